@@ -1,0 +1,38 @@
+# Weir: `make run` shows the main job working, `make test` tests it; both set themselves up.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+
+.PHONY: setup run test check bench clean java
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "weir: cannot create $(VENV): install Python 3.11 or newer with its venv module"; exit 1; }
+	@$(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "weir: Python 3.11 or newer is needed (set PYTHON=/path/to/python3.11)"; exit 1; }
+	@echo "weir: installing into $(VENV) (once)"
+	@$(BIN)/pip install --quiet --disable-pip-version-check --upgrade "pip>=24"
+	@$(BIN)/pip install --quiet --disable-pip-version-check -e ".[dev,bench]"
+	@touch $@
+
+java:
+	@java -version 2>&1 | grep -qE 'version "(1[7-9]|[2-9][0-9])' || { echo "weir: Spark needs Java 17 or newer on PATH: on Debian or Ubuntu 'apt-get install openjdk-17-jre-headless', on macOS 'brew install openjdk@17'"; exit 1; }
+
+run: setup java
+	@$(BIN)/python -m weir demo
+
+test: setup java
+	@$(BIN)/python -m pytest
+
+check: setup
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+bench: setup java
+	@$(BIN)/python -m weir bench all --quick
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis src/*.egg-info

@@ -1,0 +1,1 @@
+"""Static graphs, cached views and indexes, SERVICE views and their refresh policies, fragments client."""

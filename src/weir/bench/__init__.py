@@ -1,0 +1,1 @@
+"""The papers' experiments, each reproducible by one command."""

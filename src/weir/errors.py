@@ -1,0 +1,93 @@
+"""Every error that Weir raises on purpose.
+
+    WeirError
+    ├── SyntaxError        a query does not parse or fails a static check (line, column, caret)
+    ├── TranslationError   a dialect cannot express a feature of a query
+    ├── UsageError         a wrong argument: unknown stream, missing file, clashing options
+    ├── DataError          malformed RDF where it cannot be set aside (a graph file)
+    ├── EvaluationError    a query failed while it ran (names the query and the operator)
+    ├── CheckpointError    a checkpoint does not fit this query set, version or input
+    └── RemoteError        a remote endpoint failed and the query does not tolerate it
+
+A message is a primary line in lower case, then an optional detail and an optional hint.
+"""
+
+from __future__ import annotations
+
+
+class WeirError(Exception):
+    """The root: ``primary`` says what is wrong, ``detail`` where, ``hint`` what to do."""
+
+    def __init__(self, primary: str, *, detail: str | None = None, hint: str | None = None) -> None:
+        super().__init__(primary)
+        self.primary = primary
+        self.detail = detail
+        self.hint = hint
+
+    def __str__(self) -> str:
+        lines = [self.primary]
+        if self.detail:
+            lines.append(self.detail)
+        if self.hint:
+            lines.append(f"hint: {self.hint}")
+        return "\n".join(lines)
+
+
+class SyntaxError(WeirError):
+    """A query that does not parse, or that a static check refuses. Lines and columns count from 1."""
+
+    def __init__(
+        self,
+        primary: str,
+        *,
+        line: int = 1,
+        column: int = 1,
+        source: str = "",
+        file: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(primary, hint=hint)
+        self.line = line
+        self.column = column
+        self.source = source
+        self.file = file
+
+    def __str__(self) -> str:
+        place = f"{self.file or 'query'}:{self.line}:{self.column}"
+        lines = [f"{place}: {self.primary}"]
+        text = self.source.splitlines()
+        if 0 < self.line <= len(text):
+            shown = text[self.line - 1].expandtabs(1)
+            lines += [f"    {shown}", "    " + " " * (self.column - 1) + "^"]
+        if self.hint:
+            lines.append(f"hint: {self.hint}")
+        return "\n".join(lines)
+
+
+class TranslationError(WeirError):
+    """``feature`` is what the target dialect cannot express."""
+
+    def __init__(self, feature: str, dialect: str, *, hint: str | None = None) -> None:
+        super().__init__(f"{dialect} cannot express {feature}", hint=hint)
+        self.feature = feature
+        self.dialect = dialect
+
+
+class UsageError(WeirError):
+    """A wrong argument."""
+
+
+class DataError(WeirError):
+    """Malformed RDF where it cannot be set aside."""
+
+
+class EvaluationError(WeirError):
+    """A query failed while it ran."""
+
+
+class CheckpointError(WeirError):
+    """A checkpoint does not fit this query set, version or input."""
+
+
+class RemoteError(WeirError):
+    """A remote endpoint failed and the query does not tolerate it."""

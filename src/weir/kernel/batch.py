@@ -1,0 +1,90 @@
+"""What goes into an evaluator and what comes out: encoded batches, slabs, answers.
+
+Streams arrive as columns of term ids. A ``Batch`` lists *all* messages of a stream since the last one,
+sorted by (time, lane, position), with their numbers of triples, but only the triples that some
+registered pattern can match: arrival, emptiness and counts concern all messages and triples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ids: TypeAlias = NDArray[np.int64]
+
+NO_GRAPH = 0
+"""The graph column of a triple outside any named graph; also the id of *unbound* in relations."""
+
+FOREVER = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """One stream's part of a slab. ``message`` maps each kept triple to its message (ascending),
+    ``position`` is the triple's place among *all* triples of its message."""
+
+    time: Ids
+    triples: Ids
+    message: Ids
+    position: Ids
+    subject: Ids
+    predicate: Ids
+    object: Ids
+    graph: Ids
+
+    @staticmethod
+    def empty() -> Batch:
+        none = np.empty(0, np.int64)
+        return Batch(none, none, none, none, none, none, none, none)
+
+
+@dataclass(frozen=True, slots=True)
+class Slab:
+    """New messages per stream IRI, and the event time ``through`` which the query's data are complete.
+
+    ``through`` is the query's T: closes c ≤ T and content changes τ < T can be evaluated. ``end`` says
+    that the input is finite and over: every window that holds a message is reported, in order.
+    """
+
+    batches: Mapping[str, Batch]
+    through: int
+    end: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """Results in order of evaluation time: ``at`` µs (before EMIT AFTER), one row per solution.
+
+    SELECT: a column of ids per variable (0 is unbound). CONSTRUCT/DESCRIBE: the columns are
+    ``subject``, ``predicate``, ``object``. ASK: the one column ``boolean`` holds 0 or 1.
+    ``empty`` lists the evaluation times without results, where the query asks for them.
+    """
+
+    at: Ids
+    columns: Mapping[str, Ids]
+    empty: Ids = field(default_factory=lambda: np.empty(0, np.int64))
+    evaluations: int = 0
+
+
+class Evaluator(Protocol):
+    """The two evaluators, ``reference`` and ``interval``: same query and data, same answers."""
+
+    def advance(self, slab: Slab) -> Answers:
+        """Evaluate every evaluation time that the slab completes. Deterministic and cut-invariant."""
+        ...
+
+    def snapshot(self) -> bytes:
+        """The whole state, readable by ``restore`` in another process."""
+        ...
+
+    def restore(self, state: bytes) -> None:
+        """Replace the state by one that ``snapshot`` gave for the same query."""
+        ...
+
+    def statistics(self) -> Mapping[str, Any]:
+        """Counters for ``explain --analyze`` and metrics: live rows, evaluations, routes taken."""
+        ...

@@ -1,0 +1,80 @@
+"""RDF terms and query variables (RDF 1.1 Concepts, section 3).
+
+A term's *text* is its canonical N-Triples form: ``\\"``, ``\\\\``, ``\\n`` and ``\\r`` escaped, all else
+raw UTF-8; ``xsd:string`` is never written; language tags are lower case. Two terms are equal exactly
+where their texts are. Nothing here knows of values: ``"01"`` and ``"1"`` are different terms.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+XSD = "http://www.w3.org/2001/XMLSchema#"
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+XSD_STRING = XSD + "string"
+RDF_LANGSTRING = RDF + "langString"
+
+_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"})
+
+
+@dataclass(frozen=True, slots=True)
+class IRI:
+    """An absolute IRI, or the relative one as written where a query gives no base."""
+
+    value: str
+
+    def __str__(self) -> str:
+        return f"<{self.value}>"
+
+
+@dataclass(frozen=True, slots=True)
+class BlankNode:
+    """A blank node; its label is unique within its scope (a message, a graph file, a solution)."""
+
+    label: str
+
+    def __str__(self) -> str:
+        return f"_:{self.label}"
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A literal; ``datatype`` is ``rdf:langString`` exactly where ``language`` is set."""
+
+    lexical: str
+    datatype: str = XSD_STRING
+    language: str | None = None
+
+    def __str__(self) -> str:
+        quoted = f'"{self.lexical.translate(_ESCAPES)}"'
+        if self.language is not None:
+            return f"{quoted}@{self.language}"
+        return quoted if self.datatype == XSD_STRING else f"{quoted}^^<{self.datatype}>"
+
+    @staticmethod
+    def tagged(lexical: str, language: str) -> Literal:
+        """A language-tagged string; tags compare without case, so they are kept in lower case."""
+        return Literal(lexical, RDF_LANGSTRING, language.lower())
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A query variable, named without its ``?``.
+
+    Names that start with a dot are Weir's own (blank nodes of a query, path and aggregate
+    intermediates): no query can write them, and ``SELECT *`` leaves them out.
+    """
+
+    name: str
+
+    @property
+    def internal(self) -> bool:
+        return self.name.startswith(".")
+
+    def __str__(self) -> str:
+        return f"?{self.name}"
+
+
+Term: TypeAlias = IRI | BlankNode | Literal
+Triple: TypeAlias = tuple[Term, Term, Term]

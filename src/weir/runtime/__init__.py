@@ -1,0 +1,1 @@
+"""The pipeline on Spark: session, sources, frames, processor, sinks. The only importer of pyspark."""

@@ -1,0 +1,1 @@
+"""The HTTP API, the fragments server and the dashboard."""
