@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from weir.kernel.batch import Ids
+from weir.rdf.columns import Ids
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ids: TypeAlias = NDArray[np.int64]
+from weir.rdf.columns import Ids
 
 NO_GRAPH = 0
 """The graph column of a triple outside any named graph; also the id of *unbound* in relations."""

@@ -7,6 +7,7 @@ where their texts are. Nothing here knows of values: ``"01"`` and ``"1"`` are di
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -78,3 +79,25 @@ class Variable:
 
 Term: TypeAlias = IRI | BlankNode | Literal
 Triple: TypeAlias = tuple[Term, Term, Term]
+
+_UNESCAPES = {"\\\\": "\\", '\\"': '"', "\\n": "\n", "\\r": "\r"}
+_ESCAPED = re.compile(r'\\[\\"nr]')
+
+
+def parse_term(text: str) -> Term:
+    """The term of a canonical text: the inverse of ``str``. Other N-Triples need a parser."""
+    mark = text[0]
+    if mark == "<":
+        return IRI(text[1:-1])
+    if mark == "_":
+        return BlankNode(text[2:])
+    close = text.rindex('"')
+    lexical = text[1:close]
+    if "\\" in lexical:
+        lexical = _ESCAPED.sub(lambda match: _UNESCAPES[match.group()], lexical)
+    rest = text[close + 1 :]
+    if not rest:
+        return Literal(lexical)
+    if rest[0] == "@":
+        return Literal(lexical, RDF_LANGSTRING, rest[1:])
+    return Literal(lexical, rest[3:-1])

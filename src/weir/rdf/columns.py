@@ -1,0 +1,14 @@
+"""The column types everything travels in."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ids: TypeAlias = NDArray[np.int64]
+"""64-bit term ids, or microseconds, or positions: int64 columns."""
+
+Mask: TypeAlias = NDArray[np.bool_]
+"""One boolean a row."""
