@@ -1,0 +1,1 @@
+"""The vectorised kernel: relations over validity intervals, evaluated a slab at a time."""
