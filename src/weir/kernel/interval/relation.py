@@ -3,12 +3,12 @@
 Inside a slab times are *indices* into the sorted array of its evaluation times, index 0 being the last
 one already evaluated: a row is visible at the indices of ``[start, end)``. A relation is a multiset:
 at index k its content is the bag of rows with ``start <= k < end``. Rows with an empty interval never
-occur. 0 in a column is *unbound*.
+occur. 0 in a column is *unbound*. The order of rows means nothing, except after ``operators.order``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,6 +42,11 @@ class Relation:
         """The empty solution, visible at all ``indices`` of the slab."""
         return Relation({}, np.zeros(1, np.int64), np.full(1, indices, np.int64))
 
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self.columns)
+
     def take(self, rows: Ids | Mask) -> Relation:
         """The given rows, by position or mask."""
         return Relation(
@@ -50,3 +55,29 @@ class Relation:
             self.end[rows],
             self.optional,
         )
+
+    def pieces(self, rows: Ids, start: Ids, end: Ids) -> Relation:
+        """Rows by position, each with an interval of its own in place of the old one."""
+        return Relation(
+            {name: column[rows] for name, column in self.columns.items()}, start, end, self.optional
+        )
+
+    def during(self, start: Ids, end: Ids) -> Relation:
+        """The same rows with other intervals, none of them empty."""
+        return Relation(self.columns, start, end, self.optional)
+
+    def keep(self, variables: Iterable[str]) -> Relation:
+        """Only these columns, where they exist; the rows stay."""
+        columns = {name: self.columns[name] for name in variables if name in self.columns}
+        return Relation(columns, self.start, self.end, self.optional.intersection(columns))
+
+    def having(self, name: str, ids: Ids, *, optional: bool = False) -> Relation:
+        """With one more column (or another in its place)."""
+        rest = self.optional - {name}
+        return Relation(
+            {**self.columns, name: ids}, self.start, self.end, rest | {name} if optional else rest
+        )
+
+    def may_lack(self, name: str) -> bool:
+        """Whether some row leaves the column unbound."""
+        return name in self.optional and not self.columns[name].all()
