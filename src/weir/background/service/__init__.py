@@ -1,0 +1,1 @@
+"""SERVICE: remote data in a local view, kept fresh under a budget (Planning Ahead)."""
