@@ -1,0 +1,96 @@
+"""What the documentation shows is what happens: every example in it runs.
+
+Each Markdown file is one session in an empty folder, from top to bottom:
+
+- a fenced block with ``file=NAME`` is written to that file (and parsed, if it is a query);
+- ``rspql``, ``cqels``, ``csparql``, ``sparqlstream`` and ``sparql`` blocks parse in their dialect;
+- ``python`` blocks run, one after the other, in one interpreter;
+- ``console`` blocks: what follows ``$ `` runs, and prints the lines below it (``...`` stands for anything).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import weir
+from shared import ROOT
+
+DIALECTS = {"rspql", "cqels", "csparql", "sparqlstream", "sparql"}
+FENCE = re.compile(r"^```(?P<info>[^\n`]+)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
+
+
+@dataclass(frozen=True)
+class Block:
+    language: str
+    options: dict[str, str]
+    body: str
+    line: int
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    text = page.read_text()
+    for match in FENCE.finditer(text):
+        language, *rest = match["info"].split()
+        options = dict(part.partition("=")[::2] for part in rest)
+        yield Block(language, options, match["body"], text.count("\n", 0, match.start()) + 2)
+
+
+def run_console(body: str, folder: Path, place: str) -> None:
+    for step in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
+        command, _, expected = step.partition("\n")
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=folder,
+            env={
+                **os.environ,
+                "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+                "COLUMNS": "120",
+            },
+            capture_output=True,
+            text=True,
+            timeout=240,
+        )
+        wanted = "".join(
+            ".*" if part == "..." else re.escape(part) for part in re.split(r"(\.\.\.)", expected)
+        )
+        assert re.fullmatch(wanted.strip(), (done.stdout + done.stderr).strip(), re.DOTALL), (
+            f"{place}: {command}\nprinted\n{done.stdout}{done.stderr}\ninstead of\n{expected}"
+        )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": "__docs__"}
+    for block in blocks(page):
+        place = f"{page.name}:{block.line}"
+        if block.language in DIALECTS and "fragment" not in block.options:
+            weir.parse(block.body, dialect="auto" if block.language == "sparql" else block.language)
+        if "file" in block.options:
+            target = tmp_path / block.options["file"]
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(block.body.replace("<TAB>", "\t"))
+        elif block.language == "python":
+            exec(compile(block.body, place, "exec"), names)
+        elif block.language == "console":
+            run_console(block.body, tmp_path, place)
+
+
+def test_relative_links_lead_somewhere() -> None:
+    pages = [*PAGES, *(ROOT / "docs").rglob("*.md")]
+    broken = [
+        f"{page.relative_to(ROOT)}: {link}"
+        for page in pages
+        for link in re.findall(r"\]\(([^)#\s]+)", page.read_text())
+        if "://" not in link and not (page.parent / link).exists()
+    ]
+    assert not broken
