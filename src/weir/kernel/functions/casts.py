@@ -1,0 +1,189 @@
+"""Casts: constructor functions of XSD types (section 17.5, XPath F&O 17)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+
+from weir.kernel.functions.errors import ExpressionError
+from weir.rdf.terms import IRI, XSD, XSD_STRING, BlankNode, Literal, Term
+from weir.rdf.xsd import XSD_BOOLEAN, Boolean, Text, Value, boolean, parse_boolean, value_of
+from weir.rdf.xsd_durations import DURATION_TYPES, Duration, parse_duration
+from weir.rdf.xsd_numbers import (
+    INTEGER_RANGES,
+    XSD_DECIMAL,
+    XSD_DOUBLE,
+    XSD_FLOAT,
+    Number,
+    NumericKind,
+    decimal_text,
+    double_text,
+    literal_of,
+    parse_number,
+    to_double,
+    to_float,
+)
+from weir.rdf.xsd_times import (
+    MOMENT_TYPES,
+    XSD_DATE,
+    XSD_DATETIME,
+    XSD_TIME,
+    Moment,
+    date_text,
+    datetime_text,
+    parse_moment,
+    zone_text,
+)
+
+
+def _value(term: Term) -> Value:
+    value = value_of(term) if isinstance(term, Literal) else None
+    if value is None:
+        raise ExpressionError(f"{term} has no value to cast")
+    return value
+
+
+def to_string(term: Term) -> Literal:
+    """xsd:string: XPath's rules for numbers and booleans, else the form as it is."""
+    if isinstance(term, BlankNode):
+        raise ExpressionError("a blank node cannot be cast")
+    if isinstance(term, IRI):
+        return Literal(term.value)
+    value = value_of(term)
+    if isinstance(value, Boolean):
+        return Literal("true" if value.value else "false")
+    if isinstance(value, Number):
+        return Literal(_number_text(value))
+    return Literal(term.lexical)
+
+
+def _number_text(number: Number) -> str:
+    value = number.value
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, Decimal):
+        return decimal_text(value).removesuffix(".0")
+    if value == 0:
+        return "-0" if math.copysign(1, value) < 0 else "0"
+    text = double_text(value, single=number.kind is NumericKind.FLOAT)
+    if math.isfinite(value) and 1e-6 <= abs(value) < 1e6:
+        return decimal_text(Decimal(text)).removesuffix(".0")
+    return text
+
+
+def to_boolean(term: Term) -> Literal:
+    """xsd:boolean: zero and NaN are false."""
+    value = _value(term)
+    if isinstance(value, Boolean):
+        return boolean(value.value)
+    if isinstance(value, Number):
+        return boolean(bool(value.value) and value.value == value.value)
+    known = parse_boolean(value.value.strip()) if isinstance(value, Text) else None
+    if known is None:
+        raise ExpressionError(f"{term} cannot be cast to a boolean")
+    return boolean(known)
+
+
+def _to_number(term: Term, target: str) -> Number:
+    value = _value(term)
+    if isinstance(value, Number):
+        return value
+    if isinstance(value, Boolean):
+        return Number(NumericKind.INTEGER, int(value.value))
+    parsed = parse_number(value.value.strip(), target) if isinstance(value, Text) else None
+    if parsed is None:
+        raise ExpressionError(f"{term} cannot be cast to {target}")
+    return parsed
+
+
+def to_double_literal(term: Term) -> Literal:
+    """xsd:double."""
+    return literal_of(Number(NumericKind.DOUBLE, to_double(_to_number(term, XSD_DOUBLE).value)))
+
+
+def to_float_literal(term: Term) -> Literal:
+    """xsd:float."""
+    return literal_of(Number(NumericKind.FLOAT, to_float(to_double(_to_number(term, XSD_FLOAT).value))))
+
+
+def to_decimal(term: Term) -> Literal:
+    """xsd:decimal: a double gives its shortest digits; an infinite one is an error."""
+    number = _to_number(term, XSD_DECIMAL)
+    return literal_of(Number(NumericKind.DECIMAL, _exact(number)))
+
+
+def _exact(number: Number) -> Decimal:
+    value = number.value
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ExpressionError("an infinite number cannot be cast")
+        return Decimal(double_text(value, single=number.kind is NumericKind.FLOAT))
+    return Decimal(value)
+
+
+def to_integer(target: str) -> Callable[[Term], Literal]:
+    """xsd:integer and the types derived from it: numbers are truncated, then must be in range."""
+
+    def cast(term: Term) -> Literal:
+        whole = int(_exact(_to_number(term, target)))
+        if parse_number(str(whole), target) is None:
+            raise ExpressionError(f"{whole} is out of the range of {target}")
+        return Literal(str(whole), target)
+
+    return cast
+
+
+def to_moment(target: str) -> Callable[[Term], Literal]:
+    """xsd:dateTime, xsd:date, xsd:time and the Gregorian fragments."""
+
+    def cast(term: Term) -> Literal:
+        value = _value(term)
+        if isinstance(value, Moment):
+            if value.datatype == target or target not in (XSD_DATETIME, XSD_DATE, XSD_TIME):
+                return _same_type(term, value, target)
+            if value.datatype == XSD_DATE and target == XSD_DATETIME:
+                return Literal(datetime_text(value), target)
+            if value.datatype == XSD_DATETIME and target == XSD_DATE:
+                return Literal(date_text(value) + zone_text(value.zone), target)
+            if value.datatype == XSD_DATETIME and target == XSD_TIME:
+                return Literal(datetime_text(replace(value, year=1972)).split("T")[1], target)
+        elif isinstance(value, Text) and parse_moment(value.value.strip(), target):
+            return Literal(value.value.strip(), target)
+        raise ExpressionError(f"{term} cannot be cast to {target}")
+
+    return cast
+
+
+def _same_type(term: Term, value: Moment, target: str) -> Literal:
+    if value.datatype != target or not isinstance(term, Literal):
+        raise ExpressionError(f"{term} cannot be cast to {target}")
+    return Literal(term.lexical, target)
+
+
+def to_duration(target: str) -> Callable[[Term], Literal]:
+    """The three duration types, from each other where nothing is lost, or from text."""
+
+    def cast(term: Term) -> Literal:
+        value = _value(term)
+        if not isinstance(value, Duration | Text) or not isinstance(term, Literal):
+            raise ExpressionError(f"{term} cannot be cast to {target}")
+        if parse_duration(term.lexical.strip(), target) is None:
+            raise ExpressionError(f"{term} cannot be cast to {target}")
+        return Literal(term.lexical.strip(), target)
+
+    return cast
+
+
+CASTS: dict[str, Callable[[Term], Literal]] = {
+    XSD_STRING: to_string,
+    XSD_BOOLEAN: to_boolean,
+    XSD_DOUBLE: to_double_literal,
+    XSD_FLOAT: to_float_literal,
+    XSD_DECIMAL: to_decimal,
+    **{target: to_integer(target) for target in INTEGER_RANGES},
+    **{target: to_moment(target) for target in MOMENT_TYPES if target != XSD + "dateTimeStamp"},
+    **{target: to_duration(target) for target in DURATION_TYPES},
+}
+"""Constructor functions by datatype IRI; each takes one argument."""

@@ -1,0 +1,135 @@
+"""Functions on strings (section 17.4.3). A *string literal* is a simple or a language-tagged one."""
+
+from __future__ import annotations
+
+import math
+from urllib.parse import quote
+
+from weir.kernel.functions.errors import ExpressionError
+from weir.kernel.functions.numeric import number_of
+from weir.rdf.terms import RDF_LANGSTRING, XSD_STRING, Literal, Term
+from weir.rdf.xsd import boolean
+from weir.rdf.xsd_numbers import XSD_INTEGER, Number, round_half_up
+
+MAX_LENGTH = 1_048_576
+"""The longest string that a function makes: queries come from strangers."""
+
+
+def string_literal(term: Term) -> Literal:
+    """The term, if it is a string literal; else an error."""
+    if isinstance(term, Literal) and (term.datatype == XSD_STRING or term.language is not None):
+        return term
+    raise ExpressionError(f"{term} is not a string literal")
+
+
+def simple_text(term: Term) -> str:
+    """The lexical form of a simple literal; else an error."""
+    if isinstance(term, Literal) and term.datatype == XSD_STRING:
+        return term.lexical
+    raise ExpressionError(f"{term} is not a simple literal")
+
+
+def like(pattern: Literal, lexical: str) -> Literal:
+    """A string literal of the kind of ``pattern``."""
+    if len(lexical) > MAX_LENGTH:
+        raise ExpressionError("a string of too many characters")
+    return Literal(lexical, pattern.datatype, pattern.language)
+
+
+def _compatible(first: Term, second: Term) -> tuple[Literal, str]:
+    """Argument compatibility (17.4.3.1.2): the second is simple, or has the tag of the first."""
+    a, b = string_literal(first), string_literal(second)
+    if b.language is not None and a.language != b.language:
+        raise ExpressionError(f"{a} and {b} are not compatible strings")
+    return a, b.lexical
+
+
+def strlen(text: Term) -> Literal:
+    """STRLEN in characters."""
+    return Literal(str(len(string_literal(text).lexical)), XSD_INTEGER)
+
+
+def substr(text: Term, start: Term, length: Term | None = None) -> Literal:
+    """SUBSTR: fn:substring, places count from 1 and bounds are rounded."""
+    source = string_literal(text)
+    first = _rounded(number_of(start))
+    last = math.inf if length is None else first + _rounded(number_of(length))
+    if first != first or last != last:
+        return like(source, "")
+    begin = max(first, 1) - 1
+    if begin >= len(source.lexical) or last <= 1:
+        return like(source, "")
+    end = len(source.lexical) if math.isinf(last) else int(last) - 1
+    return like(source, source.lexical[int(begin) : end])
+
+
+def _rounded(number: Number) -> float:
+    return float(round_half_up(number).value)
+
+
+def ucase(text: Term) -> Literal:
+    """UCASE."""
+    source = string_literal(text)
+    return like(source, source.lexical.upper())
+
+
+def lcase(text: Term) -> Literal:
+    """LCASE."""
+    source = string_literal(text)
+    return like(source, source.lexical.lower())
+
+
+def strstarts(text: Term, start: Term) -> Literal:
+    """STRSTARTS."""
+    source, part = _compatible(text, start)
+    return boolean(source.lexical.startswith(part))
+
+
+def strends(text: Term, end: Term) -> Literal:
+    """STRENDS."""
+    source, part = _compatible(text, end)
+    return boolean(source.lexical.endswith(part))
+
+
+def contains(text: Term, part: Term) -> Literal:
+    """CONTAINS."""
+    source, sought = _compatible(text, part)
+    return boolean(sought in source.lexical)
+
+
+def strbefore(text: Term, part: Term) -> Literal:
+    """STRBEFORE: the simple empty string where ``part`` does not occur."""
+    source, sought = _compatible(text, part)
+    place = source.lexical.find(sought)
+    return Literal("") if place < 0 else like(source, source.lexical[:place])
+
+
+def strafter(text: Term, part: Term) -> Literal:
+    """STRAFTER: the simple empty string where ``part`` does not occur."""
+    source, sought = _compatible(text, part)
+    place = source.lexical.find(sought)
+    return Literal("") if place < 0 else like(source, source.lexical[place + len(sought) :])
+
+
+def concat(*parts: Term) -> Literal:
+    """CONCAT: keeps a language tag that all arguments share."""
+    literals = [string_literal(part) for part in parts]
+    joined = "".join(literal.lexical for literal in literals)
+    languages = {literal.language for literal in literals}
+    language = languages.pop() if len(languages) == 1 else None
+    if language is None:
+        return like(Literal(""), joined)
+    return like(Literal("", RDF_LANGSTRING, language), joined)
+
+
+def encode_for_uri(text: Term) -> Literal:
+    """ENCODE_FOR_URI: everything but unreserved characters is percent-encoded."""
+    return like(Literal(""), quote(string_literal(text).lexical, safe="-_.~"))
+
+
+def langmatches(tag: Term, pattern: Term) -> Literal:
+    """LANGMATCHES: basic filtering (RFC 4647, section 3.3.1)."""
+    language, wanted = simple_text(tag).lower(), simple_text(pattern).lower()
+    if wanted == "*":
+        return boolean(bool(language))
+    return boolean(language == wanted or language.startswith(wanted + "-"))

@@ -1,0 +1,169 @@
+"""Moments: dateTime, date, time and the Gregorian fragments, with or without a timezone (XSD 1.1, 3.3.7).
+
+Values of one type compare on the UTC time line. One with and one without a zone compare only where the
+answer is the same for every zone from −14:00 to +14:00.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+
+from weir.rdf.terms import XSD, Literal
+
+XSD_DATETIME = XSD + "dateTime"
+XSD_DATETIMESTAMP = XSD + "dateTimeStamp"
+XSD_DATE = XSD + "date"
+XSD_TIME = XSD + "time"
+
+_ZONE = r"(Z|[+-](?:(?:0[0-9]|1[0-3]):[0-5][0-9]|14:00))"
+_YEAR = r"(-?(?:[1-9][0-9]{3,11}|0[0-9]{3}))"
+_MONTH = r"(0[1-9]|1[0-2])"
+_DAY = r"(0[1-9]|[12][0-9]|3[01])"
+_CLOCK = r"(?:([01][0-9]|2[0-3]):([0-5][0-9]):([0-5][0-9](?:\.[0-9]{1,18})?)|(24):(00):(00(?:\.0{1,18})?))"
+
+_FIELDS: dict[str, tuple[re.Pattern[str], tuple[str, ...]]] = {
+    XSD_DATETIME: (re.compile(f"{_YEAR}-{_MONTH}-{_DAY}T{_CLOCK}{_ZONE}?"), ("y", "m", "d", "clock")),
+    XSD_DATETIMESTAMP: (re.compile(f"{_YEAR}-{_MONTH}-{_DAY}T{_CLOCK}{_ZONE}"), ("y", "m", "d", "clock")),
+    XSD_DATE: (re.compile(f"{_YEAR}-{_MONTH}-{_DAY}{_ZONE}?"), ("y", "m", "d")),
+    XSD_TIME: (re.compile(f"{_CLOCK}{_ZONE}?"), ("clock",)),
+    XSD + "gYearMonth": (re.compile(f"{_YEAR}-{_MONTH}{_ZONE}?"), ("y", "m")),
+    XSD + "gYear": (re.compile(f"{_YEAR}{_ZONE}?"), ("y",)),
+    XSD + "gMonthDay": (re.compile(f"--{_MONTH}-{_DAY}{_ZONE}?"), ("m", "d")),
+    XSD + "gMonth": (re.compile(f"--{_MONTH}{_ZONE}?"), ("m",)),
+    XSD + "gDay": (re.compile(f"---{_DAY}{_ZONE}?"), ("d",)),
+}
+MOMENT_TYPES = tuple(_FIELDS)
+
+_MONTH_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_HALF_DAY_OF_ZONES = 14 * 3_600
+_EPOCH_DAYS = 719_468
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A value of one of the nine types (``dateTimeStamp`` counts as ``dateTime``); parts that the type lacks
+    have XSD's fillers. ``zone`` is in minutes, None without one."""
+
+    datatype: str
+    year: int
+    month: int
+    day: int
+    hour: int
+    minute: int
+    second: Decimal
+    zone: int | None
+
+    def local_seconds(self) -> Decimal:
+        """Seconds since 1970 of the local time, as if it were UTC."""
+        whole = days_from_civil(self.year, self.month, self.day) * 86_400
+        return whole + self.hour * 3_600 + self.minute * 60 + self.second
+
+    def utc_seconds(self) -> Decimal:
+        """Seconds since 1970; a moment without zone counts as UTC."""
+        return self.local_seconds() - (self.zone or 0) * 60
+
+
+def days_from_civil(year: int, month: int, day: int) -> int:
+    """Days since 1970 in the proleptic Gregorian calendar."""
+    if month <= 2:
+        year, month = year - 1, month + 12
+    era_days = 365 * year + year // 4 - year // 100 + year // 400
+    return era_days + (153 * (month - 3) + 2) // 5 + day - 1 - _EPOCH_DAYS
+
+
+def civil_from_days(days: int) -> tuple[int, int, int]:
+    """Year, month and day of a number of days since 1970."""
+    era, of_era = divmod(days + _EPOCH_DAYS, 146_097)
+    of_400 = (of_era - of_era // 1_460 + of_era // 36_524 - of_era // 146_096) // 365
+    of_year = of_era - (365 * of_400 + of_400 // 4 - of_400 // 100)
+    shifted = (5 * of_year + 2) // 153
+    day = of_year - (153 * shifted + 2) // 5 + 1
+    month = shifted + 3 if shifted < 10 else shifted - 9
+    return of_400 + era * 400 + (month <= 2), month, day
+
+
+def parse_moment(lexical: str, datatype: str) -> Moment | None:
+    """The value of a form of one of ``MOMENT_TYPES``, None where it is ill-typed."""
+    pattern, fields = _FIELDS[datatype]
+    match = pattern.fullmatch(lexical)
+    if match is None:
+        return None
+    groups = list(match.groups())
+    zone = _minutes(groups.pop())
+    year, month, day, hour, minute, second = 1972, 12 if "m" in fields else 1, 1, 0, 0, Decimal(0)
+    if "y" in fields:
+        year = int(groups.pop(0))
+    if "m" in fields:
+        month = int(groups.pop(0))
+    if "d" in fields:
+        day = int(groups.pop(0))
+        if day > days_in_month(year, month):
+            return None
+    if "clock" in fields:
+        clock = [part for part in groups if part is not None]
+        hour, minute, second = int(clock[0]), int(clock[1]), Decimal(clock[2])
+        if hour == 24:
+            hour = 0
+            if "d" in fields:
+                year, month, day = civil_from_days(days_from_civil(year, month, day) + 1)
+    kept = XSD_DATETIME if datatype == XSD_DATETIMESTAMP else datatype
+    return Moment(kept, year, month, day, hour, minute, second, zone)
+
+
+def days_in_month(year: int, month: int) -> int:
+    """28 to 31."""
+    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    return 29 if month == 2 and leap else _MONTH_DAYS[month - 1]
+
+
+def _minutes(zone: str | None) -> int | None:
+    if zone is None:
+        return None
+    if zone == "Z":
+        return 0
+    minutes = int(zone[1:3]) * 60 + int(zone[4:6])
+    return -minutes if zone[0] == "-" else minutes
+
+
+def compare_moments(left: Moment, right: Moment) -> int | None:
+    """−1, 0 or 1 for two moments of one type; None where a missing zone leaves it open."""
+    difference = left.utc_seconds() - right.utc_seconds()
+    if (left.zone is None) == (right.zone is None) or abs(difference) > _HALF_DAY_OF_ZONES:
+        return (difference > 0) - (difference < 0)
+    return None
+
+
+def zone_text(zone: int | None) -> str:
+    """``Z``, ``+02:00``, or nothing (the function TZ)."""
+    if zone is None:
+        return ""
+    if zone == 0:
+        return "Z"
+    return f"{'-' if zone < 0 else '+'}{abs(zone) // 60:02d}:{abs(zone) % 60:02d}"
+
+
+def datetime_text(moment: Moment) -> str:
+    """The form of a dateTime in its own zone, fraction digits without trailing zeros."""
+    whole, _, fraction = format(moment.second, "f").partition(".")
+    fraction = fraction.rstrip("0")
+    clock = f"{moment.hour:02d}:{moment.minute:02d}:{int(whole):02d}{'.' + fraction if fraction else ''}"
+    return f"{date_text(moment)}T{clock}{zone_text(moment.zone)}"
+
+
+def date_text(moment: Moment) -> str:
+    """``YYYY-MM-DD``, without zone."""
+    sign = "-" if moment.year < 0 else ""
+    return f"{sign}{abs(moment.year):04d}-{moment.month:02d}-{moment.day:02d}"
+
+
+def datetime_literal(microseconds: int) -> Literal:
+    """An instant as xsd:dateTime in UTC: whole seconds, else 3 or 6 fraction digits (inline forms)."""
+    seconds, micro = divmod(microseconds, 1_000_000)
+    days, rest = divmod(seconds, 86_400)
+    moment = Moment(
+        XSD_DATETIME, *civil_from_days(days), rest // 3600, rest // 60 % 60, Decimal(rest % 60), None
+    )
+    fraction = "" if not micro else f".{micro // 1000:03d}" if micro % 1000 == 0 else f".{micro:06d}"
+    return Literal(f"{datetime_text(moment)}{fraction}Z", XSD_DATETIME)
