@@ -1,26 +1,58 @@
 """SPARQL's operators on interval relations: pure functions, one idea a file."""
 
+from weir.kernel.interval.operators.coverage import Pieces, expand, uncovered, unite
+from weir.kernel.interval.operators.distinct import distinct, distinct_on, reduced
+from weir.kernel.interval.operators.exists import exists, mark_exists, outer_rows
 from weir.kernel.interval.operators.index import Index
 from weir.kernel.interval.operators.join import LIMIT, Matches, join, matches, merge
-from weir.kernel.interval.operators.rowwise import clip, extend, filter, project, rename, union, values
+from weir.kernel.interval.operators.leftjoin import left_join
+from weir.kernel.interval.operators.minus import minus
+from weir.kernel.interval.operators.order import order, slice
+from weir.kernel.interval.operators.paths import PathFinder
+from weir.kernel.interval.operators.rowwise import (
+    clip,
+    extend,
+    filter,
+    fresh,
+    project,
+    rename,
+    union,
+    values,
+)
 from weir.kernel.interval.operators.scan import Slot, Triples, scan, select
 
 __all__ = [
     "LIMIT",
     "Index",
     "Matches",
+    "PathFinder",
+    "Pieces",
     "Slot",
     "Triples",
     "clip",
+    "distinct",
+    "distinct_on",
+    "exists",
+    "expand",
     "extend",
     "filter",
+    "fresh",
     "join",
+    "left_join",
+    "mark_exists",
     "matches",
     "merge",
+    "minus",
+    "order",
+    "outer_rows",
     "project",
+    "reduced",
     "rename",
     "scan",
     "select",
+    "slice",
+    "uncovered",
     "union",
+    "unite",
     "values",
 ]

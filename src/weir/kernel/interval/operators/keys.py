@@ -30,6 +30,29 @@ def combine(columns: Sequence[Ids]) -> Ids:
     return mixed
 
 
+def codes(columns: Sequence[Ids], length: int) -> tuple[Ids, Ids]:
+    """Numbers 0, 1, … of the distinct rows, and the position of one row of each number.
+
+    ``length`` is the number of rows, for the case that there are no columns.
+    """
+    if not columns or length <= 1:
+        return np.zeros(length, np.int64), np.zeros(min(length, 1), np.int64)
+    keys = combine(columns)
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    new = np.empty(length, np.bool_)
+    new[0] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    if len(columns) > 1 and not new.all():
+        again = np.flatnonzero(~new)
+        if not same(columns, order[again], order[again - 1]).all():
+            order = np.lexsort(tuple(columns))
+            new[1:] = ~same(columns, order[1:], order[:-1])
+    numbers = np.empty(length, np.int64)
+    numbers[order] = np.cumsum(new) - 1
+    return numbers, order[new]
+
+
 def same(columns: Sequence[Ids], left: Ids, right: Ids) -> Mask:
     """Where the rows ``left`` and ``right`` of these columns are equal."""
     equal: Mask = columns[0][left] == columns[0][right]

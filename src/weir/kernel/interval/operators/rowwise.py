@@ -92,3 +92,10 @@ def clip(relation: Relation, start: int, end: int) -> Relation:
         return relation.during(first, last)
     rows = np.flatnonzero(kept)
     return relation.pieces(rows, first[rows], last[rows])
+
+
+def fresh(relation: Relation, name: str) -> str:
+    """A column name that the relation does not have yet."""
+    while name in relation.columns:
+        name += "'"
+    return name

@@ -1,0 +1,51 @@
+"""ORDER BY, LIMIT and OFFSET at each evaluation time.
+
+A sort key does not change while a row is visible (what does is cut into pieces before), so one sort of
+the rows orders them at every index at once: after ``order`` the position of a row is its place. A slice
+counts, in every stretch between the ends of intervals, the rows that come before, and keeps each row for
+the stretches in which its place is within ``[offset, offset + limit)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from weir.kernel.interval.operators.coverage import Pieces, unite
+from weir.kernel.interval.operators.sweep import Sweep
+from weir.kernel.interval.relation import Relation
+from weir.rdf.columns import Ids
+
+
+def order(relation: Relation, ranks: Sequence[Ids]) -> Relation:
+    """The rows sorted by columns of ranks, the first weighing most; equal ones stay as they are."""
+    if len(relation) <= 1 or not ranks:
+        return relation
+    if len(ranks) == 1:
+        return relation.take(np.argsort(ranks[0], kind="stable"))
+    return relation.take(np.lexsort(tuple(reversed(ranks))))
+
+
+def slice(relation: Relation, offset: int, limit: int | None) -> Relation:
+    """At each index the rows from place ``offset`` on, at most ``limit``, of an ordered relation."""
+    rows = len(relation)
+    if limit == 0 or rows <= offset:
+        return relation.take(np.empty(0, np.int64))
+    if not offset and (limit is None or rows <= limit):
+        return relation
+    nothing = np.zeros(rows, np.int64)
+    sweep = Sweep(nothing, relation.start, relation.end)
+    first, last = sweep.ranges(nothing, relation.start, relation.end)
+    parts: list[Pieces] = []
+    for segment, row in sweep.members(first, last):
+        heads = np.flatnonzero(np.diff(segment, prepend=-1))
+        place = np.arange(len(segment)) - np.repeat(heads, np.diff(heads, append=len(segment)))
+        kept = place >= offset
+        if limit is not None:
+            kept &= place < offset + limit
+        _, start, end = sweep.intervals(segment[kept])
+        parts.append(unite(row[kept], start, end))
+    if len(parts) > 1:
+        parts = [unite(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))]
+    return relation.pieces(*parts[0])
