@@ -10,14 +10,17 @@ from weir.errors import (
     UsageError,
     WeirError,
 )
+from weir.language import Query, parse
 
 __all__ = [
     "CheckpointError",
     "DataError",
     "EvaluationError",
+    "Query",
     "RemoteError",
     "SyntaxError",
     "TranslationError",
     "UsageError",
     "WeirError",
+    "parse",
 ]

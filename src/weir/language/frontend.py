@@ -1,0 +1,66 @@
+"""``parse``: text → AST → algebra, with the dialect found where it is not given."""
+
+from __future__ import annotations
+
+from weir.errors import UsageError
+from weir.language.dialects import PRESETS, SPARQL, Preset
+from weir.language.lowering.queries import lower
+from weir.language.query import Dialect, Query
+from weir.language.syntax import tree
+from weir.language.syntax.lexer import Tokens
+from weir.language.syntax.queries import QueryParser
+from weir.language.syntax.source import Source
+
+
+def dialect_named(name: str) -> Dialect | None:
+    """The dialect of a name as the command line takes it; None for ``auto``."""
+    if name == "auto":
+        return None
+    for dialect in Dialect:
+        if dialect.value == name:
+            return dialect
+    known = ", ".join(dialect.value for dialect in Dialect)
+    raise UsageError(f"unknown dialect '{name}'", hint=f"known are auto, {known}")
+
+
+def syntax(
+    text: str, dialect: str = "auto", file: str | None = None, base: str | None = None
+) -> tuple[tree.Unit, Source, tuple[Preset, ...]]:
+    """The syntax tree of a text, and the dialects that it fits, best first.
+
+    A text without stream constructs is plain SPARQL, unless a dialect is asked for.
+    """
+    source = Source(text, file)
+    wanted = dialect_named(dialect)
+    parser = QueryParser(Tokens(source), wanted, base)
+    try:
+        unit = parser.unit()
+    except RecursionError:
+        raise source.error(0, "the query nests too deeply") from None
+    if wanted is None and not parser.used:
+        return unit, source, (SPARQL,)
+    return unit, source, parser.presets
+
+
+def parse(text: str, dialect: str = "auto", file: str | None = None, base: str | None = None) -> Query:
+    """The query that a text means (raises ``weir.SyntaxError``).
+
+    Under ``auto`` a text that fits several dialects must mean the same in all of them.
+    """
+    unit, source, presets = syntax(text, dialect, file, base)
+    try:
+        query = lower(unit, source, presets[0])
+        for other in presets[1:]:
+            if lower(unit, source, other) != query:
+                both = f"{presets[0].title} and {other.title}"
+                raise source.error(
+                    0,
+                    f"the query fits {both}, which give it different meanings",
+                    f"say which with the dialect {presets[0].dialect.value} or {other.dialect.value}",
+                )
+    except RecursionError:
+        raise source.error(0, "the query nests too deeply") from None
+    return query
+
+
+__all__ = ["PRESETS", "dialect_named", "parse", "syntax"]

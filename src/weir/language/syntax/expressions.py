@@ -1,0 +1,240 @@
+"""Expressions (SPARQL 1.1 grammar, rules 110 to 128) by precedence climbing."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+from weir.language.expressions import Aggregation, Arithmetic, Builtin, Comparison
+from weir.language.syntax import tree
+from weir.language.syntax.lexer import Kind
+from weir.language.syntax.terms import TermParser
+
+_OR, _AND, _COMPARE, _ADD, _MULTIPLY = range(5)
+_LEVELS = {
+    "||": _OR,
+    "&&": _AND,
+    **{comparison.value: _COMPARE for comparison in Comparison},
+    "IN": _COMPARE,
+    "NOT": _COMPARE,
+    "+": _ADD,
+    "-": _ADD,
+    "*": _MULTIPLY,
+    "/": _MULTIPLY,
+}
+_COMPARISONS = {comparison.value: comparison for comparison in Comparison}
+_ARITHMETIC = {operator.value: operator for operator in Arithmetic}
+_BUILTINS = {builtin.value: builtin for builtin in Builtin} | {"URI": Builtin.IRI, "ISURI": Builtin.ISIRI}
+_AGGREGATES = {aggregation.value: aggregation for aggregation in Aggregation}
+
+_ANY = 1_000_000
+_ARITIES: dict[Builtin, tuple[int, int]] = {
+    **dict.fromkeys((Builtin.RAND, Builtin.NOW, Builtin.UUID, Builtin.STRUUID), (0, 0)),
+    Builtin.BNODE: (0, 1),
+    Builtin.CONCAT: (0, _ANY),
+    **dict.fromkeys(
+        (
+            Builtin.LANGMATCHES,
+            Builtin.CONTAINS,
+            Builtin.STRSTARTS,
+            Builtin.STRENDS,
+            Builtin.STRBEFORE,
+            Builtin.STRAFTER,
+            Builtin.STRLANG,
+            Builtin.STRDT,
+            Builtin.SAMETERM,
+        ),
+        (2, 2),
+    ),
+    Builtin.REGEX: (2, 3),
+    Builtin.SUBSTR: (2, 3),
+    Builtin.REPLACE: (3, 4),
+}
+_ONE = (1, 1)
+
+
+class ExpressionParser(TermParser):
+    """Reads expressions; a bracket costs three frames of the stack."""
+
+    @abstractmethod
+    def group(self) -> tree.Group:
+        """A pattern in braces, for EXISTS."""
+
+    def expression(self, level: int = _OR) -> tree.Expression:
+        """An expression whose operators bind at least as tightly as ``level``."""
+        start = self.i
+        left = self._unary()
+        ceiling = _MULTIPLY
+        length = 0
+        while True:
+            operator = self.texts[self.i]
+            binding = _LEVELS.get(operator)
+            if binding is None or not level <= binding <= ceiling:
+                return left
+            at = self.tokens.offset(start)
+            if binding == _OR:
+                left = tree.Or(at, self._operands(left, operator, _AND))
+            elif binding == _AND:
+                left = tree.And(at, self._operands(left, operator, _COMPARE))
+            elif binding == _COMPARE:
+                left = self._comparison(at, left, operator)
+                ceiling = _AND
+            else:
+                self.i += 1
+                length += 1
+                self.bounded(length, "operators")
+                right = self.expression(binding + 1)
+                left = tree.Calculate(at, _ARITHMETIC[operator], left, right)
+
+    def _operands(self, first: tree.Expression, operator: str, level: int) -> tuple[tree.Expression, ...]:
+        operands = [first]
+        while self.accept(operator):
+            operands.append(self.expression(level))
+        return tuple(operands)
+
+    def _comparison(self, at: int, left: tree.Expression, operator: str) -> tree.Expression:
+        self.i += 1
+        if operator == "NOT":
+            self.expect("IN")
+            return tree.In(at, left, self.arguments(), True)
+        if operator == "IN":
+            return tree.In(at, left, self.arguments(), False)
+        return tree.Compare(at, _COMPARISONS[operator], left, self.expression(_ADD))
+
+    def _unary(self) -> tree.Expression:
+        text = self.texts[self.i]
+        if self.kinds[self.i] != Kind.MARK or text == "(":
+            return self.primary()
+        at = self.tokens.offset(self.i)
+        if text == "!":
+            self.i += 1
+            return tree.Not(at, self.primary())
+        if text in "+-":
+            if self.signed():
+                return self.literal()
+            self.i += 1
+            return tree.Negate(at, self.primary()) if text == "-" else tree.Plus(at, self.primary())
+        raise self.expected("an expression")
+
+    def primary(self) -> tree.Expression:
+        """A bracketed expression, a call, or a term."""
+        kind = self.kinds[self.i]
+        if kind == Kind.VARIABLE:
+            return self.variable()
+        if kind == Kind.WORD:
+            if self.texts[self.i] in ("TRUE", "FALSE"):
+                return self.literal()
+            return self.call()
+        if kind == Kind.PREFIXED or kind == Kind.IRI:
+            start = self.i
+            iri = self.iri()
+            if self.texts[self.i] == "(":
+                distinct = self.texts[self.i + 1] == "DISTINCT"
+                return tree.FunctionCall(self.tokens.offset(start), iri, self.arguments(True), distinct)
+            return iri
+        if self.texts[self.i] == "(":
+            return self.bracketed()
+        if kind in (Kind.STRING, Kind.LONG, Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE):
+            return self.literal()
+        if kind == Kind.MARK and self.texts[self.i] in "+-" and self.signed():
+            return self.literal()
+        raise self.expected("an expression")
+
+    def bracketed(self) -> tree.Expression:
+        self.expect("(")
+        self.enter()
+        inner = self.expression()
+        if self.texts[self.i] != ")":
+            raise self.expected("')' or an operator")
+        self.i += 1
+        self.depth -= 1
+        return inner
+
+    def arguments(self, distinct: bool = False) -> tuple[tree.Expression, ...]:
+        """``(a, b, …)``, possibly empty, with DISTINCT passed over where it may stand."""
+        self.expect("(")
+        if self.accept(")"):
+            return ()
+        if distinct:
+            self.accept("DISTINCT")
+        self.enter()
+        found = [self.expression()]
+        while self.accept(","):
+            found.append(self.expression())
+        if self.texts[self.i] != ")":
+            raise self.expected("')', ',' or an operator")
+        self.i += 1
+        self.depth -= 1
+        return tuple(found)
+
+    def constraint(self) -> tree.Expression:
+        """What FILTER, HAVING and ORDER BY take without further brackets."""
+        kind = self.kinds[self.i]
+        if self.texts[self.i] == "(":
+            return self.bracketed()
+        if kind == Kind.WORD:
+            return self.call()
+        if kind == Kind.PREFIXED or kind == Kind.IRI:
+            call = self.primary()
+            if isinstance(call, tree.FunctionCall):
+                return call
+            raise self.expected("'(' with the function's arguments")
+        raise self.expected("a condition in brackets or a call", "write FILTER (…)")
+
+    def call(self) -> tree.Expression:
+        """A built-in function, an aggregate or EXISTS."""
+        start, name = self.i, self.texts[self.i]
+        at = self.tokens.offset(start)
+        builtin = _BUILTINS.get(name)
+        if builtin is not None:
+            self.i += 1
+            low, high = _ARITIES.get(builtin, _ONE)
+            given = self.arguments()
+            if not low <= len(given) <= high:
+                wants = f"{low}" if low == high else f"{low} to {high}"
+                raise self.error(f"{name} takes {wants} arguments, not {len(given)}", start)
+            return tree.Call(at, builtin, given)
+        if name in _AGGREGATES:
+            return self.aggregate()
+        if name == "EXISTS" or (name == "NOT" and self.texts[self.i + 1] == "EXISTS"):
+            self.i += 1 if name == "EXISTS" else 2
+            return tree.Exists(at, self.group(), name == "NOT")
+        if name == "BOUND":
+            self.i += 1
+            self.expect("(")
+            variable = self.variable()
+            self.expect(")")
+            return tree.Bound(at, variable)
+        if name == "COALESCE":
+            self.i += 1
+            return tree.Coalesce(at, self.arguments())
+        if name == "IF":
+            self.i += 1
+            given = self.arguments()
+            if len(given) != 3:
+                raise self.error(f"IF takes 3 arguments, not {len(given)}", start)
+            return tree.If(at, *given)
+        raise self.expected("an expression")
+
+    @property
+    def at_aggregate(self) -> bool:
+        return self.kinds[self.i] == Kind.WORD and self.texts[self.i] in _AGGREGATES
+
+    def aggregate(self) -> tree.Aggregate:
+        """``COUNT(DISTINCT ?x)`` and its like."""
+        at = self.tokens.offset(self.i)
+        function = _AGGREGATES[self.texts[self.i]]
+        self.i += 1
+        self.expect("(")
+        self.enter()
+        distinct = self.accept("DISTINCT")
+        operand: tree.Expression | None = None
+        if not (function is Aggregation.COUNT and self.accept("*")):
+            operand = self.expression()
+        separator: str | None = None
+        if function is Aggregation.GROUP_CONCAT and self.accept(";"):
+            self.expect("SEPARATOR")
+            self.expect("=")
+            separator = self.string()
+        self.expect(")")
+        self.depth -= 1
+        return tree.Aggregate(at, function, operand, distinct, separator)

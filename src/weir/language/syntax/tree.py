@@ -1,0 +1,461 @@
+"""The syntax tree: what a text says, before any translation. ``at`` is the offset where a node starts.
+
+IRIs are resolved and ``;``, ``,``, ``[…]`` and ``(…)`` in triples are spelled out as plain triples; all
+else keeps the shape and order of the text. Terms and variables stand for themselves; a blank node whose
+label starts with a dot was written without one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from weir.language.algebra import Path
+from weir.language.expressions import Aggregation, Arithmetic, Builtin, Comparison
+from weir.language.query import R2S, Previous
+from weir.language.windows import Bounds, Content, Report, Start, Tick
+from weir.rdf.terms import IRI, BlankNode, Literal, Term, Variable
+
+TermNode: TypeAlias = IRI | Literal | BlankNode | Variable
+
+
+# Expressions
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    at: int
+    operands: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    at: int
+    operands: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    at: int
+    operator: Comparison
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Calculate:
+    at: int
+    operator: Arithmetic
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    at: int
+    operand: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Negate:
+    at: int
+    operand: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Plus:
+    at: int
+    operand: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class In:
+    at: int
+    operand: Expression
+    choices: tuple[Expression, ...]
+    negated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Exists:
+    at: int
+    group: Group
+    negated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    at: int
+    variable: Variable
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    at: int
+    condition: Expression
+    then: Expression
+    otherwise: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Coalesce:
+    at: int
+    choices: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    at: int
+    function: Builtin
+    arguments: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCall:
+    at: int
+    function: IRI
+    arguments: tuple[Expression, ...]
+    distinct: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """``operand`` None is ``*``; ``separator`` None is the default."""
+
+    at: int
+    function: Aggregation
+    operand: Expression | None
+    distinct: bool
+    separator: str | None
+
+
+Expression: TypeAlias = (
+    IRI
+    | Literal
+    | Variable
+    | Or
+    | And
+    | Compare
+    | Calculate
+    | Not
+    | Negate
+    | Plus
+    | In
+    | Exists
+    | Bound
+    | If
+    | Coalesce
+    | Call
+    | FunctionCall
+    | Aggregate
+)
+
+
+# Windows
+
+
+@dataclass(frozen=True, slots=True)
+class RangeWindow:
+    """``step`` None: not written; ``each`` is Weir's ``STEP MESSAGE``."""
+
+    range: int
+    step: int | None
+    each: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NowWindow:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class AllWindow:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class TriplesWindow:
+    count: int
+    step: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ElementsWindow:
+    count: int
+    step: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PastWindow:
+    start: int
+    end: int
+    step: int | None
+
+
+WindowShape: TypeAlias = RangeWindow | NowWindow | AllWindow | TriplesWindow | ElementsWindow | PastWindow
+
+
+@dataclass(frozen=True, slots=True)
+class WindowOptions:
+    """Weir's own options in the brackets; None is not written."""
+
+    report: Report | None = None
+    content: Content | None = None
+    tick: Tick | None = None
+    start: Start = None
+    bounds: Bounds | None = None
+    lateness: int | None = None
+    ahead: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WindowSpec:
+    """What stands in the brackets."""
+
+    at: int
+    shape: WindowShape
+    options: WindowOptions
+
+
+# Patterns
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    at: int
+    subject: TermNode
+    predicate: IRI | Variable | Path
+    object: TermNode
+
+
+@dataclass(frozen=True, slots=True)
+class Triples:
+    at: int
+    triples: tuple[Triple, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    at: int
+    elements: tuple[Element, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    at: int
+    condition: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Optional:
+    at: int
+    group: Group
+
+
+@dataclass(frozen=True, slots=True)
+class Minus:
+    at: int
+    group: Group
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    at: int
+    groups: tuple[Group, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    at: int
+    name: IRI | Variable
+    group: Group
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    at: int
+    name: IRI | Variable
+    silent: bool
+    group: Group
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """RSP-QL's ``WINDOW``."""
+
+    at: int
+    name: IRI | Variable
+    group: Group
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """CQELS-QL's ``STREAM``, which declares its window in place; ``label`` is ``.1``, ``.2``, …"""
+
+    at: int
+    label: str
+    stream: IRI | Variable
+    window: WindowSpec
+    group: Group
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    at: int
+    expression: Expression
+    variable: Variable
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    at: int
+    variables: tuple[Variable, ...]
+    rows: tuple[tuple[Term | None, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SubSelect:
+    at: int
+    select: Select
+
+
+Element: TypeAlias = (
+    Triples
+    | Group
+    | Filter
+    | Optional
+    | Minus
+    | Union
+    | Graph
+    | Service
+    | Window
+    | Stream
+    | Bind
+    | Values
+    | SubSelect
+)
+
+
+# Queries
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One entry of a SELECT clause or of GROUP BY; a bare key without a name has no variable."""
+
+    at: int
+    variable: Variable | None
+    expression: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    at: int
+    expression: Expression
+    descending: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Modifiers:
+    """Solution modifiers, and the VALUES clause that may follow them."""
+
+    group_by: tuple[Item, ...] = ()
+    having: tuple[Expression, ...] = ()
+    order_by: tuple[Order, ...] = ()
+    limit: int | None = None
+    offset: int | None = None
+    values: Values | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """``items`` None is ``*``."""
+
+    at: int
+    items: tuple[Item, ...] | None
+    distinct: bool
+    reduced: bool
+    where: Group
+    modifiers: Modifiers
+
+
+@dataclass(frozen=True, slots=True)
+class Construct:
+    """``template`` None is the short form, whose template is its pattern."""
+
+    at: int
+    template: tuple[Triple, ...] | None
+    where: Group
+    modifiers: Modifiers
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    at: int
+    where: Group
+    modifiers: Modifiers
+
+
+@dataclass(frozen=True, slots=True)
+class Describe:
+    """``targets`` None is ``*``."""
+
+    at: int
+    targets: tuple[IRI | Variable, ...] | None
+    where: Group | None
+    modifiers: Modifiers
+
+
+Body: TypeAlias = Select | Construct | Ask | Describe
+
+
+@dataclass(frozen=True, slots=True)
+class FromGraph:
+    at: int
+    graph: IRI
+    named: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FromWindow:
+    """RSP-QL's ``FROM NAMED WINDOW name ON stream […]``."""
+
+    at: int
+    name: IRI
+    stream: IRI
+    window: WindowSpec
+    named: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FromStream:
+    """C-SPARQL's and SPARQLstream's ``FROM STREAM``; ``label`` is ``.1``, ``.2``, …"""
+
+    at: int
+    label: str
+    stream: IRI
+    window: WindowSpec
+
+
+DatasetClause: TypeAlias = FromGraph | FromWindow | FromStream
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a query declares about its output; None is not written."""
+
+    output: str | None = None
+    r2s: R2S | None = None
+    computed_every: int | None = None
+    previous: Previous | None = None
+    emit_after: int | None = None
+    empty: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A whole query."""
+
+    body: Body
+    dataset: tuple[DatasetClause, ...]
+    settings: Settings

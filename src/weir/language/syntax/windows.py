@@ -1,0 +1,285 @@
+"""What stands in the brackets of a window, in all dialects, with Weir's options."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeVar
+
+from weir.language.dialects import Feature
+from weir.language.query import Dialect
+from weir.language.syntax import durations, tree
+from weir.language.syntax.expressions import ExpressionParser
+from weir.language.syntax.lexer import Kind, Tokens
+from weir.language.windows import AlignedTo, Bounds, Content, Report, Start, StartAt, Tick, TickKind
+
+_LARGEST_COUNT = 2**31
+_Choice = TypeVar("_Choice", Content, TickKind)
+
+
+class WindowParser(ExpressionParser):
+    """Reads ``[RANGE …]``, ``[NOW]``, ``[ALL]``, ``[TRIPLES n]``, ``[ELEMENTS n]`` and past windows."""
+
+    def __init__(self, tokens: Tokens, dialect: Dialect | None, base: str | None) -> None:
+        super().__init__(tokens, dialect, base)
+        self.unnamed = 0
+
+    def label(self) -> str:
+        """A name for a window that the text leaves unnamed."""
+        self.unnamed += 1
+        return f".{self.unnamed}"
+
+    def window(self) -> tree.WindowSpec:
+        at = self.tokens.offset(self.i)
+        if self.texts[self.i] != "[":
+            raise self.expected("a window in brackets", "for example [RANGE PT10M STEP PT1M]")
+        self.i += 1
+        shape = self._shape()
+        options = tree.WindowOptions()
+        while not self.accept("]"):
+            if self._at_option():
+                self.use(Feature.WINDOW_OPTIONS)
+            options = self._option(options)
+        return tree.WindowSpec(at, shape, options)
+
+    # The shape
+
+    def _shape(self) -> tree.WindowShape:
+        start, word = self.i, self.texts[self.i]
+        if word == "RANGE":
+            self.i += 1
+            if self.texts[self.i] == "TRIPLES":
+                self.use(Feature.RANGE_TRIPLES, start)
+                self.i += 1
+                return tree.TriplesWindow(self._count(), None)
+            self.use(Feature.RANGE, start)
+            return self._range(self.duration())
+        if word == "NOW":
+            self.i += 1
+            if self.texts[self.i] == "-":
+                self.use(Feature.NOW_MINUS, start)
+                return self._relative()
+            self.use(Feature.NOW, start)
+            return tree.NowWindow()
+        if word == "ALL":
+            self.use(Feature.ALL)
+            self.i += 1
+            return tree.AllWindow()
+        if word == "TRIPLES" or word == "ELEMENTS":
+            self.use(Feature.TRIPLES if word == "TRIPLES" else Feature.ELEMENTS)
+            self.i += 1
+            count, step = self._count(), None
+            if self.texts[self.i] in ("STEP", "SLIDE"):
+                self.use(Feature.COUNT_STEP)
+                self.i += 1
+                step = self._count()
+            return (tree.TriplesWindow if word == "TRIPLES" else tree.ElementsWindow)(count, step)
+        if word == "FROM":
+            self.use(Feature.FROM_NOW)
+            self.i += 1
+            return self._relative(first=True)
+        raise self.expected("RANGE, NOW, ALL, TRIPLES, ELEMENTS or FROM NOW-…")
+
+    def _range(self, width: int) -> tree.RangeWindow:
+        if self.texts[self.i] == "TUMBLING":
+            self.use(Feature.TUMBLING)
+            self.i += 1
+            return tree.RangeWindow(width, width)
+        if self.texts[self.i] == "STEP" and self.texts[self.i + 1] == "MESSAGE":
+            self.use(Feature.STEP_MESSAGE)
+            self.i += 2
+            return tree.RangeWindow(width, None, True)
+        return tree.RangeWindow(width, self._step())
+
+    def _step(self) -> int | None:
+        if self.texts[self.i] not in ("STEP", "SLIDE"):
+            return None
+        self.use(Feature.STEP if self.texts[self.i] == "STEP" else Feature.SLIDE)
+        self.i += 1
+        return self.duration()
+
+    def _relative(self, first: bool = False) -> tree.RangeWindow | tree.PastWindow:
+        """``NOW - 5 S TO NOW - 2 S SLIDE 1 S``; one that reaches to NOW is an ordinary range."""
+        begin = self.i
+        if first:
+            self.expect("NOW")
+        self.expect("-")
+        start, end = self.duration(), 0
+        if self.accept("TO") or first:
+            if first and self.texts[self.i - 1] != "TO":
+                raise self.expected("TO")
+            self.expect("NOW")
+            if self.accept("-"):
+                end = self.duration(zero=True)
+        if end >= start:
+            raise self.error("a window must begin before it ends", begin)
+        step = self._step()
+        return tree.RangeWindow(start, step) if end == 0 else tree.PastWindow(start, end, step)
+
+    def _count(self) -> int:
+        if self.kinds[self.i] != Kind.INTEGER:
+            raise self.expected("a count")
+        text = self.texts[self.i]
+        count = int(text) if len(text) < 12 else _LARGEST_COUNT
+        if not 0 < count < _LARGEST_COUNT:
+            raise self.error("a count must be at least 1 and less than 2^31")
+        self.i += 1
+        return count
+
+    def duration(self, zero: bool = False) -> int:
+        """A length of time; what each dialect writes is a feature."""
+        start = self.i
+        length = self._length()
+        if length is None:
+            raise self.error(
+                f"{self.shown(start)} is no length of time that Weir can keep",
+                start,
+                "lengths are whole microseconds, without months and years: PT10M, 10m, 5s, 500ms",
+            )
+        if length == 0 and not zero:
+            raise self.error("a length of time must be more than nothing", start)
+        return length
+
+    def _length(self) -> int | None:
+        kind = self.kinds[self.i]
+        if kind == Kind.STRING:
+            start = self.i
+            self.use(Feature.XSD_DURATION)
+            literal = self.literal()
+            match = durations.XSD_DURATION.fullmatch(literal.lexical)
+            if match is None:
+                raise self.error("not an xsd:duration of days, hours, minutes and seconds", start)
+            return durations.from_xsd(match)
+        if kind == Kind.WORD:
+            if self.texts[self.i][0] != "P":
+                raise self.expected("a duration", "for example PT10M, 10m or 500ms")
+            self.use(Feature.XSD_DURATION)
+            match = self.raw(durations.XSD_DURATION)
+            if match is None:
+                return None
+            return durations.from_xsd(match)
+        if kind not in (Kind.INTEGER, Kind.DECIMAL):
+            raise self.expected("a duration", "for example PT10M, 10m or 500ms")
+        start = self.i
+        compact = self.raw(durations.COMPACT)
+        if compact is not None:
+            self.use(Feature.UNIT_DURATION, start)
+            return durations.from_units(compact[0])
+        return self._spaced(start)
+
+    def _spaced(self, start: int) -> int | None:
+        number, unit = self.texts[start], self.texts[start + 1]
+        if self.kinds[start + 1] == Kind.WORD and (unit in durations.UNITS or unit == "NS"):
+            self.use(Feature.SPACED_DURATION, start)
+            self.i += 2
+            return durations.from_units(number + unit)
+        if self.kinds[start] == Kind.INTEGER and any(
+            Feature.BARE_DURATION in preset.features for preset in self.presets
+        ):
+            self.use(Feature.BARE_DURATION, start)
+            self.i += 1
+            return durations.from_units(number + "ms")
+        raise self.error(
+            f"the duration {number} has no unit", start, f"write {number}s, {number}m or {number}ms"
+        )
+
+    # Weir's options
+
+    def _at_option(self) -> bool:
+        return self.texts[self.i] in ("STARTING", "REPORT", "CONTENT", "TICK", "LATENESS", "AHEAD", "BOUNDS")
+
+    def _option(self, options: tree.WindowOptions) -> tree.WindowOptions:
+        start, word = self.i, self.texts[self.i]
+        self.i += 1
+        if word == "STARTING" and options.start is None:
+            self.expect("AT")
+            return replace(options, start=self._starting())
+        if word == "REPORT" and options.report is None:
+            return replace(options, report=self._report())
+        if word == "CONTENT" and options.content is None:
+            return replace(options, content=self._choice(Content, "GRAPH or BAG"))
+        if word == "TICK" and options.tick is None:
+            kind = self._choice(TickKind, "TUPLE, BATCH or TIME")
+            return replace(options, tick=Tick(kind, self.duration() if kind is TickKind.TIME else None))
+        if word == "LATENESS" and options.lateness is None:
+            return replace(options, lateness=self.duration(zero=True))
+        if word == "AHEAD" and options.ahead is None:
+            return replace(options, ahead=self.duration())
+        if word == "BOUNDS" and options.bounds is None:
+            return replace(options, bounds=self._bounds())
+        self.i = start
+        if self._at_option():
+            raise self.error(f"{word} is given twice")
+        raise self.expected("']' or an option of the window", self._window_slip())
+
+    def _window_slip(self) -> str | None:
+        if self.kinds[self.i] == Kind.WORD and self.kinds[self.i - 1] in (Kind.INTEGER, Kind.DECIMAL):
+            return "units are d, h, m, s, ms"
+        return None
+
+    def _starting(self) -> Start:
+        start = self.i
+        if self.kinds[self.i] in (Kind.STRING, Kind.LONG):
+            lexical = self.literal().lexical
+            match = durations.INSTANT.fullmatch(lexical)
+            length = durations.XSD_DURATION.fullmatch(lexical)
+            if length is not None:
+                self.i = start
+                return AlignedTo(self.duration())
+        else:
+            match = self.raw(durations.INSTANT)
+            if match is None:
+                return AlignedTo(self.duration())
+        moment = None if match is None else durations.from_instant(match)
+        if moment is None:
+            raise self.error(
+                "STARTING AT takes an xsd:dateTime or a duration",
+                start,
+                'for example STARTING AT "2015-06-01T00:00:00Z" or STARTING AT PT1H',
+            )
+        return StartAt(moment)
+
+    def _report(self) -> Report:
+        report = Report()
+        while True:
+            word = self.texts[self.i]
+            if word == "WINDOW":
+                self.i += 1
+                self.expect("CLOSE")
+                report = replace(report, window_close=True)
+            elif word == "CONTENT":
+                self.i += 1
+                self.expect("CHANGE")
+                report = replace(report, content_change=True)
+            elif word == "NON":
+                self.i += 1
+                self.expect("EMPTY")
+                report = replace(report, non_empty=True)
+            elif word == "PERIODIC":
+                self.i += 1
+                report = replace(report, periodic=self.duration())
+            else:
+                raise self.expected("WINDOW CLOSE, CONTENT CHANGE, NON EMPTY or PERIODIC")
+            if not self.accept(","):
+                return report
+
+    def _choice(self, kind: type[_Choice], what: str) -> _Choice:
+        word = self.texts[self.i]
+        for choice in kind:
+            if choice.value == word:
+                self.i += 1
+                return choice
+        raise self.expected(what)
+
+    def _bounds(self) -> Bounds:
+        start = self.i
+        text = (
+            self.string()
+            if self.kinds[self.i] == Kind.STRING
+            else self.texts[self.i] + self.texts[self.i + 1]
+        )
+        if self.i == start:
+            self.i += 2
+        for bounds in Bounds:
+            if bounds.value == text:
+                return bounds
+        raise self.error('BOUNDS takes "[)" or "(]"', start)
