@@ -1,0 +1,141 @@
+"""Evaluation times: the union of the windows' reports, a bounded number at a time, laid out as instants.
+
+The clock remembers how far reports were listed (``cursor``) and what was evaluated last (``last``), which
+PREVIOUS EVALUATION compares with. Numbers in brackets refer to the decision record on time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from weir.kernel.interval.arrivals import Arrivals
+from weir.kernel.interval.instants import LOWEST, Instants
+from weir.kernel.interval.reports import empty_at, last_report, never_empty, report_times
+from weir.kernel.interval.tuples import Cursor, Reach, instants_of, just_before, sub_instants
+from weir.kernel.interval.window import Window
+from weir.language.query import R2S, Previous, Semantics
+from weir.rdf.columns import Ids
+
+CHUNK = 1 << 14
+"""The most reports of one window that are listed at a time."""
+
+
+class Clock:
+    """``streams`` are in the order of the query, which orders their messages of equal time (21)."""
+
+    def __init__(
+        self, windows: Sequence[Window], streams: Sequence[tuple[str, Arrivals]], semantics: Semantics
+    ) -> None:
+        self.windows = tuple(windows)
+        self.streams = tuple(streams)
+        self.tuples = any(window.spec.tuples for window in windows)
+        self.cursor = Cursor(LOWEST)
+        self.last: Cursor | None = None
+        self._compares = semantics.r2s is not R2S.RSTREAM
+        self._instant = self._compares and semantics.previous is Previous.INSTANT
+        self._inclusive = not any(window.spec.awaits_company for window in windows)
+        self._immediate = self.tuples and len(streams) == 1 and all(w.spec.lateness == 0 for w in windows)
+
+    def ready_below(self, through: int) -> int:
+        """Messages before this time are complete once the query's T is ``through``."""
+        return through + 1 if self._immediate else through
+
+    def chunks(self, through: int, *, end: bool) -> Iterator[Instants]:
+        """The evaluations that T = ``through`` completes; at the end of input, those that are left."""
+        if end:
+            found = [last for window in self.windows if (last := last_report(window)) is not None]
+            if not found:
+                return
+            through = max(found)
+        if self.tuples:
+            yield from self._sub_chunks(through, end)
+            return
+        bound = through if end or self._inclusive else through - 1
+        while self.cursor.time < bound:
+            times, listed = self._times(self.cursor.time, bound)
+            self.cursor = Cursor(listed)
+            if len(times):
+                yield self._laid_out(times)
+                self.last = Cursor(int(times[-1]))
+
+    def _times(self, after: int, through: int) -> tuple[Ids, int]:
+        """The next evaluation times, and the time through which reports were listed for them."""
+        lists = [report_times(window, after, through, CHUNK) for window in self.windows]
+        listed = min((int(times[-1]) for times, more in lists if more), default=through)
+        kept: list[Ids] = []
+        for window, (times, _) in zip(self.windows, lists, strict=True):
+            if len(times) and times[-1] > listed:
+                times = times[: int(np.searchsorted(times, listed, side="right"))]
+            if not len(times):
+                continue
+            if window.spec.non_empty and not never_empty(window):
+                times = times[~empty_at(window, Instants(times, times == times))]
+            kept.append(times)
+        if len(kept) == 1:
+            return kept[0], listed
+        return (_united(kept) if kept else np.empty(0, np.int64)), listed
+
+    def _laid_out(self, times: Ids) -> Instants:
+        count = len(times)
+        if not self._compares:
+            return Instants(times, np.ones(count, np.bool_))
+        if self._instant:
+            both = np.empty(2 * count, np.int64)
+            both[1::2] = times
+            both[::2] = times - 1
+            emitted = np.zeros(2 * count, np.bool_)
+            emitted[1::2] = True
+            return Instants(both, emitted)
+        time = np.empty(count + 1, np.int64)
+        time[1:] = times
+        time[0] = times[0] - 1 if self.last is None else self.last.time
+        emitted = np.ones(count + 1, np.bool_)
+        emitted[0] = False
+        return Instants(time, emitted, void=self.last is None)
+
+    def _sub_chunks(self, through: int, end: bool) -> Iterator[Instants]:
+        reach = Reach(
+            through, through if end or self._immediate else through - 1, through if end else through - 1
+        )
+        while True:
+            table, place = sub_instants(self.windows, self.streams, self.cursor, reach, CHUNK)
+            if place is None:
+                return
+            self.cursor = place
+            if table.shape[1]:
+                yield self._laid_out_sub(table)
+                self.last = Cursor(*(int(value) for value in table[:, -1]))
+
+    def _laid_out_sub(self, table: Ids) -> Instants:
+        count = table.shape[1]
+        emitted = np.ones(count, np.bool_)
+        void = False
+        if self._compares:
+            if self._instant:
+                first = np.ones(count, np.bool_)
+                first[1:] = table[0, 1:] != table[0, :-1]
+                if self.last is not None and self.last.time == table[0, 0]:
+                    first[0] = False
+                places = np.flatnonzero(first)
+                table = np.insert(table, places, just_before(table[0, places]), axis=1)
+                emitted = np.insert(emitted, places, False)
+            if not self._instant or emitted[0]:
+                void = self.last is None
+                before = just_before(table[0, :1]) if self.last is None else _column(self.last)
+                table = np.concatenate([before, table], axis=1)
+                emitted = np.concatenate([[False], emitted])
+        laid = instants_of(table, self.streams)
+        return Instants(laid.time, emitted, void=void, sub=laid.sub)
+
+
+def _column(place: Cursor) -> Ids:
+    return np.array([[place.time], [place.phase], [place.stream], [place.sequence]], np.int64)
+
+
+def _united(lists: Sequence[Ids]) -> Ids:
+    first = lists[0]
+    if all(len(other) == len(first) and np.array_equal(other, first) for other in lists[1:]):
+        return first
+    return np.unique(np.concatenate(lists))

@@ -1,0 +1,182 @@
+"""S2R: what a window shows at each instant, as two ends that only move forward.
+
+At instant k a window shows the messages whose coordinate (time, sequence number, or number of a triple)
+lies in ``[low[k], high[k])``, and neither ``low`` nor ``high`` ever falls. A triple with coordinate c is
+therefore visible exactly at the indices ``[i, j)`` with i the first instant where ``high > c`` and j the
+first where ``low > c``: two binary searches, whatever the kind of window or report policy.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from weir.kernel.interval.arrivals import Arrivals
+from weir.kernel.interval.instants import AFTER, BEFORE, LOWEST, Instants
+from weir.kernel.interval.spec import Spec
+from weir.rdf.columns import Ids, Mask
+
+
+class Window:
+    """One window over one stream. ``first`` is the time of the first message that it sees, None before.
+
+    ``base`` is how many messages and triples of the stream went before that one. Numbers in brackets
+    refer to the decision record on time.
+    """
+
+    __slots__ = ("arrivals", "base", "first", "position", "spec")
+
+    def __init__(self, spec: Spec, arrivals: Arrivals, position: int = 0) -> None:
+        self.spec = spec
+        self.arrivals = arrivals
+        self.position = position
+        self.first: int | None = None
+        self.base = (0, 0)
+
+    @property
+    def floor(self) -> int:
+        """The least time that the window sees (3)."""
+        anchor = self.spec.anchor
+        return LOWEST if anchor is None else anchor + self.spec.open_closed
+
+    @property
+    def origin(self) -> int:
+        """t0 (5)."""
+        if self.spec.anchor is not None:
+            return self.spec.anchor
+        if self.spec.pattern is not None and self.first is not None:
+            return self.first // self.spec.pattern * self.spec.pattern
+        return 0
+
+    def notice(self) -> None:
+        """Look for the first message among those newly logged; they come in the order of time."""
+        times = self.arrivals.times
+        if self.first is not None or not len(times):
+            return
+        place = 0 if self.spec.anchor is None else int(np.searchsorted(times, self.floor))
+        if place < len(times):
+            self.first = int(times[place])
+            self.base = (self.arrivals.log.first + place, int(self.arrivals.log.column(1)[place]))
+
+    def bounds(self, at: Instants) -> tuple[Ids, Ids]:
+        """``low`` and ``high`` at each instant."""
+        if self.first is None:
+            nothing = np.full(len(at), LOWEST, np.int64)
+            return nothing, nothing
+        if self.spec.count is not None:
+            low, high = self._counted(at)
+        else:
+            low, high = self._timed(at)
+        if at.void:
+            low[0] = high[0] = LOWEST
+        return low, high
+
+    # Time windows
+
+    def _timed(self, at: Instants) -> tuple[Ids, Ids]:
+        spec, time = self.spec, at.time
+        if spec.closes:
+            low, high = self._closed(at)
+            if spec.changes or spec.period is not None:
+                own = self._own_closes(at)
+                open_low, open_high = self._open(time)
+                low = np.where(own, low, open_low)
+                high = np.where(own, high, open_high)
+        else:
+            low, high = self._open(time)
+        if spec.anchor is not None:
+            low = np.maximum(low, self.floor)
+            high = np.maximum(high, self.floor)
+        if at.sub is None:
+            return low, high
+        times, first = self.arrivals.times, self.arrivals.log.first
+        cut = at.sub.upto[spec.stream]
+        return (
+            np.searchsorted(times, low) + first,
+            np.minimum(np.searchsorted(times, high) + first, cut),
+        )
+
+    def _closed(self, at: Instants) -> tuple[Ids, Ids]:
+        """The window with the greatest close so far (11)."""
+        spec, time = self.spec, at.time
+        assert spec.width is not None and spec.step is not None
+        if at.sub is not None and spec.open_closed:
+            time = np.where(at.sub.cause == AFTER, time, time - 1)
+        opened = time - (self.origin + spec.width + spec.lag)
+        opened //= spec.step
+        if spec.anchor is not None:
+            before = opened < 0
+        opened *= spec.step
+        opened += self.origin + spec.open_closed
+        closed = opened + spec.width
+        if spec.anchor is not None:
+            closed[before] = opened[before] = LOWEST
+        return opened, closed
+
+    def _open(self, time: Ids) -> tuple[Ids, Ids]:
+        """What is there at τ itself (12)."""
+        spec = self.spec
+        high = time + (1 - spec.lag)
+        if spec.width is None:
+            return np.full(len(time), LOWEST, np.int64), high
+        if spec.now and spec.unit is not None:
+            return -((self.origin - time) // spec.unit) * spec.unit - spec.unit + self.origin + 1, high
+        if spec.step is None:
+            return high - spec.width, high
+        opened = time - (self.origin + spec.width + spec.lag)
+        if spec.open_closed:
+            opened = -(-opened // spec.step)
+        else:
+            opened = opened // spec.step + 1
+        if spec.anchor is not None:
+            np.maximum(opened, 0, out=opened)
+        opened *= spec.step
+        opened += self.origin + spec.open_closed
+        return opened, high
+
+    def _own_closes(self, at: Instants) -> Mask:
+        """The instants at which a close of this window is reported (13)."""
+        spec = self.spec
+        assert spec.width is not None and spec.step is not None
+        opened = at.time - (self.origin + spec.width + spec.lag)
+        own: Mask = (opened % spec.step == 0) & (at.time >= self.least_close)
+        if spec.anchor is not None:
+            own &= opened >= 0
+        if at.sub is not None:
+            own &= at.sub.cause == (AFTER if spec.open_closed else BEFORE)
+        return own
+
+    @property
+    def least_close(self) -> int:
+        """No close before this time is reported: the covered interval lies before the first message (8)."""
+        assert self.first is not None
+        return self.first + self.spec.lag + (not self.spec.open_closed)
+
+    # Count windows
+
+    def _counted(self, at: Instants) -> tuple[Ids, Ids]:
+        spec = self.spec
+        assert spec.count is not None
+        base = self.base[spec.numbered]
+        total = np.maximum(self.counts(self._places(at)), base)
+        if spec.closes:
+            assert spec.step is not None
+            closed = (total - base) // spec.step
+            held = closed * spec.step + base
+            if spec.changes or spec.period is not None:
+                earlier = np.maximum(self.counts(self._places(at, without=True)), base)
+                own = closed > (earlier - base) // spec.step
+                total = np.where(own, held, total)
+            else:
+                total = held
+        return np.maximum(total - spec.count, base), total
+
+    def counts(self, places: Ids) -> Ids:
+        """How many items of the stream come before the given places of its log."""
+        return self.arrivals.before(places) if self.spec.numbered else places + self.arrivals.log.first
+
+    def _places(self, at: Instants, *, without: bool = False) -> Ids:
+        """The place in the log behind the last message that is in; ``without`` what made the instant."""
+        if at.sub is None:
+            return np.searchsorted(self.arrivals.times, at.time, side="left" if without else "right")
+        places = at.sub.upto[self.spec.stream] - self.arrivals.log.first
+        return places - (at.sub.cause == self.position) if without else places
