@@ -4,7 +4,8 @@ A refresh after a time δ says only *whether* a value changed in it. With change
 chance 1 − e^(−λδ), and a changed value stands for λδ / (1 − e^(−λδ)) changes in the mean: so each key
 keeps the changes it stands for and the time it was watched, and its rate is their quotient (one step of
 expectation maximisation an observation; cf. Cho and Garcia-Molina, Estimating Frequency of Change).
-A prior of one change in the prior interval keeps young keys sane; old observations fade.
+A prior of a quarter of a change in as much of the prior interval keeps young keys sane; old
+observations fade.
 """
 
 from __future__ import annotations
@@ -19,12 +20,15 @@ Floats = NDArray[np.float64]
 FADE = 0.95
 """What an observation's weight is multiplied by at each later one of the same key."""
 
+PRIOR = 0.25
+"""How many changes the prior stands for."""
+
 LONGEST = 1 << 50
 
 
 def learned_interval(changes: Floats, watched: Floats, prior: int) -> Ids:
     """The mean time between changes of each key, in microseconds."""
-    interval = (watched + prior) / (changes + 1.0)
+    interval = (watched + PRIOR * prior) / (changes + PRIOR)
     clipped: Ids = np.clip(interval, 1, LONGEST).astype(np.int64)
     return clipped
 
