@@ -8,6 +8,7 @@ from weir.language.expressions import Aggregation, Arithmetic, Builtin, Comparis
 from weir.language.syntax import tree
 from weir.language.syntax.lexer import Kind
 from weir.language.syntax.terms import TermParser
+from weir.rdf.terms import IRI
 
 _OR, _AND, _COMPARE, _ADD, _MULTIPLY = range(5)
 _LEVELS = {
@@ -48,6 +49,7 @@ _ARITIES: dict[Builtin, tuple[int, int]] = {
     Builtin.REGEX: (2, 3),
     Builtin.SUBSTR: (2, 3),
     Builtin.REPLACE: (3, 4),
+    Builtin.IRI: (1, 2),
 }
 _ONE = (1, 1)
 
@@ -192,6 +194,8 @@ class ExpressionParser(TermParser):
             if not low <= len(given) <= high:
                 wants = f"{low}" if low == high else f"{low} to {high}"
                 raise self.error(f"{name} takes {wants} arguments, not {len(given)}", start)
+            if builtin is Builtin.IRI and len(given) == 1 and self.base is not None:
+                given = (*given, IRI(self.base))  # what a relative reference is resolved against
             return tree.Call(at, builtin, given)
         if name in _AGGREGATES:
             return self.aggregate()
