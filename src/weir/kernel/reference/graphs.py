@@ -1,0 +1,96 @@
+"""Graphs and datasets of terms at one instant.
+
+A ``Graph`` is a multiset of triples: an RDF graph has each triple once, the content of a ``BAG`` window
+once per occurrence. What each part of a query's dataset is at τ is settled in
+docs/decisions/2026-11-15-semantics-time.md, points 31 to 35.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from weir.rdf.terms import IRI, Term, Triple
+
+Quad: TypeAlias = tuple[Term, Term, Term, Term | None]
+"""A triple and the name of its graph, None outside any."""
+
+
+class Graph:
+    """Triples in order of arrival, found again by their predicate."""
+
+    def __init__(self, triples: Iterable[Triple] = ()) -> None:
+        self.triples: list[Triple] = list(triples)
+        self._by_predicate: dict[Term, list[Triple]] = {}
+        for triple in self.triples:
+            self._by_predicate.setdefault(triple[1], []).append(triple)
+
+    def match(self, subject: Term | None, predicate: Term | None, object: Term | None) -> Iterator[Triple]:
+        """Occurrences of triples with these parts; None matches anything."""
+        candidates = self.triples if predicate is None else self._by_predicate.get(predicate, [])
+        for triple in candidates:
+            if (subject is None or triple[0] == subject) and (object is None or triple[2] == object):
+                yield triple
+
+    def nodes(self) -> list[Term]:
+        """Every subject and object, once."""
+        return list(dict.fromkeys(term for s, _, o in self.triples for term in (s, o)))
+
+
+def as_set(triples: Iterable[Triple]) -> list[Triple]:
+    """Each triple once, in order of first occurrence."""
+    return list(dict.fromkeys(triples))
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A default graph and named ones: what ``GRAPH`` can reach."""
+
+    default: Graph = field(default_factory=Graph)
+    named: Mapping[Term, Graph] = field(default_factory=dict)
+
+    @staticmethod
+    def of(default: Iterable[Triple] = (), named: Mapping[str, Iterable[Triple]] | None = None) -> Dataset:
+        """A static dataset; equal triples count once."""
+        graphs: dict[Term, Graph] = {}
+        for name, triples in (named or {}).items():
+            graphs[IRI(name)] = Graph(as_set(triples))
+        return Dataset(Graph(as_set(default)), graphs)
+
+
+def window_dataset(quads: Iterable[Quad], *, bag: bool) -> Dataset:
+    """A window's content: its default graph is all triples of all graphs, its named graphs are by name."""
+    everything: list[Triple] = []
+    named: dict[Term, list[Triple]] = {}
+    for subject, predicate, object, graph in quads:
+        everything.append((subject, predicate, object))
+        if graph is not None:
+            named.setdefault(graph, []).append((subject, predicate, object))
+    if bag:
+        return Dataset(Graph(everything), {name: Graph(part) for name, part in named.items()})
+    return Dataset(Graph(as_set(everything)), {name: Graph(as_set(part)) for name, part in named.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class WindowContent:
+    """One window on one stream at one instant; ``bind`` is the variable of ``STREAM ?v`` and its stream."""
+
+    dataset: Dataset
+    bind: tuple[str, Term] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """Everything that a query can see at one instant: its dataset, and its windows by name."""
+
+    dataset: Dataset
+    windows: Mapping[str, tuple[WindowContent, ...]] = field(default_factory=dict)
+    nameable: tuple[str, ...] = ()
+    """The windows over which ``WINDOW ?w`` ranges."""
+
+    def everything(self) -> Graph:
+        """All triples of all graphs and windows, each once: what DESCRIBE describes from."""
+        graphs = [self.dataset.default, *self.dataset.named.values()]
+        graphs += [content.dataset.default for parts in self.windows.values() for content in parts]
+        return Graph(as_set(triple for graph in graphs for triple in graph.triples))

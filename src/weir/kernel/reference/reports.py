@@ -1,0 +1,155 @@
+"""When a window reports, and the last time that a finite input makes it report.
+
+Numbers in brackets refer to docs/decisions/2026-11-15-semantics-time.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from weir.kernel.reference.messages import Instant, Message
+from weir.kernel.reference.windows import WindowView, can_close
+from weir.language.windows import All, Bounds, Elements, Past, Range, StartAt, TickKind, Triples
+
+
+def report_times(view: WindowView, after: int, through: int) -> set[int]:
+    """Report times in ``(after, through]``, before the non-empty test [15–18]."""
+    unit = time_unit(view)
+    if unit is None:
+        return set(_untimed(view, after, through))
+    raw = _untimed(view, after - unit, through)
+    rounded = {round_up(view, time) for time in raw}
+    return {time for time in rounded if after < time <= through}
+
+
+def time_unit(view: WindowView) -> int | None:
+    """The unit of a time-driven tick."""
+    tick = view.semantics.tick
+    return tick.every if tick.kind is TickKind.TIME else None
+
+
+def round_up(view: WindowView, time: int) -> int:
+    """The next tick at or after ``time`` [18]; ``time`` itself where ticks are not time-driven."""
+    unit, origin = time_unit(view), view.origin()
+    return time if unit is None else origin - (origin - time) // unit * unit
+
+
+def _untimed(view: WindowView, after: int, through: int) -> Iterator[int]:
+    if view.report.window_close:
+        yield from close_times(view, after, through)
+    if view.report.content_change:
+        yield from (m.time for m in view.messages.messages if after < m.time <= through)
+    if view.report.periodic is not None:
+        yield from periodic_times(view, after, through)
+
+
+def close_times(view: WindowView, after: int, through: int) -> Iterator[int]:
+    """Closes of RANGE and past windows by the grid, of count windows by the message that brought them."""
+    grid = view.grid()
+    if grid is not None:
+        yield from grid.report_times(after, through)
+    elif can_close(view.declaration):
+        for message, closes in count_closes(view):
+            if closes and after < message.time <= through:
+                yield message.time
+
+
+def count_closes(view: WindowView) -> Iterator[tuple[Message, int]]:
+    """Each message kept, with the number of count closes that come with it [9]."""
+    kind = view.kind
+    assert isinstance(kind, Triples | Elements) and kind.step is not None
+    by_triple = isinstance(kind, Triples)
+    items = view.messages.dropped_triples if by_triple else view.messages.dropped_messages
+    for message in view.messages.messages:
+        reached = items + (message.triples if by_triple else 1)
+        yield message, reached // kind.step - items // kind.step
+        items = reached
+
+
+def periodic_times(view: WindowView, after: int, through: int) -> Iterator[int]:
+    """t0 + jp from the first message on [15]."""
+    first, period, origin = view.messages.first, view.report.periodic, view.origin()
+    if first is None or period is None:
+        return
+    lowest = max(after + 1, first)
+    if isinstance(view.semantics.start, StartAt):
+        lowest = max(lowest, origin)
+    time = origin - (origin - lowest) // period * period
+    while time <= through:
+        yield time
+        time += period
+
+
+def passes(view: WindowView, instant: Instant) -> bool:
+    """The non-empty condition [14, 16]."""
+    return not view.report.non_empty or view.content(instant).size > 0
+
+
+def last_report(view: WindowView) -> int | None:
+    """The last report time that the messages bring at the end of input [24]."""
+    last = view.messages.last
+    if last is None:
+        return None
+    times: list[int] = []
+    if view.report.window_close:
+        times += _last_close(view)
+    if view.report.content_change:
+        times.append(last)
+    if view.report.periodic is not None:
+        times += _last_period(view, last, view.report.periodic)
+    return max((round_up(view, time) for time in times), default=None)
+
+
+def _last_close(view: WindowView) -> Iterator[int]:
+    grid = view.grid()
+    if grid is None:
+        yield from close_times(
+            view, min(m.time for m in view.messages.messages) - 1, view.messages.messages[-1].time
+        )
+        return
+    for message in view.messages.messages:
+        k = grid.last_holding(message.time)
+        if k is not None:
+            yield grid.report_time(k)
+
+
+def _last_period(view: WindowView, last: int, period: int) -> Iterator[int]:
+    kind = view.kind
+    if isinstance(kind, All | Triples | Elements):
+        yield next(iter(periodic_times(view, last - 1, last + period)))
+        return
+    reach = 0
+    if isinstance(kind, Range | Past):
+        reach = (kind.range if isinstance(kind, Range) else kind.start) + (kind.step or 0)
+    oldest = view.messages.messages[0].time
+    candidates = list(periodic_times(view, oldest - 1, last + reach))
+    for time in reversed(candidates):
+        if view.content(Instant(round_up(view, time))).size:
+            yield time
+            return
+
+
+def strict(view: WindowView) -> bool:
+    """Whether the window can show messages of time τ at τ, so that τ is complete only once τ < T [22]."""
+    by_close_alone = not view.report.content_change and view.report.periodic is None
+    timed = isinstance(view.kind, Range | Past)
+    return not (by_close_alone and timed and view.semantics.bounds is Bounds.CLOSED_OPEN)
+
+
+def horizon(view: WindowView, time: int) -> tuple[int, int, int]:
+    """What must be kept once everything through ``time`` is evaluated: messages from a time on, and so
+    many triples and messages. A window shows nothing older at τ ≥ ``time`` − 1, nor at the instant before."""
+    kind, unit = view.kind, time_unit(view) or 0
+    match kind:
+        case All():
+            return -(2**62), 0, 0
+        case Triples(count, step):
+            return time - 2, count + (step or 0), 0
+        case Elements(count, step):
+            return time - 2, 0, count + (step or 0)
+        case Range(width, step):
+            return time - 2 - unit - width - (step or 0), 0, 0
+        case Past(start, _, step):
+            return time - 2 - unit - start - (step or 0), 0, 0
+        case _:
+            return time - 2 - unit, 0, 0

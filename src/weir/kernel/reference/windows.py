@@ -1,0 +1,267 @@
+"""One window on one stream: what it holds at an instant (S2R).
+
+Numbers in brackets refer to docs/decisions/2026-11-15-semantics-time.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from weir.errors import UsageError
+from weir.kernel.reference.graphs import Quad
+from weir.kernel.reference.messages import Instant, Message, Stream
+from weir.language.windows import (
+    AlignedTo,
+    All,
+    Bounds,
+    Content,
+    Elements,
+    Now,
+    Past,
+    Range,
+    Report,
+    StartAt,
+    TickKind,
+    Triples,
+    WindowDeclaration,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The content of a window: the triples that were kept, each with its time, and the number of all."""
+
+    quads: tuple[tuple[int, Quad], ...]
+    size: int
+
+
+_NOTHING = Held((), 0)
+
+
+def effective_report(window: WindowDeclaration) -> Report:
+    """The report policy; WC, or CC for what cannot close, where the declaration names none [10]."""
+    report = window.semantics.report
+    if report.window_close and not can_close(window):
+        raise UsageError(
+            f"window {window.name} never closes", hint="give it a STEP, or report it on CONTENT CHANGE"
+        )
+    if report.window_close or report.content_change or report.periodic is not None:
+        return report
+    closes = can_close(window)
+    return Report(window_close=closes, content_change=not closes, non_empty=report.non_empty)
+
+
+def can_close(window: WindowDeclaration) -> bool:
+    """Whether the kind of window has closes at all."""
+    kind = window.kind
+    return isinstance(kind, Range | Past | Triples | Elements) and kind.step is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The windows of a RANGE or past window with a STEP [5–8]: number k opens at t0 + k·step, covers
+    ``cover`` from there and is reported ``delay`` after its open."""
+
+    t0: int
+    step: int
+    cover: int
+    delay: int
+    bounds: Bounds
+    earliest: int | None
+    """0 where ``STARTING AT`` an instant forbids negative k."""
+    first: int
+
+    def opening(self, k: int) -> int:
+        return self.t0 + k * self.step
+
+    def report_time(self, k: int) -> int:
+        return self.opening(k) + self.delay
+
+    def allowed(self, k: int) -> bool:
+        """Whether window k exists and could hold the first message [8]."""
+        if self.earliest is not None and k < self.earliest:
+            return False
+        end = self.opening(k) + self.cover
+        return end > self.first if self.bounds is Bounds.CLOSED_OPEN else end >= self.first
+
+    def covers(self, k: int, time: int) -> bool:
+        start, end = self.opening(k), self.opening(k) + self.cover
+        return start <= time < end if self.bounds is Bounds.CLOSED_OPEN else start < time <= end
+
+    def latest_reported(self, time: int) -> int | None:
+        """The last k whose report time is at or before ``time``."""
+        k = (time - self.delay - self.t0) // self.step
+        return k if self.allowed(k) else None
+
+    def last_holding(self, time: int) -> int | None:
+        """The last k that covers ``time``."""
+        if self.bounds is Bounds.CLOSED_OPEN:
+            k = (time - self.t0) // self.step
+        else:
+            k = -(-(time - self.t0) // self.step) - 1
+        return k if self.covers(k, time) and self.allowed(k) else None
+
+    def oldest_open(self, time: int) -> int:
+        """The least k not closed at ``time`` [12]."""
+        past = time - self.delay - self.t0
+        k = past // self.step + 1 if self.bounds is Bounds.CLOSED_OPEN else -(-past // self.step)
+        return k if self.earliest is None else max(k, self.earliest)
+
+    def report_times(self, after: int, through: int) -> Iterator[int]:
+        """Report times in ``(after, through]``."""
+        k = (after - self.delay - self.t0) // self.step + 1
+        if self.earliest is not None:
+            k = max(k, self.earliest)
+        margin = 1 if self.bounds is Bounds.CLOSED_OPEN else 0
+        k = max(k, -(-(self.first + margin - self.cover - self.t0) // self.step))
+        while self.report_time(k) <= through:
+            yield self.report_time(k)
+            k += 1
+
+
+class WindowView:
+    """A declared window on one of its streams."""
+
+    def __init__(self, declaration: WindowDeclaration, stream: str) -> None:
+        self.declaration = declaration
+        self.stream = stream
+        self.kind = declaration.kind
+        self.semantics = declaration.semantics
+        self.report = effective_report(declaration)
+        self.messages = Stream()
+
+    @property
+    def bag(self) -> bool:
+        return self.semantics.content is Content.BAG
+
+    def receive(self, messages: Iterable[Message]) -> None:
+        """New messages of the stream; those before ``STARTING AT`` are not seen [3]."""
+        start = self.semantics.start
+        if isinstance(start, StartAt):
+            margin = 0 if self.semantics.bounds is Bounds.CLOSED_OPEN else 1
+            messages = [message for message in messages if message.time >= start.instant + margin]
+        self.messages.add(messages)
+
+    def origin(self) -> int:
+        """t0 [5]."""
+        start = self.semantics.start
+        if isinstance(start, StartAt):
+            return start.instant
+        if isinstance(start, AlignedTo) and self.messages.first is not None:
+            return self.messages.first // start.duration * start.duration
+        return 0
+
+    def grid(self) -> Grid | None:
+        """The windows by number, once there is a message, for kinds that have them."""
+        kind, first = self.kind, self.messages.first
+        if not isinstance(kind, Range | Past) or kind.step is None or first is None:
+            return None
+        cover = kind.range if isinstance(kind, Range) else kind.start - kind.end
+        delay = kind.range if isinstance(kind, Range) else kind.start
+        earliest = 0 if isinstance(self.semantics.start, StartAt) else None
+        return Grid(self.origin(), kind.step, cover, delay, self.semantics.bounds, earliest, first)
+
+    # Content
+
+    def content(self, instant: Instant) -> Held:
+        """What the window shows at an instant, by its row of the table [11–13]."""
+        if self.report.window_close:
+            alone = not self.report.content_change and self.report.periodic is None
+            if alone or self.closes_at(instant):
+                return self._closed(instant)
+        return self._current(instant)
+
+    def closes_at(self, instant: Instant) -> bool:
+        """Whether a close of the window falls on this very instant."""
+        grid = self.grid()
+        if grid is not None:
+            k = grid.latest_reported(self._visible_close(instant))
+            return k is not None and grid.report_time(k) == instant.time
+        if not can_close(self.declaration):
+            return False
+        before = self.messages.seen(self.stream, Instant(instant.time - 1))
+        return self._closes(self._items(before)) < self._closes(self._items(self._seen(instant)))
+
+    def _seen(self, instant: Instant) -> list[Message]:
+        return self.messages.seen(self.stream, instant)
+
+    def _visible_close(self, instant: Instant) -> int:
+        """Closes up to this time show; one under ``(]`` only after all messages of its time [21]."""
+        shows = instant.last or self.semantics.bounds is Bounds.CLOSED_OPEN
+        return instant.time if shows else instant.time - 1
+
+    def _closed(self, instant: Instant) -> Held:
+        """Row WC [11]."""
+        seen = self._seen(instant)
+        if isinstance(self.kind, Triples | Elements):
+            assert self.kind.step is not None
+            close = self._closes(self._items(seen)) * self.kind.step
+            return self._slice(seen, close - self.kind.count, close)
+        grid = self.grid()
+        k = None if grid is None else grid.latest_reported(self._visible_close(instant))
+        if grid is None or k is None:
+            return _NOTHING
+        return _whole(message for message in seen if grid.covers(k, message.time))
+
+    def _closes(self, items: int) -> int:
+        assert isinstance(self.kind, Triples | Elements) and self.kind.step is not None
+        return items // self.kind.step
+
+    def _current(self, instant: Instant) -> Held:
+        """Row CC [12]."""
+        seen, kind, now = self._seen(instant), self.kind, instant.time
+        match kind:
+            case Range(width, None):
+                return _whole(m for m in seen if now - width < m.time)
+            case Past(start, end, None):
+                return _whole(m for m in seen if now - start < m.time <= now - end)
+            case Range() | Past():
+                grid = self.grid()
+                if grid is None:
+                    return _NOTHING
+                opening = grid.opening(grid.oldest_open(now))
+                if self.semantics.bounds is Bounds.OPEN_CLOSED:
+                    opening += 1
+                latest = now - kind.end if isinstance(kind, Past) else now
+                return _whole(m for m in seen if opening <= m.time <= latest)
+            case Now():
+                return _whole(m for m in seen if self._unit_before(now) < m.time)
+            case All():
+                return _whole(seen)
+            case Triples(count, _) | Elements(count, _):
+                items = self._items(seen)
+                return self._slice(seen, items - count, items)
+
+    def _unit_before(self, now: int) -> int:
+        """The greatest tick before ``now`` under a time-driven tick, else the instant before."""
+        tick = self.semantics.tick
+        if tick.kind is not TickKind.TIME or tick.every is None:
+            return now - 1
+        return self.origin() + ((now - 1 - self.origin()) // tick.every) * tick.every
+
+    def _items(self, seen: list[Message]) -> int:
+        """Triples or elements so far, dropped ones included."""
+        if isinstance(self.kind, Triples):
+            return self.messages.dropped_triples + sum(message.triples for message in seen)
+        return self.messages.dropped_messages + len(seen)
+
+    def _slice(self, seen: list[Message], after: int, through: int) -> Held:
+        """Items number ``after + 1`` to ``through``."""
+        if isinstance(self.kind, Elements):
+            skip = self.messages.dropped_messages
+            return _whole(seen[max(after - skip, 0) : max(through - skip, 0)])
+        number = self.messages.dropped_triples
+        quads: list[tuple[int, Quad]] = []
+        for message in seen:
+            for place, quad in message.placed():
+                if after < number + place + 1 <= through:
+                    quads.append((message.time, quad))
+            number += message.triples
+        return Held(tuple(quads), max(through - max(after, 0), 0))
+
+
+def _whole(messages: Iterable[Message]) -> Held:
+    kept = list(messages)
+    quads = tuple((message.time, quad) for message in kept for quad in message.quads)
+    return Held(quads, sum(message.triples for message in kept))
