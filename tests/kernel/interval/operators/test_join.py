@@ -22,8 +22,8 @@ from bags import (
     thorough,
 )
 from weir.errors import EvaluationError
-from weir.kernel.interval import operators
-from weir.kernel.interval.operators import Index, keys
+from weir.kernel.interval import keys, operators
+from weir.kernel.interval.operators import Index
 from weir.kernel.interval.relation import Relation
 
 joins = import_module("weir.kernel.interval.operators.join")

@@ -7,7 +7,7 @@ its id and goes the scalar way. Arrays have the column's length or, where all ro
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +39,7 @@ _KIND_OF[[Inline.DOUBLE, Inline.DOUBLE_E]] = DOUBLE
 _KIND_OF[Inline.FLOAT] = FLOAT
 
 
-@dataclass(frozen=True, slots=True)
-class Numbers:
+class Numbers(NamedTuple):
     """``kind`` is a ``NumericKind``, ``NOT_A_NUMBER`` (an error) or ``EXOTIC`` (see ``ids``)."""
 
     kind: Kinds
@@ -48,9 +47,6 @@ class Numbers:
     scale: Ids = _ZERO
     real: Reals = _ZERO_REAL
     ids: Ids = _ZERO
-
-    def __len__(self) -> int:
-        return max(len(self.kind), len(self.digits), len(self.real), len(self.ids), len(self.scale))
 
     def spread(self, length: int) -> Numbers:
         """Every array at full length."""
@@ -123,9 +119,9 @@ def _with_exponent(payload: Ids) -> Reals:
     digits = payload >> 7
     power = (payload & 127) - 64 - (length_of(digits) - 1)
     # One exact float operation, so the value is what a correctly rounding parser gives.
-    return np.where(
-        power >= 0, digits * _REAL_POWERS[np.maximum(power, 0)], digits / _REAL_POWERS[np.maximum(-power, 0)]
-    )
+    up, down = _REAL_POWERS[np.maximum(power, 0)], _REAL_POWERS[np.maximum(-power, 0)]
+    real: Reals = np.where(power >= 0, digits * up, digits / down)
+    return real
 
 
 def length_of(digits: Ids) -> Ids:

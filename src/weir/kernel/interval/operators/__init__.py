@@ -3,6 +3,7 @@
 from weir.kernel.interval.operators.coverage import Pieces, expand, uncovered, unite
 from weir.kernel.interval.operators.distinct import distinct, distinct_on, reduced
 from weir.kernel.interval.operators.exists import exists, mark_exists, outer_rows
+from weir.kernel.interval.operators.group import Measure, group
 from weir.kernel.interval.operators.index import Index
 from weir.kernel.interval.operators.join import LIMIT, Matches, join, matches, merge
 from weir.kernel.interval.operators.leftjoin import left_join
@@ -25,6 +26,7 @@ __all__ = [
     "LIMIT",
     "Index",
     "Matches",
+    "Measure",
     "PathFinder",
     "Pieces",
     "Slot",
@@ -37,6 +39,7 @@ __all__ = [
     "extend",
     "filter",
     "fresh",
+    "group",
     "join",
     "left_join",
     "mark_exists",

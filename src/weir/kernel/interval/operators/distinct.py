@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from weir.kernel.interval.keys import codes
 from weir.kernel.interval.operators.coverage import unite
-from weir.kernel.interval.operators.keys import codes
 from weir.kernel.interval.relation import Relation
 
 

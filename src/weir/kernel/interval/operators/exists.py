@@ -15,11 +15,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from weir.kernel.interval.keys import codes
 from weir.kernel.interval.operators.coverage import uncovered, unite
 from weir.kernel.interval.operators.distinct import distinct_on
 from weir.kernel.interval.operators.index import Index
 from weir.kernel.interval.operators.join import LIMIT, matches
-from weir.kernel.interval.operators.keys import codes
 from weir.kernel.interval.operators.rowwise import union
 from weir.kernel.interval.relation import Relation
 from weir.rdf.columns import Ids

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from weir.kernel.interval.operators.keys import combine
+from weir.kernel.interval.keys import combine
 from weir.kernel.interval.relation import Relation
 from weir.rdf.columns import Ids
 

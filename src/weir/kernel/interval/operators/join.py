@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from weir.errors import EvaluationError
+from weir.kernel.interval.keys import combine
 from weir.kernel.interval.operators.index import Index
-from weir.kernel.interval.operators.keys import combine
 from weir.kernel.interval.relation import Relation
 from weir.rdf.columns import Ids
 

@@ -108,7 +108,7 @@ class Sweep:
             at = upto
 
 
-def merge_equal(group: Ids, start: Ids, end: Ids, columns: list[Ids]) -> Mask:
+def changes(group: Ids, start: Ids, end: Ids, columns: list[Ids]) -> Mask:
     """Which pieces, sorted by (group, start), differ from the piece that touches them on the left."""
     new = np.ones(len(group), np.bool_)
     if len(group) > 1:
