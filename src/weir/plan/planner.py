@@ -1,0 +1,75 @@
+"""Planning a query: build, then one ordered tuple of rewrites, each a stage that can be printed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from weir.errors import UsageError
+from weir.language.query import Query
+from weir.language.windows import TickKind, WindowDeclaration
+from weir.plan.build import Builder, Instance
+from weir.plan.filters import push_filters
+from weir.plan.nodes import Plan, Source
+from weir.plan.optionals import hoist_optionals
+from weir.plan.static import Splitter
+from weir.rdf.terms import Variable
+
+
+@dataclass(frozen=True, slots=True)
+class WindowPlan:
+    """A declared window on one stream; ``name`` is what sources refer to."""
+
+    name: str
+    stream: str
+    declaration: WindowDeclaration
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPlan:
+    """``root`` computes Γ(τ); ``stages`` are the plans on the way there, by name."""
+
+    query: Query
+    root: Plan
+    windows: tuple[WindowPlan, ...]
+    streams: tuple[str, ...]
+    stages: tuple[tuple[str, Plan], ...] = ()
+
+    @property
+    def default_windows(self) -> tuple[WindowPlan, ...]:
+        """The windows whose content is part of the default graph."""
+        return tuple(window for window in self.windows if window.declaration.in_default)
+
+
+def plan_query(query: Query, streams: Sequence[str] = ()) -> QueryPlan:
+    """The plan of a query; ``streams`` are those registered, for windows over a variable stream."""
+    windows: list[WindowPlan] = []
+    instances: dict[str, tuple[Instance, ...]] = {}
+    for declaration in query.dataset.windows:
+        found = _instances(declaration, streams)
+        instances[declaration.name] = found
+        windows.extend(WindowPlan(each.name, each.stream, declaration) for each in found)
+    ticks = {window.declaration.semantics.tick.kind is TickKind.TUPLE for window in windows}
+    if len(ticks) > 1:
+        raise UsageError(
+            "TICK TUPLE on some windows of a query and not on others",
+            hint="give all windows of the query the tuple-driven tick, or none",
+        )
+    nameable = tuple(window.name for window in query.dataset.named_windows if not window.name.startswith("."))
+    plan = Builder(instances, nameable).build(query.pattern, Source())
+    stages = [("algebra", plan)]
+    for name, rule in (("filters first", push_filters), ("joins flattened", hoist_optionals)):
+        plan = rule(plan)
+        stages.append((name, plan))
+    plan = Splitter(streamed_default=bool(query.dataset.default_windows)).split(plan)
+    stages.append(("static parts", plan))
+    read = tuple(dict.fromkeys(window.stream for window in windows))
+    return QueryPlan(query, plan, tuple(windows), read, tuple(stages))
+
+
+def _instances(declaration: WindowDeclaration, streams: Sequence[str]) -> tuple[Instance, ...]:
+    if not isinstance(declaration.stream, Variable):
+        return (Instance(declaration.name, declaration.stream),)
+    return tuple(
+        Instance(f"{declaration.name} {stream}", stream, declaration.stream.name) for stream in streams
+    )
