@@ -12,7 +12,11 @@ from weir.rdf.columns import Ids
 from weir.rdf.hashing import DEFAULT_KEY
 from weir.rdf.ids import encode_texts
 from weir.rdf.inline import inline_text
+from weir.rdf.single import encode_text
 from weir.rdf.terms import Term, parse_term
+
+_FEW = 64
+"""Below this many texts, one by one is faster than a column."""
 
 
 class Dictionary:
@@ -30,7 +34,11 @@ class Dictionary:
 
     def encode(self, term: Term) -> int:
         """The id of one term, whose text is kept."""
-        return int(self.encode_texts([str(term)])[0])
+        text = str(term)
+        identifier = encode_text(text, self.key)
+        if identifier > 0 and self._texts.setdefault(identifier, text) != text:
+            raise _collision(self._texts[identifier], text)
+        return identifier
 
     def encode_terms(self, terms: Iterable[Term | None]) -> Ids:
         """The ids of terms, whose texts are kept; None is unbound, 0."""
@@ -42,6 +50,11 @@ class Dictionary:
 
     def encode_texts(self, texts: Sequence[str] | pl.Series) -> Ids:
         """The ids of canonical texts, which are kept."""
+        if len(texts) <= _FEW:
+            few = list(texts)
+            ids = np.array([encode_text(text, self.key) for text in few], np.int64)
+            self.add(ids, few)
+            return ids
         series = texts if isinstance(texts, pl.Series) else pl.Series(texts, dtype=pl.String)
         ids = encode_texts(series, self.key)
         self.add(ids, series.to_list())
@@ -52,11 +65,7 @@ class Dictionary:
         known = self._texts
         for identifier, text in zip(ids.tolist(), texts, strict=True):
             if identifier > 0 and known.setdefault(identifier, text) != text:
-                raise DataError(
-                    "two terms have the same id",
-                    detail=f"{known[identifier]} and {text}",
-                    hint="start again with a new checkpoint: it draws a new key",
-                )
+                raise _collision(known[identifier], text)
 
     def text(self, identifier: int) -> str:
         """The canonical text of an id; ``KeyError`` where it is unknown."""
@@ -80,3 +89,11 @@ class Dictionary:
     def items(self) -> tuple[Ids, list[str]]:
         """Everything kept, as columns, for a frame or a snapshot."""
         return np.fromiter(self._texts, np.int64, len(self._texts)), list(self._texts.values())
+
+
+def _collision(one: str, other: str) -> DataError:
+    return DataError(
+        "two terms have the same id",
+        detail=f"{one} and {other}",
+        hint="start again with a new checkpoint: it draws a new key",
+    )

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from weir.rdf.columns import Ids
 
-_PERIOD = 4096
+PERIOD = 4096
 _CHUNK = 32_768
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_MIX1 = np.uint64(0xBF58476D1CE4E5B9)
-_MIX2 = np.uint64(0x94D049BB133111EB)
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+MIX1 = np.uint64(0xBF58476D1CE4E5B9)
+MIX2 = np.uint64(0x94D049BB133111EB)
 _63_BITS = np.uint64(0x7FFF_FFFF_FFFF_FFFF)
 
 DEFAULT_KEY = b"weir"
@@ -30,14 +30,15 @@ DEFAULT_KEY = b"weir"
 
 
 @lru_cache(maxsize=16)
-def _position_keys(key: bytes) -> NDArray[np.uint64]:
-    return np.frombuffer(hashlib.shake_256(key).digest(8 * _PERIOD), dtype="<u8")
+def position_keys(key: bytes) -> NDArray[np.uint64]:
+    """The secret of each word's position, drawn from the key."""
+    return np.frombuffer(hashlib.shake_256(key).digest(8 * PERIOD), dtype="<u8")
 
 
 def hash_texts(texts: pa.Array, key: bytes) -> Ids:
     """A positive 63-bit id for each text (an Arrow string array without nulls); never 0."""
     texts = texts.cast(pa.large_string())
-    keys = _position_keys(key)
+    keys = position_keys(key)
     out = np.empty(len(texts), np.int64)
     for start in range(0, len(texts), _CHUNK):
         out[start : start + _CHUNK] = _hash_chunk(texts.slice(start, _CHUNK), keys)
@@ -62,19 +63,19 @@ def _hash_chunk(texts: pa.Array, keys: NDArray[np.uint64]) -> Ids:
     mask = np.where(tail >= 8, ~np.uint64(0), (np.uint64(1) << (8 * np.minimum(tail, 7))) - np.uint64(1))
     mixed[firsts + words - 1] &= mask
 
-    mixed ^= keys[place % _PERIOD]
-    if len(place) and int(words.max()) > _PERIOD:
-        mixed += (place // _PERIOD).astype(np.uint64) * _GOLDEN
-    mixed *= _MIX1
+    mixed ^= keys[place % PERIOD]
+    if len(place) and int(words.max()) > PERIOD:
+        mixed += (place // PERIOD).astype(np.uint64) * GOLDEN
+    mixed *= MIX1
     mixed ^= mixed >> np.uint64(29)
-    mixed *= _MIX2
+    mixed *= MIX2
     mixed ^= mixed >> np.uint64(32)
     total = np.add.reduceat(mixed, firsts) if len(firsts) else np.empty(0, np.uint64)
-    total += lengths.astype(np.uint64) * _GOLDEN + keys[0]
+    total += lengths.astype(np.uint64) * GOLDEN + keys[0]
     total ^= total >> np.uint64(30)
-    total *= _MIX1
+    total *= MIX1
     total ^= total >> np.uint64(27)
-    total *= _MIX2
+    total *= MIX2
     total ^= total >> np.uint64(31)
     total &= _63_BITS
     hashed: Ids = np.maximum(total, np.uint64(1)).astype(np.int64)

@@ -45,7 +45,7 @@ class Inline(IntEnum):
 
 TYPE_SHIFT = 58
 _VALUE_MASK = (1 << TYPE_SHIFT) - 1
-_LIMIT = 1 << (TYPE_SHIFT - 1)
+LIMIT = 1 << (TYPE_SHIFT - 1)
 
 INTEGER_TYPES = {
     "integer": Inline.INTEGER,
@@ -56,12 +56,12 @@ INTEGER_TYPES = {
     "nonNegativeInteger": Inline.NON_NEGATIVE_INTEGER,
     "positiveInteger": Inline.POSITIVE_INTEGER,
 }
-_INTEGER_RANGES = {
+INTEGER_RANGES = {
     Inline.INT: (-(2**31), 2**31 - 1),
     Inline.SHORT: (-(2**15), 2**15 - 1),
     Inline.BYTE: (-(2**7), 2**7 - 1),
-    Inline.NON_NEGATIVE_INTEGER: (0, _LIMIT - 1),
-    Inline.POSITIVE_INTEGER: (1, _LIMIT - 1),
+    Inline.NON_NEGATIVE_INTEGER: (0, LIMIT - 1),
+    Inline.POSITIVE_INTEGER: (1, LIMIT - 1),
 }
 _DATATYPES = {
     **{kind: name for name, kind in INTEGER_TYPES.items()},
@@ -100,25 +100,25 @@ def encode_inline(lexicals: pl.Series, datatypes: pl.Series) -> Ids:
         if datatype in INTEGER_TYPES:
             out[rows] = _integers(part, INTEGER_TYPES[datatype])
         elif datatype == "decimal":
-            out[rows] = _decimals(part, Inline.DECIMAL, r"^(?:-?(?:0|[1-9]\d*)\.\d{1,15})$", 15)
+            out[rows] = _decimals(part, Inline.DECIMAL, r"^(?:-?(?:0|[1-9][0-9]*)\.[0-9]{1,15})$", 15)
         elif datatype == "double":
-            plain = _decimals(part, Inline.DOUBLE, r"^(?:-?(?:0|[1-9]\d*)(?:\.\d{1,15})?)$", 15)
+            plain = _decimals(part, Inline.DOUBLE, r"^(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]{1,15})?)$", 15)
             out[rows] = np.where(plain != 0, plain, _exponents(part))
         elif datatype == "float":
-            out[rows] = _decimals(part, Inline.FLOAT, r"^(?:-?(?:0|[1-9]\d*)(?:\.\d{1,6})?)$", 7)
+            out[rows] = _decimals(part, Inline.FLOAT, r"^(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]{1,6})?)$", 7)
         elif datatype == "boolean":
             for value, text in enumerate(_BOOLEANS):
                 hits = (part == text).to_numpy()
                 out[rows[hits]] = make(Inline.BOOLEAN, np.int64(value))  # type: ignore[arg-type]
         elif datatype in ("dateTime", "date"):
-            out[rows] = _times(part)
+            out[rows] = _times(part, datatype == "date")
     return out
 
 
 def _integers(lexicals: pl.Series, kind: Inline) -> Ids:
     good = lexicals.str.contains(r"^(?:0|-?[1-9][0-9]{0,16})$")
     value = _cast(lexicals, good)
-    low, high = _INTEGER_RANGES.get(kind, (-_LIMIT, _LIMIT - 1))
+    low, high = INTEGER_RANGES.get(kind, (-LIMIT, LIMIT - 1))
     fits = good.to_numpy() & (value >= low) & (value <= high)
     return np.where(fits, make(kind, value), 0)
 
@@ -152,7 +152,7 @@ def _cast(texts: pl.Series, good: pl.Series) -> Ids:
     return kept.cast(pl.Int64, strict=False).fill_null(0).to_numpy().astype(np.int64)
 
 
-_TIME_SHAPES = {
+TIME_SHAPES = {
     10: (Inline.DATE, 0, ""),
     20: (Inline.DATETIME_UTC_S, 0, "Z"),
     24: (Inline.DATETIME_UTC_MS, 3, "Z"),
@@ -164,12 +164,12 @@ _TIME_SHAPES = {
 }
 
 
-def _times(lexicals: pl.Series) -> Ids:
+def _times(lexicals: pl.Series, dates: bool) -> Ids:
     out = np.zeros(len(lexicals), np.int64)
     lengths = lexicals.str.len_bytes().to_numpy()
     for length in np.unique(lengths):
-        shape = _TIME_SHAPES.get(int(length))
-        if shape is None:
+        shape = TIME_SHAPES.get(int(length))
+        if shape is None or (shape[0] is Inline.DATE) != dates:
             continue
         rows = np.flatnonzero(lengths == length)
         joined = "".join(lexicals.gather(rows).to_list()).encode()
@@ -190,7 +190,7 @@ def _times_of_shape(text: np.ndarray, kind: Inline, fraction: int, zone: str) ->
         offset, valid = _offsets(text[:, -6:])
         good &= valid
         value = (value << 11) | (offset + 1024)
-    good &= (value >= -_LIMIT) & (value < _LIMIT)
+    good &= (value >= -LIMIT) & (value < LIMIT)
     return np.where(good, make(kind, value), 0)
 
 
@@ -209,7 +209,7 @@ def inline_text(identifier: int) -> str:
     """The canonical text of one inline id."""
     kind = Inline((identifier >> TYPE_SHIFT) & 31)
     value = identifier & _VALUE_MASK
-    if value >= _LIMIT:
+    if value >= LIMIT:
         value -= 1 << TYPE_SHIFT
     return f'"{_lexical(kind, value)}"^^<{XSD}{_DATATYPES.get(kind, "dateTime")}>'
 
