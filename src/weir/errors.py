@@ -57,8 +57,9 @@ class SyntaxError(WeirError):
         lines = [f"{place}: {self.primary}"]
         text = self.source.splitlines()
         if 0 < self.line <= len(text):
-            shown = text[self.line - 1].expandtabs(1)
-            lines += [f"    {shown}", "    " + " " * (self.column - 1) + "^"]
+            cut = max(0, self.column - 80)
+            shown = text[self.line - 1].expandtabs(1)[cut : cut + 120]
+            lines += [f"    {shown}", "    " + " " * (self.column - 1 - cut) + "^"]
         if self.hint:
             lines.append(f"hint: {self.hint}")
         return "\n".join(lines)

@@ -2,5 +2,7 @@
 
 from weir.language.frontend import parse
 from weir.language.query import Dialect, Query
+from weir.language.translation import translate
+from weir.language.writing.dialects import write
 
-__all__ = ["Dialect", "Query", "parse"]
+__all__ = ["Dialect", "Query", "parse", "translate", "write"]

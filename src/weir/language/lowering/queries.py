@@ -102,13 +102,13 @@ class _QueryLowering(PatternLowering):
             case tree.Ask(_, where, modifiers):
                 return Ask(), self._modified(self.group(where), modifiers)
             case tree.Describe(_, targets, described, modifiers):
-                pattern = EMPTY if described is None else self.group(described)
+                pattern = self._modified(EMPTY if described is None else self.group(described), modifiers)
                 shown: tuple[IRI | Variable, ...]
                 if targets is None:
                     shown = tuple(v for v in self.visible(pattern) if not v.internal)
                 else:
                     shown = tuple(dict.fromkeys(targets))
-                return Describe(shown), self._modified(pattern, modifiers)
+                return Describe(shown), pattern
 
     def _template(self, triples: Sequence[tree.Triple]) -> tuple[a.TriplePattern, ...]:
         """Blank nodes of a template are new ones for each solution, whatever the pattern calls its own."""
@@ -135,8 +135,8 @@ class _QueryLowering(PatternLowering):
         if items is None:
             if modifiers.group_by or _aggregated(modifiers):
                 raise self.error(node.at, "SELECT * cannot be grouped", "name the variables to select")
-            variables = tuple(v for v in self.visible(pattern) if not v.internal)
             pattern = self._modified(pattern, modifiers, ())
+            variables = tuple(v for v in self.visible(pattern) if not v.internal)
         else:
             variables = tuple(dict.fromkeys([item.variable for item in items if item.variable is not None]))
             pattern = self._modified(pattern, modifiers, items)

@@ -95,14 +95,6 @@ def written(length: int) -> str:
     return "P" + (f"{days}D" if days else "") + (f"T{time}" if time else "")
 
 
-def written_with_unit(length: int, separator: str = "") -> str:
-    """A duration as one number with the largest unit that divides it: ``10m``, ``500ms``."""
-    for unit in ("D", "H", "M", "S", "MS", "US"):
-        if length % UNITS[unit] == 0:
-            return f"{length // UNITS[unit]}{separator}{unit.lower()}"
-    return f"{length}{separator}us"
-
-
 def written_instant(moment: int) -> str:
     """Microseconds since 1970 as xsd:dateTime in UTC."""
     stamp = _EPOCH + timedelta(microseconds=moment)

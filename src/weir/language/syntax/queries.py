@@ -48,6 +48,7 @@ class QueryParser(PatternParser):
         return tree.Unit(body, tuple(self.dataset), self.settings)
 
     def _prologue(self) -> bool:
+        """PREFIX and BASE; whether there was any."""
         found = False
         while True:
             word = self.texts[self.i]

@@ -1,0 +1,216 @@
+"""The stages of a query as text: ast, algebra, dataset, semantics."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from enum import Enum
+
+from weir.language import algebra as a
+from weir.language.frontend import syntax
+from weir.language.lowering.windows import closes
+from weir.language.query import Ask, Construct, Describe, Query, Select
+from weir.language.syntax.durations import written, written_instant
+from weir.language.syntax.source import Source
+from weir.language.windows import AlignedTo, Range, StartAt, WindowDeclaration
+from weir.language.writing.dialects import write
+from weir.language.writing.expressions import ExpressionWriter
+from weir.language.writing.terms import Terms
+from weir.language.writing.windows import kind_text, report_text
+from weir.rdf.terms import IRI, BlankNode, Literal, Variable
+
+
+def stages(query: Query) -> dict[str, str]:
+    """Each stage's name and text, in order. The tree is read again from the query's own text."""
+    return {
+        "ast": ast_text(query),
+        "algebra": algebra_text(query),
+        "dataset": dataset_text(query),
+        "semantics": semantics_text(query),
+    }
+
+
+# The syntax tree
+
+
+def ast_text(query: Query) -> str:
+    """The syntax tree, a node a line with the line and column where it starts."""
+    unit, source, _ = syntax(query.text or write(query), query.dialect.value)
+    lines: list[str] = []
+    _tree(unit, "", source, lines, 0)
+    return "\n".join(lines)
+
+
+def _tree(node: object, label: str, source: Source, lines: list[str], depth: int) -> None:
+    head = "  " * depth + (f"{label}: " if label else "")
+    if isinstance(node, IRI | Literal | BlankNode | Variable):
+        lines.append(f"{head}{node}")
+    elif isinstance(node, Enum):
+        lines.append(f"{head}{node.name}")
+    elif isinstance(node, tuple):
+        if node:
+            lines.append(f"{head}[{len(node)}]")
+            for part in node:
+                _tree(part, "", source, lines, depth + 1)
+    elif is_dataclass(node):
+        at = getattr(node, "at", None)
+        place = "" if at is None else " at {}:{}".format(*source.place(at))
+        lines.append(f"{head}{type(node).__name__}{place}")
+        for field in fields(node):
+            value = getattr(node, field.name)
+            if field.name != "at" and value is not None and value is not False and value != ():
+                _tree(value, field.name, source, lines, depth + 1)
+    else:
+        lines.append(f"{head}{node!r}")
+
+
+# The algebra
+
+
+class _AlgebraWriter(ExpressionWriter):
+    """One operator a line, operands indented below it."""
+
+    def __init__(self) -> None:
+        super().__init__(Terms({}))
+        self.lines: list[str] = []
+
+    def inline(self, pattern: a.Pattern) -> str:
+        outer, self.lines = self.lines, []
+        self.pattern(pattern, 0)
+        text = " ".join(line.strip() for line in self.lines)
+        self.lines = outer
+        return f"{{ {text} }}"
+
+    def pattern(self, pattern: a.Pattern, depth: int) -> None:
+        head = "  " * depth + type(pattern).__name__
+        parts: tuple[a.Pattern, ...]
+        match pattern:
+            case a.BGP(triples):
+                self.lines.append(head)
+                self.lines += ["  " * (depth + 1) + self.triple(triple) for triple in triples]
+                return
+            case a.PathPattern(subject, path, end):
+                self.lines.append(f"{head} {self.node(subject)} {self.terms.path(path)} {self.node(end)}")
+                return
+            case a.Values(variables, rows):
+                names = " ".join(map(self.node, variables))
+                self.lines.append(f"{head} ({names})")
+                for row in rows:
+                    self.lines.append("  " * (depth + 1) + f"({' '.join(map(self.terms.datum, row))})")
+                return
+            case a.LeftJoin(left, right, condition):
+                detail, parts = "" if condition is None else self.expression(condition), (left, right)
+            case a.Join(left, right) | a.Union(left, right) | a.Minus(left, right):
+                detail, parts = "", (left, right)
+            case a.Filter(condition, inner):
+                detail, parts = self.expression(condition), (inner,)
+            case a.Graph(name, inner) | a.Window(name, inner):
+                detail, parts = self.node(name), (inner,)
+            case a.Service(name, inner, silent):
+                detail, parts = f"{'silent ' if silent else ''}{self.node(name)}", (inner,)
+            case a.Extend(inner, variable, expression):
+                detail, parts = f"{self.node(variable)} := {self.expression(expression)}", (inner,)
+            case a.Group(inner, keys, aggregates):
+                made = [f"{self.node(variable)} := {self.aggregate(found)}" for variable, found in aggregates]
+                detail, parts = ", ".join([*map(self.node, keys), *made]), (inner,)
+            case a.OrderBy(inner, order):
+                shown = [
+                    f"{'DESC' if k.descending else 'ASC'}({self.expression(k.expression)})" for k in order
+                ]
+                detail, parts = ", ".join(shown), (inner,)
+            case a.Project(inner, variables):
+                detail, parts = " ".join(map(self.node, variables)), (inner,)
+            case a.Slice(inner, offset, limit):
+                detail, parts = f"offset {offset} limit {'none' if limit is None else limit}", (inner,)
+            case a.Distinct(inner) | a.Reduced(inner):
+                detail, parts = "", (inner,)
+        self.lines.append(f"{head} {detail}".rstrip())
+        for part in parts:
+            self.pattern(part, depth + 1)
+
+    def node(self, node: a.Node) -> str:
+        return f"?{node.name}" if isinstance(node, Variable) else self.terms.node(node)
+
+    def triple(self, triple: a.TriplePattern) -> str:
+        return f"{self.node(triple.subject)} {self.node(triple.predicate)} {self.node(triple.object)}"
+
+
+def algebra_text(query: Query) -> str:
+    """Form and algebra expression, an operator a line; internal variables start with a dot."""
+    writer = _AlgebraWriter()
+    match query.form:
+        case Select(variables):
+            writer.lines.append(f"Select {' '.join(map(writer.node, variables))}".rstrip())
+        case Construct(template):
+            writer.lines.append("Construct")
+            writer.lines += [f"  {writer.triple(triple)}" for triple in template]
+        case Ask():
+            writer.lines.append("Ask")
+        case Describe(targets):
+            writer.lines.append(f"Describe {' '.join(map(writer.node, targets))}".rstrip())
+    writer.pattern(query.pattern, 0)
+    return "\n".join(writer.lines)
+
+
+# Dataset and semantics
+
+
+def dataset_text(query: Query) -> str:
+    """The RSP-QL dataset SDS: default graph, named graphs, named windows on streams."""
+    dataset = query.dataset
+    default = [f"<{graph}>" for graph in dataset.default]
+    default += [_window(window) for window in dataset.default_windows]
+    if dataset.windows or not (dataset.default or dataset.named):
+        default.insert(0, "the default graph given at registration")
+    lines = ["G0 = " + " ∪ ".join(default or ["{}"])]
+    lines += [f"(<{graph}>, the graph <{graph}>)" for graph in dataset.named]
+    lines += [f"(<{window.name}>, {_window(window)})" for window in dataset.named_windows]
+    return "\n".join(lines)
+
+
+def _window(window: WindowDeclaration) -> str:
+    kind = window.kind
+    over = str(window.stream) if isinstance(window.stream, Variable) else f"<{window.stream}>"
+    if isinstance(kind, Range):
+        step = "every message" if kind.step is None else written(kind.step)
+        return f"W(α={written(kind.range)}, β={step})({over})"
+    return f"W({kind_text(kind)})({over})"
+
+
+def semantics_text(query: Query) -> str:
+    """Evaluation times and what is sent out, every option named."""
+    semantics = query.semantics
+    lines = [
+        f"dialect     {query.dialect.value}",
+        f"output      {'-' if query.output is None else query.output}",
+        f"operator    {semantics.r2s.name}",
+        f"previous    {semantics.previous.value}",
+        f"emit after  {written(semantics.emit_after)}",
+        f"empty       {'reported' if semantics.report_empty else 'not reported'}",
+    ]
+    if not query.dataset.windows:
+        lines.append("evaluated   once")
+    for window in query.dataset.windows:
+        given = window.semantics
+        lines += [
+            f"window      <{window.name}>" + (" in the default graph" if window.in_default else ""),
+            f"  report    {report_text(given.report)}",
+            f"  closes    {'yes' if closes(window.kind) else 'no'}",
+            f"  content   {given.content.value}",
+            f"  tick      {given.tick.kind.value}"
+            + ("" if given.tick.every is None else f" {written(given.tick.every)}"),
+            f"  t0        {_start(window)}",
+            f"  bounds    {given.bounds.value}",
+            f"  lateness  {written(given.lateness)}",
+            f"  ahead     {written(given.ahead)}",
+        ]
+    lines += [f"warning     {warning}" for warning in query.warnings]
+    return "\n".join(lines)
+
+
+def _start(window: WindowDeclaration) -> str:
+    match window.semantics.start:
+        case StartAt(instant):
+            return written_instant(instant)
+        case AlignedTo(duration):
+            return f"aligned to multiples of {written(duration)} since 1970"
+    return "aligned to multiples of the step since 1970"

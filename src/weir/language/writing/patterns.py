@@ -1,0 +1,132 @@
+"""Patterns and subqueries as text: each spine of joins, optionals and binds is one group."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+from weir.language import algebra as a
+from weir.language.expressions import Expression
+from weir.language.writing.expressions import ExpressionWriter
+from weir.language.writing.terms import Terms
+from weir.rdf.terms import IRI, Variable
+
+_LONGEST = 64
+_EMPTY = a.BGP(())
+
+
+class PatternWriter(ExpressionWriter):
+    """Collects lines; ``depth`` is the indentation."""
+
+    def __init__(self, terms: Terms) -> None:
+        super().__init__(terms)
+        self.lines: list[str] = []
+        self.depth = 0
+
+    @abstractmethod
+    def window_keyword(self, name: IRI | Variable) -> str:
+        """How the dialect introduces a pattern on a window."""
+
+    @abstractmethod
+    def select(self, pattern: a.Pattern, *, keyword: str = "SELECT") -> None:
+        """A SELECT query without prologue."""
+
+    def line(self, text: str) -> None:
+        self.lines.append("  " * self.depth + text)
+
+    def inline(self, pattern: a.Pattern) -> str:
+        outer, self.lines = self.lines, []
+        depth, self.depth = self.depth, 0
+        self.braces("", pattern)
+        text = " ".join(line.strip() for line in self.lines)
+        self.lines, self.depth = outer, depth
+        return text
+
+    def braces(self, head: str, pattern: a.Pattern, tail: str = "") -> None:
+        """``head { pattern } tail``."""
+        self.line(f"{head} {{" if head else "{")
+        self.depth += 1
+        if isinstance(pattern, a.Project | a.Distinct | a.Reduced | a.Slice):
+            self.select(pattern)
+        elif isinstance(pattern, a.Filter):
+            self._spine(pattern.pattern)
+            self.line(f"FILTER ({self.expression(pattern.condition)})")
+        else:
+            self._spine(pattern)
+        self.depth -= 1
+        self.line(f"}}{tail}")
+
+    def _spine(self, pattern: a.Pattern) -> None:
+        """The elements of one group, from the leftmost pattern on."""
+        steps: list[a.Join | a.LeftJoin | a.Minus | a.Extend] = []
+        while isinstance(pattern, a.Join | a.LeftJoin | a.Minus | a.Extend):
+            steps.append(pattern)
+            pattern = pattern.pattern if isinstance(pattern, a.Extend) else pattern.left
+        after_triples = False
+        if pattern != _EMPTY:
+            after_triples = self._element(pattern, False)
+        for step in reversed(steps):
+            match step:
+                case a.Join(_, right):
+                    after_triples = self._element(right, after_triples)
+                    continue
+                case a.LeftJoin(_, right, condition):
+                    self._optional(right, condition)
+                case a.Minus(_, right):
+                    self.braces("MINUS", right)
+                case a.Extend(_, variable, expression):
+                    self.line(f"BIND ({self.expression(expression)} AS ?{variable.name})")
+            after_triples = False
+
+    def _optional(self, right: a.Pattern, condition: Expression | None) -> None:
+        if condition is None and not isinstance(right, a.Filter):
+            self.braces("OPTIONAL", right)
+            return
+        self.line("OPTIONAL {")
+        self.depth += 1
+        self._spine(right)
+        if condition is not None:
+            self.line(f"FILTER ({self.expression(condition)})")
+        self.depth -= 1
+        self.line("}")
+
+    def _element(self, pattern: a.Pattern, after_triples: bool) -> bool:
+        """One element of a group; whether it leaves a basic graph pattern open for more triples."""
+        match pattern:
+            case a.BGP(triples) if triples and not after_triples:
+                for triple in triples:
+                    self.line(self.terms.triple(triple))
+                return True
+            case a.PathPattern():
+                self.line(self.terms.connection(pattern))
+                return False
+            case a.Union():
+                self._union(pattern)
+            case a.Graph(name, inner):
+                self.braces(f"GRAPH {self.terms.node(name)}", inner)
+            case a.Window(name, inner):
+                self.braces(self.window_keyword(name), inner)
+            case a.Service(name, inner, silent):
+                self.braces(f"SERVICE {'SILENT ' if silent else ''}{self.terms.node(name)}", inner)
+            case a.Values():
+                self.values(pattern)
+            case _:
+                self.braces("", pattern)
+        return False
+
+    def _union(self, union: a.Union) -> None:
+        branches: list[a.Pattern] = []
+        left: a.Pattern = union
+        while isinstance(left, a.Union) and len(branches) < _LONGEST - 1:
+            branches.append(left.right)
+            left = left.left
+        branches.append(left)
+        branches.reverse()
+        for place, branch in enumerate(branches):
+            self.braces("" if place == 0 else "UNION", branch)
+
+    def values(self, values: a.Values) -> None:
+        names = " ".join(f"?{variable.name}" for variable in values.variables)
+        self.line(f"VALUES ({names}) {{")
+        for row in values.rows:
+            self.line(f"  ({' '.join(self.terms.datum(term) for term in row)})")
+        self.line("}")

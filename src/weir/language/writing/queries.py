@@ -1,0 +1,151 @@
+"""Query forms and solution modifiers as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from weir.language import algebra as a
+from weir.language.expressions import Expression
+from weir.language.query import Ask, Construct, Describe, Query, Select
+from weir.language.writing.patterns import PatternWriter
+from weir.rdf.terms import Variable
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """A query taken apart again: what each clause of its text holds."""
+
+    where: a.Pattern
+    extensions: tuple[tuple[Variable, Expression], ...]
+    group: a.Group | None
+    having: Expression | None
+    values: a.Values | None
+    order: tuple[a.OrderKey, ...]
+
+
+def _taken_apart(pattern: a.Pattern, variables: Sequence[Variable] | None) -> _Parts:
+    """Inverse of the lowering of modifiers; ``variables`` is what SELECT projects, None for other forms."""
+    order: tuple[a.OrderKey, ...] = ()
+    if isinstance(pattern, a.OrderBy):
+        order, pattern = pattern.keys, pattern.pattern
+    below: a.Pattern = pattern
+    extensions: list[tuple[Variable, Expression]] = []
+    while isinstance(below, a.Extend):
+        extensions.append((below.variable, below.expression))
+        below = below.pattern
+    values: a.Values | None = None
+    having: Expression | None = None
+    if isinstance(below, a.Join) and isinstance(below.right, a.Values):
+        values, below = below.right, below.left
+    if isinstance(below, a.Filter):
+        having, below = below.condition, below.pattern
+    if isinstance(below, a.Group):
+        return _Parts(below.pattern, tuple(reversed(extensions)), below, having, values, order)
+    names = list(variables or ())
+    peeled, rest = _peeled(pattern, names)
+    return _Parts(rest, peeled, None, None, None, order)
+
+
+def _peeled(
+    pattern: a.Pattern, names: Sequence[Variable]
+) -> tuple[tuple[tuple[Variable, Expression], ...], a.Pattern]:
+    """The topmost assignments that can stand in a clause listing ``names`` in this order."""
+    found: list[tuple[Variable, Expression]] = []
+    limit = len(names)
+    while isinstance(pattern, a.Extend) and pattern.variable in names[:limit]:
+        limit = names.index(pattern.variable)
+        found.append((pattern.variable, pattern.expression))
+        pattern = pattern.pattern
+    return tuple(reversed(found)), pattern
+
+
+class QueryWriter(PatternWriter):
+    """Writes forms; the dataset's clauses come from the dialect."""
+
+    def dataset(self) -> None:
+        """FROM clauses and options, written between the form and WHERE."""
+
+    def body(self, query: Query, operator: str) -> None:
+        """The query form with its pattern; ``operator`` is RSTREAM and its like, or nothing."""
+        pattern, form = query.pattern, query.form
+        if isinstance(form, Select):
+            self.select(pattern, keyword=f"SELECT{operator}", top=True)
+            return
+        bounds: a.Slice | None = None
+        if isinstance(pattern, a.Slice):
+            bounds, pattern = pattern, pattern.pattern
+        match form:
+            case Construct(template):
+                self.line(f"CONSTRUCT{operator} {{")
+                for triple in template:
+                    self.line(f"  {self.terms.triple(triple)}")
+                self.line("}")
+            case Ask():
+                self.line("ASK")
+            case Describe(targets):
+                self.line(f"DESCRIBE {' '.join(map(self.terms.node, targets)) or '*'}")
+        self.dataset()
+        self._clauses(_taken_apart(pattern, None), bounds)
+
+    def select(self, pattern: a.Pattern, *, keyword: str = "SELECT", top: bool = False) -> None:
+        bounds: a.Slice | None = None
+        if isinstance(pattern, a.Slice):
+            bounds, pattern = pattern, pattern.pattern
+        if isinstance(pattern, a.Distinct | a.Reduced):
+            keyword += " DISTINCT" if isinstance(pattern, a.Distinct) else " REDUCED"
+            pattern = pattern.pattern
+        if not isinstance(pattern, a.Project):
+            raise TypeError(f"a SELECT query ends in a projection, not {type(pattern).__name__}")
+        parts = _taken_apart(pattern.pattern, pattern.variables)
+        if parts.group is not None:
+            self.aggregates.update(parts.group.aggregates)
+        assigned = dict(parts.extensions)
+        items = [
+            f"({self.expression(assigned[variable])} AS ?{variable.name})"
+            if variable in assigned
+            else f"?{variable.name}"
+            for variable in pattern.variables
+        ]
+        self.line(f"{keyword} {' '.join(items) or '*'}")
+        if top:
+            self.dataset()
+        self._clauses(parts, bounds)
+
+    def _clauses(self, parts: _Parts, bounds: a.Slice | None) -> None:
+        if parts.group is None:
+            self.braces("WHERE", parts.where)
+        else:
+            self.aggregates.update(parts.group.aggregates)
+            keys, where = _peeled(parts.where, parts.group.keys)
+            self.braces("WHERE", where)
+            self._group_by(parts.group, dict(keys))
+            if parts.having is not None:
+                self.line(f"HAVING ({self.expression(parts.having)})")
+        if parts.order:
+            self.line(f"ORDER BY {' '.join(map(self._order, parts.order))}")
+        if bounds is not None and bounds.limit is not None:
+            self.line(f"LIMIT {bounds.limit}")
+        if bounds is not None and bounds.offset:
+            self.line(f"OFFSET {bounds.offset}")
+        if parts.values is not None:
+            self.values(parts.values)
+
+    def _group_by(self, group: a.Group, assigned: dict[Variable, Expression]) -> None:
+        if not group.keys:
+            return
+        keys = []
+        for key in group.keys:
+            if key not in assigned:
+                keys.append(f"?{key.name}")
+            elif key.internal:
+                keys.append(f"({self.expression(assigned[key])})")
+            else:
+                keys.append(f"({self.expression(assigned[key])} AS ?{key.name})")
+        self.line(f"GROUP BY {' '.join(keys)}")
+
+    def _order(self, key: a.OrderKey) -> str:
+        if isinstance(key.expression, Variable) and key.expression not in self.aggregates:
+            plain = self.expression(key.expression)
+            return f"DESC({plain})" if key.descending else plain
+        return f"{'DESC' if key.descending else 'ASC'}({self.expression(key.expression)})"

@@ -1,0 +1,153 @@
+"""Windows as each dialect writes them, or the reason why it cannot."""
+
+from __future__ import annotations
+
+from weir.errors import TranslationError
+from weir.language.dialects import Preset
+from weir.language.lowering.windows import default_report
+from weir.language.syntax.durations import UNITS, written, written_instant
+from weir.language.windows import (
+    AlignedTo,
+    All,
+    Elements,
+    Now,
+    Past,
+    Range,
+    Report,
+    StartAt,
+    Triples,
+    WindowDeclaration,
+    WindowKind,
+    WindowSemantics,
+)
+
+_DEFAULT = WindowSemantics(Report())
+_SHORT = (("d", "D"), ("h", "H"), ("m", "M"), ("s", "S"), ("ms", "MS"))
+_LONG = (("DAYS", "D"), ("HOURS", "H"), ("MIN", "M"), ("S", "S"), ("MS", "MS"))
+
+
+def unit(length: int, separator: str = "", units: tuple[tuple[str, str], ...] = _SHORT) -> str:
+    """A duration as one number with the largest unit that divides it."""
+    for word, unit in units:
+        if length % UNITS[unit] == 0:
+            return f"{length // UNITS[unit]}{separator}{word}"
+    return f"{length * 1000}ns"
+
+
+def report_text(report: Report) -> str:
+    """The operand of REPORT."""
+    parts = []
+    if report.window_close:
+        parts.append("WINDOW CLOSE")
+    if report.content_change:
+        parts.append("CONTENT CHANGE")
+    if report.periodic is not None:
+        parts.append(f"PERIODIC {written(report.periodic)}")
+    if report.non_empty:
+        parts.append("NON EMPTY")
+    return ", ".join(parts)
+
+
+def rspql(window: WindowDeclaration) -> str:
+    """RSP-QL, with report and content always spelled out and other options where they are not the default."""
+    semantics = window.semantics
+    options = [kind_text(window.kind)]
+    match semantics.start:
+        case StartAt(instant):
+            options.append(f'STARTING AT "{written_instant(instant)}"')
+        case AlignedTo(duration):
+            options.append(f"STARTING AT {written(duration)}")
+    options.append(f"REPORT {report_text(semantics.report)}")
+    options.append(f"CONTENT {semantics.content.value}")
+    if semantics.tick != _DEFAULT.tick:
+        every = semantics.tick.every
+        options.append(f"TICK {semantics.tick.kind.value}" + (f" {written(every)}" if every else ""))
+    if semantics.lateness != _DEFAULT.lateness:
+        options.append(f"LATENESS {written(semantics.lateness)}")
+    if semantics.ahead != _DEFAULT.ahead:
+        options.append(f"AHEAD {written(semantics.ahead)}")
+    if semantics.bounds != _DEFAULT.bounds:
+        options.append(f'BOUNDS "{semantics.bounds.value}"')
+    return f"[{' '.join(options)}]"
+
+
+def kind_text(kind: WindowKind) -> str:
+    """A window's kind as RSP-QL writes it."""
+    match kind:
+        case Range(width, step):
+            return f"RANGE {written(width)} STEP {'MESSAGE' if step is None else written(step)}"
+        case Now():
+            return "NOW"
+        case All():
+            return "ALL"
+        case Triples(count, step):
+            return f"TRIPLES {count}" + ("" if step is None else f" STEP {step}")
+        case Elements(count, step):
+            return f"ELEMENTS {count}" + ("" if step is None else f" STEP {step}")
+        case Past(start, end, step):
+            slide = "" if step is None else f" STEP {written(step)}"
+            return f"FROM NOW-{written(start)} TO NOW-{written(end)}{slide}"
+
+
+def cqels(window: WindowDeclaration) -> str:
+    """CQELS-QL's four kinds."""
+    match window.kind:
+        case Range(width, None):
+            return f"[RANGE {unit(width)}]"
+        case Range(width, int(step)):
+            return f"[RANGE {unit(width)} SLIDE {unit(step)}]"
+        case Now():
+            return "[NOW]"
+        case All():
+            return "[ALL]"
+        case Triples(count, None):
+            return f"[TRIPLES {count}]"
+    raise TranslationError(f"the window {rspql(window)}", "CQELS-QL")
+
+
+def csparql(window: WindowDeclaration) -> str:
+    """C-SPARQL's ranges and triple counts."""
+    match window.kind:
+        case Range(width, int(step)):
+            return f"[RANGE {unit(width)} STEP {unit(step)}]"
+        case Triples(count, None):
+            return f"[RANGE TRIPLES {count}]"
+    raise TranslationError(f"the window {rspql(window)}", "C-SPARQL")
+
+
+def sparqlstream(window: WindowDeclaration) -> str:
+    """SPARQLstream's windows relative to NOW."""
+    match window.kind:
+        case Range(width, int(step)):
+            return f"[NOW - {unit(width, ' ', _LONG)} TO NOW SLIDE {unit(step, ' ', _LONG)}]"
+        case Past(start, end, int(step)):
+            past = f"NOW - {unit(start, ' ', _LONG)} TO NOW - {unit(end, ' ', _LONG)}"
+            return f"[{past} SLIDE {unit(step, ' ', _LONG)}]"
+        case Triples(count, None):
+            return f"[TRIPLES {count}]"
+    raise TranslationError(f"the window {rspql(window)}", "SPARQLstream")
+
+
+def check_semantics(window: WindowDeclaration, preset: Preset, every: int | None) -> None:
+    """Refuse semantics that differ from what the dialect takes for granted; it has no options."""
+    semantics, title = window.semantics, preset.title
+    expected = default_report(preset, window.kind)
+    if every is not None:
+        expected = Report(periodic=every, non_empty=expected.non_empty)
+    if semantics.report != expected:
+        raise TranslationError(
+            f"REPORT {report_text(semantics.report)}",
+            title,
+            hint=f"its windows always report {report_text(expected)}",
+        )
+    if semantics.content is not preset.content:
+        raise TranslationError(f"CONTENT {semantics.content.value}", title)
+    for name, feature in (
+        ("start", "STARTING AT"),
+        ("tick", "TICK"),
+        ("lateness", "LATENESS"),
+        ("ahead", "AHEAD"),
+        ("bounds", "BOUNDS"),
+    ):
+        if getattr(semantics, name) != getattr(_DEFAULT, name):
+            raise TranslationError(f"{feature} of a window", title)
