@@ -45,9 +45,10 @@ def _untimed(view: WindowView, after: int, through: int) -> Iterator[int]:
 
 def close_times(view: WindowView, after: int, through: int) -> Iterator[int]:
     """Closes of RANGE and past windows by the grid, of count windows by the message that brought them."""
-    grid = view.grid()
-    if grid is not None:
-        yield from grid.report_times(after, through)
+    if isinstance(view.kind, Range | Past):
+        grid = view.grid()
+        if grid is not None:
+            yield from grid.report_times(after, through)
     elif can_close(view.declaration):
         for message, closes in count_closes(view):
             if closes and after < message.time <= through:

@@ -178,7 +178,7 @@ class WindowView:
         if grid is not None:
             k = grid.latest_reported(self._visible_close(instant))
             return k is not None and grid.report_time(k) == instant.time
-        if not can_close(self.declaration):
+        if not isinstance(self.kind, Triples | Elements) or not can_close(self.declaration):
             return False
         before = self.messages.seen(self.stream, Instant(instant.time - 1))
         return self._closes(self._items(before)) < self._closes(self._items(self._seen(instant)))

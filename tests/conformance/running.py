@@ -1,0 +1,149 @@
+"""Runs a query over a test's data through an evaluator, with the data static or streamed.
+
+Streamed: the default graph comes by a window in the default graph, the named graphs as quads by a second
+window, under which every GRAPH of the query is put; a third stream ticks once, so that there is an
+evaluation also where a test has no data. All windows close once, at the end of the input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from weir.errors import RemoteError
+from weir.kernel.background import Background, GraphTable
+from weir.kernel.batch import Answers, Batch, Evaluator, Slab
+from weir.kernel.reference import ReferenceEvaluator, Static, evaluate_query
+from weir.language.algebra import Graph, Pattern, Project, Window
+from weir.language.query import Ask, Dataset, Query, Select
+from weir.language.windows import Range, Report, WindowDeclaration, WindowSemantics
+from weir.rdf.dictionary import Dictionary
+from weir.rdf.terms import IRI, Term, Triple, Variable
+
+Services = Mapping[str, Sequence[Triple]]
+Factory = Callable[..., Evaluator]
+
+EVALUATORS: dict[str, Factory] = {"reference": ReferenceEvaluator}
+"""Each is called with (query, background, dictionary, service=hook)."""
+
+DEFAULT, NAMED, TICK = "urn:x-weir:default", "urn:x-weir:named", "urn:x-weir:tick"
+_SECOND = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """A dataset of terms."""
+
+    default: Sequence[Triple]
+    named: Mapping[str, Sequence[Triple]]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came out: rows in the order of ``names``, or the boolean of ASK."""
+
+    names: tuple[str, ...]
+    rows: list[tuple[Term | None, ...]]
+    truth: bool | None = None
+
+
+def run_static(query: Query, data: Data, evaluator: str, services: Services) -> Outcome:
+    """The data are the registered graphs."""
+    dictionary = Dictionary()
+    tables = {name: _table(triples, dictionary) for name, triples in data.named.items()}
+    background = Background(_table(data.default, dictionary), tables)
+    made = EVALUATORS[evaluator](query, background, dictionary, service=_hook(services))
+    answers = made.advance(Slab({}, through=_SECOND, end=True))
+    assert answers.evaluations == 1
+    return _outcome(query, answers, dictionary)
+
+
+def run_streamed(query: Query, data: Data, evaluator: str, services: Services) -> Outcome:
+    """The data come in one message each, into windows that close once."""
+    dictionary = Dictionary()
+    tick: Triple = (IRI(TICK), IRI(TICK), IRI(TICK))
+    named = [(*triple, IRI(name)) for name, triples in data.named.items() for triple in triples]
+    batches = {
+        DEFAULT: _batch([(*triple, None) for triple in data.default], dictionary),
+        NAMED: _batch(named, dictionary),
+        TICK: _batch([(*tick, None)], dictionary),
+    }
+    made = EVALUATORS[evaluator](streamed(query), Background(), dictionary, service=_hook(services))
+    answers = made.advance(Slab(batches, through=0, end=True))
+    assert answers.evaluations == 1 and set(answers.at.tolist()) <= {_SECOND}
+    return _outcome(query, answers, dictionary)
+
+
+def streamed(query: Query) -> Query:
+    """The query over windows instead of graphs."""
+    semantics = WindowSemantics(Report(window_close=True))
+    windows = tuple(
+        WindowDeclaration(name, name, Range(_SECOND, _SECOND), semantics, in_default=name == DEFAULT)
+        for name in (DEFAULT, NAMED, TICK)
+    )
+    return replace(query, pattern=_under_window(query.pattern), dataset=Dataset(windows=windows))
+
+
+def _under_window(node: Any) -> Any:
+    """Every GRAPH that is not inside another one goes under the window of named graphs."""
+    if isinstance(node, Graph):
+        return Window(IRI(NAMED), node)
+    if isinstance(node, tuple):
+        return tuple(_under_window(item) for item in node)
+    if is_dataclass(node) and not isinstance(node, type):
+        return type(node)(**{f.name: _under_window(getattr(node, f.name)) for f in fields(node)})
+    return node
+
+
+def _hook(services: Services) -> Callable[..., Iterable[dict[str, Term]]]:
+    """Endpoints that are graphs at hand; a pattern is evaluated there by the reference evaluator."""
+
+    def call(endpoint: str, pattern: Pattern, solution: Mapping[str, Term]) -> Iterable[dict[str, Term]]:
+        if endpoint not in services:
+            raise RemoteError(f"no such endpoint: {endpoint}")
+        variables = tuple(Variable(name) for name in sorted(_variables(pattern)))
+        query = Query(Select(variables), Project(pattern, variables))
+        rows = evaluate_query(query, Static.of(list(services[endpoint])), service=call)
+        return [row for row in rows if isinstance(row, dict)]
+
+    return call
+
+
+def _variables(node: Any) -> set[str]:
+    if isinstance(node, Variable):
+        return set() if node.internal else {node.name}
+    if isinstance(node, tuple):
+        return {name for item in node for name in _variables(item)}
+    if is_dataclass(node) and not isinstance(node, type):
+        return {name for f in fields(node) for name in _variables(getattr(node, f.name))}
+    return set()
+
+
+def _table(triples: Sequence[Triple], dictionary: Dictionary) -> GraphTable:
+    columns = [dictionary.encode_terms([triple[place] for triple in triples]) for place in range(3)]
+    return GraphTable(*columns)
+
+
+def _batch(quads: Sequence[tuple[Term, Term, Term, Term | None]], dictionary: Dictionary) -> Batch:
+    if not quads:
+        return Batch.empty()
+    columns = [dictionary.encode_terms([quad[place] for quad in quads]) for place in range(4)]
+    size = len(quads)
+    return Batch(np.zeros(1, np.int64), np.array([size]), np.zeros(size, np.int64), np.arange(size), *columns)
+
+
+def _outcome(query: Query, answers: Answers, dictionary: Dictionary) -> Outcome:
+    if isinstance(query.form, Ask):
+        (truth,) = answers.columns["boolean"].tolist()
+        return Outcome((), [], bool(truth))
+    if isinstance(query.form, Select):
+        names = tuple(variable.name for variable in query.form.variables)
+    else:
+        names = ("subject", "predicate", "object")
+    columns = [answers.columns[name].tolist() for name in names]
+    size = len(answers.at)
+    decoded = [[dictionary.decode(i) if i else None for i in column] for column in columns]
+    return Outcome(names, [tuple(column[i] for column in decoded) for i in range(size)])

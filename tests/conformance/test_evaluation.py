@@ -1,0 +1,91 @@
+"""All W3C SPARQL 1.0 and 1.1 query evaluation tests, with the data static and with the data streamed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.manifest import Case, read_graph, read_suite
+from conformance.results import Table, as_csv, isomorphic, numeric, read_results
+from conformance.running import EVALUATORS, Data, Outcome, run_static, run_streamed
+from shared import shared_dir
+from weir.kernel.reference.modifiers import is_ordered
+from weir.language import parse
+from weir.language.query import Query
+
+SUITES = shared_dir("w3c")
+CASES = [*read_suite(SUITES / "sparql10"), *read_suite(SUITES / "sparql11")]
+
+
+def load(case: Case, query: Query) -> Data:
+    """The dataset of a test: what its manifest gives, else what the query's FROM clauses name."""
+    named = {path.as_uri(): path for path in case.graph_data}
+    default = list(case.data)
+    if query.dataset.default or query.dataset.named:
+        default = [Path(iri.removeprefix("file://")) for iri in query.dataset.default]
+        named = {iri: Path(iri.removeprefix("file://")) for iri in query.dataset.named}
+    triples = [t for i, path in enumerate(default) for t in read_graph(path, f"d{i}")]
+    graphs = {iri: read_graph(path, f"n{i}") for i, (iri, path) in enumerate(named.items())}
+    return Data(triples, graphs)
+
+
+def static_data(query: Query, data: Data) -> Data:
+    """For FROM clauses the graphs are registered by name, and the query asks for them."""
+    if not (query.dataset.default or query.dataset.named):
+        return data
+    named = dict(data.named)
+    for i, iri in enumerate(query.dataset.default):
+        named.setdefault(iri, read_graph(Path(iri.removeprefix("file://")), f"d{i}"))
+    return Data((), named)
+
+
+def check(case: Case, query: Query, outcome: Outcome) -> None:
+    expected = read_results(case.result)
+    if isinstance(expected, bool):
+        assert outcome.truth is expected
+        return
+    if isinstance(expected, list):
+        assert isomorphic(outcome.rows, expected)
+        return
+    assert set(outcome.names) == set(expected.variables)
+    places = [outcome.names.index(name) for name in expected.variables]
+    rows = [tuple(row[place] for place in places) for row in outcome.rows]
+    assert same(case, query, rows, expected), f"expected {show(expected.rows)}\ngot {show(rows)}"
+
+
+def same(case: Case, query: Query, rows: list, expected: Table) -> bool:
+    wanted = list(expected.rows)
+    if case.csv:
+        return isomorphic([tuple(as_csv(t) for t in row) for row in rows], wanted)
+    if case.lax:
+        return set(rows) == set(wanted) and len(rows) >= len(set(wanted))
+    ordered = expected.ordered and is_ordered(query.pattern)
+    if isomorphic(rows, wanted, ordered=ordered):
+        return True
+    computed = [tuple(numeric(t) for t in row) for row in rows]
+    return isomorphic(computed, [tuple(numeric(t) for t in row) for row in wanted], ordered=ordered)
+
+
+def show(rows: object) -> str:
+    assert isinstance(rows, list | tuple)
+    return "\n  ".join(["", *(" | ".join(str(term) for term in row) for row in rows)])
+
+
+@pytest.mark.parametrize("evaluator", EVALUATORS)
+@pytest.mark.parametrize("mode", ["static", "streamed"])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_evaluation(case: Case, mode: str, evaluator: str) -> None:
+    query = parse(case.query.read_text(), "sparql", base=case.query.as_uri())
+    services = {iri: [t for path in paths for t in read_graph(path, "s")] for iri, paths in case.services}
+    data = load(case, query)
+    if mode == "static":
+        outcome = run_static(query, static_data(query, data), evaluator, services)
+    else:
+        outcome = run_streamed(query, data, evaluator, services)
+    check(case, query, outcome)
+
+
+def test_the_suites_are_whole() -> None:
+    assert len(CASES) == 519
+    assert len({case.name for case in CASES}) == len(CASES)
