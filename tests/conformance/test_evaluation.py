@@ -15,6 +15,28 @@ from weir.language import parse
 from weir.language.query import Query
 
 SUITES = shared_dir("w3c")
+WRITTEN_OTHERWISE = {
+    "sparql10/expr-ops/add-numbers-cast",
+    "sparql10/expr-ops/subtract-numbers-cast",
+    "sparql10/expr-ops/multiply-numbers-cast",
+    "sparql10/expr-ops/divide-numbers-cast",
+    "sparql10/expr-ops/unplus-2",
+    "sparql10/expr-ops/unminus-2",
+    "sparql11/aggregates/agg-min-02",
+    "sparql11/aggregates/agg-avg-distinct",
+    "sparql11/aggregates/agg-sum-distinct",
+    "sparql11/cast/cast-float",
+    "sparql11/cast/cast-double",
+    "sparql11/cast/cast-decimal",
+    "sparql11/csv-tsv-res/tsv03",
+    "sparql11/functions/ceil01",
+    "sparql11/functions/floor01",
+    "sparql11/functions/round01",
+    "sparql11/functions/seconds",
+}
+"""Tests whose result file writes a number in another form of the same type ("3" for the decimal "3.0"):
+there, and only there, numbers are compared by value."""
+
 CASES = [*read_suite(SUITES / "sparql10"), *read_suite(SUITES / "sparql11")]
 
 
@@ -61,8 +83,8 @@ def same(case: Case, query: Query, rows: list, expected: Table) -> bool:
     if case.lax:
         return set(rows) == set(wanted) and len(rows) >= len(set(wanted))
     ordered = expected.ordered and is_ordered(query.pattern)
-    if isomorphic(rows, wanted, ordered=ordered):
-        return True
+    if case.name not in WRITTEN_OTHERWISE:
+        return isomorphic(rows, wanted, ordered=ordered)
     computed = [tuple(numeric(t) for t in row) for row in rows]
     return isomorphic(computed, [tuple(numeric(t) for t in row) for row in wanted], ordered=ordered)
 
