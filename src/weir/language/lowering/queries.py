@@ -25,6 +25,7 @@ from weir.language.query import (
 from weir.language.scope import mentioned
 from weir.language.syntax import tree
 from weir.language.syntax.source import Source
+from weir.language.windows import TickKind
 from weir.rdf.terms import IRI, BlankNode, Variable
 
 
@@ -40,6 +41,9 @@ class _QueryLowering(PatternLowering):
         windows = tuple(self.windows.values())
         if self.in_place:
             windows = tuple(sorted(windows, key=lambda window: int(window.name[1:])))
+        ticks = {window.semantics.tick.kind is TickKind.TUPLE for window in windows}
+        if len(ticks) > 1:
+            raise self.error(unit.body.at, "either all windows of a query have TICK TUPLE, or none has")
         settings = unit.settings
         semantics = Semantics(
             settings.r2s or (self.preset.r2s if windows else R2S.RSTREAM),

@@ -25,11 +25,11 @@ class QueryParser(PatternParser):
 
     def unit(self) -> tree.Unit:
         """The whole text."""
-        self._prologue()
+        self.prologue()
         if self.texts[self.i] == "REGISTER":
             early = self.i
             self._register()
-            if self._prologue():
+            if self.prologue():
                 self.use(Feature.REGISTER_FIRST, early)
         form = self.texts[self.i] if self.kinds[self.i] == Kind.WORD else ""
         body: tree.Body
@@ -47,7 +47,7 @@ class QueryParser(PatternParser):
             raise self.expected("the end of the query")
         return tree.Unit(body, tuple(self.dataset), self.settings)
 
-    def _prologue(self) -> bool:
+    def prologue(self) -> bool:
         """PREFIX and BASE; whether there was any."""
         found = False
         while True:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from contextlib import suppress
 
 from weir.errors import SyntaxError, TranslationError
 from weir.language import algebra as a
@@ -35,10 +36,8 @@ def write(query: Query, dialect: Dialect | None = None) -> str:
 def declared_prefixes(query: Query) -> dict[str, str]:
     """The prefixes that the query's text declares."""
     parser = QueryParser(Tokens(Source(query.text)), None, None)
-    try:
+    with suppress(SyntaxError, RecursionError):
         parser.unit()
-    except (SyntaxError, RecursionError):
-        pass
     return dict(parser.prefixes)
 
 
