@@ -1,0 +1,148 @@
+"""Metadata queries (section 5): which annotations a server uses, and which patterns are dynamic.
+
+A few small fragments tell: do labels exist at all, what do their nodes stand for, and does a pattern's
+predicate occur among annotated facts? A pattern about which nothing is known yet (it matches nothing)
+counts as dynamic, so that facts that appear later are seen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from urllib.parse import parse_qs, urlsplit
+
+from weir.background.fragments.controls import PREDICATE, text_of
+from weir.background.fragments.source import Pattern4, Source
+from weir.rdf.annotation import (
+    EXPIRATION,
+    FLAT_FINAL,
+    INTERVAL,
+    LABELS,
+    RDF_PREDICATE,
+    SINGLETON_OF,
+    Annotation,
+    Labeling,
+    Method,
+    Quad,
+)
+
+_SAMPLES = 3
+
+
+async def detect_annotations(source: Source) -> tuple[Annotation, ...]:
+    """The annotations in use at a source; none where it has no time labels."""
+    kinds = (
+        (EXPIRATION, Labeling.EXPIRATION, False),
+        (INTERVAL, Labeling.INTERVAL, False),
+        (FLAT_FINAL, Labeling.INTERVAL, True),
+    )
+    pages = await asyncio.gather(*(source.first((None, predicate, None, "")) for predicate, _, _ in kinds))
+    found: dict[Annotation, None] = {}
+    for page, (predicate, labeling, flat) in zip(pages, kinds, strict=True):
+        quads = [quad for quad in page.data if quad[1] == predicate]
+        for node in _sample([quad[0] for quad in quads]):
+            method = await _method(source, node)
+            if method is not None:
+                found[Annotation(method, labeling, flat)] = None
+    return tuple(found)
+
+
+def _sample(nodes: Sequence[str]) -> list[str]:
+    distinct = list(dict.fromkeys(node for node in nodes if node.startswith("<")))
+    step = max(1, len(distinct) // _SAMPLES)
+    return distinct[::step][:_SAMPLES]
+
+
+async def _method(source: Source, node: str) -> Method | None:
+    """What a labelled node stands for."""
+    if is_implicit(source, node):
+        return Method.IMPLICIT
+    asked: list[tuple[Method, Pattern4]] = [
+        (Method.SINGLETON, (node, SINGLETON_OF, None, "")),
+        (Method.REIFICATION, (node, RDF_PREDICATE, None, "")),
+    ]
+    if source.quads:
+        asked.append((Method.GRAPHS, (None, None, None, node)))
+    pages = await asyncio.gather(*(source.first(pattern) for _, pattern in asked))
+    for (method, pattern), page in zip(asked, pages, strict=True):
+        if any(_fits(quad, pattern) for quad in page.data):
+            return method
+    return None
+
+
+def _fits(quad: Quad, pattern: Pattern4) -> bool:
+    return all(text is None or text == part for text, part in zip(pattern, quad, strict=True))
+
+
+def is_implicit(source: Source, node: str) -> bool:
+    """Whether a node is named like a fragment of this source."""
+    head = source.plain.template.partition("{")[0]
+    return bool(head) and node.startswith(f"<{head}") and implicit_predicate(source, node) is not None
+
+
+def implicit_predicate(source: Source, node: str) -> str | None:
+    """The predicate in the name of an implicit graph; None where the name does not tell."""
+    field = source.plain.mappings[PREDICATE]
+    values = parse_qs(urlsplit(node[1:-1]).query).get(field, [])
+    text = text_of(values[0]) if len(values) == 1 else None
+    return text if isinstance(text, str) else None
+
+
+class Dynamics:
+    """Tells dynamic patterns from static ones, and remembers what it learned of each predicate."""
+
+    def __init__(self, source: Source, annotations: tuple[Annotation, ...]) -> None:
+        self.source = source
+        self.annotations = annotations
+        self._static: set[Pattern4] = set()
+        self._dynamic: set[Pattern4] = set()
+        self._implicit: set[str] | None = None
+
+    async def dynamic(self, pattern: Pattern4) -> bool:
+        """Whether facts with validity may match a pattern of the default graph."""
+        if not self.annotations or pattern[1] in LABELS or pattern in self._static:
+            return False
+        if pattern in self._dynamic or pattern[1] is None:
+            return True
+        for annotation in self.annotations:
+            if await self._occurs(annotation.method, pattern):
+                self._dynamic.add(pattern)
+                return True
+        page = await self.source.first(pattern)
+        if any(_fits(quad, pattern) for quad in page.data):
+            self._static.add(pattern)
+            return False
+        return True
+
+    async def _occurs(self, method: Method, pattern: Pattern4) -> bool:
+        s, p, o, _ = pattern
+        if method is Method.SINGLETON:
+            asked: Pattern4 = (None, SINGLETON_OF, p, "")
+        elif method is Method.REIFICATION:
+            asked = (None, RDF_PREDICATE, p, "")
+        elif method is Method.GRAPHS:
+            whole, default = await asyncio.gather(
+                self.source.first((s, p, o, None)), self.source.first(pattern)
+            )
+            return whole.estimate > default.estimate or any(quad[3] for quad in whole.data)
+        else:
+            return p in await self._implicit_predicates()
+        page = await self.source.first(asked)
+        return any(_fits(quad, asked) for quad in page.data)
+
+    async def _implicit_predicates(self) -> set[str]:
+        """The predicates in the names of all labelled implicit graphs."""
+        if self._implicit is None:
+            self._implicit = set()
+            labels = {EXPIRATION, INTERVAL, FLAT_FINAL}
+            wholes = await asyncio.gather(*(self.source.look_up((None, label, None, "")) for label in labels))
+            for node, _, _, _ in (quad for whole in wholes for quad in whole):
+                predicate = implicit_predicate(self.source, node)
+                if predicate is not None:
+                    self._implicit.add(predicate)
+        return self._implicit
+
+    def forget(self) -> None:
+        """Learn anew what was seen to be dynamic nowhere (facts may have appeared)."""
+        self._static.clear()
+        self._implicit = None

@@ -1,0 +1,305 @@
+"""Time annotation of triples (query streamer, sections 2.2 and 4): which quads say when a fact holds.
+
+A dynamic fact is a triple with its validity ``[start, end)``. Four *methods* attach a label to a triple:
+singleton properties, graphs, implicit graphs (the IRI of the triple's own fragment) and reification.
+Two *labelings* say what the label holds: an expiration time, or an interval. Each pair is a list of
+``Shape``: quad patterns over the fact's own slots, from which a server derives what it publishes and a
+client derives how it rewrites a triple pattern. Nothing else knows what an annotation looks like.
+
+Terms are texts (see ``terms``); the default graph is the empty text. The vocabulary is the paper's; the
+flat ``tmp:intervalInitial`` and ``tmp:intervalFinal`` of its prototype are read, never written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone
+from enum import Enum
+from typing import NamedTuple, TypeAlias
+
+from weir.errors import DataError
+from weir.rdf.civil import EPOCH, civil_text
+from weir.rdf.terms import RDF, XSD
+
+TMP = "http://example.org/temporal#"
+SP = "http://example.org/singletonproperties#"
+
+EXPIRATION = f"<{TMP}expiration>"
+INTERVAL = f"<{TMP}interval>"
+INITIAL = f"<{TMP}initial>"
+FINAL = f"<{TMP}final>"
+INSTANT = f"<{TMP}instant>"
+FLAT_INITIAL = f"<{TMP}intervalInitial>"
+FLAT_FINAL = f"<{TMP}intervalFinal>"
+SINGLETON_OF = f"<{SP}singletonPropertyOf>"
+RDF_SUBJECT, RDF_PREDICATE, RDF_OBJECT = (f"<{RDF}{name}>" for name in ("subject", "predicate", "object"))
+
+LABELS = frozenset((EXPIRATION, INTERVAL, INITIAL, FINAL, INSTANT, FLAT_INITIAL, FLAT_FINAL))
+"""Predicates that occur in labels alone: never part of the data a query sees."""
+
+FOREVER = 2**63 - 1
+BEGINNING = -(2**63)
+
+Quad: TypeAlias = tuple[str, str, str, str]
+TripleText: TypeAlias = tuple[str, str, str]
+
+
+class Method(Enum):
+    """How a label is attached to a triple (section 4.2)."""
+
+    SINGLETON = "singletonproperties"
+    GRAPHS = "graphs"
+    IMPLICIT = "implicitgraphs"
+    REIFICATION = "reification"
+
+
+class Labeling(Enum):
+    """What a label holds (section 4.1): expirations keep the latest version, intervals the history."""
+
+    EXPIRATION = "expiration"
+    INTERVAL = "interval"
+
+
+class Slot(Enum):
+    """What fills a place of a shape: a part of the fact, or a node made for the annotation.
+
+    ``NODE`` bears the label; ``SPAN`` is the interval node between it and its two ends.
+    """
+
+    SUBJECT = "s"
+    PREDICATE = "p"
+    OBJECT = "o"
+    NODE = "node"
+    SPAN = "span"
+    START = "start"
+    END = "end"
+
+
+Place: TypeAlias = Slot | str
+
+
+class Shape(NamedTuple):
+    """One quad of an annotated fact; a text is a constant, the graph is ``NODE`` or the default one."""
+
+    subject: Place
+    predicate: Place
+    object: Place
+    graph: Place = ""
+
+
+_STATEMENTS: Mapping[Method, tuple[Shape, ...]] = {
+    Method.SINGLETON: (
+        Shape(Slot.SUBJECT, Slot.NODE, Slot.OBJECT),
+        Shape(Slot.NODE, SINGLETON_OF, Slot.PREDICATE),
+    ),
+    Method.GRAPHS: (Shape(Slot.SUBJECT, Slot.PREDICATE, Slot.OBJECT, Slot.NODE),),
+    Method.IMPLICIT: (Shape(Slot.SUBJECT, Slot.PREDICATE, Slot.OBJECT),),
+    Method.REIFICATION: (
+        Shape(Slot.NODE, RDF_SUBJECT, Slot.SUBJECT),
+        Shape(Slot.NODE, RDF_PREDICATE, Slot.PREDICATE),
+        Shape(Slot.NODE, RDF_OBJECT, Slot.OBJECT),
+    ),
+}
+_LABELS: Mapping[tuple[Labeling, bool], tuple[Shape, ...]] = {
+    (Labeling.EXPIRATION, False): (Shape(Slot.NODE, EXPIRATION, Slot.END),),
+    (Labeling.INTERVAL, False): (
+        Shape(Slot.NODE, INTERVAL, Slot.SPAN),
+        Shape(Slot.SPAN, INITIAL, Slot.START),
+        Shape(Slot.SPAN, FINAL, Slot.END),
+    ),
+    (Labeling.INTERVAL, True): (
+        Shape(Slot.NODE, FLAT_INITIAL, Slot.START),
+        Shape(Slot.NODE, FLAT_FINAL, Slot.END),
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """A method with a labeling; ``flat`` is the prototype's way to write intervals."""
+
+    method: Method = Method.GRAPHS
+    labeling: Labeling = Labeling.EXPIRATION
+    flat: bool = False
+
+    @property
+    def statement(self) -> tuple[Shape, ...]:
+        """The quads that carry the triple itself."""
+        return _STATEMENTS[self.method]
+
+    @property
+    def label(self) -> tuple[Shape, ...]:
+        """The quads that carry its validity."""
+        return _LABELS[self.labeling, self.flat and self.labeling is Labeling.INTERVAL]
+
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        return self.statement + self.label
+
+    def __str__(self) -> str:
+        return f"{self.method.value}/{self.labeling.value}"
+
+
+class Fact(NamedTuple):
+    """A triple and its validity ``[start, end)`` in microseconds."""
+
+    subject: str
+    predicate: str
+    object: str
+    start: int
+    end: int
+
+    @property
+    def triple(self) -> TripleText:
+        return self[:3]
+
+
+def annotate(fact: Fact, annotation: Annotation, node: str, span: str = "") -> list[Quad]:
+    """The quads of one fact; ``node`` and ``span`` are texts of its own nodes."""
+    filled = {
+        Slot.SUBJECT: fact.subject,
+        Slot.PREDICATE: fact.predicate,
+        Slot.OBJECT: fact.object,
+        Slot.NODE: node,
+        Slot.SPAN: span,
+        Slot.START: time_text(fact.start),
+        Slot.END: time_text(fact.end),
+    }
+
+    def fill(place: Place) -> str:
+        return filled[place] if isinstance(place, Slot) else place
+
+    return [(fill(s), fill(p), fill(o), fill(g)) for s, p, o, g in annotation.shapes]
+
+
+ImplicitName: TypeAlias = Callable[[TripleText], str]
+
+
+def read_facts(quads: Iterable[Quad], implicit: ImplicitName | None = None) -> tuple[list[Fact], list[Quad]]:
+    """Annotated facts, by whichever methods, and the quads that belong to no annotation.
+
+    ``implicit`` names the implicit graph of a triple. A label that no triple bears, an interval without
+    one of its ends and one that ends before it starts are errors.
+    """
+    by_predicate: dict[str, list[Quad]] = defaultdict(list)
+    data: list[Quad] = []
+    for quad in quads:
+        if quad[1] in LABELS:
+            by_predicate[quad[1]].append(quad)
+        else:
+            data.append(quad)
+    labels = _labels(by_predicate)
+    singletons = {s: o for s, p, o, _ in data if p == SINGLETON_OF and s in labels}
+    reified: dict[str, dict[str, str]] = {node: {} for node in labels}
+    facts: list[Fact] = []
+    rest: list[Quad] = []
+    borne: set[str] = set()
+
+    def bear(node: str, triple: TripleText) -> None:
+        borne.add(node)
+        facts.extend(Fact(*triple, start, end) for start, end in labels[node])
+
+    for s, p, o, g in data:
+        if g in labels:
+            bear(g, (s, p, o))
+        elif p in singletons:
+            bear(p, (s, singletons[p], o))
+        elif p in (RDF_SUBJECT, RDF_PREDICATE, RDF_OBJECT) and s in reified:
+            reified[s][p] = o
+        elif p == SINGLETON_OF and s in singletons:
+            continue
+        elif implicit is not None and not g and (name := implicit((s, p, o))) in labels:
+            bear(name, (s, p, o))
+        else:
+            rest.append((s, p, o, g))
+    for node, parts in reified.items():
+        if len(parts) == 3:
+            bear(node, (parts[RDF_SUBJECT], parts[RDF_PREDICATE], parts[RDF_OBJECT]))
+    if orphans := labels.keys() - borne:
+        raise DataError(
+            f"the time label of {min(orphans)} belongs to no triple",
+            hint="annotate a graph, a singleton property, a reified statement or an implicit graph",
+        )
+    return facts, rest
+
+
+def _labels(by_predicate: Mapping[str, list[Quad]]) -> dict[str, list[tuple[int, int]]]:
+    labels: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    for node, _, time, _ in by_predicate.get(EXPIRATION, ()):
+        labels[node].append((BEGINNING, read_time(time)))
+    initial = {s: read_time(o) for s, _, o, _ in by_predicate.get(INITIAL, ())}
+    final = {s: read_time(o) for s, _, o, _ in by_predicate.get(FINAL, ())}
+    for node, _, span, _ in by_predicate.get(INTERVAL, ()):
+        labels[node].append(_interval(node, initial.get(span), final.get(span)))
+    initial = {s: read_time(o) for s, _, o, _ in by_predicate.get(FLAT_INITIAL, ())}
+    final = {s: read_time(o) for s, _, o, _ in by_predicate.get(FLAT_FINAL, ())}
+    for node in initial.keys() | final.keys():
+        labels[node].append(_interval(node, initial.get(node), final.get(node)))
+    return labels
+
+
+def _interval(node: str, start: int | None, end: int | None) -> tuple[int, int]:
+    if start is None or end is None:
+        raise DataError(f"the interval of {node} lacks its {'initial' if start is None else 'final'} time")
+    if start >= end:
+        raise DataError(f"the interval of {node} ends before it starts")
+    return start, end
+
+
+_DATETIME = re.compile(
+    r'"(-?\d{4,})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)?"'
+    rf"(?:\^\^<(?:{re.escape(XSD)}|xsd:)dateTime(?:Stamp)?>)?"
+)
+_LAST = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
+
+
+def read_time(text: str) -> int:
+    """The microseconds of an xsd:dateTime's text, UTC where it has no timezone.
+
+    Years past 9999 and the last second of 9999 are for ever; years before 1 are the beginning.
+    """
+    match = _DATETIME.fullmatch(text)
+    if match is None:
+        raise DataError(f"{_short(text)} is no xsd:dateTime")
+    year, month, day, hour, minute, second = (int(part) for part in match.groups()[:6])
+    if year > 9999:
+        return FOREVER
+    if year < 1:
+        return BEGINNING
+    zone = match[8] or "Z"
+    offset = timedelta(0)
+    if zone != "Z":
+        offset = timedelta(hours=int(zone[1:3]), minutes=int(zone[4:6])) * (-1 if zone[0] == "-" else 1)
+    following = timedelta(days=1) if (hour, minute, second) == (24, 0, 0) else timedelta(0)
+    try:
+        moment = datetime(year, month, day, 0 if following else hour, minute, second, tzinfo=timezone(offset))
+        if moment >= _LAST - following:
+            return FOREVER
+        whole = moment + following - EPOCH
+    except (ValueError, OverflowError) as error:
+        raise DataError(f"{_short(text)} is no xsd:dateTime", detail=str(error)) from None
+    if moment.year == 1 and whole <= _FIRST - EPOCH:
+        return BEGINNING
+    return whole // timedelta(microseconds=1) + int((match[7] or "0")[:6].ljust(6, "0"))
+
+
+_FIRST = datetime(1, 1, 1, tzinfo=UTC)
+
+
+def time_text(microseconds: int) -> str:
+    """The text of a time as xsd:dateTime in UTC, with as many digits as it needs (0, 3 or 6)."""
+    if microseconds == FOREVER:
+        lexical = "9999-12-31T23:59:59"
+    elif microseconds == BEGINNING:
+        lexical = "0001-01-01T00:00:00"
+    else:
+        fraction = 0 if microseconds % 1_000_000 == 0 else 3 if microseconds % 1_000 == 0 else 6
+        lexical = civil_text(microseconds, fraction)
+    return f'"{lexical}Z"^^<{XSD}dateTime>'
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 80 else text[:77] + "..."

@@ -1,0 +1,134 @@
+"""An immutable quad index: sorted columns of local ids, one copy per order that a pattern has needed.
+
+Any pattern is a contiguous run of one of six orders, so a count is two binary searches and a page is a
+slice. Ids are local to the index (int32, dense): dropping an index drops its terms with it, which is
+what keeps a store of ever new facts bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weir.rdf.annotation import Quad
+
+Column: TypeAlias = NDArray[np.int32]
+Bound: TypeAlias = tuple[str | None, str | None, str | None, str | None]
+"""A quad pattern as texts; None is free, the empty text in the last place is the default graph."""
+
+_ORDERS: dict[str, tuple[int, int, int, int]] = {
+    "spog": (0, 1, 2, 3),
+    "posg": (1, 2, 0, 3),
+    "ospg": (2, 0, 1, 3),
+    "gspo": (3, 0, 1, 2),
+    "gpos": (3, 1, 2, 0),
+    "gosp": (3, 2, 0, 1),
+}
+
+
+def _order_of(bound: int) -> str:
+    names = {place for place in range(4) if bound >> place & 1}
+    return next(order for order, places in _ORDERS.items() if set(places[: len(names)]) == names)
+
+
+_CHOICE = tuple(_order_of(bound) for bound in range(16))
+
+
+class Run(NamedTuple):
+    """The matches of a pattern: rows ``low`` to ``high`` of an order."""
+
+    order: str
+    low: int
+    high: int
+
+
+class _Order(NamedTuple):
+    columns: tuple[Column, Column, Column, Column]
+    """The sorted columns, first key first."""
+    offsets: NDArray[np.int64]
+    """Where each id starts in the first column, and the length at the end."""
+    rows: Column
+    """The base row of each entry."""
+
+
+class Index:
+    """Quads in base order (as given), found by any pattern. ``terms[i]`` is the text of local id i."""
+
+    def __init__(self, terms: Sequence[str], columns: Sequence[Column]) -> None:
+        self.terms = terms
+        self.place = {text: i for i, text in enumerate(terms)}
+        self.columns = tuple(columns)
+        self.length = len(columns[0])
+        default = self.place.get("")
+        self.named = default is None or bool(self.length and (self.columns[3] != default).any())
+        self._orders: dict[str, _Order] = {}
+
+    @staticmethod
+    def build(quads: Iterable[Quad], *, distinct: bool = False) -> Index:
+        """An index of quads; ``distinct`` drops repeated ones (facts with validity keep them)."""
+        place: dict[str, int] = {"": 0}
+        flat = [place.setdefault(text, len(place)) for quad in quads for text in quad]
+        table = np.array(flat, np.int32).reshape(-1, 4)
+        if distinct and len(table):
+            order = np.lexsort(table.T[::-1])
+            table = table[order]
+            fresh = np.ones(len(table), bool)
+            fresh[1:] = (table[1:] != table[:-1]).any(axis=1)
+            table = table[fresh]
+        return Index(list(place), [np.ascontiguousarray(table[:, i]) for i in range(4)])
+
+    def find(self, pattern: Bound) -> Run | None:
+        """The run of a pattern's matches; None where there are none."""
+        keys: list[int | None] = [None, None, None, None]
+        bound = 0
+        for i, text in enumerate(pattern):
+            if text is None or (i == 3 and not text and not self.named):
+                continue
+            key = self.place.get(text)
+            if key is None:
+                return None
+            keys[i] = key
+            bound |= 1 << i
+        if not bound:
+            return Run("spog", 0, self.length) if self.length else None
+        name = _CHOICE[bound]
+        order = self._orders.get(name) or self._build(name)
+        places = _ORDERS[name]
+        first = keys[places[0]]
+        assert first is not None
+        low, high = int(order.offsets[first]), int(order.offsets[first + 1])
+        for depth in range(1, bound.bit_count()):
+            if low == high:
+                return None
+            key = keys[places[depth]]
+            part = order.columns[depth][low:high]
+            wanted = np.int32(key)  # type: ignore[arg-type]
+            low, high = low + int(part.searchsorted(wanted)), low + int(part.searchsorted(wanted, "right"))
+        return Run(name, low, high) if low < high else None
+
+    def rows(self, run: Run) -> Column:
+        """The base rows of a run."""
+        return (self._orders.get(run.order) or self._build(run.order)).rows[run.low : run.high]
+
+    def quads(self, rows: Column | Sequence[int]) -> list[Quad]:
+        """The quads of base rows."""
+        terms = self.terms
+        s, p, o, g = (column[rows].tolist() for column in self.columns)
+        return [(terms[a], terms[b], terms[c], terms[d]) for a, b, c, d in zip(s, p, o, g, strict=True)]
+
+    def slice(self, run: Run, low: int, high: int) -> list[Quad]:
+        """The quads ``low`` to ``high`` of a run, in its order."""
+        return self.quads(self.rows(Run(run.order, run.low + low, min(run.low + high, run.high))))
+
+    def _build(self, name: str) -> _Order:
+        places = _ORDERS[name]
+        keys = [self.columns[i] for i in places]
+        rows = np.lexsort(keys[::-1]).astype(np.int32)
+        first, second, third, fourth = (column[rows] for column in keys)
+        offsets = np.searchsorted(first, np.arange(len(self.terms) + 1, dtype=np.int32))
+        built = _Order((first, second, third, fourth), offsets.astype(np.int64), rows)
+        self._orders[name] = built
+        return built

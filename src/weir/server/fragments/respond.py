@@ -1,0 +1,209 @@
+"""Requests to responses, without a server: negotiation, selection, caching, conditional requests.
+
+A response is cached under what was asked, with the version of the facts it depends on and the time up to
+which it holds; one look-up tells whether it can be sent again. Its freshness for others is the validity
+of the facts in it: ``max-age`` runs out when the first of them does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from email.utils import formatdate
+
+from weir.errors import UsageError
+from weir.rdf.annotation import FOREVER, Labeling, Quad
+from weir.server.fragments.dataset import Dataset, Selection
+from weir.server.fragments.formats import HTML, WRITERS, negotiate
+from weir.server.fragments.html import fragment_page
+from weir.server.fragments.metadata import Described, metadata_triples
+from weir.server.fragments.request import FragmentRequest, TooLarge, parse_request
+
+Headers = list[tuple[bytes, bytes]]
+HOST = re.compile(r"[A-Za-z0-9._~:\[\]-]{1,255}")
+SECOND = 1_000_000
+_SETTLED = 60 * SECOND
+
+CORS: Headers = [
+    (b"access-control-allow-origin", b"*"),
+    (b"access-control-expose-headers", b"ETag, Date, Expires, Retry-After"),
+]
+
+
+@dataclass(slots=True)
+class Response:
+    """``until`` (µs) is when a cache must ask again; None stands for a response not to be cached."""
+
+    status: int
+    media_type: str
+    body: bytes
+    etag: bytes = b""
+    until: int | None = None
+    dataset: Dataset | None = None
+    predicate: str | None = None
+    version: tuple[int, int] = (0, 0)
+    holds: int = FOREVER
+
+    def current(self, now: int) -> bool:
+        """Whether it would be the same if made again now."""
+        return (
+            now < self.holds
+            and self.dataset is not None
+            and self.dataset.version(self.predicate) == self.version
+        )
+
+    def headers(self, now: int) -> Headers:
+        """The headers but for Date, which the server adds."""
+        headers = [
+            (b"content-type", f"{self.media_type}; charset=utf-8".encode()),
+            (b"content-length", str(len(self.body)).encode()),
+            (b"vary", b"Accept"),
+            *CORS,
+        ]
+        if self.etag:
+            headers.append((b"etag", self.etag))
+        if self.until is None:
+            headers.append((b"cache-control", b"no-cache" if self.etag else b"no-store"))
+        else:
+            seconds = max(0, (self.until - now) // SECOND)
+            headers.append((b"cache-control", f"public, max-age={seconds}".encode()))
+            headers.append((b"expires", formatdate(self.until // SECOND, usegmt=True).encode()))
+        return headers
+
+
+def failure(status: int, message: str) -> Response:
+    """An error that says what was wrong."""
+    return Response(status, "text/plain", f"{message}\n".encode())
+
+
+class Responder:
+    """Answers GET for fragments of one data set after the other; holds the cache they share."""
+
+    def __init__(self, clock: Callable[[], int], *, static_age: int, cache_bytes: int) -> None:
+        self.clock = clock
+        self.static_age = static_age * SECOND
+        self.cache_bytes = cache_bytes
+        self._cache: OrderedDict[tuple[str, str, str], Response] = OrderedDict()
+        self._held = 0
+        self.counters = {"requests": 0, "hits": 0}
+
+    def respond(self, dataset: Dataset, index: str, address: str, query: str, accept: str) -> Response:
+        """The page of ``dataset`` that lies at ``address`` for a query string."""
+        now = self.clock()
+        self.counters["requests"] += 1
+        key = (address, query, accept)
+        cached = self._cache.get(key)
+        if cached is not None:
+            if cached.current(now):
+                self._cache.move_to_end(key)
+                self.counters["hits"] += 1
+                return cached
+            self._drop(key)
+        media_type = negotiate(accept)
+        if media_type is None:
+            return failure(406, "none of the RDF syntaxes nor HTML is acceptable")
+        try:
+            request = parse_request(query, dataset, now)
+            response = self._make(dataset, request, index, address, media_type, now)
+        except TooLarge as error:
+            return failure(error.status, str(error))
+        except UsageError as error:
+            return failure(400, str(error))
+        if response.status == 200:
+            self._keep(key, response)
+        return response
+
+    def _make(
+        self,
+        dataset: Dataset,
+        request: FragmentRequest,
+        index: str,
+        address: str,
+        media_type: str,
+        now: int,
+    ) -> Response:
+        with dataset.lock:
+            version = dataset.version(request.predicate)
+            selection = dataset.select(request.patterns, now, request.instant, address)
+            total = selection.total
+            offset = (request.page - 1) * dataset.page_size
+            if request.overlapping:
+                distinct = _distinct(selection, dataset.limits.overlap)
+                total, data = len(distinct), distinct[offset : offset + dataset.page_size]
+            else:
+                data = selection.page(offset, dataset.page_size)
+        if request.page > 1 and not data:
+            return failure(404, f"no such page: {request.page}")
+        about = Described(
+            request=request,
+            index=index,
+            dataset=address,
+            title=dataset.title,
+            timed=dataset.annotation.labeling is Labeling.INTERVAL,
+            total=total,
+            page_size=dataset.page_size,
+            now=now,
+            changes=selection.changes,
+        )
+        if media_type == HTML:
+            text = fragment_page(about, data)
+        else:
+            text = WRITERS[media_type](data, about.graph, metadata_triples(about))
+        body = text.encode("utf-8", "replace")
+        return Response(
+            200,
+            media_type,
+            body,
+            etag=b'"' + hashlib.blake2b(body, digest_size=10).hexdigest().encode() + b'"',
+            until=self._until(dataset, request, selection, now),
+            dataset=dataset,
+            predicate=request.predicate,
+            version=version,
+            holds=FOREVER if request.fixed else selection.changes,
+        )
+
+    def _until(
+        self, dataset: Dataset, request: FragmentRequest, selection: Selection, now: int
+    ) -> int | None:
+        dynamic = dataset.version(request.predicate)[1] > 0
+        if not dynamic:
+            return now + self.static_age
+        if request.instant is not None and request.instant < now - _SETTLED:
+            return now + _SETTLED
+        return selection.changes if selection.changes < FOREVER else None
+
+    def _keep(self, key: tuple[str, str, str], response: Response) -> None:
+        size = _size(key, response)
+        if size > self.cache_bytes // 8:
+            return
+        self._cache[key] = response
+        self._held += size
+        while self._held > self.cache_bytes:
+            self._drop(next(iter(self._cache)))
+
+    def _drop(self, key: tuple[str, str, str]) -> None:
+        self._held -= _size(key, self._cache.pop(key))
+
+
+def _size(key: tuple[str, str, str], response: Response) -> int:
+    return len(response.body) + sum(map(len, key)) + 600
+
+
+def _distinct(selection: Selection, most: int) -> list[Quad]:
+    if selection.total > most:
+        raise TooLarge(f"more than {most} quads match bindings that overlap")
+    return list(dict.fromkeys(selection.page(0, most)))
+
+
+def unchanged(etag: bytes, header: bytes) -> bool:
+    """Whether If-None-Match names this representation (RFC 9110, section 13.1.2)."""
+    if header.strip() == b"*":
+        return True
+    return any(tag.strip().removeprefix(b"W/") == etag for tag in header.split(b","))
+
+
+def header_of(headers: Mapping[bytes, bytes], name: bytes) -> str:
+    return headers.get(name, b"").decode("latin-1")
