@@ -33,6 +33,13 @@ class Breaker:
         self._probing = False
         self.state = State.CLOSED
 
+    @property
+    def blocked(self) -> bool:
+        """Whether a request would be turned away now; asking changes nothing."""
+        if self.state is State.HALF_OPEN:
+            return self._probing
+        return self.state is State.OPEN and self._clock() < self._until
+
     def allow(self) -> bool:
         """Whether a request may pass now; a true answer while half open is the one probe."""
         if self.state is State.OPEN and self._clock() >= self._until:

@@ -76,6 +76,7 @@ class ServiceConfig:
     ``trust_headers`` takes ``Cache-Control`` and ``Expires`` as exact expiry times.
     ``cache`` is how long an answer may be used again where there is no budget.
     ``age_variable`` binds in each row how old its remote part is, in seconds.
+    ``deadline`` is how long an evaluation waits for answers: by default 1 s with a budget, else 10 s.
     """
 
     budget: Budget | None = None
@@ -91,7 +92,7 @@ class ServiceConfig:
     on_failure: OnFailure = OnFailure.STALE
     max_keys: int = 200_000
     seed: int = 0
-    deadline: float = 1.0
+    deadline: float | None = None
     timeout: float = 10.0
     retries: int = 2
     backoff: float = 0.1
@@ -112,8 +113,18 @@ class ServiceConfig:
             raise UsageError("a change interval is longer than nothing")
         if min(self.batch, self.connections, self.max_bytes, self.max_keys, self.failures) < 1:
             raise UsageError("batch, connections, failures, max_bytes and max_keys are at least 1")
-        if min(self.deadline, self.timeout, self.backoff, self.cool_down, self.cache, self.retries) < 0:
+        if (
+            min(self.deadline or 0.0, self.timeout, self.backoff, self.cool_down, self.cache, self.retries)
+            < 0
+        ):
             raise UsageError("time-outs, waits and retries are not negative")
+
+    @property
+    def patience(self) -> float:
+        """How many seconds an evaluation waits at most."""
+        if self.deadline is not None:
+            return self.deadline
+        return 10.0 if self.budget is None else 1.0
 
     @property
     def declared(self) -> Mapping[str, int]:
@@ -207,7 +218,7 @@ def _value(name: str, value: Any) -> Any:
         return str(value).lower() in ("1", "true", "yes", "on")
     if isinstance(default, int):
         return _integer(name, value)
-    if isinstance(default, float):
+    if isinstance(default, float) or name == "deadline":
         try:
             return float(value)
         except ValueError:

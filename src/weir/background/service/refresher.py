@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
-from weir.background.service.breaker import State
+from weir.background.service.breaker import Breaker
 from weir.background.service.client import Answer, SparqlClient
 from weir.background.service.config import ServiceConfig
 from weir.errors import RemoteError
@@ -55,10 +55,10 @@ class RemoteLoop:
             client = self._clients[endpoint, config] = SparqlClient(endpoint, config)
         return await client.select(query)
 
-    def state(self, endpoint: str, config: ServiceConfig) -> State:
-        """The endpoint's breaker as it stands; closed where nothing was asked yet."""
+    def breaker(self, endpoint: str, config: ServiceConfig) -> Breaker | None:
+        """The endpoint's breaker, for a look; None where nothing was asked yet."""
         client = self._clients.get((endpoint, config))
-        return State.CLOSED if client is None else client.breaker.state
+        return None if client is None else client.breaker
 
     def close(self) -> None:
         """End the thread; requests still running are cancelled."""

@@ -25,6 +25,9 @@ from weir.rdf.columns import Ids
 NEVER = -(1 << 62)
 """The fetch time and expiry of a key that was never answered."""
 
+NEVER_CHANGES = 1 << 61
+"""From here on an interval means for ever."""
+
 _ALL = ".all"
 
 
@@ -133,9 +136,8 @@ class LocalView:
         then; of any other only the interval is known, and it is counted from now.
         """
         expiry, interval = self.expiry[numbers], self.intervals(numbers)
-        periodic = expiry + ((at - np.minimum(expiry, at)) // interval + 1) * interval
-        estimate = np.where(interval >= FOREVER - at, FOREVER, at + interval)
-        later = np.where(self.exact[numbers], periodic, estimate)
+        passed = np.where(self.exact[numbers] & (interval < NEVER_CHANGES), at - np.minimum(expiry, at), 0)
+        later = _after(at - passed % interval, interval)
         return np.where(expiry > at, expiry, later)
 
     # Rows
@@ -197,7 +199,7 @@ class LocalView:
         if stated is not None:
             self.stated[numbers] = stated
         interval = self.intervals(numbers)
-        estimate = np.where(interval >= FOREVER - at, FOREVER, at + interval)
+        estimate = _after(np.full(len(numbers), at), interval)
         exact = np.zeros(len(numbers), np.bool_) if expiry is None else expiry > 0
         self.exact[numbers] = exact
         self.expiry[numbers] = estimate if expiry is None else np.where(exact, expiry, estimate)
@@ -256,6 +258,11 @@ class LocalView:
                 setattr(self, name, arrays[name])
         self.waiting = np.zeros(len(self), np.bool_)
         self._reindex()
+
+
+def _after(time: Ids, interval: Ids) -> Ids:
+    """``time + interval``, for ever where the interval is."""
+    return np.where(interval >= NEVER_CHANGES, FOREVER, time + np.minimum(interval, NEVER_CHANGES))
 
 
 _STATE = ("fetched", "expiry", "used", "stated", "exact", "failed", "_digest", "_changes", "_watched")

@@ -1,0 +1,166 @@
+"""One SERVICE of one query: at each evaluation, refresh what pays and answer from the view.
+
+The order of an evaluation: take what came late from earlier ones; see which view keys the window needs;
+spend the budget on the best of the stale ones (without a budget, on all that are not cached); wait for
+answers, but never beyond the deadline; answer with what the view then holds, and say how fresh it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from weir.background.service.budget import Ledger
+from weir.background.service.choice import choose, horizon_of, resolved
+from weir.background.service.config import OnFailure
+from weir.background.service.correspondence import Correspondence, Target
+from weir.background.service.gather import Gathered, gather, grouped
+from weir.background.service.lifetimes import Lifetimes
+from weir.background.service.local import evaluate_locally
+from weir.background.service.outline import Left, Outline, RightSide, maintenance_graph, outline, right_side
+from weir.background.service.refresher import RemoteLoop
+from weir.background.service.view import NEVER, LocalView
+from weir.kernel.service import Freshness, ServiceRows
+from weir.rdf.columns import Ids, Mask
+from weir.rdf.dictionary import Dictionary
+from weir.rdf.terms import XSD, Literal
+
+_DEFAULT_SLIDE = 1_000_000
+
+
+class RemoteCall:
+    """``views`` are shared with other calls for the same parts, ``ledger`` with all calls to the endpoint.
+
+    It is a ``kernel.service.ServiceCall``.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        views: tuple[LocalView | None, LocalView],
+        ledger: Ledger | None,
+        loop: RemoteLoop,
+        dictionary: Dictionary,
+        width: int | None = None,
+        slide: int | None = None,
+    ) -> None:
+        self.target = target
+        self.last: Freshness | None = None
+        self._link, self._value = views
+        self.ledger = ledger
+        self._post = Correspondence(target, views, loop, dictionary)
+        self._dictionary = dictionary
+        self._lifetimes = Lifetimes(width)
+        self._slide = slide
+        self._pace = slide or _DEFAULT_SLIDE
+        self._at: int | None = None
+
+    @property
+    def join(self) -> tuple[str, ...]:
+        """The variables by which the pattern is asked for."""
+        return (self.target.parts.link or self.target.parts.value).key
+
+    def rows(self, bindings: Mapping[str, Ids], length: int, at: int) -> ServiceRows:
+        """Solutions for the rows at hand (see ``kernel.service.ServiceCall``)."""
+        failures = self._post.receive()
+        left = Left.of({name: bindings[name] for name in self.join}, length)
+        found, right = self._look(left, at)
+        asked = requests = 0
+        if self._advance(at):
+            asked, requests = self._post.ask(found, self._choose(found, right, at), at)
+            if self.ledger is not None:
+                self.ledger.spend(self.target.query, at, asked)
+            if asked or (self.ledger is None and right.waiting.any()):
+                failures += self._post.receive(wait=True)
+                found, right = self._look(left, at)
+            self._trim()
+        if failures and self.target.config.on_failure is OnFailure.ERROR and not self.target.silent:
+            raise failures[0]
+        gathered = self._gather(found, right, at)
+        self.last = Freshness(
+            at=at,
+            rows=gathered.total,
+            fresh=gathered.fresh,
+            missing=gathered.missing,
+            refreshed=asked,
+            requests=requests,
+            failed=len(failures),
+            waiting=self._post.pending,
+            oldest=max(int(at - gathered.fetched.min(initial=at)), 0),
+        )
+        return self._finished(gathered, found, self.last)
+
+    def _look(self, left: Left, at: int) -> tuple[Outline, RightSide]:
+        found = outline(left, self.target.parts, self._link, self._value, at)
+        return found, right_side(found, self._link, self._value, at)
+
+    def _advance(self, at: int) -> bool:
+        """Note the time; a look back (the instant before an evaluation) refreshes nothing."""
+        if self._at is not None and at < self._at:
+            return False
+        if self._slide is None and self._at is not None and at > self._at:
+            self._pace = max(1, (3 * self._pace + at - self._at) // 4)
+        self._at = at
+        return True
+
+    def _choose(self, found: Outline, right: RightSide, at: int) -> Ids:
+        """Right nodes to ask for now, best first."""
+        stale = ~right.fresh(at) & ~right.waiting
+        config = self.target.config
+        if config.budget is None or self.ledger is None:
+            return np.flatnonzero(stale) if not self._post.blocked else np.empty(0, np.int64)
+        rows = self._lifetimes.update(found.left.name, found.left.count, at, self._pace)
+        if self._post.blocked or not stale.any():
+            return np.empty(0, np.int64)
+        graph = maintenance_graph(found, right, rows, at, self._pace)
+        aggregate = self.target.parts.outer is not None
+        policy = resolved(config.policy, config.budget, aggregate)
+        allowed = self.ledger.allowance(self.target.query, at, self._pace, horizon_of(graph))
+        chance = np.random.default_rng((config.seed, at & 0xFFFF_FFFF_FFFF))
+        return choose(policy, graph, stale, right, allowed, aggregate, at, self._pace, chance)
+
+    def _trim(self) -> None:
+        """Keep the views within bounds, while nothing on its way refers to their keys."""
+        if not self._post.pending:
+            for view in (self._link, self._value):
+                if view is not None and len(view) > self.target.config.max_keys:
+                    view.forget(self.target.config.max_keys * 9 // 10)
+
+    # Answering
+
+    def _gather(self, found: Outline, right: RightSide, at: int) -> Gathered:
+        parts = self.target.parts
+        if parts.outer is None or parts.inner is None:
+            return gather(found, right, self._link, self._value, at, optional=self.target.optional)
+        below = gather(found, right, self._link, self._value, at, optional=False)
+        answer = evaluate_locally(parts.outer, parts.inner, below.rows, at, self._dictionary)
+        return grouped(found, right, at, answer, self.join)
+
+    def _finished(self, gathered: Gathered, found: Outline, freshness: Freshness) -> ServiceRows:
+        columns = dict(gathered.rows.columns)
+        fetched, expiry = gathered.fetched, gathered.expiry
+        if self.target.config.age_variable is not None:
+            columns[self.target.config.age_variable] = self._ages(freshness.at - fetched)
+        if self.target.silent and (lost := self._lost(found)).any():
+            count = int(lost.sum())
+            for name in columns:
+                given = found.left.columns.get(name)
+                extra = np.zeros(count, np.int64) if given is None else given[lost]
+                columns[name] = np.concatenate((columns[name], extra))
+            fetched = np.concatenate((fetched, np.full(count, freshness.at)))
+            expiry = np.concatenate((expiry, np.full(count, freshness.at)))
+        return ServiceRows(columns, fetched, expiry, freshness)
+
+    def _lost(self, found: Outline) -> Mask:
+        """Left nodes of which nothing is known because their endpoint fails: SILENT lets them pass."""
+        view, numbers = (self._value, found.value) if self._link is None else (self._link, found.link)
+        gone = (view.failed[numbers] | self._post.down) & (view.fetched[numbers] == NEVER)
+        lost: Mask = gone[found.link_of]
+        return lost
+
+    def _ages(self, age: Ids) -> Ids:
+        distinct, where = np.unique(age, return_inverse=True)
+        terms = [Literal(f"{value / 1e6:.6f}".rstrip("0").rstrip("."), XSD + "decimal") for value in distinct]
+        ids: Ids = self._dictionary.encode_terms(terms)[where]
+        return ids

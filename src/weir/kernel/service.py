@@ -1,0 +1,84 @@
+"""What an evaluator asks of SERVICE: rows for the bindings it has, and how fresh they are.
+
+Evaluators see only these protocols; views, budgets and HTTP live in ``background.service``. A call is
+prepared once for each SERVICE of a query. At an evaluation time τ the evaluator hands over the rows it has
+so far, as columns of the variables that are bound in all of them, and joins (or left-joins) what it gets.
+Slabs of a query with SERVICE are cut at each evaluation time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from weir.language.algebra import Service
+from weir.rdf.columns import Ids
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """The account of one call: join rows there are, how many of them from fresh view rows, how many are
+    missing because the view does not know them yet; what was spent; how old the oldest row is (µs)."""
+
+    at: int
+    rows: int = 0
+    fresh: int = 0
+    missing: int = 0
+    refreshed: int = 0
+    requests: int = 0
+    failed: int = 0
+    waiting: int = 0
+    oldest: int = 0
+
+    @property
+    def share(self) -> float:
+        """The share of fresh rows among all that there should be; 1 where there are none."""
+        total = self.rows + self.missing
+        return self.fresh / total if total else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceRows:
+    """Solutions of the SERVICE (0: unbound); each was fetched at ``fetched`` and is believed to hold until
+    ``expiry``. They hold at the evaluation time asked for, whatever these say: that is a view's promise."""
+
+    columns: Mapping[str, Ids]
+    fetched: Ids
+    expiry: Ids
+    freshness: Freshness
+
+
+class ServiceCall(Protocol):
+    """One SERVICE of one query, at one endpoint."""
+
+    @property
+    def join(self) -> tuple[str, ...]:
+        """The variables that calls must hand over."""
+        ...
+
+    def rows(self, bindings: Mapping[str, Ids], length: int, at: int) -> ServiceRows:
+        """Solutions that may join with ``length`` rows, of which ``bindings`` are the columns ``join``,
+        bound in every row and *not* made distinct: how often a binding occurs says what it is worth."""
+        ...
+
+
+class Services(Protocol):
+    """Where evaluators get their calls from."""
+
+    def call(
+        self,
+        query: str,
+        service: Service,
+        bound: Sequence[str],
+        *,
+        optional: bool = False,
+        width: int | None = None,
+        slide: int | None = None,
+    ) -> ServiceCall:
+        """Prepare a SERVICE whose name is an IRI, for a query that always binds ``bound`` beside it.
+
+        ``optional``: it stands right of OPTIONAL. ``width`` and ``slide`` are the range and step of the
+        query's time windows, where it has them: how long rows live and when the next evaluation comes.
+        """
+        ...
