@@ -1,0 +1,1 @@
+"""Static graphs: files read into encoded columns, and the Parquet store that holds large ones."""
