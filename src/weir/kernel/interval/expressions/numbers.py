@@ -62,6 +62,15 @@ class Numbers(NamedTuple):
         """The given rows of a spread column."""
         return Numbers(self.kind[rows], self.digits[rows], self.scale[rows], self.real[rows], self.ids[rows])
 
+    def patched(self, rows: Ids, part: Numbers) -> Numbers:
+        """A spread column with some rows replaced; both spread."""
+        new = Numbers(
+            self.kind.copy(), self.digits.copy(), self.scale.copy(), self.real.copy(), self.ids.copy()
+        )
+        new.kind[rows], new.digits[rows], new.scale[rows] = part.kind, part.digits, part.scale
+        new.real[rows], new.ids[rows] = part.real, part.ids
+        return new
+
 
 def numbers_of(ids: Ids, terms: Terms) -> Numbers:
     """The numbers that ids stand for."""

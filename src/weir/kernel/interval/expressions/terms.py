@@ -18,7 +18,7 @@ from weir.errors import EvaluationError
 from weir.rdf.columns import Ids
 from weir.rdf.dictionary import Dictionary
 from weir.rdf.terms import IRI, BlankNode, Literal, Term, parse_term
-from weir.rdf.xsd import Boolean, TaggedText, Text, value_of
+from weir.rdf.xsd import Boolean, TaggedText, Text, effective_boolean, value_of
 from weir.rdf.xsd_numbers import Number, NumericKind, literal_of
 
 NOT_A_NUMBER = -1
@@ -57,6 +57,7 @@ class Terms:
         self._terms: dict[int, Term] = {}
         self._classes: dict[int, TermClass] = {}
         self._numbers: dict[int, NumberEntry] = {}
+        self._effective: dict[int, int] = {}
 
     def term(self, identifier: int) -> Term:
         """The term of an id other than 0."""
@@ -87,6 +88,15 @@ class Terms:
         if found is None:
             found = _number_of(self.term(identifier)) if identifier else _NO_NUMBER
             _remember(self._numbers, identifier, found)
+        return found
+
+    def effective(self, identifier: int) -> int:
+        """The effective boolean value of one id: 0 false, 1 an error, 2 true."""
+        found = self._effective.get(identifier)
+        if found is None:
+            term = self.term(identifier)
+            value = effective_boolean(term) if isinstance(term, Literal) else None
+            found = _remember(self._effective, identifier, 1 if value is None else 2 * value)
         return found
 
     def encode(self, term: Term | None) -> int:

@@ -2,6 +2,7 @@
 
 from weir.kernel.interval.operators.coverage import Pieces, expand, uncovered, unite
 from weir.kernel.interval.operators.distinct import distinct, distinct_on, reduced
+from weir.kernel.interval.operators.evaluate import Surroundings, each_index, extend_by, filter_by
 from weir.kernel.interval.operators.exists import exists, mark_exists, outer_rows
 from weir.kernel.interval.operators.group import Measure, group
 from weir.kernel.interval.operators.index import Index
@@ -30,14 +31,18 @@ __all__ = [
     "PathFinder",
     "Pieces",
     "Slot",
+    "Surroundings",
     "Triples",
     "clip",
     "distinct",
     "distinct_on",
+    "each_index",
     "exists",
     "expand",
     "extend",
+    "extend_by",
     "filter",
+    "filter_by",
     "fresh",
     "group",
     "join",

@@ -1,0 +1,248 @@
+"""From an expression to a columnar evaluator.
+
+What a solution's bindings do not decide has become a column before: EXISTS, ``NOW()`` and ``f:timestamp`` are
+read from internal variables that ``operators.evaluate`` fills in. RAND, UUID, STRUUID and BNODE depend on the
+whole solution; an expression with one of them is evaluated row by row there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from weir.errors import EvaluationError
+from weir.kernel.functions import Context
+from weir.kernel.functions.evaluate import TIMESTAMP
+from weir.kernel.functions.inspection import is_volatile, variables_of
+from weir.kernel.interval.expressions import arithmetic, nodes
+from weir.kernel.interval.expressions.nodes import Frame, Node
+from weir.kernel.interval.expressions.numbers import Numbers
+from weir.kernel.interval.expressions.scalar import Scalar
+from weir.kernel.interval.expressions.terms import TermClass, Terms
+from weir.kernel.interval.expressions.truth import TRUE, Truth
+from weir.kernel.interval.relation import Relation
+from weir.language.expressions import (
+    And,
+    Bound,
+    Builtin,
+    Calculate,
+    Call,
+    Coalesce,
+    Compare,
+    Comparison,
+    Exists,
+    Expression,
+    FunctionCall,
+    If,
+    In,
+    Negate,
+    Not,
+    Or,
+    Plus,
+)
+from weir.rdf.columns import Ids, Mask
+from weir.rdf.terms import IRI, BlankNode, Literal, Term, Variable
+
+NOW = ".now"
+"""The column that stands for ``NOW()``."""
+
+Functions = Mapping[str, Callable[..., Term]]
+"""Extension functions by IRI; each depends on nothing but its arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timestamp:
+    """A call of ``f:timestamp``, read from the column ``name``."""
+
+    name: str
+    arguments: tuple[Compiled, Compiled, Compiled]
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """An expression ready to run. ``reads_time`` and ``timestamps`` say which columns it needs beyond
+    its ``variables``; a ``volatile`` one cannot run on columns at all and draws for its ``place``."""
+
+    expression: Expression
+    variables: frozenset[str]
+    volatile: bool
+    reads_time: bool
+    timestamps: tuple[Timestamp, ...]
+    node: Node
+    terms: Terms
+    place: str = ""
+
+    @property
+    def plain(self) -> bool:
+        """Whether the columns of its variables decide it."""
+        return not (self.volatile or self.reads_time or self.timestamps)
+
+    def ids(self, relation: Relation) -> Ids:
+        """The value's id for each row, 0 on error."""
+        return self.node.evaluate(self._frame(relation)).ids()
+
+    def truth(self, relation: Relation) -> Truth:
+        """The effective boolean value for each row."""
+        return self.node.evaluate(self._frame(relation)).truth()
+
+    def mask(self, relation: Relation) -> Mask:
+        """Where the effective boolean value is true: what FILTER keeps."""
+        return np.asarray(self.truth(relation) == TRUE)
+
+    def _frame(self, relation: Relation) -> Frame:
+        return Frame(relation.columns, len(relation), self.terms)
+
+
+def compile(
+    expression: Expression,
+    terms: Terms,
+    functions: Functions | None = None,
+    *,
+    place: str = "",
+    written: Expression | None = None,
+) -> Compiled:
+    """A columnar evaluator of the expression, whose ids are those of ``terms``.
+
+    ``place`` is the variable that is bound (none in a filter), and ``written`` the expression before EXISTS
+    was replaced: where RAND and its like occur, their draws depend on both.
+    """
+    builder = _Builder(terms, Context(functions=functions or {}))
+    volatile = is_volatile(expression)
+    node = nodes.Column(".volatile") if volatile else builder.build(expression)
+    return Compiled(
+        expression,
+        variables_of(expression),
+        volatile,
+        builder.reads_time,
+        tuple(builder.timestamps),
+        node,
+        terms,
+        f"{place} {(written if written is not None else expression)!r}" if volatile else "",
+    )
+
+
+_NUMERIC: dict[Builtin, Callable[[Numbers], Numbers]] = {
+    Builtin.ABS: arithmetic.absolute,
+    Builtin.CEIL: arithmetic.ceiling,
+    Builtin.FLOOR: arithmetic.floor,
+    Builtin.ROUND: arithmetic.round_half_up,
+}
+
+_CLASSES: dict[Builtin, frozenset[TermClass]] = {
+    Builtin.ISIRI: frozenset({TermClass.IRI}),
+    Builtin.ISBLANK: frozenset({TermClass.BLANK}),
+    Builtin.ISLITERAL: frozenset(TermClass) - {TermClass.IRI, TermClass.BLANK, TermClass.UNBOUND},
+}
+
+
+@dataclass(slots=True)
+class _Builder:
+    terms: Terms
+    context: Context
+    reads_time: bool = False
+    timestamps: list[Timestamp] = field(default_factory=list)
+
+    def build(self, expression: Expression) -> Node:
+        return _BUILDERS[type(expression)](self, expression)
+
+    def scalar(self, template: Expression) -> Scalar:
+        return Scalar(template, self.terms, self.context)
+
+    def all(self, expressions: tuple[Expression, ...]) -> tuple[Node, ...]:
+        return tuple(self.build(each) for each in expressions)
+
+    def constant(self, term: Term) -> Node:
+        return nodes.Constant.of(self.terms.encode(term), self.terms)
+
+    def compared(self, expression: Compare) -> Node:
+        left, right = self.build(expression.left), self.build(expression.right)
+        return nodes.Compared(expression.operator, left, right, self._comparer(expression.operator))
+
+    def _comparer(self, operator: Comparison) -> Scalar:
+        return self.scalar(Compare(operator, _FIRST, _SECOND))
+
+    def among(self, expression: In) -> Node:
+        operand = self.build(expression.operand)
+        equality = nodes.Compared(Comparison.EQ, operand, operand, self._comparer(Comparison.EQ))
+        return nodes.Among(operand, self.all(expression.choices), equality, expression.negated)
+
+    def calculated(self, expression: Calculate) -> Node:
+        left, right = self.build(expression.left), self.build(expression.right)
+        scalar = self.scalar(Calculate(expression.operator, _FIRST, _SECOND))
+        return nodes.Calculated(expression.operator, left, right, scalar)
+
+    def call(self, expression: Call) -> Node:
+        function = expression.function
+        if function is Builtin.NOW:
+            self.reads_time = True
+            return nodes.Column(NOW)
+        arguments = self.all(expression.arguments)
+        scalar = self.scalar(Call(function, _placeholders(len(arguments))))
+        if function in _NUMERIC and len(arguments) == 1:
+            return nodes.Numeric(_NUMERIC[function], arguments[0], scalar)
+        if function is Builtin.SAMETERM:
+            return nodes.SameTerm(*arguments)
+        if function is Builtin.ISNUMERIC:
+            return nodes.IsNumeric(*arguments)
+        if function in _CLASSES:
+            return nodes.IsOfClass(arguments[0], _CLASSES[function])
+        return nodes.Applied(scalar, arguments)
+
+    def function(self, expression: FunctionCall) -> Node:
+        if expression.function.value == TIMESTAMP and len(expression.arguments) == 3:
+            name = f".timestamp{len(self.timestamps)}"
+            subject, predicate, object = (compile(each, self.terms) for each in expression.arguments)
+            self.timestamps.append(Timestamp(name, (subject, predicate, object)))
+            return nodes.Column(name)
+        arguments = self.all(expression.arguments)
+        scalar = self.scalar(FunctionCall(expression.function, _placeholders(len(arguments))))
+        return nodes.Applied(scalar, arguments)
+
+    def exists(self, expression: Exists) -> Node:
+        raise EvaluationError("EXISTS in an expression that was not prepared: it must be a column by now")
+
+
+def _placeholders(count: int) -> tuple[Variable, ...]:
+    return tuple(Variable(str(place)) for place in range(count))
+
+
+_FIRST, _SECOND = _placeholders(2)
+
+
+def _flat(kind: type[Or] | type[And], expression: Expression) -> list[Expression]:
+    if isinstance(expression, kind):
+        return _flat(kind, expression.left) + _flat(kind, expression.right)
+    return [expression]
+
+
+_BUILDERS: dict[type, Callable[[_Builder, Any], Node]] = {
+    IRI: _Builder.constant,
+    Literal: _Builder.constant,
+    BlankNode: _Builder.constant,
+    Variable: lambda _, expression: nodes.Column(expression.name),
+    Or: lambda builder, expression: nodes.Either(builder.all(tuple(_flat(Or, expression)))),
+    And: lambda builder, expression: nodes.Both(builder.all(tuple(_flat(And, expression)))),
+    Not: lambda builder, expression: nodes.Negation(builder.build(expression.operand)),
+    Compare: _Builder.compared,
+    Calculate: _Builder.calculated,
+    Negate: lambda builder, expression: nodes.Numeric(
+        arithmetic.negate, builder.build(expression.operand), builder.scalar(Negate(_FIRST))
+    ),
+    Plus: lambda builder, expression: nodes.Numeric(
+        arithmetic.plus, builder.build(expression.operand), builder.scalar(Plus(_FIRST))
+    ),
+    In: _Builder.among,
+    Exists: _Builder.exists,
+    Bound: lambda _, expression: nodes.IsBound(expression.variable.name),
+    If: lambda builder, expression: nodes.Chosen(
+        builder.build(expression.condition),
+        builder.build(expression.then),
+        builder.build(expression.otherwise),
+    ),
+    Coalesce: lambda builder, expression: nodes.First(builder.all(expression.choices)),
+    Call: _Builder.call,
+    FunctionCall: _Builder.function,
+}
