@@ -38,10 +38,9 @@ class Schedule:
         if self.tuple_driven:
             yield from self._by_tuple(through, end=end)
             return
+        limit = through - 1 if any(map(strict, self.views)) else through
         if end:
-            limit = max((t for t in map(last_report, self.views) if t is not None), default=self.time)
-        else:
-            limit = through - 1 if any(map(strict, self.views)) else through
+            limit = max([limit, *self._last_reports()])
         times: dict[int, list[WindowView]] = {}
         for view in self.views:
             for time in report_times(view, self.time, limit):
@@ -52,16 +51,16 @@ class Schedule:
             if any(passes(view, instant) for view in times[time]):
                 yield instant
 
+    def _last_reports(self) -> list[int]:
+        """The last report of each window that has had a message [24]."""
+        return [time for time in map(last_report, self.views) if time is not None]
+
     # Tuple-driven [20, 21, 23]
 
     def _by_tuple(self, through: int, *, end: bool) -> Iterator[Instant]:
+        final = (through, len(self._messages(through)) if self.eager else 0)
         if end:
-            limit = max((t for t in map(last_report, self.views) if t is not None), default=self.time)
-            final = (limit, ALL_OF_IT)
-        elif self.eager:
-            final = (through, len(self._messages(through)))
-        else:
-            final = (through, 0)
+            final = max([final, *((time, ALL_OF_IT) for time in self._last_reports())])
         limit = final[0]
         times = {time for view in self.views for time in self._times(view, self.time - 1, limit)}
         passed = (self.time, self.sub)
