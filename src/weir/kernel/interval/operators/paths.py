@@ -8,7 +8,7 @@ extended, so cycles end when no interval grows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from weir.language.algebra import (
     ZeroOrMore,
     ZeroOrOne,
 )
+from weir.rdf.columns import Ids
 from weir.rdf.terms import IRI
 
 FROM, TO, _VIA = ".from", ".to", ".via"
@@ -47,45 +48,61 @@ class PathFinder:
         self.limit = limit
         self._nodes: Relation | None = None
 
-    def find(self, subject: Slot, path: Path, object: Slot, sources: Relation | None = None) -> Relation:
+    def find(
+        self,
+        subject: Slot,
+        path: Path,
+        object: Slot,
+        *,
+        sources: Relation | None = None,
+        known: Mapping[str, Ids] | None = None,
+    ) -> Relation:
         """The solutions of ``subject path object``.
 
-        ``sources``, one column ``FROM``, limits where a variable subject may start to distinct terms;
-        a caller that joins the outcome with them anyway saves the rest.
+        ``sources``, distinct terms in the one column ``FROM``, limit where a variable subject may start: a
+        caller that joins the outcome with them anyway saves the rest. ``known`` gives the terms of
+        variables whose values were put in from outside (EXISTS): like constants, they reach themselves
+        by a path of length zero also where the graph lacks them.
         """
-        constants = [slot for slot in (subject, object) if isinstance(slot, int)]
-        self._nodes = self._all_nodes(constants)
-        backward = isinstance(object, int) and not isinstance(subject, int)
-        if backward:
-            subject, object, path = object, subject, Inverse(path)
-            sources = None
         if isinstance(subject, int):
-            sources = self._constant(subject)
-        pairs = self._pairs(path, sources)
-        if isinstance(subject, int):
-            pairs = pairs.take(pairs.columns[FROM] == subject)
-        if isinstance(object, int):
-            pairs = pairs.take(pairs.columns[TO] == object)
-        elif subject == object:
-            pairs = pairs.take(pairs.columns[FROM] == pairs.columns[TO])
-        names = {end: slot for end, slot in ((TO, object), (FROM, subject)) if isinstance(slot, str)}
-        kept = dict.fromkeys(names.values())
-        columns = {name: next(pairs.columns[end] for end in names if names[end] == name) for name in kept}
-        return Relation(columns, pairs.start, pairs.end)
+            pairs = self._pairs(path, self._always(np.full(1, subject, np.int64)))
+        elif isinstance(object, int):
+            pairs = self._pairs(Inverse(path), self._always(np.full(1, object, np.int64)))
+            pairs = rename(pairs, {FROM: TO, TO: FROM})
+        else:
+            pairs = self._pairs(path, sources)
+        pairs = union(pairs, self._isolated(subject, path, object, known or {}))
+        return _solutions(pairs, subject, object)
 
-    def _constant(self, identifier: int) -> Relation:
-        unit = Relation.unit(self.indices)
-        return unit.having(FROM, np.full(1, identifier, np.int64))
+    def _isolated(self, subject: Slot, path: Path, object: Slot, known: Mapping[str, Ids]) -> Relation:
+        """Given ends that are no node of the graph, joined to themselves by a path of length zero."""
+        starts, ends = _given(subject, known), _given(object, known)
+        times = _zero_paths(path, starts is not None, ends is not None)
+        if not times:
+            return Relation.empty((FROM, TO))
+        if starts is None or ends is None:
+            given = starts if starts is not None else ends
+        else:
+            given = np.intersect1d(starts, ends)
+        assert given is not None
+        always = self._always(np.unique(given[given != 0]))
+        found = matches(always, self.nodes, limit=self.limit, operator="property path")
+        alone = always.pieces(*uncovered(always.start, always.end, found.left, found.start, found.end))
+        alone = alone.having(TO, alone.columns[FROM])
+        return union(*[alone] * times)
 
-    def _all_nodes(self, constants: list[int]) -> Relation:
-        """The terms of the graph while they are in it, and the constants of the pattern always."""
-        triples = self.triples
-        ends = Relation(
-            {FROM: np.concatenate([triples.subject, triples.object])},
-            np.concatenate([triples.start, triples.start]),
-            np.concatenate([triples.end, triples.end]),
-        )
-        return distinct(union(ends, *(self._constant(constant) for constant in constants)))
+    def _always(self, ids: Ids) -> Relation:
+        return Relation({FROM: ids}, np.zeros(len(ids), np.int64), np.full(len(ids), self.indices, np.int64))
+
+    @property
+    def nodes(self) -> Relation:
+        """The terms of the graph while they are in it, in the column ``FROM``."""
+        if self._nodes is None:
+            triples = self.triples
+            ends = np.concatenate([triples.subject, triples.object])
+            start = np.concatenate([triples.start, triples.start])
+            self._nodes = distinct(Relation({FROM: ends}, start, np.concatenate([triples.end, triples.end])))
+        return self._nodes
 
     def _pairs(self, path: Path, sources: Relation | None) -> Relation:
         """Connected pairs as the columns FROM and TO, from ``sources`` at least."""
@@ -126,7 +143,7 @@ class PathFinder:
                 return self._negated(forward, inverse)
 
     def _identity(self, sources: Relation | None) -> Relation:
-        nodes = self._nodes if self._nodes is not None else self._all_nodes([])
+        nodes = self.nodes
         if sources is not None:
             nodes = distinct(join(nodes, sources, limit=self.limit))
         return nodes.having(TO, nodes.columns[FROM])
@@ -154,3 +171,41 @@ class PathFinder:
     def _without(self, predicates: tuple[IRI, ...]) -> Triples:
         refused = np.array([self.encode(iri) for iri in predicates], np.int64)
         return self.triples.take(~np.isin(self.triples.predicate, refused))
+
+
+def _solutions(pairs: Relation, subject: Slot, object: Slot) -> Relation:
+    """Pairs as bindings of the variables among the two ends."""
+    columns: dict[str, Ids] = {}
+    kept = np.ones(len(pairs), np.bool_)
+    for slot, ids in ((subject, pairs.columns[FROM]), (object, pairs.columns[TO])):
+        if isinstance(slot, int):
+            kept &= ids == slot
+        elif slot in columns:
+            kept &= ids == columns[slot]
+        else:
+            columns[slot] = ids
+    return Relation(columns, pairs.start, pairs.end).take(kept)
+
+
+def _given(slot: Slot, known: Mapping[str, Ids]) -> Ids | None:
+    return np.full(1, slot, np.int64) if isinstance(slot, int) else known.get(slot)
+
+
+def _zero_paths(path: Path, start: bool, end: bool) -> int:
+    """How many times a path joins a given term to itself in zero steps, if no triple has it.
+
+    ``start`` and ``end`` say which ends are given; between unknown ends only nodes of the graph count.
+    """
+    match path:
+        case Inverse(inner):
+            return _zero_paths(inner, end, start)
+        case Sequence(left, right):
+            return _zero_paths(left, start, False) * _zero_paths(right, True, end)
+        case Alternative(left, right):
+            return _zero_paths(left, start, end) + _zero_paths(right, start, end)
+        case ZeroOrOne() | ZeroOrMore():
+            return int(start or end)
+        case OneOrMore(inner):
+            return min(1, _zero_paths(inner, start, end and not start))
+        case _:
+            return 0
