@@ -80,7 +80,7 @@ def test_the_canonical_order() -> None:
         typed("10", "integer"),
         typed("9", "integer"),
     ]
-    assert sorted(terms[::-1], key=canonical_key) == terms
+    assert sorted([*terms[3:], *terms[:3]], key=canonical_key) == terms
 
 
 def test_extremes_resolve_ties_canonically() -> None:

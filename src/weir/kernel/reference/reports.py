@@ -104,9 +104,8 @@ def last_report(view: WindowView) -> int | None:
 def _last_close(view: WindowView) -> Iterator[int]:
     grid = view.grid()
     if grid is None:
-        yield from close_times(
-            view, min(m.time for m in view.messages.messages) - 1, view.messages.messages[-1].time
-        )
+        kept = [message.time for message in view.messages.messages]
+        yield from close_times(view, min(kept) - 1, max(kept)) if kept else ()
         return
     for message in view.messages.messages:
         k = grid.last_holding(message.time)
@@ -119,10 +118,10 @@ def _last_period(view: WindowView, last: int, period: int) -> Iterator[int]:
     if isinstance(kind, All | Triples | Elements):
         yield next(iter(periodic_times(view, last - 1, last + period)))
         return
-    reach = 0
+    reach = time_unit(view) or 0
     if isinstance(kind, Range | Past):
-        reach = (kind.range if isinstance(kind, Range) else kind.start) + (kind.step or 0)
-    oldest = view.messages.messages[0].time
+        reach += (kind.range if isinstance(kind, Range) else kind.start) + (kind.step or 0)
+    oldest = min((message.time for message in view.messages.messages), default=last)
     candidates = list(periodic_times(view, oldest - 1, last + reach))
     for time in reversed(candidates):
         if view.content(Instant(round_up(view, time))).size:
