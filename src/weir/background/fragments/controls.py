@@ -28,6 +28,8 @@ SUBJECT, PREDICATE, OBJECT = RDF + "subject", RDF + "predicate", RDF + "object"
 GRAPH = SD + "graph"
 AT = TMP + "instant"
 VALUES = WEIR + "values"
+ANNOTATION = WEIR + "annotation"
+"""Says of a data set how its dynamic facts are annotated, also while it has none."""
 
 
 def value_of(text: str) -> str:

@@ -1,8 +1,9 @@
 """Metadata queries (section 5): which annotations a server uses, and which patterns are dynamic.
 
 A few small fragments tell: do labels exist at all, what do their nodes stand for, and does a pattern's
-predicate occur among annotated facts? A pattern about which nothing is known yet (it matches nothing)
-counts as dynamic, so that facts that appear later are seen.
+predicate occur among annotated facts? Weir's server declares its annotation and says of a page when it
+will change, which also tells of facts still to come. A pattern about which nothing is known yet (it
+matches nothing) counts as dynamic, so that facts that appear later are seen.
 """
 
 from __future__ import annotations
@@ -27,10 +28,14 @@ from weir.rdf.annotation import (
 )
 
 _SAMPLES = 3
+_DECLARED = {f'"{a}"': a for a in (Annotation(m, labeling) for m in Method for labeling in Labeling)}
 
 
 async def detect_annotations(source: Source) -> tuple[Annotation, ...]:
-    """The annotations in use at a source; none where it has no time labels."""
+    """The annotations in use at a source; none where it declares none and has no time labels."""
+    declared = [_DECLARED[text] for text in source.declared if text in _DECLARED]
+    if declared:
+        return tuple(declared)
     kinds = (
         (EXPIRATION, Labeling.EXPIRATION, False),
         (INTERVAL, Labeling.INTERVAL, False),
@@ -124,11 +129,13 @@ class Dynamics:
             whole, default = await asyncio.gather(
                 self.source.first((s, p, o, None)), self.source.first(pattern)
             )
-            return whole.estimate > default.estimate or any(quad[3] for quad in whole.data)
+            known = whole.estimate > default.estimate or any(quad[3] for quad in whole.data)
+            return known or whole.expires is not None
         else:
-            return p in await self._implicit_predicates()
+            page = await self.source.first(pattern)
+            return page.expires is not None or p in await self._implicit_predicates()
         page = await self.source.first(asked)
-        return any(_fits(quad, asked) for quad in page.data)
+        return page.expires is not None or any(_fits(quad, asked) for quad in page.data)
 
     async def _implicit_predicates(self) -> set[str]:
         """The predicates in the names of all labelled implicit graphs."""

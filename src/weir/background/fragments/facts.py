@@ -86,9 +86,9 @@ class Facts:
         labels = await self.labels({node for node, _ in borne})
         if method is Method.IMPLICIT:
             plain = [(*fact, "") for node, fact in borne if node not in labels]
-            if borne and not labels:
+            if borne and not labels and not self.source.declared:
                 # They may all have expired between the two look-ups: not to be taken for static.
-                self.horizon.saw(BEGINNING, None)
+                self.horizon.suspect = True
         matches = [Match(*fact, start, end) for node, fact in borne for start, end in labels.get(node, ())]
         return matches, plain
 

@@ -13,7 +13,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from urllib.parse import urljoin
 
-from weir.background.fragments.controls import FOAF, HYDRA, SD, VOID, Form
+from weir.background.fragments.controls import ANNOTATION, FOAF, HYDRA, SD, VOID, Form
 from weir.background.fragments.documents import parse_document
 from weir.errors import DataError, RemoteError
 from weir.rdf.annotation import EXPIRATION, Quad, read_time
@@ -39,6 +39,8 @@ class Page:
     next: str | None
     forms: tuple[Form, ...]
     expires: int | None
+    declared: tuple[str, ...] = ()
+    """The annotations that the data set is said to use."""
 
     @property
     def estimate(self) -> int:
@@ -92,6 +94,7 @@ def _page(url: str, data: tuple[Quad, ...], metadata: list[Quad]) -> Page:
         next=urljoin(url, following[1:-1]) if following is not None else None,
         forms=tuple(_forms(said, by_predicate)),
         expires=_time(url, expires[0]) if expires else None,
+        declared=tuple(o for _, o in by_predicate.get(f"<{ANNOTATION}>", ())),
     )
 
 

@@ -68,10 +68,12 @@ class Keys:
 
 @dataclass(slots=True)
 class Horizon:
-    """What an evaluation learns of time: when a page it read stops holding, and how fresh pages were."""
+    """What an evaluation learns of time: when a page it read stops holding, how fresh pages were, and
+    whether facts may have expired unnoticed while they were read."""
 
     expires: int = FOREVER
     fresh_until: int = FOREVER
+    suspect: bool = False
 
     def saw(self, expires: int | None, fresh_until: int | None) -> None:
         if expires is not None:
@@ -90,6 +92,7 @@ class Source:
         self._plain: Form | None = None
         self._rich: Form | None = None
         self.per_page = 100
+        self.declared: tuple[str, ...] = ()
 
     async def open(self) -> Page:
         """Read the start page and its forms."""
@@ -107,6 +110,7 @@ class Source:
             self._plain = next((form for form in forms if form.mappings.keys() == _QUAD), self._plain)
         self._rich = max(forms, key=lambda form: (form.bulk, form.timed))
         self.per_page = page.per_page or max(len(page.data), 1)
+        self.declared = page.declared
         return page
 
     @property

@@ -158,7 +158,7 @@ class Streamer:
     def _outdated(self, matcher: Matcher) -> bool:
         """Whether what was read had expired before it could be used: the server's clock or its facts lag
         a little behind, or the present moved on while pages were fetched."""
-        if matcher.expired and not matcher.valid:
+        if matcher.horizon.suspect or (matcher.expired and not matcher.valid):
             return True
         return not self.source.timed and self.now() >= matcher.horizon.expires
 
@@ -166,9 +166,10 @@ class Streamer:
         await self.clock.sleep_until(self.clock.now() + int(seconds * SECOND))
 
     def _instant(self, due: int | None) -> int:
-        """τ: the time that was due if it is not long past, so that clients of the same facts ask alike."""
+        """τ: the present; where the server keeps history, the time that was due if it is not long past, so
+        that clients of the same facts ask alike."""
         now = self.now()
-        return due if due is not None and now - SECOND <= due <= now else now
+        return due if self.source.timed and due is not None and now - SECOND <= due <= now else now
 
     async def _once(self, at: int) -> tuple[Matcher, list[Row]]:
         assert self._dynamics is not None

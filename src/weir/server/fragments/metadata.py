@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from weir.background.fragments.controls import (
+    ANNOTATION,
     AT,
     DCTERMS,
     DEFAULT_GRAPH,
@@ -24,7 +25,15 @@ from weir.background.fragments.controls import (
     VALUES,
     VOID,
 )
-from weir.rdf.annotation import EXPIRATION, FOREVER, INSTANT, TripleText, time_text
+from weir.rdf.annotation import (
+    EXPIRATION,
+    FOREVER,
+    INSTANT,
+    Annotation,
+    Labeling,
+    TripleText,
+    time_text,
+)
 from weir.rdf.terms import RDF, XSD, Literal
 from weir.server.fragments.request import FragmentRequest
 
@@ -40,7 +49,7 @@ class Described:
     index: str
     dataset: str
     title: str
-    timed: bool
+    annotation: Annotation
     total: int
     page_size: int
     now: int
@@ -77,7 +86,7 @@ def metadata_triples(about: Described) -> list[TripleText]:
     total = f'"{about.total}"^^<{XSD}integer>'
     triples: list[TripleText] = [
         (about.graph, f"<{FOAF}primaryTopic>", fragment),
-        *_controls(about.index, about.dataset, about.timed),
+        *_controls(about.index, about.dataset, about.annotation),
         (source, f"<{VOID}subset>", page),
         (fragment, f"<{VOID}subset>", page),
         (page, _TYPE, f"<{HYDRA}PartialCollectionView>"),
@@ -106,14 +115,15 @@ def _title(title: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def _controls(index: str, dataset: str, timed: bool) -> tuple[TripleText, ...]:
+def _controls(index: str, dataset: str, annotation: Annotation) -> tuple[TripleText, ...]:
     source = f"<{dataset}#dataset>"
-    extra = {"at": AT, "values": VALUES} if timed else {"values": VALUES}
+    extra = {"at": AT, "values": VALUES} if annotation.labeling is Labeling.INTERVAL else {"values": VALUES}
     return (
         (f"<{index}#dataset>", f"<{HYDRA}member>", source),
         (source, _TYPE, f"<{VOID}Dataset>"),
         (source, _TYPE, f"<{HYDRA}Collection>"),
         (source, f"<{SD}defaultGraph>", f"<{DEFAULT_GRAPH}>"),
+        (source, f"<{ANNOTATION}>", f'"{annotation}"'),
         *_form(source, dataset, "pattern", _FIELDS, _FIELDS),
         *_form(source, dataset, "restricted", {**_FIELDS, **extra}, extra),
     )

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from email.utils import formatdate
 
 from weir.errors import UsageError
-from weir.rdf.annotation import FOREVER, Labeling, Quad
+from weir.rdf.annotation import FOREVER, Quad
 from weir.server.fragments.dataset import Dataset, Selection
 from weir.server.fragments.formats import HTML, WRITERS, negotiate
 from weir.server.fragments.html import fragment_page
@@ -142,7 +142,7 @@ class Responder:
             index=index,
             dataset=address,
             title=dataset.title,
-            timed=dataset.annotation.labeling is Labeling.INTERVAL,
+            annotation=dataset.annotation,
             total=total,
             page_size=dataset.page_size,
             now=now,
