@@ -38,7 +38,7 @@ from weir.plan.nodes import (
     Without,
 )
 from weir.plan.substitution import substituted
-from weir.plan.variables import certain, has_exists, possible, reads
+from weir.plan.variables import certain, has_exists, possible, reads, volatile
 from weir.rdf.terms import IRI, Literal, Variable
 
 _NOTHING: frozenset[str] = frozenset()
@@ -84,7 +84,7 @@ class Builder:
                 formulas = tuple(
                     self.formula(part, source, possible(plan), outer) for part in conjuncts(condition)
                 )
-                if isinstance(plan, Joined):
+                if isinstance(plan, Joined) and not _draws(plan) and not volatile(condition):
                     return Joined(plan.parts, plan.conditions + formulas)
                 return Joined((plan,), formulas)
             case a.Union(left, right):
@@ -187,7 +187,7 @@ def replaced(expression: Any, test: Any) -> Any:
 
 def conjuncts(expression: Expression) -> tuple[Expression, ...]:
     """The parts of a conjunction: a filter keeps a row exactly where all of them are true."""
-    if isinstance(expression, And):
+    if isinstance(expression, And) and not volatile(expression):
         return conjuncts(expression.left) + conjuncts(expression.right)
     return (expression,)
 
@@ -213,9 +213,18 @@ def joined(*parts: Plan) -> Plan:
 
 
 def _closed(part: Joined, others: frozenset[str]) -> bool:
-    """Whether no condition can see more once the part is joined with others."""
+    """Whether no condition can see more once the part is joined with others.
+
+    RAND and its like see the whole solution.
+    """
+    if _draws(part):
+        return False
     bound = certain(part)
     return all(reads(condition) & others <= bound for condition in part.conditions)
+
+
+def _draws(part: Joined) -> bool:
+    return any(volatile(condition.expression) for condition in part.conditions)
 
 
 def _either(plan: Plan) -> tuple[Plan, ...]:

@@ -60,7 +60,7 @@ def lower(plan: Plan, condition: Formula) -> Plan | None:
     """The plan with the condition inside, None where it cannot go in (a leaf, a group, a slice)."""
     names = reads(condition)
     match plan:
-        case Joined(parts, conditions):
+        case Joined(parts, conditions) if not any(volatile(each.expression) for each in conditions):
             return _push(Joined(parts, (*conditions, condition)))
         case Optionally(left, right, inner):
             if names & possible(right) <= certain(left):

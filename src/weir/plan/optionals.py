@@ -9,7 +9,7 @@ from __future__ import annotations
 from weir.plan.build import joined
 from weir.plan.nodes import Joined, Optionally, Plan
 from weir.plan.rewriting import bottom_up
-from weir.plan.variables import certain, possible, reads
+from weir.plan.variables import certain, possible, reads, volatile
 
 
 def hoist_optionals(plan: Plan) -> Plan:
@@ -19,6 +19,8 @@ def hoist_optionals(plan: Plan) -> Plan:
 
 def _hoist(plan: Plan) -> Plan:
     if not isinstance(plan, Joined) or len(plan.parts) < 2:
+        return plan
+    if any(volatile(condition.expression) for condition in plan.conditions):
         return plan
     for number, part in enumerate(plan.parts):
         if not isinstance(part, Optionally):

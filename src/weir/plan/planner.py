@@ -71,5 +71,6 @@ def _instances(declaration: WindowDeclaration, streams: Sequence[str]) -> tuple[
     if not isinstance(declaration.stream, Variable):
         return (Instance(declaration.name, declaration.stream),)
     return tuple(
-        Instance(f"{declaration.name} {stream}", stream, declaration.stream.name) for stream in streams
+        Instance(f"{declaration.name} {stream}", stream, declaration.stream.name)
+        for stream in sorted(streams)
     )

@@ -36,7 +36,7 @@ from weir.plan.variables import certain, possible, reads
 
 def substituted(plan: Plan, known: frozenset[str]) -> tuple[str, ...]:
     """The variables among ``known`` whose values must be put into the plan; none where a join will do."""
-    if _joinable(plan, known):
+    if joinable(plan, known):
         return ()
     return tuple(sorted(known & everything(plan)))
 
@@ -55,7 +55,8 @@ def everything(plan: Plan) -> frozenset[str]:
     return frozenset(names)
 
 
-def _joinable(plan: Plan, known: frozenset[str]) -> bool:
+def joinable(plan: Plan, known: frozenset[str]) -> bool:
+    """Whether putting values of ``known`` into the plan is the same as joining with them."""
     match plan:
         case Match() | Names() | Table():
             return True
@@ -63,28 +64,28 @@ def _joinable(plan: Plan, known: frozenset[str]) -> bool:
             return not (possible(plan) & known and may_be_empty(path))
         case Joined(parts, conditions):
             bound = certain(plan)
-            return all(_joinable(part, known) for part in parts) and all(
+            return all(joinable(part, known) for part in parts) and all(
                 reads(condition) & known <= bound for condition in conditions
             )
         case Either(parts):
-            return all(_joinable(part, known) for part in parts)
+            return all(joinable(part, known) for part in parts)
         case Bind(inner, _, formula):
-            return _joinable(inner, known) and reads(formula) & known <= certain(inner)
+            return joinable(inner, known) and reads(formula) & known <= certain(inner)
         case Optionally(left, right, condition):
             seen = everything(right) | (reads(condition) if condition else frozenset())
-            return _joinable(left, known) and _joinable(right, known) and seen & known <= certain(left)
+            return joinable(left, known) and joinable(right, known) and seen & known <= certain(left)
         case Without(left, right):
             return (
-                _joinable(left, known)
-                and _joinable(right, known)
+                joinable(left, known)
+                and joinable(right, known)
                 and everything(right) & known <= certain(left)
             )
         case Projected(inner, variables):
-            return _joinable(inner, known & frozenset(variables))
+            return joinable(inner, known & frozenset(variables))
         case Unique(inner):
-            return _joinable(inner, known)
+            return joinable(inner, known)
         case Each(_, _, variable, inner):
-            return variable not in everything(inner) and _joinable(inner, known)
+            return variable not in everything(inner) and joinable(inner, known)
     return not everything(plan) & known
 
 

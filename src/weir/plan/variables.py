@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from weir.language.algebra import Node
-from weir.language.expressions import Aggregate, Builtin, Call, Exists, Expression
+from weir.language.expressions import Aggregate, Builtin, Call, Exists, Expression, FunctionCall
 from weir.language.scope import mentioned, operands, visible
 from weir.plan.nodes import (
     Bind,
@@ -29,6 +29,9 @@ from weir.plan.nodes import (
     Without,
 )
 from weir.rdf.terms import IRI, Literal, Variable
+
+TIMESTAMP = "http://larkc.eu/csparql/sparql/jena/ext#timestamp"
+"""C-SPARQL's ``f:timestamp``: the time of a triple in the query's windows."""
 
 VOLATILE = frozenset({Builtin.RAND, Builtin.UUID, Builtin.STRUUID, Builtin.BNODE})
 
@@ -137,8 +140,12 @@ def volatile(expression: Expression) -> bool:
 
 
 def timely(expression: Expression) -> bool:
-    """Whether NOW occurs."""
-    return any(isinstance(part, Call) and part.function is Builtin.NOW for part in parts_of(expression))
+    """Whether NOW or ``f:timestamp`` occurs."""
+    return any(
+        (isinstance(part, Call) and part.function is Builtin.NOW)
+        or (isinstance(part, FunctionCall) and part.function.value == TIMESTAMP)
+        for part in parts_of(expression)
+    )
 
 
 def has_exists(expression: Expression) -> bool:

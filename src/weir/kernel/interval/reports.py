@@ -138,7 +138,8 @@ def _closing(window: Window) -> np.ndarray:
 
 def closing_messages(window: Window) -> Ids:
     """The sequence numbers of logged messages that bring a count close."""
-    return np.flatnonzero(_closing(window)) + window.arrivals.log.first
+    rows: Ids = np.flatnonzero(_closing(window)) + window.arrivals.log.first
+    return rows
 
 
 def _distinct(ordered: Ids) -> Ids:
@@ -147,7 +148,8 @@ def _distinct(ordered: Ids) -> Ids:
     new = ordered[1:] != ordered[:-1]
     if new.all():
         return ordered
-    return ordered[np.concatenate([_TRUE, new])]
+    distinct: Ids = ordered[np.concatenate([_TRUE, new])]
+    return distinct
 
 
 _TRUE = np.ones(1, np.bool_)

@@ -1,0 +1,367 @@
+"""Operators of a plan as objects: each gives its relation in the slab at hand.
+
+``run`` gives all rows. ``changes`` gives only the rows that are not visible throughout the slab, and exists
+where an operator acts row by row (it is *linear*): differences between instants need no more. ``within``
+evaluates for given values of outer variables: every row carries the number of the values it belongs to.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from weir.kernel.interval.expressions import Compiled, Terms
+from weir.kernel.interval.expressions.ordering import canonical_ranks, order_ranks
+from weir.kernel.interval.inputs import Input, Present, RelationInput, StaticInput
+from weir.kernel.interval.keys import codes
+from weir.kernel.interval.operators import (
+    Measure,
+    distinct,
+    group,
+    join,
+    matches,
+    order,
+    project,
+    slice,
+    uncovered,
+    union,
+    values,
+)
+from weir.kernel.interval.operators.evaluate import Surroundings, extend_by
+from weir.kernel.interval.relation import Relation
+from weir.language.algebra import OrderKey
+from weir.rdf.columns import Ids
+
+
+class Operator(ABC):
+    """``variables`` may be bound by it. ``steady`` says that its rows never change within a slab,
+    ``flows`` that ``within`` probes instead of listing, ``nests`` that it can do ``within`` at all."""
+
+    variables: tuple[str, ...]
+    linear: bool = False
+    steady: bool = False
+    flows: bool = False
+    nests: bool = True
+
+    @abstractmethod
+    def run(self) -> Relation:
+        """All rows."""
+
+    def changes(self) -> Relation:
+        """The rows that are not visible throughout."""
+        raise NotImplementedError(f"{type(self).__name__} is not linear")
+
+    @abstractmethod
+    def within(self, seed: Relation, key: str) -> Relation:
+        """The rows for each row of ``seed``, whose number is in the column ``key``."""
+
+    def input(self, name: str, present: Present) -> Input:
+        """The operator as a part of a join, computed when it is needed."""
+        return RelationInput(name, self.variables, self.run, len(present))
+
+
+def seeded(relation: Relation, seed: Relation, key: str) -> Relation:
+    """A leaf's rows for each row of the seed that agrees with them."""
+    if key in relation.columns:
+        return join(relation, seed.keep([key]))
+    return join(relation, seed.keep([key, *relation.columns]))
+
+
+class Leaf(Operator):
+    """A pattern, as the input that it is."""
+
+    linear = True
+    flows = True
+
+    def __init__(self, variables: tuple[str, ...], give: Callable[[], Input]) -> None:
+        self.variables = variables
+        self.give = give
+
+    @property
+    def steady(self) -> bool:  # type: ignore[override]
+        found = self.give()
+        return isinstance(found, StaticInput) and not found.varies
+
+    def run(self) -> Relation:
+        return self.give().relation()
+
+    def changes(self) -> Relation:
+        return self.give().changed()
+
+    def within(self, seed: Relation, key: str) -> Relation:
+        found = self.give()
+        wanted = seed.keep([key, *found.variables])
+        return found.join(wanted)
+
+    def input(self, name: str, present: Present) -> Input:
+        return self.give()
+
+
+class Rows(Operator):
+    """Inline data."""
+
+    linear = True
+    steady = True
+
+    def __init__(self, variables: tuple[str, ...], rows: Sequence[Sequence[int]], present: Present) -> None:
+        self.variables = variables
+        self.rows = rows
+        self.present = present
+
+    def run(self) -> Relation:
+        return values(self.variables, self.rows, len(self.present))
+
+    def changes(self) -> Relation:
+        return Relation.empty(self.variables)
+
+    def within(self, seed: Relation, key: str) -> Relation:
+        return seeded(self.run(), seed, key)
+
+
+class Computed(Operator):
+    """A leaf whose relation a function computes: property paths."""
+
+    def __init__(self, variables: tuple[str, ...], compute: Callable[[], Relation]) -> None:
+        self.variables = variables
+        self.compute = compute
+
+    def run(self) -> Relation:
+        return self.compute()
+
+    def within(self, seed: Relation, key: str) -> Relation:
+        return seeded(self.run(), seed, key)
+
+
+class Unions(Operator):
+    """UNION."""
+
+    def __init__(self, parts: Sequence[Operator]) -> None:
+        self.parts = tuple(parts)
+        self.variables = tuple(dict.fromkeys(name for part in parts for name in part.variables))
+        self.linear = all(part.linear for part in parts)
+        self.flows = all(part.flows for part in parts)
+        self.nests = all(part.nests for part in parts)
+
+    @property
+    def steady(self) -> bool:  # type: ignore[override]
+        return all(part.steady for part in self.parts)
+
+    def run(self) -> Relation:
+        return union(*(part.run() for part in self.parts))
+
+    def changes(self) -> Relation:
+        return union(*(part.changes() for part in self.parts))
+
+    def within(self, seed: Relation, key: str) -> Relation:
+        return union(*(part.within(seed, key) for part in self.parts))
+
+
+class Projection(Operator):
+    """Only some variables."""
+
+    def __init__(self, inner: Operator, variables: tuple[str, ...]) -> None:
+        self.inner = inner
+        self.variables = variables
+        self.linear = inner.linear
+        self.flows = inner.flows
+        self.nests = inner.nests
+
+    @property
+    def steady(self) -> bool:  # type: ignore[override]
+        return self.inner.steady
+
+    def run(self) -> Relation:
+        return project(self.inner.run(), self.variables)
+
+    def changes(self) -> Relation:
+        return project(self.inner.changes(), self.variables)
+
+    def within(self, seed: Relation, key: str) -> Relation:
+        inner = self.inner.within(seed.keep([key, *self.variables]), key)
+        return project(inner, (key, *self.variables))
+
+
+class Distinct(Operator):
+    """DISTINCT; of an ordered relation, equal rows keep the place of the first that is visible."""
+
+    def __init__(self, inner: Operator, *, ordered: bool) -> None:
+        self.inner = inner
+        self.variables = inner.variables
+        self.ordered = ordered
+        self.nests = inner.nests
+
+    @property
+    def steady(self) -> bool:  # type: ignore[override]
+        return self.inner.steady
+
+    def run(self) -> Relation:
+        rows = self.inner.run()
+        return _first_of_equal(rows) if self.ordered else distinct(rows)
+
+    def within(self, seed: Relation, key: str) -> Relation:
+        return distinct(self.inner.within(seed, key))
+
+
+def _first_of_equal(relation: Relation) -> Relation:
+    """What is visible of each row while no equal row before it is."""
+    numbers, firsts = codes(tuple(relation.columns.values()), len(relation))
+    if len(firsts) == len(relation):
+        return relation
+    places = np.arange(len(relation))
+    numbered = Relation({".number": numbers + 1}, relation.start, relation.end)
+    found = matches(numbered, numbered)
+    earlier = found.right < found.left
+    owner, start, end = found.left[earlier], found.start[earlier], found.end[earlier]
+    rest = uncovered(relation.start, relation.end, places[owner], start, end)
+    return relation.pieces(rest.owner, rest.start, rest.end)
+
+
+class Binding(Operator):
+    """A run of BINDs without EXISTS."""
+
+    def __init__(
+        self,
+        inner: Operator,
+        bindings: Sequence[tuple[str, Compiled]],
+        around: Callable[[], Surroundings],
+    ) -> None:
+        self.inner = inner
+        self.bindings = tuple(bindings)
+        self.around = around
+        self.variables = tuple(dict.fromkeys((*inner.variables, *(name for name, _ in bindings))))
+        self.linear = inner.linear and all(compiled.plain for _, compiled in bindings)
+        self.nests = inner.nests
+
+    @property
+    def steady(self) -> bool:  # type: ignore[override]
+        return self.inner.steady and all(compiled.plain for _, compiled in self.bindings)
+
+    def run(self) -> Relation:
+        return extend_by(self.inner.run(), self.bindings, self.around())
+
+    def changes(self) -> Relation:
+        return extend_by(self.inner.changes(), self.bindings, self.around())
+
+    def within(self, seed: Relation, key: str) -> Relation:
+        rows = self.inner.within(seed, key)
+        for name, compiled in self.bindings:
+            outer = [each for each in compiled.variables if each not in rows.columns]
+            known = join(rows, seed.keep([key, *outer])) if outer else rows
+            known = extend_by(known, [(name, compiled)], self.around())
+            rows = known.keep([*rows.columns, name])
+            if name in seed.columns:
+                rows = join(rows, seed.keep([key, name]))
+        return rows
+
+
+class Grouping(Operator):
+    """GROUP BY. Operands that are expressions have become columns below."""
+
+    def __init__(
+        self,
+        inner: Operator,
+        keys: tuple[str, ...],
+        measures: Sequence[Measure],
+        present: Present,
+        terms: Terms,
+    ) -> None:
+        self.inner = inner
+        self.keys = keys
+        self.measures = tuple(measures)
+        self.present = present
+        self.terms = terms
+        self.variables = (*keys, *(measure.name for measure in measures))
+        self.nests = inner.nests
+
+    @property
+    def steady(self) -> bool:  # type: ignore[override]
+        return self.inner.steady
+
+    def run(self) -> Relation:
+        return group(self.inner.run(), self.keys, self.measures, len(self.present), self.terms)
+
+    def within(self, seed: Relation, key: str) -> Relation:
+        rows = self.inner.within(seed, key)
+        count = len(self.present)
+        found = group(rows, (key, *self.keys), self.measures, count, self.terms)
+        if self.keys:
+            return found
+        nothing = group(Relation.empty(), (), self.measures, count, self.terms)
+        covered = matches(seed.keep([key]), found.keep([key]))
+        rest = uncovered(seed.start, seed.end, covered.left, covered.start, covered.end)
+        return union(found, join(seed.keep([key]).pieces(*rest), nothing))
+
+
+class Ordering(Operator):
+    """ORDER BY: rows in order, ties by the canonical order of the visible variables."""
+
+    def __init__(
+        self,
+        inner: Operator,
+        keys: Sequence[tuple[OrderKey, str]],
+        visible: tuple[str, ...],
+        terms: Terms,
+    ) -> None:
+        self.inner = inner
+        self.keys = tuple(keys)
+        self.visible = tuple(sorted(visible))
+        self.terms = terms
+        self.variables = inner.variables
+        self.nests = inner.nests
+
+    @property
+    def steady(self) -> bool:  # type: ignore[override]
+        return self.inner.steady
+
+    def run(self) -> Relation:
+        rows = self.inner.run()
+        if len(rows) <= 1:
+            return rows
+        ranks: list[Ids] = []
+        for key, name in self.keys:
+            rank = order_ranks(rows.columns.get(name, _zeros(rows)), self.terms)
+            ranks.append(-rank if key.descending else rank)
+        ranks += _canonical(rows, self.visible, self.terms)
+        return order(rows, ranks)
+
+    def within(self, seed: Relation, key: str) -> Relation:
+        return self.inner.within(seed, key)
+
+
+class Slicing(Operator):
+    """LIMIT and OFFSET; of the canonical order where there is no other."""
+
+    nests = False
+
+    def __init__(
+        self, inner: Operator, offset: int, limit: int | None, terms: Terms, *, ordered: bool
+    ) -> None:
+        self.inner = inner
+        self.offset, self.limit = offset, limit
+        self.terms = terms
+        self.ordered = ordered
+        self.variables = inner.variables
+
+    @property
+    def steady(self) -> bool:  # type: ignore[override]
+        return self.inner.steady
+
+    def run(self) -> Relation:
+        rows = self.inner.run()
+        if not self.ordered and len(rows) > 1:
+            named = sorted(name for name in rows.columns if not name.startswith("."))
+            rows = order(rows, _canonical(rows, named, self.terms))
+        return slice(rows, self.offset, self.limit)
+
+    def within(self, seed: Relation, key: str) -> Relation:
+        raise NotImplementedError("LIMIT for given values of outer variables")
+
+
+def _canonical(rows: Relation, names: Sequence[str], terms: Terms) -> list[Ids]:
+    return [canonical_ranks(rows.columns[name], terms) for name in names if name in rows.columns]
+
+
+def _zeros(rows: Relation) -> Ids:
+    return np.zeros(len(rows), np.int64)

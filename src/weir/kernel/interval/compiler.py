@@ -1,0 +1,299 @@
+"""From a plan to operators that run. Static parts are evaluated here, once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
+
+import numpy as np
+
+from weir.errors import EvaluationError
+from weir.kernel.interval.calculus import (
+    Binding,
+    Distinct,
+    Grouping,
+    Leaf,
+    Operator,
+    Ordering,
+    Projection,
+    Rows,
+    Slicing,
+    Unions,
+)
+from weir.kernel.interval.expressions import Compiled, Terms, compile
+from weir.kernel.interval.inputs import Present, StaticInput
+from weir.kernel.interval.instants import HIGHEST, LOWEST, Instants
+from weir.kernel.interval.joining import Check, Difference, Joining, Marking, Optional, Probe
+from weir.kernel.interval.leaves import Leaves, Streams
+from weir.kernel.interval.operators import Measure
+from weir.kernel.interval.operators.evaluate import extend_by
+from weir.kernel.interval.paths import ForEachGraph, PathSearch
+from weir.kernel.interval.relation import Relation
+from weir.kernel.interval.routing import Policy, Router, Routes, TooLarge
+from weir.kernel.interval.surroundings import Around
+from weir.language.expressions import Aggregate, Expression
+from weir.plan.nodes import (
+    Bind,
+    Connect,
+    Each,
+    Either,
+    Formula,
+    Grouped,
+    Joined,
+    Match,
+    Names,
+    Optionally,
+    Ordered,
+    Plan,
+    Projected,
+    Remote,
+    Sliced,
+    Static,
+    Table,
+    Unique,
+    Without,
+    children,
+    formulas,
+)
+from weir.plan.substitution import joinable
+from weir.plan.variables import certain, has_exists, possible, reads, volatile
+from weir.rdf.terms import Variable
+
+VIEW_LIMIT = 4_000_000
+"""Static parts whose join would have more rows are kept apart and joined when rows ask for it."""
+
+
+class NotCovered(EvaluationError):
+    """What ``interval`` lacks; ``auto`` falls back to the reference evaluator and gives this as reason."""
+
+
+class Compiler:
+    """Operators for one present: a query's slabs, or the one slab of its static parts."""
+
+    def __init__(self, leaves: Leaves, router: Router, around: Around, terms: Terms) -> None:
+        self.leaves = leaves
+        self.router = router
+        self.around = around
+        self.terms = terms
+        self.present = leaves.present
+        self.views: list[tuple[str, int]] = []
+        self._numbers = count(1)
+
+    def compile(self, plan: Plan) -> Operator:
+        """The operator of a plan."""
+        match plan:
+            case Match(source, pattern):
+                return Leaf(_sorted(possible(plan), plan), self.leaves.match(source, pattern))
+            case Names(source):
+                return Leaf(tuple(possible(plan)), self.leaves.names(source))
+            case Connect():
+                return PathSearch(plan, self.leaves, self.present)
+            case Table(variables, rows):
+                encoded = [
+                    [0 if term is None else self.leaves.dictionary.encode(term) for term in row]
+                    for row in rows
+                ]
+                return Rows(variables, encoded, self.present)
+            case Static(inner):
+                return self._static(inner)
+            case Joined():
+                return self._joined(plan)
+            case Optionally(left, right, condition):
+                check = None if condition is None else self._check(condition)
+                one, two = self.compile(left), self.compile(right)
+                nested = two.nests and joinable(right, possible(left))
+                return Optional(one, two, check, nested=nested)
+            case Without(left, right):
+                one, two = self.compile(left), self.compile(right)
+                shared = tuple(sorted(certain(left) & certain(right)))
+                nested = bool(shared) and two.nests and joinable(right, possible(left))
+                return Difference(one, two, shared if nested else None)
+            case Either(parts):
+                return Unions([self.compile(part) for part in parts])
+            case Bind():
+                return self._bind(plan)
+            case Grouped(inner, keys, aggregates):
+                return self._grouped(self.compile(inner), keys, aggregates)
+            case Ordered():
+                return self._ordered(plan)
+            case Projected(inner, variables):
+                return Projection(self.compile(inner), variables)
+            case Unique(inner):
+                return Distinct(self.compile(inner), ordered=_is_ordered(inner))
+            case Sliced(inner, offset, limit, ordered):
+                return Slicing(self.compile(inner), offset, limit, self.terms, ordered=ordered)
+            case Each():
+                return self._each(plan)
+            case Remote(service):
+                raise NotCovered(f"SERVICE {service.name}")
+
+    # Joins and conditions
+
+    def _joined(self, plan: Joined) -> Operator:
+        parts: list[tuple[str, Operator]] = []
+        conditions = list(plan.conditions)
+        waiting = list(plan.parts)
+        while waiting:
+            part = waiting.pop(0)
+            try:
+                operator = self.compile(part)
+            except TooLarge:
+                # A static join with too large a result: its parts take part one by one.
+                if not isinstance(part, Static) or not isinstance(part.plan, Joined):
+                    raise
+                waiting = [Static(each) for each in part.plan.parts] + waiting
+                conditions += part.plan.conditions
+                continue
+            parts.append((_shown(part), operator))
+        checks = [(reads(condition), self._check(condition)) for condition in conditions]
+        if len(parts) == 1 and not checks:
+            return parts[0][1]
+        return Joining(parts, checks, self.present, self.router)
+
+    def _check(self, formula: Formula) -> Check:
+        if formula.tests and volatile(formula.expression):
+            raise NotCovered("EXISTS beside RAND, UUID or BNODE in one expression")
+        probes = [self._probe(test.name, test.plan, test.outer) for test in formula.tests]
+        return Check(self.expression(formula.expression), probes, self.around, "filter")
+
+    def _probe(self, name: str, plan: Plan, outer: tuple[str, ...]) -> Probe:
+        if draws(plan):
+            raise NotCovered("RAND, UUID or BNODE inside EXISTS")
+        operator = self.compile(plan)
+        if outer and not operator.nests:
+            raise NotCovered("LIMIT, GRAPH ?g or EXISTS in BIND inside an EXISTS that reads outer variables")
+        return Probe(name, operator, outer or None)
+
+    def expression(self, expression: Expression) -> Compiled:
+        """An expression ready to run."""
+        compiled = compile(expression, self.terms)
+        if compiled.timestamps:
+            self.around.need_timestamps(self.leaves)
+        return compiled
+
+    # Other operators
+
+    def _bind(self, plan: Bind) -> Operator:
+        run: list[Bind] = [plan]
+        while isinstance(run[-1].plan, Bind):
+            run.append(run[-1].plan)
+        operator = self.compile(run[-1].plan)
+        draws_lots = any(volatile(each.formula.expression) for each in run)
+        if draws_lots:
+            if any(each.formula.tests for each in run):
+                raise NotCovered("EXISTS beside RAND, UUID or BNODE in one run of BINDs")
+            bindings = [(each.variable, self.expression(each.formula.expression)) for each in reversed(run)]
+            return Binding(operator, bindings, self.around)
+        for each in reversed(run):
+            if each.formula.tests:
+                operator = self._marking(operator, each)
+            else:
+                bound = [(each.variable, self.expression(each.formula.expression))]
+                operator = Binding(operator, bound, self.around)
+        return operator
+
+    def _marking(self, inner: Operator, plan: Bind) -> Operator:
+        check = self._check(plan.formula)
+
+        def bind(rows: Relation) -> Relation:
+            return extend_by(rows, [(plan.variable, check.compiled)], self.around())
+
+        return Marking(inner, plan.variable, check, bind)
+
+    def _grouped(
+        self, inner: Operator, keys: tuple[str, ...], aggregates: Sequence[tuple[str, Aggregate]]
+    ) -> Operator:
+        measures: list[Measure] = []
+        bindings: list[tuple[str, Compiled]] = []
+        for name, aggregate in aggregates:
+            operand = aggregate.operand
+            column: str | None = None
+            if isinstance(operand, Variable) and operand.name in inner.variables:
+                column = operand.name
+            elif operand is not None:
+                if volatile(operand) or has_exists(operand):
+                    raise NotCovered("RAND, UUID, BNODE or EXISTS inside an aggregate")
+                column = f".operand{next(self._numbers)}"
+                bindings.append((column, self.expression(operand)))
+            measures.append(Measure(name, aggregate, column))
+        if bindings:
+            inner = Binding(inner, bindings, self.around)
+        return Grouping(inner, keys, measures, self.present, self.terms)
+
+    def _ordered(self, plan: Ordered) -> Operator:
+        inner = self.compile(plan.plan)
+        keys = []
+        bindings: list[tuple[str, Compiled]] = []
+        for key in plan.keys:
+            if volatile(key.expression) or has_exists(key.expression):
+                raise NotCovered("RAND, UUID, BNODE or EXISTS inside ORDER BY")
+            if isinstance(key.expression, Variable):
+                keys.append((key, key.expression.name))
+            else:
+                column = f".order{next(self._numbers)}"
+                bindings.append((column, self.expression(key.expression)))
+                keys.append((key, column))
+        visible = plan.visible
+        if visible is None:
+            visible = tuple(name for name in inner.variables if not name.startswith("."))
+        if bindings:
+            inner = Binding(inner, bindings, self.around)
+        return Ordering(inner, keys, visible, self.terms)
+
+    def _each(self, plan: Each) -> Operator:
+        if draws(plan.plan):
+            raise NotCovered("RAND, UUID or BNODE inside GRAPH ?g")
+        named = self.leaves.names(type(plan.source)(plan.source.window, Variable(plan.name)))
+        inner = self.compile(plan.plan)
+        if not inner.nests:
+            raise NotCovered("LIMIT or EXISTS in BIND inside GRAPH ?g")
+        return ForEachGraph(named, inner, plan.name, plan.variable)
+
+    # Static parts
+
+    def _static(self, plan: Plan) -> Operator:
+        """A view; a single pattern is its own."""
+        if isinstance(plan, Match):
+            return self.compile(plan)
+        changes = self.leaves.graphs.changes()
+        times = np.concatenate([np.array([LOWEST]), changes])
+        present = Present(Instants(times, np.ones(len(times), np.bool_)))
+        leaves = Leaves(present, self.leaves.graphs, Streams(), self.leaves.dictionary)
+        router = Router(Policy.COST, Routes(), VIEW_LIMIT)
+        inner = Compiler(leaves, router, Around(present, self.around.query), self.terms)
+        rows = inner.compile(plan).run()
+        view = rows.keep(name for name in rows.columns if not name.startswith(".order"))
+        name = f"view {len(self.views) + 1}"
+        self.views.append((name, len(view)))
+        if not len(changes):
+            found = StaticInput(name, self.present, view)
+        else:
+            ends = np.append(times, HIGHEST)
+            found = StaticInput(name, self.present, view, ends[view.start], ends[view.end])
+        return Leaf(view.variables, lambda: found)
+
+
+def draws(plan: Plan) -> bool:
+    """Whether RAND, UUID, STRUUID or BNODE occurs anywhere in a plan."""
+    return any(
+        volatile(formula.expression) or any(draws(test.plan) for test in formula.tests)
+        for formula in formulas(plan)
+    ) or any(draws(child) for child in children(plan))
+
+
+def _is_ordered(plan: Plan) -> bool:
+    while isinstance(plan, Sliced | Unique):
+        plan = plan.plan
+    if isinstance(plan, Projected):
+        plan = plan.plan
+    return isinstance(plan, Ordered)
+
+
+def _sorted(names: frozenset[str], plan: Match) -> tuple[str, ...]:
+    pattern = plan.pattern
+    nodes = (pattern.subject, pattern.predicate, pattern.object, plan.source.graph)
+    return tuple(dict.fromkeys(node.name for node in nodes if isinstance(node, Variable)))
+
+
+def _shown(plan: Plan) -> str:
+    return type(plan).__name__.lower()

@@ -1,0 +1,318 @@
+"""The interval evaluator: a slab of any number of evaluation times in one vectorised pass.
+
+State is what the streams keep: live triples in tracks, the log of messages that windows still look at,
+messages not yet complete, and the clock. Everything else is computed anew in each slab.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from weir.errors import UsageError
+from weir.kernel.background import Background
+from weir.kernel.batch import Answers, Slab
+from weir.kernel.functions.fresh import seed
+from weir.kernel.interval.arrivals import Arrivals
+from weir.kernel.interval.calculus import Operator
+from weir.kernel.interval.clock import Clock
+from weir.kernel.interval.compiler import Compiler, NotCovered
+from weir.kernel.interval.describing import Descriptions
+from weir.kernel.interval.expressions import Terms
+from weir.kernel.interval.forms import Forms, Sent
+from weir.kernel.interval.inputs import Present
+from weir.kernel.interval.instants import HIGHEST, Instants
+from weir.kernel.interval.leaves import EVERYTHING, Leaves, Streams
+from weir.kernel.interval.routing import Policy, Router, Routes
+from weir.kernel.interval.snapshot import dump, load
+from weir.kernel.interval.spec import spec_of
+from weir.kernel.interval.surroundings import Around
+from weir.kernel.interval.tables import StaticGraphs
+from weir.kernel.interval.window import Window
+from weir.language.query import R2S, Ask, Query
+from weir.plan.nodes import Joined, Match, Plan, Projected, Source, Static, children
+from weir.plan.planner import QueryPlan, plan_query
+from weir.rdf.columns import Ids
+from weir.rdf.dictionary import Dictionary
+from weir.rdf.terms import IRI, BlankNode, Literal, Term, Variable
+
+
+class IntervalEvaluator:
+    """``streams`` are the registered ones, for windows over a variable stream.
+
+    Raises ``NotCovered`` where the query needs what this evaluator lacks.
+    """
+
+    def __init__(
+        self,
+        query: Query,
+        background: Background,
+        dictionary: Dictionary,
+        *,
+        streams: Sequence[str] = (),
+        policy: Policy = Policy.COST,
+        plan: QueryPlan | None = None,
+    ) -> None:
+        self.query = query
+        self.dictionary = dictionary
+        self.plan = plan_query(query, streams) if plan is None else plan
+        self.routes = Routes()
+        self.streams = Streams()
+        self._through: int | None = None
+        self._ended = False
+        self._evaluations = 0
+        self._quiet = 0
+        self._declare()
+        self._clock = Clock(
+            tuple(self.streams.windows.values()),
+            tuple((name, self.streams.arrivals[name]) for name in self.plan.streams),
+            query.semantics,
+        )
+        self._present = Present(Instants(np.zeros(1, np.int64), np.ones(1, np.bool_)))
+        self._key = seed(query.output, query.form, query.pattern).hex()
+        self._policy = policy
+        self.background(background)
+
+    def _declare(self) -> None:
+        for name in self.plan.streams:
+            self.streams.arrivals[name] = Arrivals()
+        for window in self.plan.windows:
+            spec = spec_of(window.declaration, window.stream)
+            if spec.back_and_forth:
+                raise NotCovered(
+                    f"window {window.declaration.name}: closes and content changes under a time-driven tick"
+                )
+            position = self.plan.streams.index(window.stream)
+            arrivals = self.streams.arrivals[window.stream]
+            self.streams.windows[window.name] = Window(spec, arrivals, position)
+            if window.declaration.in_default:
+                self.streams.default.append(window.name)
+
+    def background(self, background: Background) -> None:
+        """Use these static graphs from the next slab on; views are computed anew."""
+        self._graphs = StaticGraphs(self.query, background, self.dictionary)
+        self.streams.inputs.clear()
+        leaves = Leaves(self._present, self._graphs, self.streams, self.dictionary)
+        terms = Terms(self.dictionary)
+        router = Router(self._policy, self.routes)
+        around = Around(self._present, self._key)
+        self._compiler = Compiler(leaves, router, around, terms)
+        self._root: Operator = self._compiler.compile(self.plan.root)
+        self._forms = Forms(
+            self.query, self._key, terms, _subjects(self.plan.root), lambda: self._described(leaves, terms)
+        )
+        r2s = self.query.semantics.r2s
+        self._differs = r2s is not R2S.RSTREAM and self._root.linear and not isinstance(self.query.form, Ask)
+        self._changes = self._graphs.changes()
+        self._constants = self.dictionary.encode_terms(sorted(_terms(self.query), key=str))
+
+    def _described(self, leaves: Leaves, terms: Terms) -> Descriptions:
+        sources = [Source(), Source(graph=Variable("graph"))]
+        sources += [Source(window=name) for name in self.streams.windows]
+        names = ("subject", "predicate", "object")
+        plans: list[Plan] = [Projected(Match(source, EVERYTHING), names) for source in sources]
+        return Descriptions([self._compiler.compile(plan) for plan in plans], terms)
+
+    # Slabs
+
+    def advance(self, slab: Slab) -> Answers:
+        """Evaluate every evaluation time that the slab completes."""
+        if self._ended:
+            raise UsageError(
+                "the input of this query has ended", hint="start it again with a new checkpoint to add input"
+            )
+        before = self._through
+        through = slab.through if before is None else max(slab.through, before)
+        self._through, self._ended = through, slab.end
+        if not self.streams.windows:
+            return self._once(through) if before is None else self._collected([], [], 0)
+        self._receive(slab, HIGHEST if slab.end else self._clock.ready_below(through), before)
+        parts: list[tuple[Instants, Sent]] = []
+        empty: list[Ids] = []
+        evaluations = 0
+        for at in self._clock.chunks(through, end=slab.end):
+            evaluations += int(np.count_nonzero(at.emitted))
+            found = self._evaluate(at)
+            if found is not None and len(found.index):
+                parts.append((at, found))
+            if self.query.semantics.report_empty:
+                empty.append(_without_answers(at, found))
+        return self._collected(parts, empty, evaluations)
+
+    def _receive(self, slab: Slab, limit: int, oldest: int | None) -> None:
+        for name, arrivals in self.streams.arrivals.items():
+            ready = arrivals.advance(slab.batches.get(name), limit, oldest)
+            if ready is None:
+                continue
+            if len(ready):
+                for key, track in self.streams.tracks.items():
+                    if key[0] == name:
+                        track.append(ready)
+            for window in self.streams.windows.values():
+                if window.arrivals is arrivals:
+                    window.notice()
+
+    def _evaluate(self, at: Instants) -> Sent | None:
+        """The answers at the evaluations among ``at``; what no later instant shows is dropped."""
+        bounds = {name: window.bounds(at) for name, window in self.streams.windows.items()}
+        if len(at) > _LONG and self._nothing_new(at, bounds):
+            self._quiet += len(at)
+            return None
+        self._present.at = at
+        for name, inputs in self.streams.inputs.items():
+            for each in inputs:
+                each.prepare(*bounds[name])
+        rows = self._root.changes() if self._differs and not at.void else self._root.run()
+        found = self._forms.answers(rows, at)
+        self._release(at, bounds)
+        return found
+
+    def _nothing_new(self, at: Instants, bounds: Mapping[str, tuple[Ids, Ids]]) -> bool:
+        """Whether every instant shows the same, and differences alone are sent out."""
+        if not self._differs or at.void:
+            return False
+        times = at.time[[0, -1]]
+        if len(np.unique(np.searchsorted(self._changes, times, side="right"))) > 1:
+            return False
+        for name, (low, high) in bounds.items():
+            window = self.streams.windows[name]
+            where = _places(window, np.array([low[0], low[-1], high[0], high[-1]]))
+            if where[0] != where[1] or where[2] != where[3]:
+                return False
+        return True
+
+    def _release(self, at: Instants, bounds: Mapping[str, tuple[Ids, Ids]]) -> None:
+        """Drop rows and messages that no later instant shows."""
+        dropped: dict[int, int] = {}
+        for inputs in self.streams.inputs.values():
+            for each in inputs:
+                key = id(each.track)
+                dropped[key] = min(dropped.get(key, HIGHEST), each.expired())
+        for track in self.streams.tracks.values():
+            track.drop(dropped.get(id(track), 0))
+        last = int(at.time[-1])
+        for arrivals in self.streams.arrivals.values():
+            low = last
+            first = HIGHEST
+            for name, window in self.streams.windows.items():
+                if window.arrivals is not arrivals or window.spec.count is not None:
+                    continue
+                end = int(bounds[name][0][-1])
+                if window.spec.rows_by == "time":
+                    low = min(low, end)
+                else:
+                    first = min(first, end)
+            count = int(np.searchsorted(arrivals.times, low))
+            if first < HIGHEST:
+                count = min(count, first - arrivals.log.first)
+            arrivals.log.drop(count)
+
+    def _once(self, time: int) -> Answers:
+        """A query without windows: one evaluation, before which there was nothing."""
+        compares = self.query.semantics.r2s is not R2S.RSTREAM
+        times = np.array([time - 1, time] if compares else [time])
+        emitted = np.array([False, True] if compares else [True])
+        at = Instants(times, emitted, void=compares)
+        self._present.at = at
+        found = self._forms.answers(self._root.run(), at)
+        empty = [_without_answers(at, found)] if self.query.semantics.report_empty else []
+        return self._collected([(at, found)], empty, 1)
+
+    def _collected(self, parts: list[tuple[Instants, Sent]], empty: list[Ids], evaluations: int) -> Answers:
+        self._evaluations += evaluations
+        none = np.empty(0, np.int64)
+        if not parts:
+            columns: Mapping[str, Ids] = dict.fromkeys(self._forms.columns, none)
+            times = none
+        elif len(parts) == 1:
+            (at, found) = parts[0]
+            times, columns = at.time[found.index], found.columns
+        else:
+            times = np.concatenate([at.time[found.index] for at, found in parts])
+            columns = {
+                name: np.concatenate([found.columns[name] for _, found in parts])
+                for name in self._forms.columns
+            }
+        return Answers(times, columns, np.concatenate(empty) if empty else none, evaluations)
+
+    # State
+
+    def snapshot(self) -> bytes:
+        """The whole state, readable by ``restore`` in another process."""
+        return dump(self.streams, self._clock, self._through, self._ended)
+
+    def restore(self, state: bytes) -> None:
+        """Replace the state by one that ``snapshot`` gave for the same query."""
+        self._through, self._ended = load(state, self.streams, self._clock)
+
+    def live_ids(self) -> Ids:
+        """Every id whose text may still be needed: of live rows, waiting messages, views and constants."""
+        return np.unique(np.concatenate([self._constants, self._graphs.ids(), *self.streams.ids()]))
+
+    def statistics(self) -> Mapping[str, Any]:
+        """Counters for ``explain --analyze`` and metrics."""
+        tracks = self.streams.tracks.values()
+        return {
+            "evaluator": "interval",
+            "evaluations": self._evaluations,
+            "live_rows": sum(len(track.rows) for track in tracks),
+            "live_messages": sum(len(each.log) for each in self.streams.arrivals.values()),
+            "waiting_messages": sum(len(each.pending.time) for each in self.streams.arrivals.values()),
+            "late": sum(each.late for each in self.streams.arrivals.values()),
+            "bytes": sum(track.rows.bytes for track in tracks)
+            + sum(each.log.bytes for each in self.streams.arrivals.values()),
+            "views": dict(self._compiler.views),
+            "policy": self._policy.value,
+            "routes": dict(self.routes.taken),
+            "indexes": {
+                "compared": self.streams.counts.compared,
+                "sorted": self.streams.counts.sorted,
+                "kept": self.streams.counts.kept,
+                "built": self.streams.counts.built,
+                "dropped": self.streams.counts.dropped,
+            },
+        }
+
+
+_LONG = 1024
+
+
+def _places(window: Window, ends: Ids) -> list[int]:
+    if window.spec.rows_by == "time":
+        return list(np.searchsorted(window.arrivals.times, ends).tolist())
+    return list(ends.tolist())
+
+
+def _without_answers(at: Instants, found: Sent | None) -> Ids:
+    """The evaluation times at which nothing is sent out."""
+    silent = at.emitted.copy()
+    if found is not None:
+        silent[found.index] = False
+    return at.time[silent]
+
+
+def _terms(node: object) -> set[Term]:
+    """Every constant that occurs in a query."""
+    if isinstance(node, IRI | Literal | BlankNode):
+        return {node}
+    if isinstance(node, tuple):
+        return set().union(*(_terms(part) for part in node))
+    if is_dataclass(node) and not isinstance(node, type | Variable):
+        return set().union(*(_terms(getattr(node, field.name)) for field in fields(node)))
+    return set()
+
+
+def _subjects(plan: Plan) -> frozenset[str]:
+    """Variables that every solution takes from the subject of a triple."""
+    match plan:
+        case Match(_, pattern):
+            return frozenset({pattern.subject.name} if isinstance(pattern.subject, Variable) else ())
+        case Joined(parts, _):
+            return frozenset().union(*(_subjects(part) for part in parts))
+        case Static(inner) | Projected(inner, _):
+            return _subjects(inner)
+    found = [_subjects(child) for child in children(plan)]
+    return found[0] if len(found) == 1 else frozenset()

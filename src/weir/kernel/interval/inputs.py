@@ -1,0 +1,438 @@
+"""What a join joins: windows, static views and relations computed below, all probed the same way.
+
+An input can list its rows, list those whose visibility changes within the slab, and find the partners of
+a flow's rows. Partners' intervals are computed for the pairs found, not for all rows there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from weir.kernel.interval.instants import Instants
+from weir.kernel.interval.kept import Counts, KeptIndex
+from weir.kernel.interval.keys import combine
+from weir.kernel.interval.operators import matches, merge, union
+from weir.kernel.interval.relation import Relation
+from weir.kernel.interval.sorting import SortedKeys, spread
+from weir.kernel.interval.track import NEVER, Track
+from weir.kernel.interval.window import Window
+from weir.rdf.columns import Ids
+
+_NONE = np.empty(0, np.int64)
+
+
+class Present:
+    """The instants of the slab at hand, for everything that runs in it."""
+
+    __slots__ = ("at",)
+
+    def __init__(self, at: Instants) -> None:
+        self.at = at
+
+    def __len__(self) -> int:
+        return len(self.at.time)
+
+
+class Input(Protocol):
+    """``variables`` are its columns; ``name`` is how routes are shown."""
+
+    name: str
+    variables: tuple[str, ...]
+
+    def __len__(self) -> int:
+        """How many rows take part in the slab, or a close upper bound."""
+        ...
+
+    def standing(self) -> int:
+        """The cardinality at the present time: what Algorithm 2 of CQELS looks at."""
+        ...
+
+    def relation(self) -> Relation:
+        """All rows."""
+        ...
+
+    def changed(self) -> Relation:
+        """The rows that are not visible throughout the slab."""
+        ...
+
+    def has_stable(self) -> bool:
+        """Whether any row may be visible throughout the slab."""
+        ...
+
+    def join(self, flow: Relation, *, stable: bool = False) -> Relation:
+        """The flow's rows with their partners; only partners visible throughout if ``stable``."""
+        ...
+
+    def estimate(self, flow: Relation) -> float:
+        """About how many rows ``join`` would give."""
+        ...
+
+
+class WindowInput:
+    """The triples of one pattern in one window."""
+
+    def __init__(
+        self, name: str, track: Track, window: Window, names: dict[str, str], counts: Counts
+    ) -> None:
+        self.name = name
+        self.track = track
+        self.window = window
+        self.variables = tuple(names)
+        self._columns = names
+        self._counts = counts
+        self._indexes: dict[tuple[str, ...], KeptIndex] = {}
+        self._latest = len(track.rows.names) > 0 and track.rows.names[-1] == "later"
+        self._by = window.spec.rows_by
+
+    def prepare(self, low: Ids, high: Ids) -> None:
+        """The window's ends at the instants of the next slab."""
+        self._low, self._high = low, high
+        self._where = self.track.coordinate(self._by)
+        ends = np.array([low[0], high[-1], low[-1], high[0]])
+        found: list[int] = np.searchsorted(self._where, ends).tolist()
+        self._first, self._end, self._stable_first, self._stable_end = found
+        self._bounds: tuple[Ids, Ids] | None = None
+
+    def __len__(self) -> int:
+        return max(self._end - self._first, 0)
+
+    def standing(self) -> int:
+        return max(self._end - self._stable_first, 0)
+
+    def has_stable(self) -> bool:
+        return self._stable_first < self._stable_end
+
+    def expired(self) -> int:
+        """How many of the oldest rows no later instant shows."""
+        return self._stable_first
+
+    def _intervals(self, rows: Ids | slice) -> tuple[Ids, Ids]:
+        where = self._where[rows]
+        start = np.searchsorted(self._high, where, side="right")
+        end = np.searchsorted(self._low, where, side="right")
+        if self._latest and self.track.superseded:
+            later = self.track.later[rows]
+            over = np.flatnonzero(later != NEVER)
+            if len(over):
+                after = self._where[later[over] - self.track.rows.first]
+                end[over] = np.minimum(end[over], np.searchsorted(self._high, after, side="right"))
+        return start, end
+
+    def _rows(self, rows: Ids | slice) -> Relation:
+        start, end = self._intervals(rows)
+        columns = {name: self.track.column(column)[rows] for name, column in self._columns.items()}
+        seen = start < end
+        found = Relation(columns, start, end)
+        return found if seen.all() else found.take(np.flatnonzero(seen))
+
+    def relation(self) -> Relation:
+        return self._rows(slice(self._first, max(self._end, self._first)))
+
+    def changed(self) -> Relation:
+        if not self.has_stable():
+            return self.relation()
+        if self._latest and self.track.superseded:
+            moved = np.ones(len(self), np.bool_)
+            steady = slice(self._stable_first, self._stable_end)
+            moved[self._stable_first - self._first : self._stable_end - self._first] = (
+                self.track.later[steady] != NEVER
+            )
+            found = self._rows(np.flatnonzero(moved) + self._first)
+            return _unsteady(found, len(self._low))
+        if self._first == self._stable_first:
+            return self._rows(slice(self._stable_end, self._end))
+        if self._stable_end == self._end:
+            return self._rows(slice(self._first, self._stable_first))
+        rows = np.concatenate(
+            [np.arange(self._first, self._stable_first), np.arange(self._stable_end, self._end)]
+        )
+        return self._rows(rows)
+
+    def _visible(self, flow: Relation) -> tuple[Ids, Ids]:
+        """For each row of the flow, the range of positions that can be visible with it."""
+        if self._bounds is None:
+            self._bounds = (
+                np.searchsorted(self._where, self._low),
+                np.searchsorted(self._where, self._high),
+            )
+        return self._bounds[0][flow.start], self._bounds[1][flow.end - 1]
+
+    def _index(self, on: tuple[str, ...]) -> KeptIndex:
+        index = self._indexes.get(on)
+        if index is None:
+            columns = tuple(self._columns[name] for name in on)
+            index = self._indexes[on] = KeptIndex(self.track, columns, self._counts)
+        return index
+
+    def join(self, flow: Relation, *, stable: bool = False) -> Relation:
+        if flow.optional.intersection(self.variables):
+            return _generic(flow, self.relation(), len(self._low), stable)
+        first, end = (self._stable_first, self._stable_end) if stable else (self._first, self._end)
+        on = tuple(name for name in self.variables if name in flow.columns)
+        if first >= end:
+            left = right = _NONE
+        elif not on:
+            low, high = self._visible(flow)
+            low, high = np.maximum(low, first), np.minimum(high, end)
+            left, right = spread(low, np.maximum(high - low, 0))
+        else:
+            probes = [flow.columns[name] for name in on]
+            bounds = self._visible(flow) if len(flow) * (end - first) > _LAZY else _ANYWHERE
+            left, right = self._index(on).matches(probes, first, end, bounds)
+            if len(on) > 1:
+                left, right = _verified(flow, left, right, on, self.track, self._columns)
+        start, finish = self._intervals(right)
+        if stable:
+            kept = (start == 0) & (finish == len(self._low))
+            start, finish = flow.start[left], flow.end[left]
+        else:
+            start = np.maximum(start, flow.start[left])
+            finish = np.minimum(finish, flow.end[left])
+            kept = start < finish
+        if not kept.all():
+            left, right, start, finish = left[kept], right[kept], start[kept], finish[kept]
+        columns = {name: column[left] for name, column in flow.columns.items()}
+        for name in self.variables:
+            if name not in columns:
+                columns[name] = self.track.column(self._columns[name])[right]
+        return Relation(columns, start, finish, flow.optional)
+
+    def estimate(self, flow: Relation) -> float:
+        on = tuple(name for name in self.variables if name in flow.columns)
+        if not on or flow.optional.intersection(on):
+            low, high = self._visible(flow)
+            return float(np.maximum(high - low, 0).sum())
+        return self._index(on).estimate([flow.columns[name] for name in on], self._first, self._end)
+
+
+class StaticInput:
+    """A view on static graphs: rows valid for ever, or in ``[since, until)`` microseconds."""
+
+    def __init__(
+        self,
+        name: str,
+        present: Present,
+        view: Relation,
+        since: Ids | None = None,
+        until: Ids | None = None,
+    ) -> None:
+        self.name = name
+        self.present = present
+        self.view = view
+        self.variables = view.variables
+        self._since, self._until = since, until
+        self._indexes: dict[tuple[str, ...], SortedKeys] = {}
+
+    @property
+    def _time(self) -> Ids:
+        return self.present.at.time
+
+    @property
+    def varies(self) -> bool:
+        """Whether rows come and go."""
+        return self._since is not None
+
+    def __len__(self) -> int:
+        return len(self.view)
+
+    def standing(self) -> int:
+        return len(self.view)
+
+    def has_stable(self) -> bool:
+        return len(self.view) > 0
+
+    def _intervals(self, rows: Ids | slice) -> tuple[Ids, Ids]:
+        assert self._since is not None and self._until is not None
+        return (
+            np.searchsorted(self._time, self._since[rows]),
+            np.searchsorted(self._time, self._until[rows]),
+        )
+
+    def relation(self) -> Relation:
+        rows, instants = len(self.view), len(self._time)
+        if self._since is None:
+            start = np.zeros(rows, np.int64)
+            return self.view.during(start, np.full(rows, instants, np.int64))
+        start, end = self._intervals(slice(None))
+        seen = start < end
+        found = self.view.during(start, end)
+        return found if seen.all() else found.take(np.flatnonzero(seen))
+
+    def changed(self) -> Relation:
+        if self._since is None:
+            return self.view.take(_NONE)
+        return _unsteady(self.relation(), len(self._time))
+
+    def index(self, on: tuple[str, ...]) -> SortedKeys:
+        """The view by some of its variables, built once."""
+        found = self._indexes.get(on)
+        if found is None:
+            found = self._indexes[on] = SortedKeys(combine([self.view.columns[name] for name in on]))
+        return found
+
+    def join(self, flow: Relation, *, stable: bool = False) -> Relation:
+        shared = [name for name in self.variables if name in flow.columns]
+        if self.view.optional.intersection(shared) or flow.optional.intersection(shared):
+            return _generic(flow, self.relation(), len(self._time), stable)
+        if shared:
+            on = tuple(shared)
+            left, right = self._probe(flow, on)
+            if len(on) > 1:
+                for name in on:
+                    same = flow.columns[name][left] == self.view.columns[name][right]
+                    if not same.all():
+                        left, right = left[same], right[same]
+        else:
+            left = np.repeat(np.arange(len(flow)), len(self.view))
+            right = np.tile(np.arange(len(self.view)), len(flow))
+        start, end = flow.start[left], flow.end[left]
+        if self._since is not None:
+            since, until = self._intervals(right)
+            if stable:
+                seen = (since == 0) & (until == len(self._time))
+            else:
+                start, end = np.maximum(start, since), np.minimum(end, until)
+                seen = start < end
+            if not seen.all():
+                left, right, start, end = left[seen], right[seen], start[seen], end[seen]
+        columns = {name: column[left] for name, column in flow.columns.items()}
+        for name, column in self.view.columns.items():
+            if name not in columns:
+                columns[name] = column[right]
+        return Relation(columns, start, end, flow.optional | self.view.optional.difference(flow.columns))
+
+    def _probe(self, flow: Relation, on: tuple[str, ...]) -> tuple[Ids, Ids]:
+        if len(self.view) * len(flow) <= _TINY:
+            hits = flow.columns[on[0]][:, None] == self.view.columns[on[0]]
+            for name in on[1:]:
+                hits &= flow.columns[name][:, None] == self.view.columns[name]
+            left, right = np.nonzero(hits)
+            return left, right
+        index = self.index(on)
+        probe, place = spread(*index.ranges(combine([flow.columns[name] for name in on])))
+        return probe, index.order[place]
+
+    def estimate(self, flow: Relation) -> float:
+        on = tuple(name for name in self.variables if name in flow.columns)
+        if not on or flow.optional.intersection(on) or self.view.optional.intersection(on):
+            return float(len(flow)) * len(self.view)
+        return float(self.index(on).ranges(combine([flow.columns[name] for name in on]))[1].sum())
+
+
+class RelationInput:
+    """A relation that other operators compute in the same slab, once somebody asks for it."""
+
+    def __init__(
+        self, name: str, variables: tuple[str, ...], compute: Callable[[], Relation], instants: int
+    ) -> None:
+        self.name = name
+        self.variables = variables
+        self._compute = compute
+        self._instants = instants
+        self._computed: Relation | None = None
+        self._stable: Relation | None = None
+
+    @property
+    def _rows(self) -> Relation:
+        if self._computed is None:
+            self._computed = self._compute()
+        return self._computed
+
+    @property
+    def computed(self) -> bool:
+        """Whether its rows are there already."""
+        return self._computed is not None
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def standing(self) -> int:
+        return len(self._rows)
+
+    def has_stable(self) -> bool:
+        return len(self._steady()) > 0
+
+    def _steady(self) -> Relation:
+        if self._stable is None:
+            whole = (self._rows.start == 0) & (self._rows.end == self._instants)
+            self._stable = self._rows.take(np.flatnonzero(whole))
+        return self._stable
+
+    def relation(self) -> Relation:
+        return self._rows
+
+    def changed(self) -> Relation:
+        return _unsteady(self._rows, self._instants)
+
+    def join(self, flow: Relation, *, stable: bool = False) -> Relation:
+        partners = self._steady() if stable else self._rows
+        return merge(flow, partners, matches(flow, partners))
+
+    def estimate(self, flow: Relation) -> float:
+        on = [name for name in self.variables if name in flow.columns]
+        if not on or flow.optional.intersection(on) or self._rows.optional.intersection(on):
+            return float(len(flow)) * len(self._rows)
+        keys = SortedKeys(combine([self._rows.columns[name] for name in on]))
+        return float(keys.ranges(combine([flow.columns[name] for name in on]))[1].sum())
+
+
+class UnionInput:
+    """Several inputs of the same variables, no row of which is also in another."""
+
+    def __init__(self, name: str, parts: Sequence[Input]) -> None:
+        self.name = name
+        self.parts = tuple(parts)
+        self.variables = self.parts[0].variables
+
+    def __len__(self) -> int:
+        return sum(len(part) for part in self.parts)
+
+    def standing(self) -> int:
+        return sum(part.standing() for part in self.parts)
+
+    def has_stable(self) -> bool:
+        return any(part.has_stable() for part in self.parts)
+
+    def relation(self) -> Relation:
+        return union(*(part.relation() for part in self.parts))
+
+    def changed(self) -> Relation:
+        return union(*(part.changed() for part in self.parts))
+
+    def join(self, flow: Relation, *, stable: bool = False) -> Relation:
+        return union(*(part.join(flow, stable=stable) for part in self.parts))
+
+    def estimate(self, flow: Relation) -> float:
+        return sum(part.estimate(flow) for part in self.parts)
+
+
+_TINY = 1 << 10
+_LAZY = 1 << 14
+_ANYWHERE = (_NONE, _NONE)
+
+
+def _unsteady(relation: Relation, instants: int) -> Relation:
+    """Without the rows that are visible throughout."""
+    moving = (relation.start > 0) | (relation.end < instants)
+    return relation if moving.all() else relation.take(np.flatnonzero(moving))
+
+
+def _generic(flow: Relation, rows: Relation, instants: int, stable: bool) -> Relation:
+    """A join where a shared variable may be unbound."""
+    if stable:
+        rows = rows.take(np.flatnonzero((rows.start == 0) & (rows.end == instants)))
+    return merge(flow, rows, matches(flow, rows))
+
+
+def _verified(
+    flow: Relation, left: Ids, right: Ids, on: tuple[str, ...], track: Track, columns: dict[str, str]
+) -> tuple[Ids, Ids]:
+    """Only pairs that are equal in every column: several columns are compared by a hash."""
+    for name in on:
+        same = flow.columns[name][left] == track.column(columns[name])[right]
+        if not same.all():
+            left, right = left[same], right[same]
+    return left, right

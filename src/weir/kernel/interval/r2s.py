@@ -1,0 +1,79 @@
+"""R2S: what is sent out of a relation over instants, as multisets (SEMANTICS, "What is sent out").
+
+RSTREAM lists a row at every evaluation that its interval covers. ISTREAM at index k is where the
+multiplicity of a solution rises from k−1 to k, DSTREAM where it falls: what starts there less what ends
+there, and the other way round. Of equal rows the earlier go.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from weir.kernel.interval.instants import Instants
+from weir.kernel.interval.keys import codes
+from weir.kernel.interval.operators import expand
+from weir.kernel.interval.relation import Relation
+from weir.language.query import R2S
+from weir.rdf.columns import Ids, Mask
+
+_NONE = np.empty(0, np.int64)
+
+
+def sent(relation: Relation, at: Instants, operator: R2S) -> tuple[Ids, Ids]:
+    """Pairs (index, row) in the order of indices, and of rows within one.
+
+    Where index 0 lies before everything, the relation must not show there (``operators.clip``).
+    """
+    if not len(relation):
+        return _NONE, _NONE
+    if operator is R2S.RSTREAM:
+        return _listed(relation, at.emitted)
+    start, end = relation.start, relation.end
+    starting, ending = _at(start, at.emitted), _at(end, at.emitted)
+    if operator is R2S.DSTREAM:
+        starting, ending, start, end = ending, starting, end, start
+    if not len(starting):
+        return _NONE, _NONE
+    index = start[starting]
+    if len(ending):
+        kept = _surplus(relation, starting, index, ending, end[ending])
+        starting, index = starting[kept], index[kept]
+    order = np.argsort(index, kind="stable")
+    return index[order], starting[order]
+
+
+def _listed(relation: Relation, emitted: Mask) -> tuple[Ids, Ids]:
+    row, index = expand(relation.start, relation.end)
+    if not emitted.all():
+        shown = emitted[index]
+        row, index = row[shown], index[shown]
+    order = np.argsort(index, kind="stable")
+    return index[order], row[order]
+
+
+def _at(places: Ids, emitted: Mask) -> Ids:
+    """The rows whose start (or end) is an evaluation that has something before it."""
+    inside = (places > 0) & (places < len(emitted))
+    inside[inside] = emitted[places[inside]]
+    return np.flatnonzero(inside)
+
+
+def _surplus(relation: Relation, rows: Ids, index: Ids, others: Ids, their: Ids) -> Ids:
+    """The places in ``rows`` that are left when each of ``others`` cancels an equal row at its index."""
+    both = np.concatenate([rows, others])
+    numbers, _ = codes([column[both] for column in relation.columns.values()], len(both))
+    span = int(max(index.max(), their.max())) + 1
+    keys = numbers * span + np.concatenate([index, their])
+    mine, cancelling = keys[: len(rows)], np.sort(keys[len(rows) :])
+    owed = np.searchsorted(cancelling, mine, side="right") - np.searchsorted(cancelling, mine)
+    if not owed.any():
+        return np.arange(len(rows))
+    order = np.argsort(mine, kind="stable")
+    ordered = mine[order]
+    head = np.empty(len(ordered), np.bool_)
+    head[0] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=head[1:])
+    heads = np.flatnonzero(head)
+    place = np.arange(len(ordered)) - np.repeat(heads, np.diff(heads, append=len(ordered)))
+    kept: Ids = np.sort(order[place >= owed[order]])
+    return kept

@@ -1,0 +1,114 @@
+"""The state of an interval evaluator as bytes: a header line of JSON, then Arrow IPC streams.
+
+    WEIR-INTERVAL 1 <length of JSON>\\n JSON  stream stream …
+
+Rows are ids under the dictionary's key, so a state is read in any process that has the same key and
+query; texts travel with the dictionary. The layout has a version, and other versions are refused.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from weir.errors import CheckpointError
+from weir.kernel.batch import Batch
+from weir.kernel.interval.clock import Clock
+from weir.kernel.interval.leaves import Streams
+from weir.kernel.interval.tuples import Cursor
+from weir.rdf.columns import Ids
+
+_MAGIC = b"WEIR-INTERVAL 1 "
+_MESSAGES = ("time", "triples")
+_ROWS = ("message", "position", "subject", "predicate", "object", "graph")
+
+
+def dump(streams: Streams, clock: Clock, through: int | None, ended: bool) -> bytes:
+    """Everything that the next slab depends on."""
+    body = io.BytesIO()
+    header: dict[str, Any] = {
+        "through": through,
+        "ended": ended,
+        "cursor": _place(clock.cursor),
+        "last": None if clock.last is None else _place(clock.last),
+        "windows": {name: [each.first, *each.base] for name, each in streams.windows.items()},
+        "streams": {},
+        "tracks": [],
+    }
+    for name, arrivals in streams.arrivals.items():
+        log = arrivals.log
+        header["streams"][name] = {"first": log.first, "total": arrivals.total, "late": arrivals.late}
+        _write(body, [log.column(0), log.column(1)])
+        _write(body, [getattr(arrivals.pending, column) for column in _MESSAGES])
+        _write(body, [getattr(arrivals.pending, column) for column in _ROWS])
+    for key, track in streams.tracks.items():
+        first, columns = track.saved()
+        header["tracks"].append({"key": _shown(key), "first": first})
+        _write(body, columns)
+    text = json.dumps(header, separators=(",", ":")).encode()
+    return _MAGIC + str(len(text)).encode() + b"\n" + text + body.getvalue()
+
+
+def load(state: bytes, streams: Streams, clock: Clock) -> tuple[int | None, bool]:
+    """Put a state into an evaluator of the same query; returns its T and whether input has ended."""
+    header, body = _open(state)
+    tracks = [_shown(key) for key in streams.tracks]
+    saved = [each["key"] for each in header["tracks"]]
+    if saved != tracks or list(header["streams"]) != list(streams.arrivals):
+        raise CheckpointError(
+            "the state belongs to another query", hint="restore with the query that made the snapshot"
+        )
+    for name, arrivals in streams.arrivals.items():
+        entry = header["streams"][name]
+        arrivals.total, arrivals.late = entry["total"], entry["late"]
+        arrivals.log.restore(entry["first"], _read(body))
+        messages, rows = _read(body), _read(body)
+        arrivals.pending = Batch(*messages, *rows) if messages else Batch.empty()
+    for entry, track in zip(header["tracks"], streams.tracks.values(), strict=True):
+        track.restore(entry["first"], _read(body))
+    for name, (first, message, triple) in header["windows"].items():
+        streams.windows[name].first = first
+        streams.windows[name].base = (message, triple)
+    clock.cursor = Cursor(*header["cursor"])
+    clock.last = None if header["last"] is None else Cursor(*header["last"])
+    return header["through"], header["ended"]
+
+
+def _open(state: bytes) -> tuple[dict[str, Any], io.BytesIO]:
+    if not state.startswith(_MAGIC):
+        kind = state[:16].decode("ascii", "replace")
+        raise CheckpointError(f"not a state of this version of the interval evaluator: {kind!r}")
+    line = state.index(b"\n")
+    length = int(state[len(_MAGIC) : line])
+    header = json.loads(state[line + 1 : line + 1 + length])
+    body = io.BytesIO(state)
+    body.seek(line + 1 + length)
+    return header, body
+
+
+def _write(body: io.BytesIO, columns: Sequence[Ids]) -> None:
+    batch = pa.record_batch(
+        [pa.array(np.ascontiguousarray(column)) for column in columns],
+        names=[str(place) for place in range(len(columns))],
+    )
+    with pa.ipc.new_stream(body, batch.schema) as writer:
+        writer.write_batch(batch)
+
+
+def _read(body: io.BytesIO) -> list[Ids]:
+    with pa.ipc.open_stream(body) as reader:
+        table = reader.read_all()
+    return [np.array(column.to_numpy(), np.int64) for column in table.columns]
+
+
+def _place(cursor: Cursor) -> list[int]:
+    return [cursor.time, cursor.phase, cursor.stream, cursor.sequence]
+
+
+def _shown(key: tuple[object, ...]) -> str:
+    return repr(key)

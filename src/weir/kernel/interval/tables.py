@@ -1,0 +1,160 @@
+"""The static side of a query's dataset as tables of ids (record on time, 31, 33, 34).
+
+A table that changes has validity columns; the distinct instants at which anything changes are the
+indices of the slab in which static views are computed, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from weir.kernel.background import Background, GraphTable
+from weir.kernel.interval.instants import HIGHEST, LOWEST
+from weir.kernel.interval.keys import codes
+from weir.kernel.interval.operators import Slot, Triples, select, unite
+from weir.kernel.interval.relation import Relation
+from weir.language.query import Query
+from weir.rdf.columns import Ids
+from weir.rdf.dictionary import Dictionary
+from weir.rdf.terms import IRI
+
+
+@dataclass(frozen=True, slots=True)
+class StaticTable:
+    """Triples, or quads where ``graph`` is given; ``since`` and ``until`` where any of them changes."""
+
+    subject: Ids
+    predicate: Ids
+    object: Ids
+    graph: Ids | None = None
+    since: Ids | None = None
+    until: Ids | None = None
+
+    def __len__(self) -> int:
+        return len(self.subject)
+
+    def match(self, slots: Sequence[Slot | None]) -> tuple[Relation, Ids | None, Ids | None]:
+        """The solutions of one pattern, and their validity."""
+        timeless = np.broadcast_to(np.int64(0), len(self))
+        triples = Triples(self.subject, self.predicate, self.object, timeless, timeless, self.graph)
+        subject, predicate, object, graph = slots
+        assert subject is not None and predicate is not None and object is not None
+        rows = select(triples, subject, predicate, object, graph)
+        columns: dict[str, Ids] = {}
+        for slot, column in zip(slots, (self.subject, self.predicate, self.object, self.graph), strict=True):
+            if isinstance(slot, str) and column is not None and slot not in columns:
+                columns[slot] = column if rows is None else column[rows]
+        count = len(self) if rows is None else len(rows)
+        view = Relation(columns, np.zeros(count, np.int64), np.ones(count, np.int64))
+        if self.since is None or self.until is None:
+            return view, None, None
+        return view, _taken(self.since, rows), _taken(self.until, rows)
+
+
+def _taken(column: Ids, rows: Ids | None) -> Ids:
+    return column if rows is None else column[rows]
+
+
+class StaticGraphs:
+    """The default graph and the named graphs that a query sees, windows apart."""
+
+    def __init__(self, query: Query, background: Background, dictionary: Dictionary) -> None:
+        dataset = query.dataset
+        streamed = bool(dataset.windows)
+        default = [] if not streamed and (dataset.default or dataset.named) else [background.default]
+        default += [background.named[name] for name in dataset.default if name in background.named]
+        if dataset.named or (not streamed and dataset.default):
+            named = {name: background.named.get(name, GraphTable.empty()) for name in dataset.named}
+        else:
+            named = dict(background.named)
+        self.default = merged(default)
+        self.named = {dictionary.encode(IRI(name)): _table(table) for name, table in named.items()}
+        self._all: StaticTable | None = None
+
+    def graph(self, identifier: int) -> StaticTable:
+        """A named graph; empty where there is none of that name."""
+        return self.named.get(identifier) or merged([])
+
+    def quads(self) -> StaticTable:
+        """All named graphs with their names."""
+        if self._all is None:
+            parts = [_named(table, name) for name, table in self.named.items()]
+            self._all = _concatenated(parts) if parts else _named(merged([]), 0)
+        return self._all
+
+    def changes(self) -> Ids:
+        """The times at which any graph changes, ascending."""
+        tables = [self.default, *self.named.values()]
+        times = [column for table in tables for column in (table.since, table.until) if column is not None]
+        found = np.unique(np.concatenate(times)) if times else np.empty(0, np.int64)
+        return found[(found > LOWEST) & (found < HIGHEST)]
+
+    def ids(self) -> Ids:
+        """Every term of every graph."""
+        tables = [self.default, *self.named.values()]
+        names = np.fromiter(self.named, np.int64, len(self.named))
+        parts = [names, *(c for t in tables for c in (t.subject, t.predicate, t.object))]
+        return np.unique(np.concatenate(parts))
+
+
+def merged(tables: Iterable[GraphTable]) -> StaticTable:
+    """The union of graphs as one graph: equal triples once at a time."""
+    parts = [_table(table) for table in tables]
+    if not parts:
+        none = np.empty(0, np.int64)
+        return StaticTable(none, none, none)
+    if len(parts) == 1:
+        return parts[0]
+    both = _concatenated(parts)
+    numbers, firsts = codes([both.subject, both.predicate, both.object], len(both))
+    if both.since is None or both.until is None:
+        return StaticTable(both.subject[firsts], both.predicate[firsts], both.object[firsts])
+    pieces = unite(numbers, both.since, both.until)
+    rows = firsts[pieces.owner]
+    return StaticTable(
+        both.subject[rows],
+        both.predicate[rows],
+        both.object[rows],
+        None,
+        pieces.start,
+        pieces.end,
+    )
+
+
+def _table(table: GraphTable) -> StaticTable:
+    """A registered graph; open ends of validity lie beyond every instant."""
+    if table.start is None and table.end is None:
+        return StaticTable(table.subject, table.predicate, table.object)
+    rows = len(table.subject)
+    since = np.full(rows, LOWEST, np.int64) if table.start is None else np.maximum(table.start, LOWEST)
+    until = np.full(rows, HIGHEST, np.int64) if table.end is None else np.minimum(table.end, HIGHEST)
+    return StaticTable(table.subject, table.predicate, table.object, None, since, until)
+
+
+def _named(table: StaticTable, name: int) -> StaticTable:
+    graph = np.full(len(table), name, np.int64)
+    return StaticTable(table.subject, table.predicate, table.object, graph, table.since, table.until)
+
+
+def _concatenated(parts: Sequence[StaticTable]) -> StaticTable:
+    varies = any(part.since is not None for part in parts)
+
+    def column(name: str, default: int) -> Ids:
+        arrays = [getattr(part, name) for part in parts]
+        filled = [
+            np.full(len(part), default, np.int64) if array is None else array
+            for part, array in zip(parts, arrays, strict=True)
+        ]
+        return np.concatenate(filled)
+
+    return StaticTable(
+        column("subject", 0),
+        column("predicate", 0),
+        column("object", 0),
+        column("graph", 0) if parts[0].graph is not None else None,
+        column("since", LOWEST) if varies else None,
+        column("until", HIGHEST) if varies else None,
+    )
