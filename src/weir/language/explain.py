@@ -190,21 +190,26 @@ def semantics_text(query: Query) -> str:
     if not query.dataset.windows:
         lines.append("evaluated   once")
     for window in query.dataset.windows:
-        given = window.semantics
-        lines += [
-            f"window      <{window.name}>" + (" in the default graph" if window.in_default else ""),
-            f"  report    {report_text(given.report)}",
-            f"  closes    {'yes' if closes(window.kind) else 'no'}",
-            f"  content   {given.content.value}",
-            f"  tick      {given.tick.kind.value}"
-            + ("" if given.tick.every is None else f" {written(given.tick.every)}"),
-            f"  t0        {_start(window)}",
-            f"  bounds    {given.bounds.value}",
-            f"  lateness  {written(given.lateness)}",
-            f"  ahead     {written(given.ahead)}",
-        ]
+        lines += _window_semantics(window)
     lines += [f"warning     {warning}" for warning in query.warnings]
     return "\n".join(lines)
+
+
+def _window_semantics(window: WindowDeclaration) -> list[str]:
+    """One option a line; t0 and bounds only where the window has a grid for them."""
+    given = window.semantics
+    every = "" if given.tick.every is None else f" {written(given.tick.every)}"
+    lines = [
+        f"window      <{window.name}>" + (" in the default graph" if window.in_default else ""),
+        f"  report    {report_text(given.report)}",
+        f"  content   {given.content.value}",
+        f"  tick      {given.tick.kind.value}{every}",
+        f"  lateness  {written(given.lateness)}",
+        f"  ahead     {written(given.ahead)}",
+    ]
+    if closes(window.kind) or given.start is not None or given.report.periodic is not None:
+        lines += [f"  t0        {_start(window)}", f"  bounds    {given.bounds.value}"]
+    return lines
 
 
 def _start(window: WindowDeclaration) -> str:

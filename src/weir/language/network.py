@@ -80,7 +80,7 @@ def _check(query: Query) -> None:
     semantics = query.semantics
     if semantics != Semantics():
         raise _refuse(
-            f"{semantics.r2s.name} with its options"
+            semantics.r2s.name
             if semantics.r2s is not R2S.RSTREAM
             else f"PREVIOUS {Previous.INSTANT.value}, EMIT AFTER or EMPTY over several windows"
         )

@@ -222,31 +222,36 @@ class PatternLowering(ExpressionLowering):
 
     def _triple(self, build: _Build, triple: tree.Triple) -> None:
         predicate = triple.predicate
-        subject = self.node(triple.subject, triple.at)
         if isinstance(predicate, IRI | Variable):
+            subject = self.node(triple.subject, triple.at)
             build.triples.append(a.TriplePattern(subject, predicate, self.node(triple.object, triple.at)))
         else:
-            self._path(build, subject, predicate, triple.object, triple.at)
+            self._path(build, triple, predicate)
 
-    def _path(self, build: _Build, subject: a.Node, path: a.Path, end: tree.TermNode, at: int) -> None:
+    def _path(self, build: _Build, triple: tree.Triple, path: a.Path) -> None:
+        """The steps of a path, joined by fresh variables; each end is named where it is first mentioned."""
         steps: list[a.Path] = []
         _flatten(path, False, steps)
-        for step in steps[:-1]:
-            target = self.fresh()
-            self._step(build, subject, step, target, at)
-            subject = target
-        self._step(build, subject, steps[-1], self.node(end, at), at)
+        start: tree.TermNode = triple.subject
+        for place, step in enumerate(steps):
+            end = triple.object if place + 1 == len(steps) else None
+            if isinstance(step, a.Inverse):
+                target = self.fresh() if end is None else self.node(end, triple.at)
+                self._step(build, target, step.path, self.node(start, triple.at), triple.at)
+            else:
+                source = self.node(start, triple.at)
+                target = self.fresh() if end is None else self.node(end, triple.at)
+                self._step(build, source, step, target, triple.at)
+            start = target
 
     def _step(self, build: _Build, subject: a.Node, path: a.Path, target: a.Node, at: int) -> None:
-        if isinstance(path, a.Inverse):
-            subject, path, target = target, path.path, subject
         if isinstance(path, a.Link):
             build.triples.append(a.TriplePattern(subject, path.iri, target))
-        else:
-            build.join(a.PathPattern(subject, path, target))
-            build.length += 1
-            if build.length > CHAIN:
-                raise self.error(at, f"more than {CHAIN} paths in one group")
+            return
+        build.join(a.PathPattern(subject, path, target))
+        build.length += 1
+        if build.length > CHAIN:
+            raise self.error(at, f"more than {CHAIN} paths in one group")
 
 
 def _flatten(path: a.Path, inverse: bool, steps: list[a.Path]) -> None:

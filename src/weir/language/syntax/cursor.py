@@ -15,10 +15,10 @@ from weir.language.dialects import PRESETS, Feature, Preset
 from weir.language.query import Dialect
 from weir.language.syntax.lexer import Kind, Tokens
 
-DEPTH = 120
+DEPTH = 100
 """Brackets may nest this deep; far beyond it Python's own stack would end."""
 
-CHAIN = 200
+CHAIN = 150
 """Operators in one chain whose tree leans to one side: paths, sums, OPTIONALs of one group."""
 
 _BITS = {dialect: 1 << place for place, dialect in enumerate(PRESETS)}

@@ -160,8 +160,6 @@ class _CqelsWriter(_DialectWriter):
     dialect = Dialect.CQELS
 
     def check(self) -> None:
-        if self.query.output is not None:
-            raise self.refuse("REGISTER")
         expected = self.preset.r2s if self.windows else R2S.RSTREAM
         self.check_options(self.query.semantics.r2s is not expected)
         if self.query.semantics.report_empty:
@@ -180,6 +178,8 @@ class _CqelsWriter(_DialectWriter):
                 times = "in two places" if used[IRI(window.name)] else "nowhere"
                 raise self.refuse(f"a window that is used {times}")
             check_semantics(window, self.preset, None)
+        if self.query.output is not None:
+            raise self.refuse("REGISTER")
 
     def window_keyword(self, name: IRI | Variable) -> str:
         assert isinstance(name, IRI)
@@ -242,14 +242,14 @@ class _SparqlstreamWriter(_DefaultGraphWriter):
     dialect = Dialect.SPARQLSTREAM
 
     def check(self) -> None:
-        if self.query.output is not None:
-            raise self.refuse("REGISTER")
         operator = self.query.semantics.r2s
         unsaid = not isinstance(self.query.form, Select | Construct) and operator is not R2S.RSTREAM
         self.check_options(unsaid)
         if self.query.semantics.report_empty:
             raise self.refuse("EMPTY")
         self.check_windows(None)
+        if self.query.output is not None:
+            raise self.refuse("REGISTER")
 
     def operator(self) -> str:
         operator = self.query.semantics.r2s

@@ -6,6 +6,7 @@ from abc import abstractmethod
 
 from weir.language import algebra as a
 from weir.language.expressions import Expression
+from weir.language.scope import visible
 from weir.language.writing.expressions import ExpressionWriter
 from weir.language.writing.terms import Terms
 from weir.rdf.terms import IRI, Variable
@@ -90,9 +91,15 @@ class PatternWriter(ExpressionWriter):
         self.line("}")
 
     def _element(self, pattern: a.Pattern, after_triples: bool) -> bool:
-        """One element of a group; whether it leaves a basic graph pattern open for more triples."""
+        """One element of a group; whether it leaves a basic graph pattern open for more triples.
+
+        Triples that are to stay apart from those before them go into braces, or, where a blank node
+        binds them to what follows, behind an empty group.
+        """
         match pattern:
-            case a.BGP(triples) if triples and not after_triples:
+            case a.BGP(triples) if triples and not (after_triples and _plain(pattern)):
+                if after_triples:
+                    self.line("{}")
                 for triple in triples:
                     self.line(self.terms.triple(triple))
                 return True
@@ -130,3 +137,7 @@ class PatternWriter(ExpressionWriter):
         for row in values.rows:
             self.line(f"  ({' '.join(self.terms.datum(term) for term in row)})")
         self.line("}")
+
+
+def _plain(pattern: a.BGP) -> bool:
+    return not any(variable.internal for variable in visible(pattern))

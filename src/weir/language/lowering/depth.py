@@ -1,0 +1,38 @@
+"""A bound on how deep the algebra of a query may be.
+
+Everything that reads algebra does so by recursion, and Python's stack ends at about a thousand frames;
+a query deeper than this is refused here, where the message can say why.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weir.language import algebra as a
+from weir.language import expressions as e
+
+ALGEBRA_DEPTH = 200
+
+_LEAVES = (a.BGP, a.Values)
+
+
+def deeper_than(pattern: a.Pattern, limit: int) -> bool:
+    """Whether patterns and expressions nest deeper than ``limit``; itself not recursive."""
+    stack: list[tuple[Any, int]] = [(pattern, 1)]
+    while stack:
+        node, depth = stack.pop()
+        if depth > limit:
+            return True
+        if isinstance(node, tuple):
+            stack.extend((part, depth) for part in node)
+        elif isinstance(node, _NODES) and not isinstance(node, _LEAVES):
+            stack.extend((getattr(node, name), depth + 1) for name in node.__slots__)
+    return False
+
+
+_NODES: tuple[Any, ...] = tuple(
+    kind
+    for module in (a, e)
+    for kind in vars(module).values()
+    if isinstance(kind, type) and kind.__module__ == module.__name__ and hasattr(kind, "__slots__")
+)
