@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeAlias
 
 from weir.rdf.terms import IRI, Term, Triple
@@ -18,19 +19,39 @@ Quad: TypeAlias = tuple[Term, Term, Term, Term | None]
 
 
 class Graph:
-    """Triples in order of arrival, found again by their predicate."""
+    """Triples in order of arrival, on top of another graph's where one is given; found by any part."""
 
-    def __init__(self, triples: Iterable[Triple] = ()) -> None:
-        self.triples: list[Triple] = list(triples)
-        self._by_predicate: dict[Term, list[Triple]] = {}
-        for triple in self.triples:
-            self._by_predicate.setdefault(triple[1], []).append(triple)
+    def __init__(self, triples: Iterable[Triple] = (), base: Graph | None = None) -> None:
+        self.base = base
+        self.own: list[Triple] = list(triples)
 
-    def match(self, subject: Term | None, predicate: Term | None, object: Term | None) -> Iterator[Triple]:
-        """Occurrences of triples with these parts; None matches anything."""
-        candidates = self.triples if predicate is None else self._by_predicate.get(predicate, [])
-        for triple in candidates:
-            if (subject is None or triple[0] == subject) and (object is None or triple[2] == object):
+    @property
+    def triples(self) -> list[Triple]:
+        return self.own if self.base is None else self.base.triples + self.own
+
+    @cached_property
+    def distinct(self) -> set[Triple]:
+        """The triples without their multiplicities."""
+        return set(self.triples)
+
+    @cached_property
+    def _index(self) -> tuple[dict[Term, list[Triple]], ...]:
+        """The triples by subject, by predicate and by object."""
+        index: tuple[dict[Term, list[Triple]], ...] = ({}, {}, {})
+        for triple in self.own:
+            for place, term in zip(index, triple, strict=True):
+                place.setdefault(term, []).append(triple)
+        return index
+
+    def match(self, *parts: Term | None) -> Iterator[Triple]:
+        """Occurrences of triples with this subject, predicate and object; None matches anything."""
+        if self.base is not None:
+            yield from self.base.match(*parts)
+        known = [
+            place.get(part, []) for place, part in zip(self._index, parts, strict=True) if part is not None
+        ]
+        for triple in min(known, key=len, default=self.own):
+            if all(part is None or part == term for part, term in zip(parts, triple, strict=True)):
                 yield triple
 
     def nodes(self) -> list[Term]:

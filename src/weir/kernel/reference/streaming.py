@@ -6,6 +6,7 @@ Numbers in brackets refer to docs/decisions/2026-11-15-semantics-time.md.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -42,6 +43,11 @@ class Static:
 
     default: Sequence[Timed] = ()
     named: Mapping[str, Sequence[Timed]] = field(default_factory=dict)
+
+    def changes(self) -> list[int]:
+        """The times at which some triple comes or goes, in order."""
+        timed = [*self.default, *(each for graph in self.named.values() for each in graph)]
+        return sorted({time for each in timed for time in (each.start, each.end) if time is not None})
 
     @staticmethod
     def of(default: Sequence[Triple] = (), named: Mapping[str, Sequence[Triple]] | None = None) -> Static:
@@ -85,6 +91,8 @@ class ContinuousQuery:
         self.evaluations = 0
         self.before: list[Bindings] = []
         self.before_time: int | None = None
+        self._static: tuple[int, Dataset] | None = None
+        self._changes = self.static.changes()
         self._name = seed(query.output, query.form, query.pattern).hex()
 
     def advance(
@@ -149,32 +157,44 @@ class ContinuousQuery:
 
     def _world(self, held: Mapping[WindowView, Held], time: int) -> World:
         """The dataset [31–35]."""
-        dataset, windows = self.query.dataset, self.query.dataset.windows
-        known = {
-            name: [t.triple for t in graph if t.valid(time)] for name, graph in self.static.named.items()
-        }
-        default = [t.triple for t in self.static.default if t.valid(time)]
-        if not windows and (dataset.default or dataset.named):
-            default = []
-        for name in dataset.default:
-            default += known.get(name, [])
-        if dataset.named or (not windows and dataset.default):
-            known = {name: known.get(name, []) for name in dataset.named}
+        static = self._background(time)
+        merged: list[Triple] = []
         occurrences: list[Triple] = []
-        contents: dict[str, list[WindowContent]] = {window.name: [] for window in windows}
+        contents: dict[str, list[WindowContent]] = {w.name: [] for w in self.query.dataset.windows}
         for view, content in held.items():
             quads = [quad for _, quad in content.quads]
             if view.declaration.in_default:
-                (occurrences if view.bag else default).extend((s, p, o) for s, p, o, _ in quads)
+                (occurrences if view.bag else merged).extend((s, p, o) for s, p, o, _ in quads)
             declared = view.declaration.stream
             bind = (declared.name, IRI(view.stream)) if isinstance(declared, Variable) else None
             contents[view.declaration.name].append(WindowContent(window_dataset(quads, bag=view.bag), bind))
-        named: dict[Term, Graph] = {IRI(name): Graph(as_set(triples)) for name, triples in known.items()}
+        new = [triple for triple in as_set(merged) if triple not in static.default.distinct]
         return World(
-            Dataset(Graph(as_set(default) + occurrences), named),
+            Dataset(Graph(new + occurrences, base=static.default), static.named),
             {name: tuple(parts) for name, parts in contents.items()},
-            tuple(w.name for w in dataset.named_windows if not w.name.startswith(".")),
+            tuple(w.name for w in self.query.dataset.named_windows if not w.name.startswith(".")),
         )
+
+    def _background(self, time: int) -> Dataset:
+        """The static graphs at a time, built anew only when one of them has changed."""
+        period = bisect_right(self._changes, time)
+        if self._static is None or self._static[0] != period:
+            self._static = (period, static_dataset(self.query, self.static, time))
+        return self._static[1]
+
+
+def static_dataset(query: Query, static: Static, time: int) -> Dataset:
+    """The dataset of the static graphs [31, 34]: the registered one as the query's clauses change it."""
+    asked, windows = query.dataset, query.dataset.windows
+    default = valid_at(time, static.default)
+    known = {name: valid_at(time, graph) for name, graph in static.named.items()}
+    if not windows and (asked.default or asked.named):
+        default = []
+    for name in asked.default:
+        default += known.get(name, [])
+    if asked.named or (not windows and asked.default):
+        known = {name: known.get(name, []) for name in asked.named}
+    return Dataset.of(default, known)
 
 
 def valid_at(time: int, graph: Sequence[Timed]) -> list[Triple]:
