@@ -1,0 +1,310 @@
+"""What ``resolve`` does, as compiled loops (numba): the same combinations, several times faster.
+
+Matches are grouped by (lane, value) in a hash table, each group in the order of arrival. Every match that may
+begin a combination then descends the tree depth first, combination by combination; nothing is made that
+is not part of a longer one or a result.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from weir.kernel.matching.layout import Layout
+from weir.plan.conjunctions import MAX_PATTERNS
+from weir.rdf.columns import Ids, Mask
+
+Rows = NDArray[np.int32]
+
+_LANE = np.uint64(0x9E3779B97F4A7C15)
+_MIX = np.uint64(0xD6E8FEB86659FD93)
+_FOLD = np.int64(-4658895280553007687)
+
+
+class Groups(NamedTuple):
+    """Matches by (lane, value): an open-addressing table of groups, and their matches as runs.
+
+    ``about`` has lane, value, first and end of the run of each group, side by side in memory.
+    """
+
+    slots: Rows
+    about: NDArray[np.int64]
+    rows: Rows
+    machines: Rows
+
+
+class Kept(NamedTuple):
+    """Which combinations to make. ``fresh`` is the first row that is not visible at index 0. Where
+    ``only_new``, combinations that were visible there are left out, unless one of their triples is
+    ``marked`` or their node is ``whole``."""
+
+    only_new: bool
+    fresh: int
+    marked: Mask
+    any_marked: bool
+    whole: Mask
+
+
+@njit(cache=True, inline="always")
+def _slot(lane: Any, value: Any, mask: Any) -> Any:
+    mixed = np.uint64(value) ^ (np.uint64(lane) * _LANE)
+    mixed ^= mixed >> np.uint64(32)
+    mixed *= _MIX
+    return np.int64(mixed >> np.uint64(32)) & mask
+
+
+@njit(cache=True, inline="always")
+def _fold(value: Any, more: Any) -> Any:
+    mixed = np.int64(value * _FOLD)
+    mixed ^= mixed >> 29
+    return np.int64(mixed + more)
+
+
+@njit(cache=True)
+def group(terms: NDArray[np.int64], rows: Ids, machines: Ids, layout: Layout) -> Groups:
+    """All matches of machines that have lanes, by (lane, value); ``rows`` ascend."""
+    lane_offsets, machine_lanes, lane_places = layout.lane_offsets, layout.lanes, layout.lane_places
+    wide_offsets, wide_lanes = layout.wide_offsets, layout.wide_lanes
+    known = len(lane_offsets) - 1
+    entries = 0
+    for match in range(len(rows)):
+        machine = machines[match]
+        if machine < known:
+            entries += lane_offsets[machine + 1] - lane_offsets[machine]
+            entries += wide_offsets[machine + 1] - wide_offsets[machine]
+    capacity = 64
+    while capacity < 2 * entries:
+        capacity *= 2
+    mask = capacity - 1
+    slots = np.full(capacity, -1, np.int32)
+    about = np.empty((entries, 4), np.int64)
+    member = np.empty(entries, np.int32)
+    entry, groups = 0, 0
+    for match in range(len(rows)):
+        machine = machines[match]
+        if machine >= known:
+            continue
+        own = lane_offsets[machine + 1] - lane_offsets[machine]
+        for number in range(own + wide_offsets[machine + 1] - wide_offsets[machine]):
+            if number < own:
+                lane = machine_lanes[lane_offsets[machine] + number]
+            else:
+                lane = wide_lanes[wide_offsets[machine] + number - own]
+            value = 0
+            for place in range(3):
+                if lane_places[lane] & (1 << place):
+                    value = _fold(value, terms[place, rows[match]])
+            slot = _slot(lane, value, mask)
+            at = slots[slot]
+            while at >= 0 and not (about[at, 1] == value and about[at, 0] == lane):
+                slot = (slot + 1) & mask
+                at = slots[slot]
+            if at < 0:
+                at = slots[slot] = groups
+                about[at, 0], about[at, 1], about[at, 3] = lane, value, 0
+                groups += 1
+            member[entry] = at
+            about[at, 3] += 1
+            entry += 1
+    total = 0
+    for at in range(groups):
+        size = about[at, 3]
+        about[at, 2] = about[at, 3] = total
+        total += size
+    out_rows, out_machines = np.empty(entries, np.int32), np.empty(entries, np.int32)
+    entry = 0
+    for match in range(len(rows)):
+        machine = machines[match]
+        if machine >= known:
+            continue
+        own = lane_offsets[machine + 1] - lane_offsets[machine]
+        for _ in range(own + wide_offsets[machine + 1] - wide_offsets[machine]):
+            at = member[entry]
+            out_rows[about[at, 3]] = rows[match]
+            out_machines[about[at, 3]] = machine
+            about[at, 3] += 1
+            entry += 1
+    return Groups(slots, about[:groups], out_rows, out_machines)
+
+
+@njit(cache=True, inline="always")
+def _linked(links: int, terms: Any, chosen: Any, row: int) -> bool:
+    for place in range(3):
+        code = (links >> (8 * place)) & 0xFF
+        if code and terms[place, row] != terms[(code - 1) & 3, chosen[(code - 1) >> 2]]:
+            return False
+    return True
+
+
+@njit(cache=True, inline="always")
+def _from(column: Any, first: Any, end: Any, least: Any) -> Any:
+    """The first place in a run of an ascending column that is not below ``least``."""
+    while first < end:
+        middle = (first + end) >> 1
+        if column[middle] < least:
+            first = middle + 1
+        else:
+            end = middle
+    return first
+
+
+@njit(cache=True)
+def grow(
+    layout: Layout,
+    groups: Groups,
+    kept: Kept,
+    terms: NDArray[np.int64],
+    start: Rows,
+    end: Rows,
+    low: Rows,
+    high: Rows,
+    rows: Ids,
+    machines: Ids,
+    begin: int,
+    room: int,
+    width: int,
+) -> tuple[int, Rows, Rows]:
+    """Combinations that begin with the matches from ``begin`` on, at most ``room`` of them.
+
+    Returns the match to go on with (the same one where there was no room for all of its own), (node,
+    start, end) of each combination, and its rows, −1 behind the last.
+    """
+    # Arrays are taken out of their tuples first: inside loops each access would count references.
+    root_offsets, roots, links, rest = layout.root_offsets, layout.roots, layout.links, layout.rest
+    child_offsets, children, child_machine = layout.child_offsets, layout.children, layout.child_machine
+    wide_end, wide_lane, node_ends, node_lane = layout.wide_end, layout.wide_lane, layout.ends, layout.lane
+    from_step, from_place = layout.from_step, layout.from_place
+    slots, about, members, member_machines = groups
+    only_new, fresh, marked, any_marked, whole = kept
+    known = len(root_offsets) - 1
+    mask = len(slots) - 1
+    heads = np.empty((room, 3), np.int32)
+    found = np.empty((room, width), np.int32)
+    count = 0
+    # By depth: the triple, the interval, whether any triple is marked, the children still to try, and
+    # the run of partners at hand with the child (or, of a wide run, the children) that it is for.
+    chosen = np.empty(MAX_PATTERNS + 1, np.int64)
+    first = np.empty(MAX_PATTERNS + 1, np.int64)
+    last = np.empty(MAX_PATTERNS + 1, np.int64)
+    special = np.zeros(MAX_PATTERNS + 1, np.bool_)
+    child = np.empty(MAX_PATTERNS + 1, np.int64)
+    child_end = np.empty(MAX_PATTERNS + 1, np.int64)
+    single = np.empty(MAX_PATTERNS + 1, np.int64)
+    run = np.empty(MAX_PATTERNS + 1, np.int64)
+    run_end = np.empty(MAX_PATTERNS + 1, np.int64)
+    run_node = np.empty(MAX_PATTERNS + 1, np.int64)
+    run_first = np.empty(MAX_PATTERNS + 1, np.int64)
+    match = begin
+    while match < len(rows):
+        whole_match, whole_count = match, count
+        row, machine = rows[match], machines[match]
+        match += 1
+        if machine >= known or start[row] >= end[row]:
+            continue
+        for root in range(root_offsets[machine], root_offsets[machine + 1]):
+            node = roots[root]
+            chosen[0] = row
+            if links[node] and not _linked(links[node], terms, chosen, row):
+                continue
+            depth = -1
+            begins, ends = np.int64(start[row]), np.int64(end[row])
+            while True:
+                # A combination has come to ``node`` with chosen[depth + 1].
+                depth += 1
+                first[depth], last[depth] = begins, ends
+                if any_marked:
+                    special[depth] = marked[chosen[depth]] or (depth > 0 and special[depth - 1])
+                if node_ends[node] > 0 and (not only_new or begins > 0 or special[depth] or whole[node]):
+                    if count == room:
+                        return whole_match, heads[:whole_count], found[:whole_count]
+                    heads[count, 0], heads[count, 1], heads[count, 2] = node, begins, ends
+                    for step in range(width):
+                        found[count, step] = chosen[step] if step <= depth else -1
+                    count += 1
+                child[depth], child_end[depth] = child_offsets[node], child_offsets[node + 1]
+                single[depth] = 0
+                run[depth] = run_end[depth] = 0
+                moved = False
+                while depth >= 0 and not moved:
+                    if run[depth] < run_end[depth]:
+                        place = run[depth]
+                        other = np.int64(members[place])
+                        run[depth] += 1
+                        begins = max(first[depth], np.int64(start[other]))
+                        ends = min(last[depth], np.int64(end[other]))
+                        if begins >= ends:
+                            continue
+                        node = run_node[depth]
+                        if node < 0:
+                            at = _from(child_machine, run_first[depth], child[depth], member_machines[place])
+                            if at == child[depth] or child_machine[at] != member_machines[place]:
+                                continue
+                            node = children[at]
+                        chosen[depth + 1] = other
+                        if rest[node] and not _linked(rest[node], terms, chosen, other):
+                            continue
+                        moved = True
+                    elif child[depth] < child_end[depth]:
+                        at = child[depth]
+                        node = children[at]
+                        value = 0
+                        for place in range(3):
+                            step = from_step[place, node]
+                            if step >= 0:
+                                value = _fold(value, terms[from_place[place, node], chosen[step]])
+                        together = wide_end[at] > 0 and at >= single[depth]
+                        lane = wide_lane[at] if together else node_lane[node]
+                        slot = _slot(lane, value, mask)
+                        owner = slots[slot]
+                        while owner >= 0 and not (about[owner, 1] == value and about[owner, 0] == lane):
+                            slot = (slot + 1) & mask
+                            owner = slots[slot]
+                        if owner < 0:
+                            child[depth] = wide_end[at] if together else at + 1
+                            continue
+                        least: Any = np.int64(low[first[depth]])
+                        if (
+                            only_new
+                            and first[depth] == 0
+                            and not together
+                            and not any_marked
+                            and not whole[node]
+                            and child_offsets[node] == child_offsets[node + 1]
+                        ):
+                            # What is old so far and ends here needs a new triple.
+                            least = max(least, fresh)
+                        begin_run = _from(members, about[owner, 2], about[owner, 3], least)
+                        end_run = _from(members, begin_run, about[owner, 3], np.int64(high[last[depth]]))
+                        if together:
+                            if end_run - begin_run > wide_end[at] - at:
+                                # Fewer children than partners: go through them one by one after all.
+                                single[depth] = wide_end[at]
+                                continue
+                            child[depth] = wide_end[at]
+                            run_node[depth] = -1
+                            run_first[depth] = at
+                        else:
+                            child[depth] = at + 1
+                            run_node[depth] = node
+                        run[depth], run_end[depth] = begin_run, end_run
+                    else:
+                        depth -= 1
+                if depth < 0:
+                    break
+    return match, heads[:count], found[:count]
+
+
+@njit(cache=True)
+def gather(terms: NDArray[np.int64], rows: Rows, slots: Ids, owner: Ids) -> NDArray[np.int64]:
+    """The values of solutions, a row per column: column c of solution i is at slot ``slots[owner[i], c]``,
+    4·step + place, of its combination; 0 where that is negative."""
+    columns = np.zeros((slots.shape[1], len(rows)), np.int64)
+    for number in range(len(rows)):
+        for column in range(slots.shape[1]):
+            slot = slots[owner[number], column]
+            if slot >= 0:
+                columns[column, number] = terms[slot & 3, rows[number, slot >> 2]]
+    return columns

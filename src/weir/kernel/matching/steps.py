@@ -1,0 +1,146 @@
+"""Conjunctive queries as sequences of steps: which pattern comes next, and what it must agree with.
+
+A step is one pattern of a query: its machine in the automaton, and for each place of its triple the
+earlier place that has the same variable, if any. All queries of a set are put in order at once. Two
+queries that differ only in the names of their variables, or in the order of patterns that the rules
+below tell apart, have the same steps: they are evaluated as one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weir.rdf.columns import Ids, Mask
+
+PLACES = 3
+_BITS = 8
+_WEIGHTS = np.array([8, 1, 4])
+"""How much a constant subject, predicate or object narrows a pattern down."""
+
+
+class Conjunctions(NamedTuple):
+    """A set of queries as columns: query q has the patterns ``offsets[q]`` to ``offsets[q + 1]``.
+
+    ``symbols`` has a row of three term ids a pattern, 0 for a variable; ``variables`` the numbers of its
+    variables, counted from 0 in each query, −1 for a constant.
+    """
+
+    offsets: Ids
+    symbols: NDArray[np.int64]
+    variables: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @staticmethod
+    def of(queries: Sequence[Sequence[tuple[Sequence[int], Sequence[int]]]]) -> Conjunctions:
+        """From (symbols, variables) of every pattern of every query."""
+        flat = [pattern for query in queries for pattern in query]
+        return Conjunctions(
+            np.cumsum([0, *map(len, queries)]),
+            np.array([symbols for symbols, _ in flat], np.int64).reshape(-1, PLACES),
+            np.array([variables for _, variables in flat], np.int64).reshape(-1, PLACES),
+        )
+
+
+class Steps(NamedTuple):
+    """The chosen order: column d of each table is step d of every query, −1 where it has fewer.
+
+    ``pattern`` numbers rows of ``Conjunctions.symbols``; ``links`` packs, a byte a place, 1 + 4·step +
+    place of the earlier place that must be equal, 0 for none (see ``link``). ``columns`` gives, for every
+    variable of a query, its rank among them by first occurrence: the place of its values in a solution;
+    −1 beyond a query's variables.
+    """
+
+    pattern: NDArray[np.int64]
+    links: NDArray[np.int64]
+    columns: NDArray[np.int64]
+
+
+def order_steps(queries: Conjunctions) -> Steps:
+    """Most selective pattern first, then always one that shares a variable, if there is one.
+
+    Selective is: more, and better placed, constants; then more variables already known. Ties fall to
+    the pattern whose ids come first, so that the order in which a query was written does not matter.
+    """
+    count = len(queries)
+    sizes = np.diff(queries.offsets)
+    width = int(sizes.max(initial=0))
+    place = np.arange(width)
+    present: Mask = place[None, :] < sizes[:, None]
+    pattern = np.where(present, queries.offsets[:-1, None] + place[None, :], 0)
+    rank = _ranks(queries)[pattern]
+    bits = _bits(queries.variables)[pattern]
+
+    chosen = np.full((count, width), -1, np.int64)
+    left = present.copy()
+    known = np.zeros(count, np.int64)
+    rows = np.arange(count)
+    for step in range(width):
+        connected = ((bits & known[:, None]) != 0) | (known == 0)[:, None]
+        cost = np.where(left, rank + np.where(connected, 0, np.int64(1) << 40), np.int64(1) << 50)
+        best = cost.argmin(axis=1)
+        live = left[rows, best]
+        chosen[:, step] = np.where(live, pattern[rows, best], -1)
+        left[rows, best] = False
+        known |= np.where(live, bits[rows, best], 0)
+    links, first = _links(queries.variables, chosen)
+    return Steps(chosen, links, _columns(first))
+
+
+def link(links: NDArray[np.int64], place: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The (step, place) that ``place`` must equal, step −1 where it is free."""
+    code = (links >> (_BITS * place)) & 0xFF
+    return np.where(code == 0, -1, (code - 1) >> 2), np.where(code == 0, 0, (code - 1) & 3)
+
+
+def _ranks(queries: Conjunctions) -> Ids:
+    """The patterns' place in the order of selectivity, then of their ids; equal for equal patterns."""
+    constants = queries.symbols != 0
+    score = constants @ _WEIGHTS
+    keys = (*(queries.symbols[:, place] for place in (2, 0, 1)), -score)
+    order = np.lexsort(keys)
+    new = np.zeros(len(order), np.bool_)
+    for key in keys:
+        new[1:] |= key[order][1:] != key[order][:-1]
+    out = np.empty(len(order), np.int64)
+    out[order] = np.cumsum(new)
+    return out
+
+
+def _bits(variables: NDArray[np.int64]) -> Ids:
+    """The set of variables of each pattern."""
+    one = np.where(variables >= 0, np.int64(1) << np.maximum(variables, 0), 0)
+    out: Ids = np.bitwise_or.reduce(one, axis=1)
+    return out
+
+
+def _columns(first: NDArray[np.int64]) -> NDArray[np.int64]:
+    order = np.argsort(np.where(first > 0, first, np.int64(1) << 40), axis=1, kind="stable")
+    rank = np.empty_like(order)
+    np.put_along_axis(rank, order, np.broadcast_to(np.arange(first.shape[1]), first.shape), axis=1)
+    return np.where(first > 0, rank, -1)
+
+
+def _links(
+    variables: NDArray[np.int64], chosen: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    count, width = chosen.shape
+    links = np.zeros((count, width), np.int64)
+    bound = int(variables.max(initial=-1)) + 1
+    first = np.zeros((count, bound), np.int64)  # 1 + 4·step + place of each variable's first occurrence
+    rows = np.arange(count)
+    for step in range(width):
+        here = chosen[:, step]
+        for place in range(PLACES):
+            number = np.where(here >= 0, variables[here, place], -1)
+            named = rows[number >= 0]
+            number = number[named]
+            links[named, step] |= first[named, number] << (_BITS * place)
+            fresh = first[named, number] == 0
+            first[named[fresh], number[fresh]] = 1 + 4 * step + place
+    return links, first
