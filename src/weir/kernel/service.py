@@ -9,7 +9,7 @@ Slabs of a query with SERVICE are cut at each evaluation time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from weir.language.algebra import Service
@@ -19,7 +19,8 @@ from weir.rdf.columns import Ids
 @dataclass(frozen=True, slots=True)
 class Freshness:
     """The account of one call: join rows there are, how many of them from fresh view rows, how many are
-    missing because the view does not know them yet; what was spent; how old the oldest row is (µs)."""
+    missing because the view does not know them yet; what was spent; how old the oldest row is (µs); and
+    what it took, in seconds: ``planning`` to choose what to refresh, ``waited`` to ask and be answered."""
 
     at: int
     rows: int = 0
@@ -30,6 +31,8 @@ class Freshness:
     failed: int = 0
     waiting: int = 0
     oldest: int = 0
+    planning: float = field(default=0.0, compare=False)
+    waited: float = field(default=0.0, compare=False)
 
     @property
     def share(self) -> float:

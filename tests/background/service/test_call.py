@@ -498,5 +498,5 @@ def test_views_stay_within_bounds() -> None:
     asker = Asker(FOLLOWERS, replace(CACHED, max_keys=10))
     for at in range(1, 30):
         asker.ask(at, f"x{at}", "u1")
-    assert len(asker.call._value) <= 11
+    assert len(asker.call._views.value) <= 11
     assert ("u1", "10") in asker.ask(30, "u1")

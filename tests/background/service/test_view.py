@@ -107,16 +107,16 @@ def test_next_change_of_fresh_and_stale_keys() -> None:
     """
     view = view_of(interval=10)
     numbers = answer(view, {(1,): [1], (2,): [2]}, 5, expiry=ids([12, 0]))
-    assert view.next_change(numbers, 11).tolist() == [12, 15]
-    assert view.next_change(numbers, 12).tolist() == [22, 15]
-    assert view.next_change(numbers, 33).tolist() == [42, 43]
+    assert view.next_change(numbers, 11)[0].tolist() == [12, 15]
+    assert view.next_change(numbers, 12)[0].tolist() == [22, 15]
+    assert view.next_change(numbers, 33)[0].tolist() == [42, 43]
 
 
 def test_what_never_changes_never_expires() -> None:
     view = view_of(interval=FOREVER)
     numbers = answer(view, {(1,): [1]}, 5)
     assert view.expiry[numbers].tolist() == [FOREVER]
-    assert view.next_change(numbers, 9).tolist() == [FOREVER]
+    assert view.next_change(numbers, 9)[0].tolist() == [FOREVER]
 
 
 def test_a_row_may_state_its_own_interval() -> None:

@@ -8,6 +8,7 @@ answers, but never beyond the deadline; answer with what the view then holds, an
 from __future__ import annotations
 
 from collections.abc import Mapping
+from time import perf_counter
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from weir.background.service.correspondence import Correspondence, Target
 from weir.background.service.gather import Gathered, gather, grouped
 from weir.background.service.lifetimes import Lifetimes
 from weir.background.service.local import evaluate_locally
-from weir.background.service.outline import Left, Outline, RightSide, maintenance_graph, outline, right_side
+from weir.background.service.outline import Left, Outline, RightSide, Views, maintenance_graph, right_side
 from weir.background.service.refresher import RemoteLoop
 from weir.background.service.view import NEVER, LocalView
 from weir.kernel.service import Freshness, ServiceRows
@@ -47,7 +48,7 @@ class RemoteCall:
     ) -> None:
         self.target = target
         self.last: Freshness | None = None
-        self._link, self._value = views
+        self._views = Views(target.parts, *views)
         self.ledger = ledger
         self._post = Correspondence(target, views, loop, dictionary)
         self._dictionary = dictionary
@@ -64,15 +65,20 @@ class RemoteCall:
     def rows(self, bindings: Mapping[str, Ids], length: int, at: int) -> ServiceRows:
         """Solutions for the rows at hand (see ``kernel.service.ServiceCall``)."""
         failures = self._post.receive()
+        started = perf_counter()
         left = Left.of({name: bindings[name] for name in self.join}, length)
         found, right = self._look(left, at)
         asked = requests = 0
+        planned = answered = perf_counter()
         if self._advance(at):
-            asked, requests = self._post.ask(found, self._choose(found, right, at), at)
+            chosen = self._choose(found, right, at)
+            planned = perf_counter()
+            asked, requests = self._post.ask(found, chosen, at)
             if self.ledger is not None:
                 self.ledger.spend(self.target.query, at, asked)
             if asked or (self.ledger is None and right.waiting.any()):
                 failures += self._post.receive(wait=True)
+                answered = perf_counter()
                 found, right = self._look(left, at)
             self._trim()
         if failures and self.target.config.on_failure is OnFailure.ERROR and not self.target.silent:
@@ -88,12 +94,14 @@ class RemoteCall:
             failed=len(failures),
             waiting=self._post.pending,
             oldest=max(int(at - gathered.fetched.min(initial=at)), 0),
+            planning=planned - started,
+            waited=max(answered - planned, 0.0),
         )
         return self._finished(gathered, found, self.last)
 
     def _look(self, left: Left, at: int) -> tuple[Outline, RightSide]:
-        found = outline(left, self.target.parts, self._link, self._value, at)
-        return found, right_side(found, self._link, self._value, at)
+        found = self._views.outline(left, at)
+        return found, right_side(found, self._views, at)
 
     def _advance(self, at: int) -> bool:
         """Note the time; a look back (the instant before an evaluation) refreshes nothing."""
@@ -123,7 +131,7 @@ class RemoteCall:
     def _trim(self) -> None:
         """Keep the views within bounds, while nothing on its way refers to their keys."""
         if not self._post.pending:
-            for view in (self._link, self._value):
+            for view in (self._views.link, self._views.value):
                 if view is not None and len(view) > self.target.config.max_keys:
                     view.forget(self.target.config.max_keys * 9 // 10)
 
@@ -132,8 +140,8 @@ class RemoteCall:
     def _gather(self, found: Outline, right: RightSide, at: int) -> Gathered:
         parts = self.target.parts
         if parts.outer is None or parts.inner is None:
-            return gather(found, right, self._link, self._value, at, optional=self.target.optional)
-        below = gather(found, right, self._link, self._value, at, optional=False)
+            return gather(found, right, self._views, at, optional=self.target.optional)
+        below = gather(found, right, self._views, at, optional=False)
         answer = evaluate_locally(parts.outer, parts.inner, below.rows, at, self._dictionary)
         return grouped(found, right, at, answer, self.join)
 
@@ -154,7 +162,8 @@ class RemoteCall:
 
     def _lost(self, found: Outline) -> Mask:
         """Left nodes of which nothing is known because their endpoint fails: SILENT lets them pass."""
-        view, numbers = (self._value, found.value) if self._link is None else (self._link, found.link)
+        link = self._views.link
+        view, numbers = (self._views.value, found.value) if link is None else (link, found.link)
         gone = (view.failed[numbers] | self._post.down) & (view.fetched[numbers] == NEVER)
         lost: Mask = gone[found.link_of]
         return lost

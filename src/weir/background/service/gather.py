@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from weir.background.service.exchange import Rows, owners
-from weir.background.service.outline import Outline, RightSide
-from weir.background.service.view import LocalView
+from weir.background.service.outline import Outline, RightSide, Views
 from weir.kernel.batch import FOREVER
 from weir.rdf.columns import Ids, Mask
 
@@ -30,12 +29,11 @@ class Gathered:
     missing: int
 
 
-def gather(
-    found: Outline, right: RightSide, link: LocalView | None, value: LocalView, at: int, *, optional: bool
-) -> Gathered:
+def gather(found: Outline, right: RightSide, views: Views, at: int, *, optional: bool) -> Gathered:
     """The rows of the parts, joined where there are two."""
     fresh, known = right.fresh(at), right.known()
     weight = np.bincount(found.link_of, weights=found.left.count).astype(np.int64)
+    link, value = views.link, views.value
     if link is None:
         relation, place = value.relation(found.value)
         rows = Rows(dict(relation.columns), len(place))
@@ -45,8 +43,7 @@ def gather(
     else:
         links = len(found.link)
         first, owner = link.relation(found.link)
-        keys = {name: first.columns[name] for name in value.key}
-        numbers = value.number(keys, len(owner), at)
+        numbers = views.needs(link.places(found.link)[0], at)
         second, place = value.relation(numbers)
         node = links + np.searchsorted(found.value, numbers)
         columns = {name: column[place] for name, column in first.columns.items()}

@@ -58,32 +58,48 @@ class Outline:
         return len(self.link) + len(self.value)
 
 
-def outline(left: Left, parts: Parts, link: LocalView | None, value: LocalView, at: int) -> Outline:
-    """The keys that ``left`` needs as the views stand; keys never needed before are added to them."""
-    every = np.arange(left.length)
-    none = np.empty(0, np.int64)
-    if parts.link is None or link is None:
-        numbers, which = _distinct(value.number(left.columns, left.length, at))
-        return Outline(left, every, which, none, numbers, which)
-    links, link_of = _distinct(link.number(left.columns, left.length, at))
-    rows, place = link.relation(links)
-    keys = {name: rows.columns[name] for name in value.key}
-    values, which = _distinct(value.number(keys, len(place), at))
-    order = np.argsort(link_of, kind="stable")
-    first = np.searchsorted(link_of[order], place)
-    count = np.searchsorted(link_of[order], place, side="right") - first
-    row = np.repeat(np.arange(len(place)), count)
-    within = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
-    lefts = order[np.repeat(first, count) + within]
-    pairs = np.unique(lefts * max(len(values), 1) + which[row])
-    return Outline(
-        left=left,
-        edge_left=np.concatenate((every, pairs // max(len(values), 1))),
-        edge_right=np.concatenate((link_of, len(links) + pairs % max(len(values), 1))),
-        link=links,
-        value=values,
-        link_of=link_of,
-    )
+class Views:
+    """The views of a call's parts; with two, which value key each row of the link needs is remembered."""
+
+    def __init__(self, parts: Parts, link: LocalView | None, value: LocalView) -> None:
+        self.link = link if parts.link is not None else None
+        self.value = value
+        self._plain = self.link is not None and set(self.link.variables) <= {*self.link.key, *value.key}
+        self._known: tuple[int, int] | None = None
+        self._needs = np.empty(0, np.int64)
+
+    def needs(self, rows: Ids, at: int) -> Ids:
+        """The value keys that rows of the link (by place) need, as numbers; they count as used."""
+        assert self.link is not None
+        known = (self.link.edition, self.value.numbering)
+        if self._known != known:
+            keys = {name: self.link.column(name) for name in self.value.key}
+            self._needs = self.value.number(keys, self.link.rows, at)
+            self._known = known
+        found: Ids = self._needs[rows]
+        self.value.used[found] = at
+        return found
+
+    def outline(self, left: Left, at: int) -> Outline:
+        """The keys that ``left`` needs as the views stand; keys never needed before are added to them."""
+        every = np.arange(left.length)
+        if self.link is None:
+            numbers, which = _distinct(self.value.number(left.columns, left.length, at))
+            return Outline(left, every, which, np.empty(0, np.int64), numbers, which)
+        links, link_of = _distinct(self.link.number(left.columns, left.length, at))
+        rows, lefts = self.link.places(links[link_of])
+        values, which = _distinct(self.needs(rows, at))
+        if not self._plain:
+            pairs = np.unique(lefts * max(len(values), 1) + which)
+            lefts, which = pairs // max(len(values), 1), pairs % max(len(values), 1)
+        return Outline(
+            left=left,
+            edge_left=np.concatenate((every, lefts)),
+            edge_right=np.concatenate((link_of, len(links) + which)),
+            link=links,
+            value=values,
+            link_of=link_of,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,20 +121,17 @@ class RightSide:
         return self.fetched > NEVER
 
 
-def right_side(found: Outline, link: LocalView | None, value: LocalView, at: int) -> RightSide:
+def right_side(found: Outline, views: Views, at: int) -> RightSide:
     """Look the right nodes up in the views."""
-    sides = [] if link is None else [(link, found.link)]
-    sides.append((value, found.value))
-
-    def both(name: str) -> Ids:
-        return np.concatenate([getattr(view, name)[numbers] for view, numbers in sides])
-
+    sides = [] if views.link is None else [(views.link, found.link)]
+    sides.append((views.value, found.value))
+    times = [view.next_change(numbers, at) for view, numbers in sides]
     return RightSide(
-        fetched=both("fetched"),
-        expiry=both("expiry"),
-        change=np.concatenate([view.next_change(numbers, at) for view, numbers in sides]),
-        interval=np.concatenate([view.intervals(numbers) for view, numbers in sides]),
-        waiting=both("waiting").astype(np.bool_),
+        fetched=np.concatenate([view.fetched[numbers] for view, numbers in sides]),
+        expiry=np.concatenate([view.expiry[numbers] for view, numbers in sides]),
+        change=np.concatenate([change for change, _ in times]),
+        interval=np.concatenate([interval for _, interval in times]),
+        waiting=np.concatenate([view.waiting[numbers] for view, numbers in sides]),
     )
 
 
@@ -139,5 +152,7 @@ def maintenance_graph(
 
 
 def _distinct(numbers: Ids) -> tuple[Ids, Ids]:
-    distinct, which = np.unique(numbers, return_inverse=True)
-    return distinct, which
+    """The distinct numbers in order, and the place of each given one among them: a count, not a sort,
+    for numbers of keys are dense."""
+    seen = np.bincount(numbers) > 0
+    return np.flatnonzero(seen), (np.cumsum(seen) - 1)[numbers]

@@ -12,8 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weir.background.service.graph import MaintenanceGraph
-from weir.background.service.scores import capped_sums
+from weir.background.service.scores import capped_sums, capped_table
 from weir.rdf.columns import Ids
+
+_SHORT = 32
+"""Up to this life a table of all sums is cheaper than a search for each."""
 
 
 class Policy(Protocol):
@@ -60,7 +63,12 @@ def sbm_bgp(graph: MaintenanceGraph, budget: int, chance: np.random.Generator) -
 
 def ibm_scores(graph: MaintenanceGraph) -> Ids:
     """Formulas 12–15: the join rows, now and later, that a refresh keeps fresh: Σ min(L, B)."""
-    reach = capped_sums(graph.row_left, graph.row_life, graph.edge_left, graph.fresh_for[graph.edge_right])
+    cap, longest = graph.fresh_for[graph.edge_right], int(graph.row_life.max(initial=0))
+    if longest <= _SHORT:
+        table = capped_table(graph.row_left, graph.row_life, graph.left, longest)
+        reach = table[graph.edge_left, np.minimum(cap, longest)]
+    else:
+        reach = capped_sums(graph.row_left, graph.row_life, graph.edge_left, cap)
     return np.bincount(graph.edge_right, weights=reach, minlength=graph.right).astype(np.int64)
 
 

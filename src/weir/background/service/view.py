@@ -6,7 +6,8 @@ it is replaced, for that is the point of a view; a key never answered has no row
 
 Expiry is stated by the source (exact), or estimated: fetched + change interval, which is declared or
 learned. All is columns; numbers of keys are valid until the next ``forget``. ``waiting`` marks keys that
-are asked for at the moment, ``failed`` those whose last request failed.
+are asked for at the moment, ``failed`` those whose last request failed. ``edition`` changes with the rows,
+``numbering`` with the numbers of keys.
 """
 
 from __future__ import annotations
@@ -55,6 +56,8 @@ class LocalView:
         self._order = none
         self._sorted = none
         self._longest = 1
+        self.edition = 0
+        self.numbering = 0
 
     def __len__(self) -> int:
         """The number of keys."""
@@ -129,8 +132,8 @@ class LocalView:
         stated = self.stated[numbers]
         return np.where(stated > 0, stated, found)
 
-    def next_change(self, numbers: Ids, at: int) -> Ids:
-        """When keys would go stale next if they were fetched at ``at``.
+    def next_change(self, numbers: Ids, at: int) -> tuple[Ids, Ids]:
+        """When keys would go stale next if they were fetched at ``at``, and their intervals from then on.
 
         A fresh key: at its expiry. A stale one whose expiry was exact changes at whole intervals from
         then; of any other only the interval is known, and it is counted from now.
@@ -138,7 +141,7 @@ class LocalView:
         expiry, interval = self.expiry[numbers], self.intervals(numbers)
         passed = np.where(self.exact[numbers] & (interval < NEVER_CHANGES), at - np.minimum(expiry, at), 0)
         later = _after(at - passed % interval, interval)
-        return np.where(expiry > at, expiry, later)
+        return np.where(expiry > at, expiry, later), interval
 
     # Rows
 
@@ -189,6 +192,7 @@ class LocalView:
         merged = np.concatenate((self._owner[keep], numbers[owner]))
         order = np.argsort(merged, kind="stable")
         self._owner = merged[order]
+        self.edition += 1
         for name, column in self._columns.items():
             self._columns[name] = np.concatenate((column[keep], rows[name]))[order]
 
@@ -204,14 +208,22 @@ class LocalView:
         self.exact[numbers] = exact
         self.expiry[numbers] = estimate if expiry is None else np.where(exact, expiry, estimate)
 
-    def relation(self, numbers: Ids) -> tuple[Relation, Ids]:
-        """The rows of distinct keys, visible in ``[fetched, expiry)``, and for each the place of its key in
-        ``numbers``. Rows that expired keep their interval: whoever joins decides what to do with them."""
+    def places(self, numbers: Ids) -> tuple[Ids, Ids]:
+        """Where the rows of keys are, and for each the place of its key in ``numbers``."""
         first = np.searchsorted(self._owner, numbers)
-        count = np.searchsorted(self._owner, numbers + 1) - first
+        count = np.searchsorted(self._owner, numbers, side="right") - first
         place = np.repeat(np.arange(len(numbers)), count)
         within = np.arange(len(place)) - np.repeat(np.cumsum(count) - count, count)
-        row = np.repeat(first, count) + within
+        return np.repeat(first, count) + within, place
+
+    def column(self, name: str) -> Ids:
+        """A variable of all rows, by place."""
+        return self._columns[name]
+
+    def relation(self, numbers: Ids) -> tuple[Relation, Ids]:
+        """The rows of keys, visible in ``[fetched, expiry)``, and for each the place of its key in
+        ``numbers``. Rows that expired keep their interval: whoever joins decides what to do with them."""
+        row, place = self.places(numbers)
         owner = numbers[place]
         columns = {name: column[row] for name, column in self._columns.items()}
         optional = frozenset(name for name, column in columns.items() if not column.all())
@@ -234,6 +246,8 @@ class LocalView:
         for name in (*_STATE, "waiting"):
             setattr(self, name, getattr(self, name)[keep])
         self._reindex()
+        self.edition += 1
+        self.numbering += 1
         return excess
 
     def ids(self) -> Ids:
@@ -258,6 +272,8 @@ class LocalView:
                 setattr(self, name, arrays[name])
         self.waiting = np.zeros(len(self), np.bool_)
         self._reindex()
+        self.edition += 1
+        self.numbering += 1
 
 
 def _after(time: Ids, interval: Ids) -> Ids:
