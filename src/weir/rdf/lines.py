@@ -1,0 +1,235 @@
+"""``.tnq`` stream lines, ``TIME<TAB>STATEMENT``, a buffer at a time (DESIGN.md, "Stream files").
+
+Consecutive lines of equal time form one message; lines without a readable time are set aside and do not
+part what stands around them. ``TIME<TAB>`` alone is a heartbeat; blank lines and ``#`` lines are skipped.
+
+Lines are split into columns by Polars, terms are looked at once per distinct text, and whatever is not
+canonical N-Triples or N-Quads goes through the strict parser, statement by statement.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyoxigraph as ox
+
+from weir.rdf.columns import Ids, Mask
+from weir.rdf.lines_time import read_times
+from weir.rdf.messages import NO_GRAPH_TEXT, Messages, Rejected, Terms, assemble
+from weir.rdf.statements import read_statements
+
+_NEWLINE = 10
+_SHOWN = 200
+_IRI = r"<[A-Za-z][A-Za-z0-9+.\-]*:[!#$&'()*+,\-./0-9:;=?@A-Z_a-z~]*>"
+_ANY_IRI = r"<[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20<>\"{}|^`\\]*>"
+_BLANK = r"_:[A-Za-z0-9_](?:[A-Za-z0-9_.\-]*[A-Za-z0-9_\-])?"
+_STRING = r'"(?:[^"\\\r\n]|\\["\\nr])*"'
+_TAG = r"@[a-z]{1,8}(?:-[a-z0-9]{1,8})*"
+_LITERAL = rf"{_STRING}(?:{_TAG}|\^\^{_IRI})?"
+_XSD_STRING = "^^<http://www.w3.org/2001/XMLSchema#string>"
+
+
+def parse_lines(data: bytes, *, scope: str, key: bytes, base: int = 0) -> Messages:
+    """The messages of ``data``, whole lines that begin at byte ``base`` of their lane.
+
+    Lines of what is rejected count from 1 within ``data``.
+    """
+    starts, lines, undecodable = _split(data)
+    fields = lines.str.splitn("\t", 2).struct.unnest()
+    stamp, statement = fields.get_columns()
+    time, timed = read_times(stamp)
+    timed &= statement.is_not_null().to_numpy()
+    rejected = _rejected_lines(lines, timed, statement, undecodable)
+
+    rows = np.flatnonzero(timed)
+    statement = statement if len(rows) == len(lines) else statement.gather(rows)
+    columns, good, empty, refused = _read(statement, key)
+    rejected += [
+        Rejected(int(rows[row]) + 1, reason, _shown(lines[int(rows[row])])) for row, reason in refused
+    ]
+
+    time = time[rows]
+    begins = np.concatenate([[True], time[1:] != time[:-1]]) if len(time) else np.empty(0, np.bool_)
+    run = np.cumsum(begins) - 1
+    kept = np.zeros(int(begins.sum()), np.bool_)
+    kept[run[good | empty]] = True
+    first = np.flatnonzero(begins)[kept]
+    message = (np.cumsum(kept) - 1)[run[good]]
+    return assemble(
+        time[first],
+        base + starts[rows[first]],
+        message,
+        [Terms.of(codes[good], texts, key) for codes, texts in columns],
+        scope=scope,
+        key=key,
+        rejected=sorted(rejected, key=lambda item: item.line),
+    )
+
+
+def _split(data: bytes) -> tuple[Ids, pl.Series, Mask | None]:
+    """Where each line begins, the lines with their ends, and which are not UTF-8 (None if all are)."""
+    ends = np.flatnonzero(np.frombuffer(data, np.uint8) == _NEWLINE) + 1
+    if len(data) and (not len(ends) or ends[-1] != len(data)):
+        ends = np.append(ends, len(data))
+    offsets = np.zeros(len(ends) + 1, np.int64)
+    offsets[1:] = ends
+    if not _is_utf8(data):
+        return offsets[:-1], *_decode_each(data, offsets)
+    lines = pa.LargeStringArray.from_buffers(len(ends), pa.py_buffer(offsets), pa.py_buffer(data))
+    return offsets[:-1], pl.Series("lines", lines), None
+
+
+def _is_utf8(data: bytes) -> bool:
+    """Whether the whole is; lines cut at newlines then are too, and checking each costs far more."""
+    whole = pa.py_buffer(np.array([0, len(data)], np.int64))
+    try:
+        pa.LargeStringArray.from_buffers(1, whole, pa.py_buffer(data)).validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _decode_each(data: bytes, offsets: Ids) -> tuple[pl.Series, Mask]:
+    bad = np.zeros(len(offsets) - 1, np.bool_)
+    lines = []
+    for number, (begin, end) in enumerate(zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)):
+        try:
+            lines.append(data[begin:end].decode())
+        except UnicodeDecodeError:
+            bad[number] = True
+            lines.append(data[begin : min(end, begin + _SHOWN)].decode(errors="replace"))
+    return pl.Series("lines", lines, pl.String), bad
+
+
+def _rejected_lines(
+    lines: pl.Series, timed: Mask, statement: pl.Series, undecodable: Mask | None
+) -> list[Rejected]:
+    """What has no readable time; ``timed`` loses the lines that are not UTF-8."""
+    out = []
+    if undecodable is not None:
+        timed &= ~undecodable
+    for row in np.flatnonzero(~timed).tolist():
+        text = lines[row]
+        if undecodable is not None and undecodable[row]:
+            reason = "invalid UTF-8"
+        elif not text.strip() or text.startswith("#"):
+            continue
+        elif statement[row] is None:
+            reason = "no tab between time and statement"
+        else:
+            reason = "the time is neither milliseconds nor an xsd:dateTime of the years 1 to 9999"
+        out.append(Rejected(row + 1, reason, _shown(text)))
+    return out
+
+
+def _shown(text: str) -> str:
+    text = text.rstrip("\r\n")
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+
+
+def _read(
+    statement: pl.Series, key: bytes
+) -> tuple[list[tuple[Ids, pl.Series]], Mask, Mask, list[tuple[int, str]]]:
+    """Columns (codes, texts) of all statements, which rows are good, which are empty, which are refused."""
+    subject, predicate, rest = statement.str.splitn(" ", 3).struct.unnest().get_columns()
+    coded = [_distinct(column) for column in (subject, predicate, rest)]
+    (subjects, subject_texts), (predicates, predicate_texts), (rests, rest_texts) = coded
+    object_texts, graph_texts, whole = _objects(rest_texts)
+    good = (
+        _resources(subject_texts)[subjects]
+        & _iris(predicate_texts)[predicates]
+        & (whole & _objects_are_canonical(object_texts) & _graphs(graph_texts))[rests]
+    )
+    columns = [
+        (subjects, subject_texts),
+        (predicates, predicate_texts),
+        (rests, object_texts),
+        (rests, graph_texts),
+    ]
+    empty = np.zeros(len(statement), np.bool_)
+    doubtful = np.flatnonzero(~good)
+    if not len(doubtful):
+        return columns, good, empty, []
+    bodies = statement.gather(doubtful).str.strip_chars(" \t\r\n").to_list()
+    blank = np.array([not body or body.startswith("#") for body in bodies])
+    empty[doubtful[blank]] = True
+    doubtful = doubtful[~blank]
+    found = read_statements([body for body in bodies if body and not body.startswith("#")])
+    refused = [
+        (row, item) for row, item in zip(doubtful.tolist(), found, strict=True) if isinstance(item, str)
+    ]
+    quads = [item for item in found if not isinstance(item, str)]
+    mended = doubtful[[not isinstance(item, str) for item in found]] if len(doubtful) else doubtful
+    good[mended] = True
+    if len(quads):
+        columns = [
+            _with_rows(codes, texts, mended, [quad[place] for quad in quads])
+            for place, (codes, texts) in enumerate(columns)
+        ]
+    return columns, good, empty, refused
+
+
+def _distinct(column: pl.Series) -> tuple[Ids, pl.Series]:
+    """Codes and distinct texts; a null, where a line has too few fields, is a text that no term has."""
+    encoded = column.fill_null(" ").to_arrow().dictionary_encode()
+    codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    return codes, pl.Series(column.name, encoded.dictionary)
+
+
+def _with_rows(codes: Ids, texts: pl.Series, rows: Ids, new: list[str]) -> tuple[Ids, pl.Series]:
+    out = codes.copy()
+    out[rows] = np.arange(len(texts), len(texts) + len(rows))
+    return out, pl.concat([texts, pl.Series(texts.name, new, pl.String)])
+
+
+def _objects(rests: pl.Series) -> tuple[pl.Series, pl.Series, Mask]:
+    """Object and graph texts of what follows the predicate, and which are ended by a full stop."""
+    bare = rests.str.strip_chars_end("\r\n")
+    whole = bare.str.ends_with(" .").to_numpy()
+    bare = bare.str.strip_suffix(" .").rename("object")
+    graphs = pl.Series("graph", [NO_GRAPH_TEXT], pl.String).new_from_index(0, len(bare))
+    plain = bare.str.contains(rf"^(?:[^\" ]*|{_LITERAL})$")
+    if plain.all():
+        return bare, graphs, whole
+    quads = (~plain).arg_true()
+    parts = bare.gather(quads).str.extract_groups(rf"^([^\" ]+|{_LITERAL}) ([^\" ]+)$").struct.unnest()
+    objects, names = parts.get_columns()
+    bare = bare.scatter(quads, objects.fill_null(" "))
+    graphs = graphs.scatter(quads, names.fill_null(" "))
+    return bare, graphs, whole
+
+
+def _iris(texts: pl.Series) -> Mask:
+    """Which texts are canonical absolute IRIs; the rare characters are left to the real parser."""
+    good: Mask = texts.str.contains(rf"^{_IRI}$").to_numpy()
+    rest = (texts.str.contains(rf"^{_ANY_IRI}$")).to_numpy() & ~good
+    if rest.any():
+        good = good.copy()
+        for row in np.flatnonzero(rest).tolist():
+            try:
+                ox.NamedNode(texts[row][1:-1])
+            except ValueError:
+                continue
+            good[row] = True
+    return good
+
+
+def _resources(texts: pl.Series) -> Mask:
+    blank: Mask = texts.str.contains(rf"^{_BLANK}$").to_numpy()
+    return _iris(texts) | blank
+
+
+def _objects_are_canonical(texts: pl.Series) -> Mask:
+    literal = texts.str.contains(rf"^{_LITERAL}$") & ~texts.str.ends_with(_XSD_STRING)
+    canonical: Mask = literal.to_numpy()
+    return _resources(texts) | canonical
+
+
+def _graphs(texts: pl.Series) -> Mask:
+    none: Mask = (texts == NO_GRAPH_TEXT).to_numpy()
+    return _resources(texts) | none
+
+
+read_columns = _read
+"""Statements without a time, as in graph files, read the same way."""

@@ -1,0 +1,93 @@
+"""What is registered as of a batch: streams, graphs and queries, replayed from the control log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from weir.runtime.control import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class StreamEntry:
+    """A registered stream. ``idle`` is in µs of wall clock, None where a silent lane is waited for."""
+
+    iri: str
+    idle: int | None = None
+    keep_late: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GraphEntry:
+    """A static graph as a file of encoded columns; ``iri`` None is the default graph."""
+
+    iri: str | None
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """A registered query. It lives in ``slots``: one, or all of them where it is split.
+
+    ``share`` is the place (0 subject, 1 predicate, 2 object) of the variable that splits it. It sees only
+    messages of batch ``since`` and later.
+    """
+
+    name: str
+    text: str
+    dialect: str = "auto"
+    evaluator: str = "auto"
+    slots: tuple[int, ...] = (0,)
+    share: int | None = None
+    since: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """The state of the control log at some batch. ``version`` tells catalogs of one log apart."""
+
+    streams: Mapping[str, StreamEntry] = field(default_factory=dict)
+    graphs: Mapping[str | None, GraphEntry] = field(default_factory=dict)
+    queries: Mapping[str, Registration] = field(default_factory=dict)
+    version: int = 0
+
+    @staticmethod
+    def of(entries: Iterable[Entry]) -> Catalog:
+        """The catalog after ``entries``."""
+        catalog = Catalog()
+        for entry in entries:
+            catalog = catalog.after(entry)
+        return catalog
+
+    def after(self, entry: Entry) -> Catalog:
+        """The catalog with one entry more."""
+        grown = replace(self, version=self.version + 1)
+        values: dict[str, Any] = dict(entry.values)
+        match entry.operation:
+            case "stream":
+                stream = StreamEntry(**values)
+                return replace(grown, streams={**self.streams, stream.iri: stream})
+            case "graph":
+                graph = GraphEntry(**values)
+                return replace(grown, graphs={**self.graphs, graph.iri: graph})
+            case "register":
+                query = Registration(**{**values, "slots": tuple(values["slots"]), "since": entry.batch})
+                return replace(grown, queries={**self.queries, query.name: query})
+            case "drop":
+                kept = {name: query for name, query in self.queries.items() if name != values["name"]}
+                return replace(grown, queries=kept)
+        raise ValueError(f"unknown entry {entry.operation!r} in the control log")
+
+
+def entry_of(item: StreamEntry | GraphEntry | Registration, batch: int) -> Entry:
+    """The log entry that registers ``item`` from ``batch`` on."""
+    operation = {StreamEntry: "stream", GraphEntry: "graph", Registration: "register"}[type(item)]
+    values = asdict(item)
+    values.pop("since", None)
+    return Entry(batch, operation, values)
+
+
+def drop_entry(name: str, batch: int) -> Entry:
+    """The log entry that drops a query."""
+    return Entry(batch, "drop", {"name": name})

@@ -1,0 +1,191 @@
+"""Files as a source: which files there are, in which order, and what a batch takes of them.
+
+The list of files is a durable log of its own: a file gets its number when it is first seen, and offsets are
+(number, byte), so a batch is the same when it is planned again. A finite source lists once; a watched
+one adds files as they appear, in the order of their names within one look.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from weir.errors import CheckpointError, UsageError
+from weir.runtime.parts import Part, is_packed
+
+DEFAULT_BATCH_BYTES = 128 << 20
+_LEAST_PART = 1 << 18
+ENDINGS = (".tnq", ".tnq.gz")
+
+
+@dataclass(frozen=True, slots=True)
+class FileSource:
+    """A file, or a directory in name order. ``watch`` makes it go on for ever."""
+
+    path: str
+    watch: bool = False
+    files_per_batch: int | None = None
+    bytes_per_batch: int = DEFAULT_BATCH_BYTES
+
+    def check(self) -> None:
+        """Raise where nothing can be read."""
+        path = Path(self.path)
+        if not path.exists():
+            raise UsageError(f"no such stream file or directory: {self.path}")
+        if path.is_file() and not path.name.endswith(ENDINGS):
+            raise UsageError(
+                f"unknown stream format: {path.name}", hint=f"known endings: {', '.join(ENDINGS)}"
+            )
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Offset:
+    """Everything before byte ``byte`` of file ``file`` is taken; ``end`` says that there is no more."""
+
+    file: int = 0
+    byte: int = 0
+    end: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A file of the log, with its length when it was listed."""
+
+    path: str
+    size: int
+
+
+class FileFeed:
+    """A file source together with its log in ``folder``."""
+
+    def __init__(self, stream: str, source: FileSource, folder: Path, parallelism: int) -> None:
+        self.stream = stream
+        self.source = source
+        self.parallelism = max(1, parallelism)
+        name = hashlib.sha256(stream.encode()).hexdigest()[:16]
+        self.log = folder / f"{name}.files.jsonl"
+        self._files: list[Listed] = []
+        self._read_log()
+
+    @property
+    def lane(self) -> str:
+        """A file, or a directory in name order, is one lane."""
+        return Path(self.source.path).name
+
+    def latest(self, start: Offset) -> Offset:
+        """How far the next batch goes."""
+        if start.end:
+            return start
+        self._look()
+        files = self._files
+        if self.source.files_per_batch is not None:
+            last = min(len(files), start.file + self.source.files_per_batch)
+            reached = Offset(last, 0)
+        else:
+            reached = self._by_bytes(start)
+        over = not self.source.watch and reached.file == len(files)
+        return Offset(reached.file, reached.byte, over)
+
+    def parts(self, start: Offset, end: Offset) -> list[Part]:
+        """The parts between two offsets, about as many as there are cores."""
+        ranges = list(self._ranges(start, end))
+        total = sum(last - first for _, first, last in ranges)
+        size = max(_LEAST_PART, -(-total // self.parallelism))
+        parts = []
+        for number, first, last in ranges:
+            listed = self._files[number]
+            if is_packed(Path(listed.path)):
+                parts.append(Part(self.stream, self.lane, listed.path, number))
+                continue
+            pieces = max(1, round((last - first) / size))
+            cuts = [first + (last - first) * piece // pieces for piece in range(pieces + 1)]
+            parts += [Part(self.stream, self.lane, listed.path, number, a, b) for a, b in pairwise(cuts)]
+        if end.end and not start.end:
+            parts.append(Part(self.stream, self.lane, number=end.file, final=True))
+        return parts
+
+    def refuse_more(self, reached: Offset) -> None:
+        """Raise where the source has grown after its end was reported."""
+        if not reached.end:
+            return
+        known = {listed.path: listed.size for listed in self._files}
+        for path in self._listing():
+            if known.get(str(path)) != path.stat().st_size:
+                raise CheckpointError(
+                    f"the input of this checkpoint has ended, but there is more: {path}",
+                    hint="the end of a finite input ends its checkpoint: start again with a new one",
+                )
+
+    def _by_bytes(self, start: Offset) -> Offset:
+        room = self.source.bytes_per_batch
+        number, place = start.file, start.byte
+        while number < len(self._files) and room > 0:
+            listed = self._files[number]
+            left = listed.size - place
+            if left > room and not is_packed(Path(listed.path)):
+                return Offset(number, place + room)
+            room -= left
+            number, place = number + 1, 0
+        return Offset(number, place)
+
+    def _ranges(self, start: Offset, end: Offset) -> Iterator[tuple[int, int, int]]:
+        for number in range(start.file, min(end.file + 1, len(self._files))):
+            first = start.byte if number == start.file else 0
+            last = end.byte if number == end.file else self._files[number].size
+            if first < last:
+                yield number, first, last
+
+    def _look(self) -> None:
+        if self._files and not self.source.watch:
+            return
+        known = {listed.path for listed in self._files}
+        new = [Listed(str(path), path.stat().st_size) for path in self._listing() if str(path) not in known]
+        if new:
+            self._append(new)
+
+    def _listing(self) -> list[Path]:
+        path = Path(self.source.path).absolute()
+        if path.is_file():
+            return [path]
+        hidden = (".", "_")
+        return sorted(
+            entry
+            for entry in path.iterdir()
+            if entry.is_file() and entry.name.endswith(ENDINGS) and not entry.name.startswith(hidden)
+        )
+
+    def _append(self, new: list[Listed]) -> None:
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        data = b"".join(json.dumps(asdict(listed)).encode() + b"\n" for listed in new)
+        with open(self.log, "ab") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        self._files += new
+
+    def _read_log(self) -> None:
+        if not self.log.exists():
+            return
+        data = self.log.read_bytes()
+        whole = data.rfind(b"\n") + 1
+        if whole < len(data):
+            with open(self.log, "rb+") as file:
+                file.truncate(whole)
+        self._files = [Listed(**json.loads(line)) for line in data[:whole].splitlines()]
+
+
+def offset_of(values: Mapping[str, Any]) -> Offset:
+    """An offset from Spark's JSON."""
+    return Offset(**values)

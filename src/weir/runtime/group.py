@@ -1,0 +1,221 @@
+"""The queries of one slot, evaluated together: frames in, answers out. No Spark here.
+
+Each stream has an inbox per (lateness, AHEAD); queries are advanced in an order in which a query comes
+after those whose output it reads, so chains run inside one step. What a step does depends only on the
+state, the frames, the batch id and the wall clock recorded with the batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
+
+import numpy as np
+
+from weir.errors import EvaluationError, UsageError, WeirError
+from weir.kernel.batch import FOREVER, Answers, Slab
+from weir.kernel.progress import NEVER
+from weir.language.query import Construct, Query
+from weir.runtime.catalog import StreamEntry
+from weir.runtime.demand import Reading
+from weir.runtime.frames import Frame
+from weir.runtime.inbox import Dropped, Inbox
+from weir.runtime.members import Member, horizon
+from weir.runtime.texts import StreamTexts, TextChunk
+
+_DERIVED_AHEAD = 2**61
+InboxKey = tuple[str, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What one query answered in one step."""
+
+    member: Member
+    answers: Answers
+
+
+@dataclass(slots=True)
+class Step:
+    """The outcome of one step: answers in the order of evaluation, what was dropped, whether all is over."""
+
+    answered: list[Answered] = field(default_factory=list)
+    dropped: list[tuple[str, Dropped]] = field(default_factory=list)
+    ended: bool = False
+
+
+class Group:
+    """``dictionary`` holds the texts of everything alive in the group."""
+
+    def __init__(self, dictionary: StreamTexts, streams: Mapping[str, StreamEntry]) -> None:
+        self.dictionary = dictionary
+        self.streams = streams
+        self.members: dict[str, Member] = {}
+        self.inboxes: dict[InboxKey, Inbox] = {}
+        self.derived: dict[str, int] = {}
+        self._order: tuple[str, ...] = ()
+
+    def add(self, member: Member) -> None:
+        """A query more; the inboxes it reads from are made where they are missing."""
+        self.members[member.name] = member
+        self._arrange()
+
+    def drop(self, name: str) -> None:
+        """A query less; inboxes that nobody reads go with it."""
+        del self.members[name]
+        self._arrange()
+
+    def _arrange(self) -> None:
+        self._order = evaluation_order({name: member.query for name, member in self.members.items()})
+        outputs = self._outputs()
+        wanted = {}
+        for member in self.members.values():
+            for reading in member.readings:
+                key = self._key(reading, outputs)
+                known = self.inboxes.get(key)
+                entry = self.streams.get(reading.stream)
+                idle = entry.idle if entry and reading.stream not in outputs else None
+                wanted[key] = known or Inbox(key[1], key[2], idle)
+        self.inboxes = wanted
+        read = {key[0] for key in wanted}
+        self.derived = {iri: self.derived.get(iri, 0) for iri in outputs if iri in read}
+
+    def _outputs(self) -> dict[str, str]:
+        """The streams that queries of this group make, and which query makes them."""
+        return {
+            member.query.output: name
+            for name, member in self.members.items()
+            if member.query.output is not None
+        }
+
+    def _key(self, reading: Reading, outputs: Mapping[str, str]) -> InboxKey:
+        if reading.stream in outputs:
+            return reading.stream, 0, _DERIVED_AHEAD
+        return reading.stream, reading.lateness, reading.ahead
+
+    def step(self, frames: Sequence[Frame], batch: int, now: int) -> Step:
+        """Take in the frames of a batch and evaluate what they complete; ``now`` is µs of wall clock."""
+        step = Step()
+        self._take_texts(frames, batch)
+        outputs = self._outputs()
+        for key, inbox in self.inboxes.items():
+            if key[0] not in outputs:
+                told = inbox.admit([f for f in frames if f.stream == key[0]], batch, now)
+                step.dropped += [(key[0], item) for item in told]
+        for name in self._order:
+            member = self.members[name]
+            answers = self._advance(member, outputs, batch, now)
+            if answers is not None:
+                step.answered.append(Answered(member, answers))
+        self._forget(outputs)
+        step.ended = all(member.done for member in self.members.values())
+        return step
+
+    def _advance(self, member: Member, outputs: Mapping[str, str], batch: int, now: int) -> Answers | None:
+        if member.done:
+            return None
+        boxes = {reading.stream: self.inboxes[self._key(reading, outputs)] for reading in member.readings}
+        complete = min((box.complete for box in boxes.values()), default=now)
+        end = all(box.progress.ended for box in boxes.values())
+        moved = complete > member.given or end
+        if complete == NEVER or not (moved or member.as_it_comes):
+            return None
+        low, high, since = member.given, complete, member.registration.since
+        if member.as_it_comes:
+            low, high, since = NEVER, FOREVER, max(since, batch)
+        through = max((box.progress.high for box in boxes.values()), default=now) if end else complete
+        batches = {
+            stream: member.share_of(box.take(low, FOREVER if end else high, since))
+            for stream, box in boxes.items()
+        }
+        answers = self._evaluate(member, Slab(batches, through, end))
+        member.given, member.done = complete, end
+        member.count(answers)
+        output = member.query.output
+        if output in self.derived:
+            self._derive(output, member, answers, through, batch, now)
+        return answers
+
+    def _evaluate(self, member: Member, slab: Slab) -> Answers:
+        try:
+            return member.evaluator.advance(slab)
+        except WeirError:
+            raise
+        except Exception as error:
+            raise EvaluationError(
+                f"query {member.name!r} failed", detail=f"{type(error).__name__}: {error}"
+            ) from error
+
+    def _derive(
+        self, stream: str, member: Member, answers: Answers, through: int, batch: int, now: int
+    ) -> None:
+        """The output of a CONSTRUCT as messages, one per evaluation time, for the queries that read it."""
+        delay = member.query.semantics.emit_after
+        times, message, counts = np.unique(answers.at + delay, return_inverse=True, return_counts=True)
+        firsts = np.cumsum(counts) - counts
+        frame = Frame(
+            stream,
+            "",
+            self.derived[stream],
+            through + delay,
+            member.done,
+            times,
+            counts.astype(np.int64),
+            message.astype(np.int64),
+            np.arange(len(message)) - firsts[message],
+            answers.columns["subject"],
+            answers.columns["predicate"],
+            answers.columns["object"],
+            np.zeros(len(message), np.int64),
+        )
+        self.derived[stream] += len(times)
+        for key, inbox in self.inboxes.items():
+            if key[0] == stream:
+                inbox.admit([frame], batch, now)
+
+    def _take_texts(self, frames: Iterable[Frame], batch: int) -> None:
+        brought = [frame for frame in frames if len(frame.text_ids)]
+        if not brought:
+            return
+        lasting = [horizon(member.query) for member in self.members.values()]
+        latest = max(int(frame.time.max()) for frame in brought)
+        until = FOREVER if None in lasting else latest + max((h for h in lasting if h is not None), default=0)
+        ids = np.concatenate([frame.text_ids for frame in brought])
+        texts = [text for frame in brought for text in frame.texts]
+        self.dictionary.add_chunk(TextChunk.of(f"b{batch}", ids, texts, until))
+
+    def _forget(self, outputs: Mapping[str, str]) -> None:
+        """Drop what every reader has, and the texts that nothing alive can need."""
+        for key, inbox in self.inboxes.items():
+            readers = [
+                member
+                for member in self.members.values()
+                if any(self._key(reading, outputs) == key for reading in member.readings)
+            ]
+            inbox.forget(min((FOREVER if m.done or m.as_it_comes else m.given) for m in readers))
+        reached = [member.given for member in self.members.values() if not member.done]
+        self.dictionary.expire(min(reached, default=FOREVER))
+
+
+def evaluation_order(queries: Mapping[str, Query]) -> tuple[str, ...]:
+    """Names such that a query comes after those whose output it reads; refuses cycles and SELECT sources."""
+    makers: dict[str, str] = {}
+    for name, query in queries.items():
+        if query.output is not None:
+            if query.output in makers:
+                raise UsageError(f"two queries write the stream <{query.output}>")
+            makers[query.output] = name
+    needs: dict[str, set[str]] = {}
+    for name, query in queries.items():
+        needs[name] = {makers[s] for s in query.streams if isinstance(s, str) and s in makers}
+        for source in needs[name]:
+            if not isinstance(queries[source].form, Construct):
+                raise UsageError(
+                    f"query {name!r} reads the output of {source!r}, which makes no triples",
+                    hint="only the output of a CONSTRUCT query is a stream",
+                )
+    try:
+        return tuple(TopologicalSorter({name: sorted(needs[name]) for name in sorted(needs)}).static_order())
+    except CycleError as error:
+        raise UsageError(f"queries read each other in a circle: {' -> '.join(error.args[1])}") from None

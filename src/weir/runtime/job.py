@@ -1,0 +1,197 @@
+"""A running job: the pipeline as Spark draws it, and the loop that hands each batch to the sinks."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from weir import errors
+from weir.errors import EvaluationError, WeirError
+from weir.runtime.checkpoint import Checkpoint
+from weir.runtime.datasource import NAME, WeirSource
+from weir.runtime.feeds import FileSource
+from weir.runtime.metrics import Metrics
+from weir.runtime.outputs import OUTPUT_SCHEMA, Output, read_answers
+from weir.runtime.processor import GroupProcessor
+from weir.runtime.session import apply_settings
+from weir.runtime.sinks.base import Results, Sink
+from weir.runtime.sinks.lines import ExactFile
+from weir.runtime.stage import FRAME_SCHEMA, parts_to_frames
+
+_FAILED = re.compile(r"weir\.errors\.(\w+): (.*?)(?=\n\n|\nSQLSTATE|\s*SQLSTATE|\Z)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """Everything a job needs: its streams by IRI, where results go, what is set aside."""
+
+    streams: dict[str, FileSource]
+    sinks: Sequence[Sink]
+    dead_letters: Path | None = None
+    late: Path | None = None
+    trigger: dict[str, Any] = field(default_factory=dict)
+
+
+class Job:
+    """One Structured Streaming query over one checkpoint."""
+
+    def __init__(self, spark: SparkSession, checkpoint: Checkpoint, pipeline: Pipeline) -> None:
+        self.spark = spark
+        self.checkpoint = checkpoint
+        self.pipeline = pipeline
+        self.metrics = Metrics()
+        self.observers: list[Callable[[Metrics], None]] = []
+        self._query: StreamingQuery | None = None
+        self._failure: BaseException | None = None
+        self._stopping = threading.Event()
+        own = checkpoint.own / "sinks"
+        self._side = {
+            "dead": ExactFile(pipeline.dead_letters, own / "dead.log") if pipeline.dead_letters else None,
+            "late": ExactFile(pipeline.late, own / "late.log") if pipeline.late else None,
+        }
+
+    @property
+    def finite(self) -> bool:
+        """Whether every source ends by itself."""
+        return all(not source.watch for source in self.pipeline.streams.values())
+
+    def start(self) -> None:
+        """Start the query; the first batch is planned at once."""
+        apply_settings(self.spark, self.checkpoint.slots)
+        self.spark.dataSource.register(WeirSource)
+        for sink in self.pipeline.sinks:
+            sink.open()
+        for side in self._side.values():
+            if side is not None:
+                side.open()
+        form = self.pipeline.sinks[0].form if self.pipeline.sinks else "jsonl"
+        folder = str(self.checkpoint.folder)
+        answered = (
+            self._frames()
+            .groupBy("slot")
+            .transformWithStateInPandas(
+                GroupProcessor(folder, form), OUTPUT_SCHEMA, "append", "processingTime"
+            )
+        )
+        writer = (
+            answered.writeStream.queryName("weir")
+            .foreachBatch(self._take)
+            .option("checkpointLocation", str(self.checkpoint.spark))
+        )
+        trigger = self.pipeline.trigger or ({"availableNow": True} if self.finite else {})
+        if trigger:
+            writer = writer.trigger(**trigger)
+        self.metrics.started = time.time()
+        self._query = writer.start()
+
+    def wait(self, timeout: int | None = None) -> bool:
+        """Wait for the end; whether it has come. A failure is raised as Weir's own error."""
+        assert self._query is not None
+        try:
+            over = self._query.awaitTermination(timeout) if timeout else self._query.awaitTermination()
+        except StreamingQueryException as error:
+            raise self._failure or translated(str(error)) from None
+        finally:
+            if not self._query.isActive:
+                self._close()
+        return True if timeout is None else bool(over)
+
+    def stop(self) -> None:
+        """Stop at a batch boundary: Spark may not be stopped in mid-batch without noise."""
+        query = self._query
+        if query is None:
+            return
+        self._stopping.set()
+        while query.isActive and query.status["isTriggerActive"] and query.status["isDataAvailable"]:
+            time.sleep(0.01)
+        query.stop()
+        self._close()
+
+    @property
+    def active(self) -> bool:
+        return self._query is not None and self._query.isActive
+
+    def _frames(self) -> DataFrame:
+        frames: DataFrame | None = None
+        folder = str(self.checkpoint.folder)
+        for place, (stream, source) in enumerate(self.pipeline.streams.items()):
+            parts = (
+                self.spark.readStream.format(NAME)
+                .name(f"stream{place}")
+                .option("stream", stream)
+                .option("source", json.dumps(source.as_json()))
+                .option("folder", folder)
+                .option("parallelism", str(self.spark.sparkContext.defaultParallelism))
+                .load()
+            )
+            mapped = parts.mapInArrow(parts_to_frames(folder), FRAME_SCHEMA)
+            frames = mapped if frames is None else frames.union(mapped)
+        assert frames is not None
+        return frames
+
+    def _take(self, frame: DataFrame, batch: int) -> None:
+        """One batch: everything that came out of the groups, to the sinks and into the metrics."""
+        try:
+            began = time.time()
+            rows = [Output(**row) for row in frame.toArrow().to_pylist()]
+            results = merged([row for row in rows if row.kind == "answers"])
+            for sink in self.pipeline.sinks:
+                sink.write(batch, results)
+            for kind, side in self._side.items():
+                if side is not None:
+                    data = b"".join(row.data for row in rows if row.kind == kind)
+                    if data:
+                        side.append(batch, data)
+            self.metrics.take(batch, rows, sum(len(r) for r in results), time.time() - began)
+            for observer in self.observers:
+                observer(self.metrics)
+        except WeirError as error:
+            self._failure = error
+            raise
+
+    def _close(self) -> None:
+        for sink in self.pipeline.sinks:
+            sink.close()
+        for side in self._side.values():
+            if side is not None:
+                side.close()
+
+
+def merged(rows: Sequence[Output]) -> list[Results]:
+    """The answers of each query; those of several slots in the order of their times."""
+    tables: dict[str, list[tuple[int, pa.Table]]] = {}
+    for row in rows:
+        table = pa.Table.from_batches([read_answers(row.data)])
+        tables.setdefault(row.name, []).append((row.slot, table))
+    out = []
+    for name in sorted(tables):
+        parts = [table for _, table in sorted(tables[name], key=lambda pair: pair[0])]
+        table = parts[0]
+        if len(parts) > 1:
+            whole = pa.concat_tables(parts)
+            table = whole.take(pa.compute.sort_indices(whole, [("at", "ascending")]))
+        out.append(Results(name, table))
+    return out
+
+
+def translated(text: str) -> WeirError:
+    """The error that a worker raised, from the text that Spark made of it."""
+    found = _FAILED.search(text)
+    if found:
+        kind = getattr(errors, found[1], EvaluationError)
+        primary, _, rest = found[2].strip().partition("\n")
+        made: WeirError = kind(primary) if kind is errors.SyntaxError else kind(primary, detail=rest or None)
+        return made
+    lines = [line for line in text.splitlines() if line.strip()]
+    return EvaluationError("the job failed in Spark", detail="\n".join(lines[-12:]))

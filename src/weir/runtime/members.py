@@ -1,0 +1,133 @@
+"""A registered query made ready to run in a group: parsed, with its evaluator and its readings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from weir.kernel.background import Background
+from weir.kernel.batch import Answers, Batch, Evaluator
+from weir.kernel.progress import NEVER
+from weir.kernel.reference import ReferenceEvaluator
+from weir.language import parse
+from weir.language.query import Query
+from weir.language.windows import All, Elements, Now, Past, Range, TickKind, Triples
+from weir.rdf.dictionary import Dictionary
+from weir.runtime.catalog import Registration
+from weir.runtime.demand import Reading, Wanted, demands, readings
+
+
+@dataclass(slots=True)
+class Member:
+    """``given`` is the time below which the evaluator has all messages; ``done`` that its input ended."""
+
+    registration: Registration
+    query: Query
+    evaluator: Evaluator
+    readings: tuple[Reading, ...]
+    wanted: Mapping[str, tuple[Wanted, ...]]
+    slot: int = 0
+    given: int = NEVER
+    done: bool = False
+    evaluations: int = 0
+    results: int = 0
+    counters: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.registration.name
+
+    @property
+    def as_it_comes(self) -> bool:
+        """Tuple-driven on one stream without lateness: a message is evaluated when it comes (23)."""
+        windows = self.query.dataset.windows
+        return (
+            bool(windows)
+            and all(w.semantics.tick.kind is TickKind.TUPLE and not w.semantics.lateness for w in windows)
+            and len(self.readings) == 1
+        )
+
+    def share_of(self, batch: Batch) -> Batch:
+        """The triples of ``batch`` that are this slot's, where the query is split."""
+        place = self.registration.share
+        if place is None:
+            return batch
+        column = (batch.subject, batch.predicate, batch.object)[place]
+        rows = np.flatnonzero(share(column, len(self.registration.slots)) == self.slot)
+        if len(rows) == len(column):
+            return batch
+        return Batch(
+            batch.time,
+            batch.triples,
+            *(
+                part[rows]
+                for part in (
+                    batch.message,
+                    batch.position,
+                    batch.subject,
+                    batch.predicate,
+                    batch.object,
+                    batch.graph,
+                )
+            ),
+        )
+
+    def count(self, answers: Answers) -> None:
+        self.evaluations += answers.evaluations
+        self.results += len(answers.at)
+
+
+def share(ids: np.ndarray, slots: int) -> np.ndarray:
+    """The slot that each id belongs to, where queries are split over ``slots``."""
+    mixed = ids.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    return ((mixed >> np.uint64(33)) % np.uint64(slots)).astype(np.int64)
+
+
+def make_member(
+    registration: Registration, background: Background, dictionary: Dictionary, streams: Iterable[str]
+) -> Member:
+    """Parse and build; the constants of its patterns become known to ``dictionary``."""
+    registered = tuple(streams)
+    query = parse(registration.text, dialect=registration.dialect)
+    evaluator = build_evaluator(registration.evaluator, query, background, dictionary, registered)
+    wanted = demands(query, registered, every_text=needs_every_text(registration.evaluator))
+    for patterns in wanted.values():
+        for pattern in patterns:
+            for term in (pattern.subject, pattern.predicate, pattern.object, pattern.graph):
+                if term is not None:
+                    dictionary.encode(term)
+    return Member(registration, query, evaluator, readings(query, registered), wanted)
+
+
+def build_evaluator(
+    choice: str, query: Query, background: Background, dictionary: Dictionary, streams: tuple[str, ...]
+) -> Evaluator:
+    """The evaluator of a query, by the choice given at registration."""
+    return ReferenceEvaluator(query, background, dictionary, streams=streams)
+
+
+def needs_every_text(choice: str) -> bool:
+    """Whether the evaluator works on terms, and so has to have the text of each."""
+    return True
+
+
+def horizon(query: Query) -> int | None:
+    """How long after its time a message can matter to any window; None for ever."""
+    longest = 0
+    for window in query.dataset.windows:
+        match window.kind:
+            case Range(width, step):
+                longest = max(longest, width + (step or 0))
+            case Past(start, _, step):
+                longest = max(longest, start + (step or 0))
+            case Now():
+                longest = max(longest, 1)
+            case All() | Triples() | Elements():
+                return None
+        tick = window.semantics.tick
+        longest += tick.every or 0
+        period = window.semantics.report.periodic
+        longest += period or 0
+    return longest

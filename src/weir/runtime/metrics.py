@@ -1,0 +1,85 @@
+"""Progress and metrics of a job, gathered from what the groups tell after each batch."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from weir.runtime.outputs import Output
+
+
+@dataclass(slots=True)
+class Metrics:
+    """Counts since the job started; per stream and per query as of the last batch."""
+
+    started: float = 0.0
+    batch: int = -1
+    batches: int = 0
+    triples: int = 0
+    bytes: int = 0
+    results: int = 0
+    rejected: int = 0
+    ended: bool = False
+    streams: dict[str, dict[str, Any]] = field(default_factory=dict)
+    queries: dict[str, dict[str, Any]] = field(default_factory=dict)
+    seconds: list[float] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    @property
+    def late(self) -> int:
+        """Messages dropped as late, in all streams."""
+        return sum(int(stream.get("late", 0)) for stream in self.streams.values())
+
+    @property
+    def ahead(self) -> int:
+        """Messages set aside as too far ahead, in all streams."""
+        return sum(int(stream.get("ahead", 0)) for stream in self.streams.values())
+
+    @property
+    def evaluations(self) -> int:
+        return sum(int(query.get("evaluations", 0)) for query in self.queries.values())
+
+    def take(self, batch: int, rows: Iterable[Output], results: int, seconds: float) -> None:
+        """Add what one batch told."""
+        told = [json.loads(row.data) for row in rows if row.kind == "metrics"]
+        with self.lock:
+            self.batch = batch
+            self.batches += 1
+            self.results += results
+            self.seconds.append(seconds)
+            for group in told:
+                self.triples += group["input"]["triples"]
+                self.bytes += group["input"]["bytes"]
+                self.rejected += group["rejected"]
+                for stream, values in group["streams"].items():
+                    self.streams[stream] = _larger(self.streams.get(stream, {}), values)
+                for query, values in group["queries"].items():
+                    self.queries[query] = values
+            self.ended = bool(told) and all(group["ended"] for group in told)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values."""
+        with self.lock:
+            return {
+                "batch": self.batch,
+                "batches": self.batches,
+                "triples": self.triples,
+                "bytes": self.bytes,
+                "results": self.results,
+                "rejected": self.rejected,
+                "late": self.late,
+                "ahead": self.ahead,
+                "evaluations": self.evaluations,
+                "streams": {name: dict(values) for name, values in self.streams.items()},
+                "queries": {name: dict(values) for name, values in self.queries.items()},
+            }
+
+
+def _larger(known: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: max((v for v in (known.get(name), value) if v is not None), default=None)
+        for name, value in told.items()
+    }

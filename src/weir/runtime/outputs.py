@@ -1,0 +1,142 @@
+"""What a group sends to the driver: rows of (kind, name, data).
+
+``answers`` holds a query's results of one batch, as JSON lines or as columns of texts; ``metrics`` the
+group's counters; ``dead`` and ``late`` what was set aside.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from weir.kernel.batch import Answers
+from weir.kernel.progress import NEVER
+from weir.language.query import Ask, Query, Select
+from weir.rdf.columns import Ids
+from weir.rdf.dictionary import Dictionary
+from weir.runtime.frames import Frame
+from weir.runtime.group import Answered, Group, Step
+from weir.runtime.results import json_lines, timestamp
+
+OUTPUT_SCHEMA = "kind string, name string, slot bigint, data binary"
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One row."""
+
+    kind: str
+    name: str
+    slot: int
+    data: bytes
+
+
+def outputs(group: Group, step: Step, frames: Iterable[Frame], slot: int, form: str) -> Iterator[Output]:
+    """The rows of one step; ``form`` is ``jsonl`` or ``columns``."""
+    for answered in step.answered:
+        if len(answered.answers.at) or len(answered.answers.empty):
+            yield Output("answers", answered.member.name, slot, _answers(answered, group.dictionary, form))
+    dead = [letter for frame in frames for letter in frame.side.get("rejected", ())]
+    dead += [
+        {
+            "stream": stream,
+            "lane": item.lane,
+            "position": item.position,
+            "at": timestamp(item.time),
+            "reason": "further ahead of its lane than AHEAD allows",
+        }
+        for stream, item in step.dropped
+        if item.reason == "ahead"
+    ]
+    if dead:
+        yield Output("dead", "", slot, _lines(dead))
+    late = [
+        {"stream": s, "lane": i.lane, "position": i.position, "at": timestamp(i.time), "triples": i.triples}
+        for s, i in step.dropped
+        if i.reason == "late"
+    ]
+    if late:
+        yield Output("late", "", slot, _lines(late))
+    yield Output("metrics", "", slot, json.dumps(_metrics(group, step, frames)).encode())
+
+
+def _lines(records: Iterable[Mapping[str, Any]]) -> bytes:
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode()
+
+
+def _metrics(group: Group, step: Step, frames: Iterable[Frame]) -> dict[str, Any]:
+    sides = [frame.side for frame in frames]
+    return {
+        "ended": step.ended,
+        "input": {name: sum(side.get(name, 0) for side in sides) for name in ("triples", "bytes")},
+        "rejected": sum(len(side.get("rejected", ())) for side in sides),
+        "streams": {
+            key[0]: {
+                "complete": None if inbox.complete == NEVER else inbox.complete,
+                "high": None if inbox.progress.high == NEVER else inbox.progress.high,
+                "late": inbox.late,
+                "ahead": inbox.ahead_of_time,
+                "messages": inbox.messages,
+                "waiting": len(inbox.waiting),
+            }
+            for key, inbox in group.inboxes.items()
+        },
+        "queries": {
+            name: {
+                "through": None if member.given == NEVER else member.given,
+                "evaluations": member.evaluations,
+                "results": member.results,
+                **{k: v for k, v in member.evaluator.statistics().items() if isinstance(v, (int, float))},
+            }
+            for name, member in group.members.items()
+        },
+    }
+
+
+def _answers(answered: Answered, dictionary: Dictionary, form: str) -> bytes:
+    query, answers = answered.member.query, answered.answers
+    if form == "jsonl":
+        lines = json_lines(query, answered.member.name, answers, dictionary)
+        columns = {"at": pa.array(lines.at), "line": lines.text.to_arrow().cast(pa.large_string())}
+    else:
+        columns = text_columns(query, answers, dictionary)
+    batch = pa.record_batch(list(columns.values()), names=list(columns))
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    return bytes(sink.getvalue())
+
+
+def read_answers(data: bytes) -> pa.RecordBatch:
+    """The table of an ``answers`` row."""
+    return pa.ipc.open_stream(pa.py_buffer(data)).read_next_batch()
+
+
+def text_columns(query: Query, answers: Answers, dictionary: Dictionary) -> dict[str, pa.Array]:
+    """``at`` and ``op``, then a column of canonical texts per variable (or per part of a triple)."""
+    if isinstance(query.form, Select):
+        names = [variable.name for variable in query.form.variables]
+    elif isinstance(query.form, Ask):
+        names = []
+    else:
+        names = ["subject", "predicate", "object"]
+    at = answers.at + query.semantics.emit_after
+    operator = pl.Series([query.semantics.r2s.value]).new_from_index(0, len(at))
+    columns = {"at": pa.array(at), "op": operator.to_arrow().cast(pa.large_string())}
+    for name in names:
+        columns[name] = _texts(answers.columns[name], dictionary)
+    if isinstance(query.form, Ask):
+        columns["boolean"] = pa.array(np.where(answers.columns["boolean"] != 0, "true", "false"))
+    return columns
+
+
+def _texts(ids: Ids, dictionary: Dictionary) -> pa.Array:
+    distinct, where = np.unique(ids, return_inverse=True)
+    texts = pa.array([None if i == 0 else dictionary.text(i) for i in distinct.tolist()], pa.large_string())
+    return texts.take(pa.array(where))

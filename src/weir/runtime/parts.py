@@ -1,0 +1,124 @@
+"""Parts of stream files: byte ranges that begin and end at messages.
+
+A cut at any byte means the first message that starts there or later, which depends on the file alone. So a
+file can be cut into parts anywhere, by batches and by workers, and no message is torn or read twice.
+A message never spans two files.
+"""
+
+from __future__ import annotations
+
+import gzip
+import mmap
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from weir.rdf.lines_time import read_time
+
+_NEWLINE = b"\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Bytes ``[start, end)`` of a file in a lane; ``number`` is the file's place in its lane.
+
+    ``end`` None is the file's end, for files whose length is not that of their content (gzip).
+    ``final`` says that the lane ends with this part; a part without a path is nothing but that.
+    """
+
+    stream: str
+    lane: str
+    path: str | None = None
+    number: int = 0
+    start: int = 0
+    end: int | None = None
+    final: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def read_part(part: Part) -> tuple[bytes, int]:
+    """The whole lines of a part, and the byte at which they begin."""
+    assert part.path is not None
+    path = Path(part.path)
+    if is_packed(path):
+        with gzip.open(path, "rb") as packed:
+            return packed.read(), 0
+    size = path.stat().st_size
+    if not size:
+        return b"", 0
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        begin = message_start(data, part.start)
+        end = size if part.end is None else message_start(data, part.end)
+        return data[begin:end], begin
+
+
+def is_packed(path: Path) -> bool:
+    """Whether the file is compressed, and so cannot be read from the middle."""
+    return path.suffix == ".gz"
+
+
+def message_start(data: mmap.mmap | bytes, cut: int) -> int:
+    """The first byte at or after ``cut`` at which a message begins; the length of ``data`` if none does."""
+    if cut <= 0:
+        return 0
+    size = len(data)
+    if cut >= size:
+        return size
+    place = data.find(_NEWLINE, cut - 1) + 1
+    if place == 0:
+        return size
+    before = _time_before(data, place)
+    while place < size:
+        following = data.find(_NEWLINE, place) + 1 or size
+        time = _time_of(data, place, following)
+        if time is not None and time != before:
+            return place
+        place = following
+    return size
+
+
+def _time_before(data: mmap.mmap | bytes, place: int) -> int | None:
+    """The time of the last line before ``place`` that has one."""
+    while place > 0:
+        begin = data.rfind(_NEWLINE, 0, place - 1) + 1
+        time = _time_of(data, begin, place)
+        if time is not None:
+            return time
+        place = begin
+    return None
+
+
+def _time_of(data: mmap.mmap | bytes, begin: int, end: int) -> int | None:
+    tab = data.find(b"\t", begin, min(end, begin + 64))
+    if tab < 0:
+        return None
+    try:
+        return read_time(data[begin:tab].decode("ascii"))
+    except UnicodeDecodeError:
+        return None
+
+
+class LineCounter:
+    """The number of lines before a byte of a file; what was counted is remembered."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, list[tuple[int, int]]] = {}
+
+    def before(self, path: str, offset: int) -> int:
+        """Newlines in the first ``offset`` bytes."""
+        marks = self._known.setdefault(path, [(0, 0)])
+        place, lines = max(mark for mark in marks if mark[0] <= offset)
+        with open(path, "rb") as file:
+            file.seek(place)
+            while place < offset:
+                block = file.read(min(1 << 24, offset - place))
+                if not block:
+                    break
+                lines += int(np.count_nonzero(np.frombuffer(block, np.uint8) == 10))
+                place += len(block)
+        marks.append((place, lines))
+        return lines

@@ -1,0 +1,130 @@
+"""The Spark session: settings for low overhead, each with its reason, and a quiet start."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from pyspark.sql import SparkSession
+
+from weir.errors import UsageError
+
+_STATE = "spark.sql.streaming.stateStore."
+
+
+class Setting(NamedTuple):
+    """A Spark setting and why it is so."""
+
+    name: str
+    value: str
+    reason: str
+
+
+SETTINGS = (
+    Setting(
+        _STATE + "providerClass",
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+        "transformWithState needs RocksDB",
+    ),
+    Setting(
+        _STATE + "rocksdb.changelogCheckpointing.enabled",
+        "true",
+        "a commit uploads what changed instead of whole SST files",
+    ),
+    Setting(
+        "spark.sql.streaming.queryEvolution.enableSourceEvolution",
+        "true",
+        "sources are found by name, so that one can be added to a checkpoint",
+    ),
+    Setting(
+        "spark.sql.streaming.noDataMicroBatches.enabled",
+        "false",
+        "time moves by frames alone: a batch without any has nothing to do",
+    ),
+    Setting("spark.sql.adaptive.enabled", "false", "a micro-batch is too short to be planned twice"),
+    Setting(
+        "spark.sql.streaming.minBatchesToRetain", "20", "old batches are never replayed; fewer files to list"
+    ),
+)
+"""Can be set on a running session."""
+
+START_SETTINGS = (
+    Setting("spark.ui.enabled", "false", "no web server for a command that ends; Weir has its own metrics"),
+    Setting("spark.python.daemon.module", "weir.runtime.daemon", "workers start with Weir imported"),
+    Setting("spark.ui.showConsoleProgress", "false", "results own the terminal"),
+    Setting("spark.sql.session.timeZone", "UTC", "event time is UTC"),
+    Setting("spark.driver.extraJavaOptions", "-XX:+UseSerialGC -Xss4m", "small heaps and deep plans"),
+)
+"""Only for a session that Weir starts."""
+
+
+def check_java() -> None:
+    """Raise with one clear line where Java is missing or too old."""
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    hint = "on Debian or Ubuntu: apt-get install openjdk-17-jre-headless; on macOS: brew install openjdk@17"
+    if java is None or not Path(java).exists():
+        raise UsageError("Spark needs Java 17 or newer, and there is no java on PATH", hint=hint)
+    said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False).stderr
+    digits = said.partition('version "')[2].partition('"')[0].split(".")[0]
+    if not digits.isdigit() or int(digits) < 17:
+        raise UsageError(f"Spark needs Java 17 or newer, and {java} is older", hint=hint)
+
+
+def open_session(master: str | None = None, settings: Mapping[str, str] | None = None) -> SparkSession:
+    """The active session where there is one, else a new one on ``master`` (all local cores by default)."""
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active
+    check_java()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    # A task is one core's work: libraries inside it must not start a thread per core of their own.
+    for name in ("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "ARROW_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+    builder = SparkSession.builder.appName("weir").master(master or "local[*]")
+    for setting in (*SETTINGS, *START_SETTINGS):
+        builder = builder.config(setting.name, setting.value)
+    for name, value in (settings or {}).items():
+        builder = builder.config(name, value)
+    with _quiet() as log:
+        try:
+            session = builder.getOrCreate()
+        except Exception as error:
+            raise UsageError("Spark did not start", detail=_tail(log) or str(error)) from error
+    session.sparkContext.setLogLevel("OFF")
+    return session
+
+
+def apply_settings(session: SparkSession, slots: int) -> None:
+    """What a job needs, on a session that may be the user's."""
+    for setting in SETTINGS:
+        session.conf.set(setting.name, setting.value)
+    session.conf.set("spark.sql.shuffle.partitions", str(slots))
+
+
+@contextmanager
+def _quiet() -> Iterator[Path]:
+    """Start the JVM with its standard error in a file: what it prints there is no use to anybody."""
+    descriptor, name = tempfile.mkstemp(prefix="weir-spark-", suffix=".log")
+    path = Path(name)
+    kept = os.dup(2)
+    os.dup2(descriptor, 2)
+    try:
+        yield path
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(descriptor)
+        path.unlink(missing_ok=True)
+
+
+def _tail(log: Path) -> str:
+    return "\n".join(log.read_text(errors="replace").splitlines()[-5:]) if log.exists() else ""

@@ -1,0 +1,1 @@
+"""Sinks: where results go, and what each promises."""

@@ -1,0 +1,35 @@
+"""What a sink is: it takes the answers of one batch, in order, after all workers are done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import pyarrow as pa
+
+
+class Results:
+    """The answers of one query in one batch, merged over the slots that made them."""
+
+    def __init__(self, name: str, table: pa.Table) -> None:
+        self.name = name
+        self.table = table
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+
+class Sink(Protocol):
+    """``form`` is what it takes: ``jsonl`` (columns at, line) or ``columns`` (at, op, texts).
+
+    A batch may be offered again after a failure; ``promise`` says what comes of that.
+    """
+
+    form: str
+    promise: str
+
+    def open(self) -> None: ...
+
+    def write(self, batch: int, results: Sequence[Results]) -> None: ...
+
+    def close(self) -> None: ...

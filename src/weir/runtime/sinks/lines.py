@@ -1,0 +1,122 @@
+"""JSON Lines: one file, exactly once also across ``kill -9``; or standard output, at least once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO
+
+from weir.errors import CheckpointError
+from weir.runtime.sinks.base import Results
+
+
+class ExactFile:
+    """An append-only file with a log of (batch, length) beside the checkpoint.
+
+    The log is written and synced after the data. On opening, the file is cut to the last length logged, so
+    what a crash left half-done is gone; a batch that the log already has is not written again.
+    """
+
+    def __init__(self, path: Path, log: Path) -> None:
+        self.path = path
+        self.log = log
+        self._file: IO[bytes] | None = None
+        self._last = -1
+
+    def open(self) -> None:
+        length = self._recover()
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.touch()
+        self._file = self.path.open("r+b")
+        size = os.fstat(self._file.fileno()).st_size
+        if size < length:
+            raise CheckpointError(
+                f"{self.path} is shorter than the checkpoint knows it ({size} bytes of {length})",
+                hint="put it back, or start again with a new checkpoint",
+            )
+        self._file.truncate(length)
+        self._file.seek(length)
+
+    def append(self, batch: int, data: bytes) -> bool:
+        """Write a batch and log it; False where it was written before."""
+        assert self._file is not None
+        if batch <= self._last:
+            return False
+        self._file.write(data)
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        with open(self.log, "ab") as log:
+            log.write(f"{batch} {self._file.tell()}\n".encode())
+            log.flush()
+            os.fsync(log.fileno())
+        self._last = batch
+        return True
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _recover(self) -> int:
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        data = self.log.read_bytes() if self.log.exists() else b""
+        whole = data.rfind(b"\n") + 1
+        if whole < len(data):
+            os.truncate(self.log, whole)
+        if not whole:
+            return 0
+        batch, length = data[:whole].splitlines()[-1].split()
+        self._last = int(batch)
+        return int(length)
+
+
+class JsonLinesFile:
+    """Result lines in one file."""
+
+    form = "jsonl"
+    promise = "exactly once"
+
+    def __init__(self, path: Path, log: Path) -> None:
+        self._file = ExactFile(path, log)
+
+    def open(self) -> None:
+        self._file.open()
+
+    def write(self, batch: int, results: Sequence[Results]) -> None:
+        self._file.append(batch, joined(results))
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class JsonLinesOutput:
+    """Result lines on an open binary stream, such as standard output."""
+
+    form = "jsonl"
+    promise = "at least once"
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+
+    def open(self) -> None:
+        """Nothing to open."""
+
+    def write(self, batch: int, results: Sequence[Results]) -> None:
+        self._stream.write(joined(results))
+        self._stream.flush()
+
+    def close(self) -> None:
+        """The stream is not ours."""
+
+
+def joined(results: Sequence[Results]) -> bytes:
+    """The lines of all results one after the other; Arrow holds them that way already."""
+    out = []
+    for result in results:
+        for chunk in result.table["line"].chunks:
+            offsets, data = chunk.buffers()[1:]
+            starts = memoryview(offsets).cast("q")
+            first, last = starts[chunk.offset], starts[chunk.offset + len(chunk)]
+            out.append(bytes(memoryview(data)[first:last]) if last > first else b"")
+    return b"".join(out)

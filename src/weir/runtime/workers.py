@@ -1,0 +1,117 @@
+"""What a Python worker keeps between batches: the catalog, the match plan, graphs and live groups.
+
+Everything here is a cache of what the checkpoint's folder and the state store hold, found again by its
+version; losing it costs time and nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pyspark import TaskContext
+
+from weir.kernel.background import Background, GraphTable
+from weir.runtime.catalog import Catalog
+from weir.runtime.checkpoint import Checkpoint
+from weir.runtime.control import ControlLog
+from weir.runtime.graphs import load_graph
+from weir.runtime.group import Group
+from weir.runtime.matching import MatchPlan
+from weir.runtime.members import make_member
+from weir.runtime.texts import StreamTexts
+
+BATCH_PROPERTY = "streaming.sql.batchId"
+
+
+@dataclass(slots=True)
+class LiveGroup:
+    """A group as some worker left it; ``nonce`` names the state it is in."""
+
+    nonce: str
+    group: Group
+    stored: dict[str, str] = field(default_factory=dict)
+
+
+class Workplace:
+    """One worker's view of one checkpoint."""
+
+    def __init__(self, folder: str) -> None:
+        self.checkpoint = Checkpoint.open(Path(folder), version="", slots=0)
+        self.log: ControlLog = self.checkpoint.control()
+        self.live: dict[int, LiveGroup] = {}
+        self._catalog: Catalog | None = None
+        self._plan: tuple[int, MatchPlan] | None = None
+
+    def catalog(self, batch: int) -> Catalog:
+        """What is registered as of ``batch``."""
+        entries = self.log.entries(batch)
+        if self._catalog is None or self._catalog.version != len(entries):
+            self._catalog = Catalog.of(entries)
+        return self._catalog
+
+    def match_plan(self, batch: int) -> MatchPlan:
+        """The match step as of ``batch``."""
+        catalog = self.catalog(batch)
+        if self._plan is None or self._plan[0] != catalog.version:
+            plan = MatchPlan(catalog, self.checkpoint.slots, self.checkpoint.key)
+            self._plan = catalog.version, plan
+        return self._plan[1]
+
+    def new_group(self, slot: int, batch: int) -> Group:
+        """The group of a slot as of ``batch``, without state."""
+        catalog = self.catalog(batch)
+        group = Group(StreamTexts(self.checkpoint.key), catalog.streams)
+        self._join(group, slot, catalog)
+        return group
+
+    def update_group(self, group: Group, slot: int, batch: int) -> None:
+        """Bring a live group's members up to ``batch``: drops leave, registrations join."""
+        catalog = self.catalog(batch)
+        for name in list(group.members):
+            if catalog.queries.get(name) != group.members[name].registration:
+                group.drop(name)
+        group.streams = catalog.streams
+        self._join(group, slot, catalog)
+
+    def _join(self, group: Group, slot: int, catalog: Catalog) -> None:
+        missing = [
+            registration
+            for name, registration in catalog.queries.items()
+            if slot in registration.slots and name not in group.members
+        ]
+        if not missing:
+            return
+        background = self._background(catalog, group.dictionary)
+        for registration in missing:
+            member = make_member(registration, background, group.dictionary, catalog.streams)
+            member.slot = slot
+            group.add(member)
+
+    def _background(self, catalog: Catalog, dictionary: StreamTexts) -> Background:
+        tables: dict[str | None, GraphTable] = {
+            iri: load_graph(self.checkpoint.graphs / entry.file, dictionary)
+            for iri, entry in catalog.graphs.items()
+        }
+        default = tables.pop(None, GraphTable.empty())
+        return Background(default, {iri: table for iri, table in tables.items() if iri is not None})
+
+
+_WORKPLACES: dict[str, Workplace] = {}
+
+
+def workplace(folder: str) -> Workplace:
+    """This process's view of the checkpoint in ``folder``."""
+    known = _WORKPLACES.get(folder)
+    if known is None:
+        known = _WORKPLACES[folder] = Workplace(folder)
+    return known
+
+
+def current_batch() -> int:
+    """The id of the micro-batch that this task belongs to."""
+    context = TaskContext.get()
+    value = context.getLocalProperty(BATCH_PROPERTY) if context is not None else None
+    if value is None:
+        raise RuntimeError("not inside a task of a streaming query")
+    return int(value)
