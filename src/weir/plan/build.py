@@ -36,6 +36,7 @@ from weir.plan.nodes import (
     Test,
     Unique,
     Without,
+    children,
 )
 from weir.plan.substitution import substituted
 from weir.plan.variables import certain, has_exists, possible, reads, volatile
@@ -170,7 +171,7 @@ class Builder:
             tests.append(Test(name, plan, substituted(plan, known)))
             return Not(Variable(name)) if exists.negated else Variable(name)
 
-        return Formula(replaced(expression, test), tuple(tests))
+        return Formula(replaced(expression, test), tuple(tests), expression)
 
 
 def replaced(expression: Any, test: Any) -> Any:
@@ -258,10 +259,22 @@ def _by_column(plan: Plan, name: str) -> bool:
             )
         case Optionally(left, right, condition):
             quiet = condition is None or not (condition.tests or name in reads(condition))
-            return quiet and _by_column(left, name) and _by_column(right, name)
+            own = any(name in _own(part) for part in _matches(right))
+            return quiet and not own and _by_column(left, name) and _by_column(right, name)
         case Either(parts):
             return all(_by_column(part, name) for part in parts)
     return False
+
+
+def _matches(plan: Plan) -> list[Match]:
+    if isinstance(plan, Match):
+        return [plan]
+    return [match for child in children(plan) for match in _matches(child)]
+
+
+def _own(match: Match) -> frozenset[str]:
+    """The variables of the pattern itself, without that of its graph."""
+    return certain(Match(Source(), match.pattern))
 
 
 def is_ordered(pattern: a.Pattern) -> bool:

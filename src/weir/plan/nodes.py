@@ -42,10 +42,14 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """An expression whose EXISTS parts have become variables, each decided by its test."""
+    """An expression whose EXISTS parts have become variables, each decided by its test.
+
+    ``written`` is the expression as it stands in the query, where that differs.
+    """
 
     expression: Expression
     tests: tuple[Test, ...] = ()
+    written: Expression | None = None
 
 
 @dataclass(frozen=True, slots=True)

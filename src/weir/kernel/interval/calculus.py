@@ -219,17 +219,20 @@ def _first_of_equal(relation: Relation) -> Relation:
 
 
 class Binding(Operator):
-    """A run of BINDs without EXISTS."""
+    """A run of BINDs without EXISTS; ``anonymous`` for keys of ORDER BY."""
 
     def __init__(
         self,
         inner: Operator,
         bindings: Sequence[tuple[str, Compiled]],
         around: Callable[[], Surroundings],
+        *,
+        anonymous: bool = False,
     ) -> None:
         self.inner = inner
         self.bindings = tuple(bindings)
         self.around = around
+        self.anonymous = anonymous
         self.variables = tuple(dict.fromkeys((*inner.variables, *(name for name, _ in bindings))))
         self.linear = inner.linear and all(compiled.plain for _, compiled in bindings)
         self.nests = inner.nests
@@ -239,7 +242,7 @@ class Binding(Operator):
         return self.inner.steady and all(compiled.plain for _, compiled in self.bindings)
 
     def run(self) -> Relation:
-        return extend_by(self.inner.run(), self.bindings, self.around())
+        return extend_by(self.inner.run(), self.bindings, self.around(), anonymous=self.anonymous)
 
     def changes(self) -> Relation:
         return extend_by(self.inner.changes(), self.bindings, self.around())

@@ -26,9 +26,7 @@ from weir.kernel.interval.instants import HIGHEST, LOWEST, Instants
 from weir.kernel.interval.joining import Check, Difference, Joining, Marking, Optional, Probe
 from weir.kernel.interval.leaves import Leaves, Streams
 from weir.kernel.interval.operators import Measure
-from weir.kernel.interval.operators.evaluate import extend_by
 from weir.kernel.interval.paths import ForEachGraph, PathSearch
-from weir.kernel.interval.relation import Relation
 from weir.kernel.interval.routing import Policy, Router, Routes, TooLarge
 from weir.kernel.interval.surroundings import Around
 from weir.language.expressions import Aggregate, Expression
@@ -56,7 +54,7 @@ from weir.plan.nodes import (
     formulas,
 )
 from weir.plan.substitution import joinable
-from weir.plan.variables import certain, has_exists, possible, reads, volatile
+from weir.plan.variables import certain, has_exists, possible, reads, timely, volatile
 from weir.rdf.terms import Variable
 
 VIEW_LIMIT = 4_000_000
@@ -99,7 +97,7 @@ class Compiler:
             case Joined():
                 return self._joined(plan)
             case Optionally(left, right, condition):
-                check = None if condition is None else self._check(condition)
+                check = None if condition is None else self._check(condition, anonymous=True)
                 one, two = self.compile(left), self.compile(right)
                 nested = two.nests and joinable(right, possible(left))
                 return Optional(one, two, check, nested=nested)
@@ -150,11 +148,10 @@ class Compiler:
             return parts[0][1]
         return Joining(parts, checks, self.present, self.router)
 
-    def _check(self, formula: Formula) -> Check:
-        if formula.tests and volatile(formula.expression):
-            raise NotCovered("EXISTS beside RAND, UUID or BNODE in one expression")
+    def _check(self, formula: Formula, place: str = "", *, anonymous: bool = False) -> Check:
         probes = [self._probe(test.name, test.plan, test.outer) for test in formula.tests]
-        return Check(self.expression(formula.expression), probes, self.around, "filter")
+        compiled = self.expression(formula.expression, place, formula.written)
+        return Check(compiled, probes, self.around, anonymous=anonymous)
 
     def _probe(self, name: str, plan: Plan, outer: tuple[str, ...]) -> Probe:
         if draws(plan):
@@ -164,10 +161,12 @@ class Compiler:
             raise NotCovered("LIMIT, GRAPH ?g or EXISTS in BIND inside an EXISTS that reads outer variables")
         return Probe(name, operator, outer or None)
 
-    def expression(self, expression: Expression) -> Compiled:
-        """An expression ready to run."""
-        compiled = compile(expression, self.terms)
-        if compiled.timestamps:
+    def expression(
+        self, expression: Expression, place: str = "", written: Expression | None = None
+    ) -> Compiled:
+        """An expression ready to run; ``place`` is the variable that it binds."""
+        compiled = compile(expression, self.terms, place=place, written=written)
+        if compiled.timestamps or (compiled.volatile and timely(expression)):
             self.around.need_timestamps(self.leaves)
         return compiled
 
@@ -178,27 +177,22 @@ class Compiler:
         while isinstance(run[-1].plan, Bind):
             run.append(run[-1].plan)
         operator = self.compile(run[-1].plan)
-        draws_lots = any(volatile(each.formula.expression) for each in run)
-        if draws_lots:
-            if any(each.formula.tests for each in run):
-                raise NotCovered("EXISTS beside RAND, UUID or BNODE in one run of BINDs")
-            bindings = [(each.variable, self.expression(each.formula.expression)) for each in reversed(run)]
-            return Binding(operator, bindings, self.around)
-        for each in reversed(run):
-            if each.formula.tests:
-                operator = self._marking(operator, each)
-            else:
-                bound = [(each.variable, self.expression(each.formula.expression))]
-                operator = Binding(operator, bound, self.around)
+        run.reverse()
+        if any(volatile(each.formula.expression) for each in run):
+            # RAND and its like draw for the solution as it was before the whole run.
+            bound = {each.variable for each in run}
+            if any(bound & possible(test.plan) for each in run for test in each.formula.tests):
+                raise NotCovered("EXISTS on a variable bound beside RAND, UUID or BNODE")
+            return self._bound(operator, run)
+        for each in run:
+            operator = self._bound(operator, [each])
         return operator
 
-    def _marking(self, inner: Operator, plan: Bind) -> Operator:
-        check = self._check(plan.formula)
-
-        def bind(rows: Relation) -> Relation:
-            return extend_by(rows, [(plan.variable, check.compiled)], self.around())
-
-        return Marking(inner, plan.variable, check, bind)
+    def _bound(self, inner: Operator, run: Sequence[Bind]) -> Operator:
+        checks = [(each.variable, self._check(each.formula, each.variable)) for each in run]
+        if any(check.probes for _, check in checks):
+            return Marking(inner, checks)
+        return Binding(inner, [(name, check.compiled) for name, check in checks], self.around)
 
     def _grouped(
         self, inner: Operator, keys: tuple[str, ...], aggregates: Sequence[tuple[str, Aggregate]]
@@ -211,10 +205,10 @@ class Compiler:
             if isinstance(operand, Variable) and operand.name in inner.variables:
                 column = operand.name
             elif operand is not None:
-                if volatile(operand) or has_exists(operand):
-                    raise NotCovered("RAND, UUID, BNODE or EXISTS inside an aggregate")
+                if has_exists(operand):
+                    raise NotCovered("EXISTS inside an aggregate")
                 column = f".operand{next(self._numbers)}"
-                bindings.append((column, self.expression(operand)))
+                bindings.append((column, self.expression(operand, name)))
             measures.append(Measure(name, aggregate, column))
         if bindings:
             inner = Binding(inner, bindings, self.around)
@@ -225,8 +219,8 @@ class Compiler:
         keys = []
         bindings: list[tuple[str, Compiled]] = []
         for key in plan.keys:
-            if volatile(key.expression) or has_exists(key.expression):
-                raise NotCovered("RAND, UUID, BNODE or EXISTS inside ORDER BY")
+            if has_exists(key.expression):
+                raise NotCovered("EXISTS inside ORDER BY")
             if isinstance(key.expression, Variable):
                 keys.append((key, key.expression.name))
             else:
@@ -237,7 +231,7 @@ class Compiler:
         if visible is None:
             visible = tuple(name for name in inner.variables if not name.startswith("."))
         if bindings:
-            inner = Binding(inner, bindings, self.around)
+            inner = Binding(inner, bindings, self.around, anonymous=True)
         return Ordering(inner, keys, visible, self.terms)
 
     def _each(self, plan: Each) -> Operator:

@@ -26,7 +26,7 @@ from weir.kernel.interval.operators import (
     uncovered,
     union,
 )
-from weir.kernel.interval.operators.evaluate import Surroundings, filter_by
+from weir.kernel.interval.operators.evaluate import Surroundings, extend_by, filter_by
 from weir.kernel.interval.relation import Relation
 from weir.kernel.interval.routing import Condition, Router
 from weir.language.expressions import Not
@@ -57,15 +57,25 @@ class Probe:
 
 
 class Check:
-    """A condition: an expression whose EXISTS parts are decided by probes."""
+    """A condition: an expression whose EXISTS parts are decided by probes.
+
+    ``anonymous`` is for OPTIONAL, where RAND and its like do not tell solutions apart.
+    """
+
+    name = "filter"
 
     def __init__(
-        self, compiled: Compiled, probes: Sequence[Probe], around: Callable[[], Surroundings], name: str
+        self,
+        compiled: Compiled,
+        probes: Sequence[Probe],
+        around: Callable[[], Surroundings],
+        *,
+        anonymous: bool = False,
     ) -> None:
         self.compiled = compiled
         self.probes = tuple(probes)
         self.around = around
-        self.name = name
+        self.anonymous = anonymous
         expression = compiled.expression
         self._direct: tuple[Probe, bool] | None = None
         for probe in self.probes:
@@ -84,12 +94,14 @@ class Check:
         if not len(relation):
             return relation
         if not self.probes:
-            return filter_by(relation, self.compiled, self.around())
+            return filter_by(relation, self.compiled, self.around(), anonymous=self.anonymous)
         if self._direct is not None:
             probe, negated = self._direct
             asking, partners = probe.asked(relation)
             return exists(asking, partners, negated=negated).keep(relation.variables)
-        return filter_by(self.marked(relation), self.compiled, self.around()).keep(relation.variables)
+        marked = self.marked(relation)
+        kept = filter_by(marked, self.compiled, self.around(), anonymous=self.anonymous)
+        return kept.keep(relation.variables)
 
     def marked(self, relation: Relation) -> Relation:
         """The rows cut where an EXISTS changes, with its answer as a column."""
@@ -294,23 +306,23 @@ class Difference(Operator):
 
 
 class Marking(Operator):
-    """A BIND whose expression has EXISTS parts."""
+    """A run of BINDs with EXISTS parts, none of which looks at a variable that the run binds."""
 
-    def __init__(
-        self, inner: Operator, variable: str, check: Check, bind: Callable[[Relation], Relation]
-    ) -> None:
+    def __init__(self, inner: Operator, bindings: Sequence[tuple[str, Check]]) -> None:
         self.inner = inner
-        self.check = check
-        self.bind = bind
-        self.variables = tuple(dict.fromkeys((*inner.variables, variable)))
+        self.bindings = tuple(bindings)
+        self.variables = tuple(dict.fromkeys((*inner.variables, *(name for name, _ in bindings))))
 
     @property
     def steady(self) -> bool:  # type: ignore[override]
-        return self.inner.steady and self.check.steady
+        return self.inner.steady and all(check.steady for _, check in self.bindings)
 
     def run(self) -> Relation:
         rows = self.inner.run()
-        return self.bind(self.check.marked(rows)).keep(self.variables)
+        for _, check in self.bindings:
+            rows = check.marked(rows)
+        compiled = [(name, check.compiled) for name, check in self.bindings]
+        return extend_by(rows, compiled, self.bindings[0][1].around()).keep(self.variables)
 
     def within(self, seed: Relation, key: str) -> Relation:
         raise NotImplementedError("EXISTS in BIND for given values of outer variables")
