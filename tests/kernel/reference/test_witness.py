@@ -2,7 +2,8 @@
 
 Only what both define alike: its store is a set and rewrites literals, so data are IRIs and canonical
 integers; it lets AS hide a variable in scope, takes no zero-length path from a term outside the graph
-(18.4), and does not substitute into the paths of EXISTS (18.6).
+and counts what both sides of ``p|q`` connect once (18.4), and does not substitute into the paths of EXISTS
+(18.6).
 """
 
 from __future__ import annotations
@@ -34,17 +35,17 @@ subject = st.sampled_from([*VARIABLES, *VARIABLES, "<urn:a>", "_:n"])
 predicate = st.sampled_from(["<urn:p>", "<urn:q>", "<urn:p>", "?z"])
 object_ = st.sampled_from([*VARIABLES, *VARIABLES, "<urn:b>", "1"])
 PATHS = """
-<urn:p>+ <urn:p>* <urn:p>? <urn:p>/<urn:q> <urn:p>|<urn:q> ^<urn:p> !<urn:p> !^<urn:q> <urn:p>/<urn:p>*
+<urn:p>+ <urn:p>* <urn:p>? <urn:p>/<urn:q> ^<urn:p> !<urn:p> !^<urn:q> <urn:p>/<urn:p>*
 (<urn:p>/<urn:q>)* (<urn:p>|^<urn:q>)+
 """
 path = st.sampled_from(PATHS.split())
-variable = st.sampled_from(VARIABLES)
+ends = st.permutations(VARIABLES)
 plain = st.tuples(subject, predicate, object_).map(" ".join)
-step = st.one_of(plain, plain, st.tuples(variable, path, variable).map(" ".join))
+step = st.one_of(plain, plain, st.tuples(ends, path).map(lambda t: f"{t[0][0]} {t[1]} {t[0][1]}"))
 steps = st.lists(step, min_size=1, max_size=2).map(" . ".join)
 operand = st.sampled_from([*VARIABLES, "1", "<urn:a>", "?x + 1", "2"])
 condition = st.one_of(
-    st.tuples(operand, st.sampled_from(["=", "!=", "<", ">="]), operand).map(" ".join),
+    st.tuples(operand, st.sampled_from(["=", "!=", "<", ">"]), operand).map(" ".join),
     st.sampled_from(["BOUND(?x)", "!BOUND(?y)", "isIRI(?z)", "?x IN (1, <urn:a>)", "?y NOT IN (?x, 0)"]),
     st.sampled_from(["COALESCE(?x, 1) = 1", "IF(BOUND(?x), ?x = 1, true)", "?x = 1 || ?y = 2", "!(?x = ?y)"]),
 )
