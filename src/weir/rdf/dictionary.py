@@ -15,7 +15,7 @@ from weir.rdf.inline import inline_text
 from weir.rdf.single import encode_text
 from weir.rdf.terms import Term, parse_term
 
-_FEW = 64
+_FEW = 384
 """Below this many texts, one by one is faster than a column."""
 
 

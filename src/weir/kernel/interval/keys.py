@@ -15,6 +15,8 @@ from weir.rdf.columns import Ids, Mask
 
 _GOLDEN = np.int64(-7046029254386353131)
 _MIX = np.int64(-4658895280553007687)
+_FEW = 12
+"""Up to this many rows, a loop costs less than the fixed price of sorting."""
 
 
 def combine(columns: Sequence[Ids]) -> Ids:
@@ -37,8 +39,13 @@ def codes(columns: Sequence[Ids], length: int) -> tuple[Ids, Ids]:
     """
     if not columns or length <= 1:
         return np.zeros(length, np.int64), np.zeros(min(length, 1), np.int64)
+    if length <= _FEW:
+        seen: dict[tuple[int, ...], int] = {}
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        few = [seen.setdefault(row, len(seen)) for row in rows]
+        return np.array(few), np.array([few.index(number) for number in range(len(seen))])
     keys = combine(columns)
-    order = np.argsort(keys, kind="stable")
+    order = np.argsort(keys)
     ordered = keys[order]
     new = np.empty(length, np.bool_)
     new[0] = True

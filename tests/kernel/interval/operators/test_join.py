@@ -68,10 +68,9 @@ def test_join_with_an_index_on_some_shared_columns(
 
 @thorough
 @given(two_relations())
-def test_join_in_chunks_and_by_sorting(pair: tuple[Relation, Relation]) -> None:
+def test_join_in_chunks(pair: tuple[Relation, Relation]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(joins, "CHUNK", 3)
-        patch.setattr(joins, "_FEW", 0)
         check_each_index(operators.join(*pair), pair, slow_join)
 
 
@@ -82,7 +81,6 @@ def test_colliding_keys_are_told_apart(pair: tuple[Relation, Relation]) -> None:
         return columns[0] if len(columns) == 1 else np.zeros(len(columns[0]), np.int64)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(joins, "_FEW", 0)
         patch.setattr(joins, "combine", constant)
         patch.setattr(keys, "combine", constant)
         patch.setattr("weir.kernel.interval.operators.index.combine", constant)

@@ -49,6 +49,13 @@ class Index:
         """The rows in key order; ``ranges`` are ranges of it."""
         return self._order
 
+    def run(self, probe: int) -> Ids:
+        """The rows of one key."""
+        place = int(self._keys.searchsorted(probe))
+        if place == len(self._keys) or self._keys[place] != probe:
+            return self._order[:0]
+        return self._order[self._offsets[place] : self._offsets[place + 1]]
+
     def ranges(self, probes: Ids) -> tuple[Ids, Ids]:
         """For each probe the first place in ``order`` of its run, and the run's length (0: no match)."""
         if not len(self._keys):

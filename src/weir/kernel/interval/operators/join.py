@@ -139,32 +139,50 @@ def _matches_on(
 
 def _few(few: Relation, many: Relation, on: Sequence[str]) -> Matches:
     """For a handful of rows, comparing them with every other row is cheaper than sorting."""
-    lefts: list[Ids] = []
-    rights: list[Ids] = []
+    runs: list[Ids] = []
+    first, rest = on[0], on[1:]
     for row in range(len(few)):
-        hits = np.flatnonzero(many.columns[on[0]] == few.columns[on[0]][row])
-        for name in on[1:]:
+        hits = (many.columns[first] == few.columns[first][row]).nonzero()[0]
+        for name in rest:
             hits = hits[many.columns[name][hits] == few.columns[name][row]]
-        lefts.append(np.full(len(hits), row))
-        rights.append(hits)
-    left = lefts[0] if len(lefts) == 1 else np.concatenate(lefts)
-    right = rights[0] if len(rights) == 1 else np.concatenate(rights)
+        runs.append(hits)
+    return _from_runs(few, many, runs)
+
+
+def _from_runs(few: Relation, many: Relation, runs: Sequence[Ids]) -> Matches:
+    """Matches of row i of ``few`` with the rows ``runs[i]`` of ``many``."""
+    if len(runs) == 1:
+        right = runs[0]
+        if not len(right):
+            return _NO_MATCHES
+        start = np.maximum(many.start[right], few.start[0])
+        end = np.minimum(many.end[right], few.end[0])
+        meet = start < end
+        if not meet.all():
+            right, start, end = right[meet], start[meet], end[meet]
+        return Matches(np.zeros(len(right), np.int64), right, start, end)
+    right = np.concatenate(runs)
+    if not len(right):
+        return _NO_MATCHES
+    left = np.repeat(np.arange(len(runs)), [len(run) for run in runs])
     return _meeting(few, many, left, right)
 
 
 def _probe(probing: Relation, index: Index, on: Sequence[str], limit: int, operator: str) -> Matches:
     target = index.relation
-    first, counts = index.ranges(combine([probing.columns[name] for name in index.on]))
+    keys = combine([probing.columns[name] for name in index.on])
     # A single-column key is exact; a combined one, and columns beyond the key, are compared here.
     check = [name for name in on if len(index.on) > 1 or name not in index.on]
-    total = int(counts.sum())
+    if len(probing) <= _FEW and not check:
+        return _bounded(_from_runs(probing, target, [index.run(key) for key in keys]), limit, operator)
+    first, counts = index.ranges(keys)
+    ends = np.cumsum(counts)
+    total = int(ends[-1]) if len(ends) else 0
     if total <= CHUNK:
         left = np.repeat(np.arange(len(probing)), counts)
-        within = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
-        right = index.order[np.repeat(first, counts) + within]
+        right = index.order[np.arange(total) + np.repeat(first - ends + counts, counts)]
         left, right = _verified(probing, target, left, right, check)
         return _bounded(_meeting(probing, target, left, right), limit, operator)
-    ends = np.cumsum(counts)
     parts: list[Matches] = []
     for begin in range(0, total, CHUNK):
         flat = np.arange(begin, min(begin + CHUNK, total))
@@ -203,7 +221,8 @@ def _meeting(one: Relation, two: Relation, left: Ids, right: Ids) -> Matches:
     meet = start < end
     if meet.all():
         return Matches(left, right, start, end)
-    return Matches(left[meet], right[meet], start[meet], end[meet])
+    kept = meet.nonzero()[0]
+    return Matches(left[kept], right[kept], start[kept], end[kept])
 
 
 def _bounded(found: Matches, limit: int, operator: str) -> Matches:

@@ -19,6 +19,8 @@ from weir.kernel.interval.operators.coverage import ROOM
 from weir.kernel.interval.operators.join import CHUNK
 from weir.rdf.columns import Ids, Mask
 
+_DENSE = 32
+
 
 class Sweep:
     """``group`` numbers rows 0, 1, …; rows are visible in ``[start, end)``."""
@@ -31,7 +33,16 @@ class Sweep:
             self._times = np.unique(np.concatenate([start, end]))
             self._low, self._span = 0, len(self._times)
         first, last = self._place(group, start), self._place(group, end)
-        self.cuts = np.unique(np.concatenate([first, last]))
+        self._rank: Ids | None = None
+        room = (int(group.max()) + 1) * self._span if len(group) else 0
+        if room <= _DENSE * len(group) + _DENSE:
+            # The line is short enough to be written down: no sorting, no searching.
+            cut = np.zeros(room, np.bool_)
+            cut[first] = cut[last] = True
+            self.cuts = np.flatnonzero(cut)
+            self._rank = np.cumsum(cut) - 1
+        else:
+            self.cuts = np.unique(np.concatenate([first, last]))
         self.segments = max(len(self.cuts) - 1, 0)
 
     def _place(self, group: Ids, time: Ids) -> Ids:
@@ -41,8 +52,10 @@ class Sweep:
 
     def ranges(self, group: Ids, start: Ids, end: Ids) -> tuple[Ids, Ids]:
         """The segments that rows cover; their ends must be among the cuts."""
-        first = np.searchsorted(self.cuts, self._place(group, start))
-        return first, np.searchsorted(self.cuts, self._place(group, end))
+        first, last = self._place(group, start), self._place(group, end)
+        if self._rank is not None:
+            return self._rank[first], self._rank[last]
+        return np.searchsorted(self.cuts, first), np.searchsorted(self.cuts, last)
 
     def intervals(self, segments: Ids) -> tuple[Ids, Ids, Ids]:
         """The group and the interval of segments that some row covers."""
