@@ -37,14 +37,14 @@ def needs_network(query: Query) -> bool:
 
 def network(query: Query) -> list[tuple[str, str]]:
     """The queries in the order of their registration (raises ``weir.TranslationError``)."""
-    return [(_name(part, place), write(part, Dialect.CSPARQL)) for place, part in enumerate(parts(query), 1)]
+    return [(_name(part, place), write(part, Dialect.CSPARQL)) for place, part in enumerate(_parts(query), 1)]
 
 
 def _name(query: Query, place: int) -> str:
     return f"query{place}" if query.output is None else query.output
 
 
-def parts(query: Query) -> tuple[Query, ...]:
+def _parts(query: Query) -> tuple[Query, ...]:
     """The network as queries: one per use of a window, then the one that joins them."""
     _check(query)
     windows = {window.name: window for window in query.dataset.windows}

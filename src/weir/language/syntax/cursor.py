@@ -134,12 +134,12 @@ class Cursor:
             raise self.error(f"{title} has no {feature.value}", index, f"it is {owners}")
         fits = _titles(self.presets)
         first, place = next((f, p) for f, p in self.used if _MASKS[f] != _EVERY)
-        line, _ = self.tokens.source.place(self.tokens.offset(place))
-        raise self.error(
-            f"{feature.value} is {owners}, but this query is {fits}",
-            index,
-            f"it is {fits} by {first.value} on line {line}; one query is written in one dialect",
+        hint = (
+            f"it is {fits} by {first.value} on line {self._line(place)}; one query is written in one dialect"
         )
+        if first is Feature.BARE_AGGREGATE:
+            hint = f"{hint}; outside CQELS-QL write ({self.tokens.written(place)}(…) AS ?name)"
+        raise self.error(f"{feature.value} is {owners}, but this query is {fits}", index, hint)
 
     @property
     def presets(self) -> tuple[Preset, ...]:
@@ -172,9 +172,9 @@ class Cursor:
                 return "the string is not closed on its line; use three quotes for a string of several lines"
             if text in "`“”‘’":
                 return 'strings stand in straight quotes: "…"'
-            if text == "<":
-                return "an IRI in <…> may hold no spaces, quotes or braces"
             return None
+        if text == "<":
+            return "an IRI in <…> may hold no spaces, quotes or braces"
         if kind == Kind.END:
             opened = self._open_bracket()
             return (

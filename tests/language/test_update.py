@@ -1,0 +1,53 @@
+"""INSERT DATA and DELETE DATA."""
+
+from __future__ import annotations
+
+import pytest
+
+import weir
+from weir.language.update import DeleteData, InsertData, parse_update
+from weir.rdf.terms import IRI, XSD, BlankNode, Literal
+
+A, B, C = (IRI(f"http://e/{name}") for name in "abc")
+PREFIX = "PREFIX : <http://e/> "
+
+
+def test_data_in_graphs() -> None:
+    updates = parse_update(PREFIX + "INSERT DATA { :a :b :c , 1 . GRAPH :c { :a :b [] } . :c :b :a } ; ")
+    assert updates == (
+        InsertData(
+            (
+                (A, B, C, None),
+                (A, B, Literal("1", XSD + "integer"), None),
+                (A, B, BlankNode(".1"), "http://e/c"),
+                (C, B, A, None),
+            )
+        ),
+    )
+
+
+def test_operations_follow_one_another() -> None:
+    updates = parse_update(PREFIX + "DELETE DATA { :a :b :c } ; INSERT DATA { :c :b :a }")
+    assert updates == (DeleteData(((A, B, C, None),)), InsertData(((C, B, A, None),)))
+    assert parse_update("") == ()
+    assert parse_update("INSERT DATA {}") == (InsertData(()),)
+
+
+@pytest.mark.parametrize(
+    ("text", "primary"),
+    [
+        ("INSERT DATA { :a :b ?x }", "data may hold no variables"),
+        ("INSERT DATA { GRAPH ?g { :a :b :c } }", "expected the IRI of a graph"),
+        ("DELETE DATA { :a :b _:c }", "DELETE DATA may hold no blank nodes"),
+        ("INSERT DATA { 1 :b :c }", "a literal cannot be a subject"),
+        ("DELETE WHERE { :a :b :c }", "expected DATA"),
+        ("INSERT DATA { :a :b :c } INSERT DATA {}", "expected ';'"),
+        ("INSERT DATA { :a :b :c :d }", "expected '.' or '}'"),
+        ("CLEAR ALL", "expected INSERT DATA or DELETE DATA"),
+        ("INSERT DATA { :a :b :c", "expected"),
+    ],
+)
+def test_what_is_refused(text: str, primary: str) -> None:
+    with pytest.raises(weir.SyntaxError) as caught:
+        parse_update(PREFIX + text)
+    assert caught.value.primary.startswith(primary)
