@@ -20,11 +20,13 @@ _FEW = 384
 
 
 class Dictionary:
-    """Ids to texts under one key. Grows by ``encode`` and ``add``; ``retain`` is its only way to shrink."""
+    """Ids to texts under one key. Grows by ``encode`` and ``add``; ``retain`` is its only way to shrink,
+    and counts up ``generation``, so that whoever remembers ids knows when to encode again."""
 
     def __init__(self, key: bytes = DEFAULT_KEY) -> None:
         self.key = key
         self._texts: dict[int, str] = {}
+        self.generation = 0
 
     def __len__(self) -> int:
         return len(self._texts)
@@ -83,6 +85,7 @@ class Dictionary:
 
     def retain(self, ids: Ids) -> None:
         """Forget every text but those of ``ids``."""
+        self.generation += 1
         keep = set(ids.tolist())
         self._texts = {i: text for i, text in self._texts.items() if i in keep}
 

@@ -23,6 +23,7 @@ from weir.kernel.interval.expressions.numbers import (
 )
 from weir.kernel.interval.expressions.terms import EXOTIC, NOT_A_NUMBER, TermClass, Terms
 from weir.kernel.interval.expressions.truth import ERROR, FALSE, TRUE, Truth, truth_of
+from weir.kernel.interval.expressions.vector import Vector
 from weir.language.expressions import Comparison
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.inline import TYPE_SHIFT, Inline, payloads
@@ -95,21 +96,47 @@ def _compare_exact(compare: Callable[[Any, Any], Any], left: Numbers, right: Num
     return truth_of(compare(a * up, b * over)), too_large
 
 
-def compare_ids(operator: Comparison, left: Ids, right: Ids, terms: Terms) -> Truth:
-    """Terms by value; UNDONE where the scalar way is needed. Both columns have the full length."""
-    rows = len(left)
-    if not rows:
-        return np.empty(0, np.int8)
+def compare(operator: Comparison, left: Vector, right: Vector, terms: Terms) -> Truth:
+    """Values of any kind; UNDONE where the scalar way is needed."""
+    if left.is_numeric or right.is_numeric:
+        return np.broadcast_to(compare_numbers(operator, left.numbers(), right.numbers()), left.length)
+    one, two = left.short_ids(), right.short_ids()
+    family = _family(one)
+    if family and family == _family(two):
+        if family == _NUMBER:
+            truth = compare_numbers(operator, left.numbers(), right.numbers())
+        else:
+            truth = _of_family(family, operator, one, two)
+        return np.broadcast_to(truth, left.length)
+    return _compare_mixed(operator, left.ids(), right.ids(), terms)
+
+
+def _family(ids: Ids) -> int:
+    """The family that all ids belong to, if it is one of inline ids."""
+    if not len(ids) or ids[0] >= 0:
+        return _HASHED
+    high = ids >> TYPE_SHIFT
+    if len(ids) > 1 and not (high == high[0]).all():
+        families = _FAMILY[np.where(ids < 0, high & 31, 0)]
+        return int(families[0]) if (families == families[0]).all() else _HASHED
+    return int(_FAMILY[high[0] & 31])
+
+
+def _compare_mixed(operator: Comparison, left: Ids, right: Ids, terms: Terms) -> Truth:
     one = _FAMILY[np.where(left < 0, (left >> TYPE_SHIFT) & 31, 0)]
     two = _FAMILY[np.where(right < 0, (right >> TYPE_SHIFT) & 31, 0)]
-    family = int(one[0])
-    if family == int(two[0]) and bool((one == family).all()) and bool((two == family).all()):
-        return _of_family(family, operator, left, right, terms)
-    out = np.full(rows, UNDONE)
-    for family in range(1, 5):
+    if not one.any() and not two.any():
+        return _hashed(operator, left, right, terms)
+    out = np.full(len(left), UNDONE)
+    for family in range(_NUMBER, _DATE + 1):
         both = np.flatnonzero((one == family) & (two == family))
-        if len(both):
-            out[both] = _of_family(family, operator, left[both], right[both], terms)
+        if not len(both):
+            continue
+        a, b = left[both], right[both]
+        if family == _NUMBER:
+            out[both] = compare_numbers(operator, numbers_of(a, terms), numbers_of(b, terms))
+        else:
+            out[both] = _of_family(family, operator, a, b)
     # Inline literals of two families have values in different spaces.
     apart = (one != two) & (one != _HASHED) & (two != _HASHED)
     out[apart] = _UNEQUAL.get(operator, ERROR)
@@ -119,19 +146,12 @@ def compare_ids(operator: Comparison, left: Ids, right: Ids, terms: Terms) -> Tr
     return out
 
 
-def _of_family(family: int, operator: Comparison, left: Ids, right: Ids, terms: Terms) -> Truth:
-    compare = _OPERATORS[operator]
-    if family == _NUMBER:
-        return np.broadcast_to(
-            compare_numbers(operator, numbers_of(left, terms), numbers_of(right, terms)), len(left)
-        )
+def _of_family(family: int, operator: Comparison, left: Ids, right: Ids) -> Truth:
     if family == _BOOLEAN:
-        return truth_of(compare(left & 1, right & 1))
+        return truth_of(_OPERATORS[operator](left & 1, right & 1))
     if family == _DATE:
-        return truth_of(compare(payloads(left), payloads(right)))
-    if family == _MOMENT:
-        return _moments(operator, left, right)
-    return _hashed(operator, left, right, terms)
+        return truth_of(_OPERATORS[operator](payloads(left), payloads(right)))
+    return _moments(operator, left, right)
 
 
 def _moments(operator: Comparison, left: Ids, right: Ids) -> Truth:
@@ -169,19 +189,22 @@ def _instants_of(kind: Inline, payload: Ids) -> tuple[Ids, Mask]:
 
 def _hashed(operator: Comparison, left: Ids, right: Ids, terms: Terms) -> Truth:
     """Rows with a hashed or unbound id on some side: equality of IRIs, blank nodes and strings."""
-    unbound = (left == 0) | (right == 0)
+    out = np.where((left == 0) | (right == 0), ERROR, UNDONE)
     if operator not in _UNEQUAL:
-        return np.where(unbound, ERROR, UNDONE)
+        return out
     unequal = _UNEQUAL[operator]
     same = left == right
-    out = np.where(unbound, ERROR, UNDONE)
-    one, two = classes_of(left, terms), classes_of(right, terms)
-    # The same term is equal to itself, but for NaN, and two terms are unequal as soon as one is no
-    # literal or has a language tag, or if both are strings.
-    out[same & ~unbound & (one != TermClass.NUMBER)] = FALSE if unequal == TRUE else TRUE
-    plain = _DIFFERENT[one] | _DIFFERENT[two]
-    plain |= (one == TermClass.STRING) & (two == TermClass.STRING)
-    out[~same & ~unbound & plain] = unequal
+    one = classes_of(left, terms)
+    # The same term is equal to itself, but for NaN; two terms are unequal as soon as one is no literal
+    # or has a language tag, or if both are strings.
+    open_ = out == UNDONE
+    out[open_ & same & (one != TermClass.NUMBER)] = FALSE if unequal == TRUE else TRUE
+    out[open_ & ~same & _DIFFERENT[one]] = unequal
+    rest = np.flatnonzero((out == UNDONE) & ~same)
+    if len(rest):
+        two = classes_of(right[rest], terms)
+        plain = _DIFFERENT[two] | ((one[rest] == TermClass.STRING) & (two == TermClass.STRING))
+        out[rest[plain]] = unequal
     return out
 
 

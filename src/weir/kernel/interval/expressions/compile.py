@@ -16,13 +16,13 @@ import numpy as np
 from weir.errors import EvaluationError
 from weir.kernel.functions import Context
 from weir.kernel.functions.evaluate import TIMESTAMP
-from weir.kernel.functions.inspection import is_volatile, variables_of
+from weir.kernel.functions.inspection import is_volatile, variables_of, walk
 from weir.kernel.interval.expressions import arithmetic, nodes
 from weir.kernel.interval.expressions.nodes import Frame, Node
 from weir.kernel.interval.expressions.numbers import Numbers
-from weir.kernel.interval.expressions.scalar import Scalar
+from weir.kernel.interval.expressions.scalar import Rows, Scalar
 from weir.kernel.interval.expressions.terms import TermClass, Terms
-from weir.kernel.interval.expressions.truth import TRUE, Truth
+from weir.kernel.interval.expressions.truth import TRUE
 from weir.kernel.interval.relation import Relation
 from weir.language.expressions import (
     And,
@@ -49,6 +49,9 @@ from weir.rdf.terms import IRI, BlankNode, Literal, Term, Variable
 NOW = ".now"
 """The column that stands for ``NOW()``."""
 
+_FEW = 4
+"""Up to this many rows, going row by row costs less than the fixed price of columns."""
+
 Functions = Mapping[str, Callable[..., Term]]
 """Extension functions by IRI; each depends on nothing but its arguments."""
 
@@ -73,6 +76,7 @@ class Compiled:
     timestamps: tuple[Timestamp, ...]
     node: Node
     terms: Terms
+    rows: Rows
     place: str = ""
 
     @property
@@ -82,17 +86,19 @@ class Compiled:
 
     def ids(self, relation: Relation) -> Ids:
         """The value's id for each row, 0 on error."""
+        if len(relation) <= _FEW and self.plain:
+            rows = self.rows.of(relation)
+            return np.array([self.rows.identifier(row) for row in rows], np.int64)
         return self.node.evaluate(self._frame(relation)).ids()
-
-    def truth(self, relation: Relation) -> Truth:
-        """The effective boolean value for each row."""
-        return self.node.evaluate(self._frame(relation)).truth()
 
     def mask(self, relation: Relation) -> Mask:
         """Where the effective boolean value is true: what FILTER keeps."""
-        return np.asarray(self.truth(relation) == TRUE)
+        if len(relation) <= _FEW and self.plain:
+            return np.array([self.rows.holds(row) for row in self.rows.of(relation)], np.bool_)
+        return np.asarray(self.node.evaluate(self._frame(relation)).truth() == TRUE)
 
     def _frame(self, relation: Relation) -> Frame:
+        self.terms.refresh()
         return Frame(relation.columns, len(relation), self.terms)
 
 
@@ -120,6 +126,7 @@ def compile(
         tuple(builder.timestamps),
         node,
         terms,
+        Rows(expression, terms, builder.context),
         f"{place} {(written if written is not None else expression)!r}" if volatile else "",
     )
 
@@ -146,23 +153,30 @@ class _Builder:
     timestamps: list[Timestamp] = field(default_factory=list)
 
     def build(self, expression: Expression) -> Node:
+        variables = variables_of(expression)
+        if len(variables) == 1 and _scalar_only(expression):
+            # Once per distinct id, and no term is made but the outcome.
+            (name,) = variables
+            scalar = Scalar(expression, (name,), self.terms, self.context, strict=False)
+            return nodes.Applied(scalar, (nodes.Column(name),))
         return _BUILDERS[type(expression)](self, expression)
 
-    def scalar(self, template: Expression) -> Scalar:
-        return Scalar(template, self.terms, self.context)
+    def scalar(self, template: Expression, count: int) -> Scalar:
+        names = [variable.name for variable in _placeholders(count)]
+        return Scalar(template, names, self.terms, self.context, strict=True)
 
     def all(self, expressions: tuple[Expression, ...]) -> tuple[Node, ...]:
         return tuple(self.build(each) for each in expressions)
 
     def constant(self, term: Term) -> Node:
-        return nodes.Constant.of(self.terms.encode(term), self.terms)
+        return nodes.Constant.of(self.terms.encode_constant(term), self.terms)
 
     def compared(self, expression: Compare) -> Node:
         left, right = self.build(expression.left), self.build(expression.right)
         return nodes.Compared(expression.operator, left, right, self._comparer(expression.operator))
 
     def _comparer(self, operator: Comparison) -> Scalar:
-        return self.scalar(Compare(operator, _FIRST, _SECOND))
+        return self.scalar(Compare(operator, _FIRST, _SECOND), 2)
 
     def among(self, expression: In) -> Node:
         operand = self.build(expression.operand)
@@ -171,7 +185,7 @@ class _Builder:
 
     def calculated(self, expression: Calculate) -> Node:
         left, right = self.build(expression.left), self.build(expression.right)
-        scalar = self.scalar(Calculate(expression.operator, _FIRST, _SECOND))
+        scalar = self.scalar(Calculate(expression.operator, _FIRST, _SECOND), 2)
         return nodes.Calculated(expression.operator, left, right, scalar)
 
     def call(self, expression: Call) -> Node:
@@ -180,7 +194,7 @@ class _Builder:
             self.reads_time = True
             return nodes.Column(NOW)
         arguments = self.all(expression.arguments)
-        scalar = self.scalar(Call(function, _placeholders(len(arguments))))
+        scalar = self.scalar(Call(function, _placeholders(len(arguments))), len(arguments))
         if function in _NUMERIC and len(arguments) == 1:
             return nodes.Numeric(_NUMERIC[function], arguments[0], scalar)
         if function is Builtin.SAMETERM:
@@ -198,8 +212,8 @@ class _Builder:
             self.timestamps.append(Timestamp(name, (subject, predicate, object)))
             return nodes.Column(name)
         arguments = self.all(expression.arguments)
-        scalar = self.scalar(FunctionCall(expression.function, _placeholders(len(arguments))))
-        return nodes.Applied(scalar, arguments)
+        template = FunctionCall(expression.function, _placeholders(len(arguments)))
+        return nodes.Applied(self.scalar(template, len(arguments)), arguments)
 
     def exists(self, expression: Exists) -> Node:
         raise EvaluationError("EXISTS in an expression that was not prepared: it must be a column by now")
@@ -210,6 +224,21 @@ def _placeholders(count: int) -> tuple[Variable, ...]:
 
 
 _FIRST, _SECOND = _placeholders(2)
+
+
+_COLUMNAR = frozenset({*_NUMERIC, *_CLASSES, Builtin.SAMETERM, Builtin.ISNUMERIC})
+
+
+def _scalar_only(expression: Expression) -> bool:
+    """Whether some part has no columnar way, and none depends on more than variables."""
+    parts = list(walk(expression))
+    if any(isinstance(part, Exists) for part in parts):
+        return False
+    calls = [part.function for part in parts if isinstance(part, Call)]
+    named = [part.function.value for part in parts if isinstance(part, FunctionCall)]
+    if Builtin.NOW in calls or TIMESTAMP in named:
+        return False
+    return bool(named) or any(function not in _COLUMNAR for function in calls)
 
 
 def _flat(kind: type[Or] | type[And], expression: Expression) -> list[Expression]:
@@ -229,10 +258,10 @@ _BUILDERS: dict[type, Callable[[_Builder, Any], Node]] = {
     Compare: _Builder.compared,
     Calculate: _Builder.calculated,
     Negate: lambda builder, expression: nodes.Numeric(
-        arithmetic.negate, builder.build(expression.operand), builder.scalar(Negate(_FIRST))
+        arithmetic.negate, builder.build(expression.operand), builder.scalar(Negate(_FIRST), 1)
     ),
     Plus: lambda builder, expression: nodes.Numeric(
-        arithmetic.plus, builder.build(expression.operand), builder.scalar(Plus(_FIRST))
+        arithmetic.plus, builder.build(expression.operand), builder.scalar(Plus(_FIRST), 1)
     ),
     In: _Builder.among,
     Exists: _Builder.exists,

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from weir.kernel.interval.expressions.arithmetic import calculate
-from weir.kernel.interval.expressions.comparison import UNDONE, classes_of, compare_ids, compare_numbers
+from weir.kernel.interval.expressions.comparison import UNDONE, classes_of, compare
 from weir.kernel.interval.expressions.numbers import Numbers, numbers_of
 from weir.kernel.interval.expressions.scalar import Scalar
 from weir.kernel.interval.expressions.terms import EXOTIC, NOT_A_NUMBER, TermClass, Terms
@@ -137,11 +137,7 @@ class Compared:
         return Vector(frame.length, frame.terms, truth=truth)
 
     def compare(self, left: Vector, right: Vector, frame: Frame) -> Truth:
-        if left.is_numeric or right.is_numeric:
-            truth = compare_numbers(self.operator, left.numbers(), right.numbers())
-            truth = np.broadcast_to(truth, frame.length)
-        else:
-            truth = compare_ids(self.operator, left.ids(), right.ids(), frame.terms)
+        truth = compare(self.operator, left, right, frame.terms)
         rows = np.flatnonzero(truth == UNDONE)
         if len(rows):
             ids = self.scalar([left.ids_at(rows), right.ids_at(rows)], len(rows))

@@ -58,6 +58,8 @@ class Terms:
         self._classes: dict[int, TermClass] = {}
         self._numbers: dict[int, NumberEntry] = {}
         self._effective: dict[int, int] = {}
+        self._constants: set[Term] = set()
+        self._generation = dictionary.generation
 
     def term(self, identifier: int) -> Term:
         """The term of an id other than 0."""
@@ -98,6 +100,20 @@ class Terms:
             value = effective_boolean(term) if isinstance(term, Literal) else None
             found = _remember(self._effective, identifier, 1 if value is None else 2 * value)
         return found
+
+    def refresh(self) -> int:
+        """A number that changes whenever the dictionary has forgotten texts: remembered ids may have none
+        then. The query's constants get theirs back."""
+        if self._generation != self.dictionary.generation:
+            self._generation = self.dictionary.generation
+            for term in self._constants:
+                self.dictionary.encode(term)
+        return self._generation
+
+    def encode_constant(self, term: Term) -> int:
+        """The id of a term of the query, whose text is never forgotten."""
+        self._constants.add(term)
+        return self.dictionary.encode(term)
 
     def encode(self, term: Term | None) -> int:
         """The id of a computed term; 0 for none."""

@@ -52,6 +52,10 @@ class Vector:
             return np.broadcast_to(self._ids, self.length)
         return self._ids
 
+    def short_ids(self) -> Ids:
+        """Term ids, at length 1 where all are the same constant."""
+        return self.ids() if self._ids is None else self._ids
+
     def numbers(self) -> Numbers:
         """The numbers among the values; arrays may have length 1."""
         if self._numbers is None:
