@@ -140,13 +140,14 @@ class Dynamics:
     async def _implicit_predicates(self) -> set[str]:
         """The predicates in the names of all labelled implicit graphs."""
         if self._implicit is None:
-            self._implicit = set()
-            labels = {EXPIRATION, INTERVAL, FLAT_FINAL}
-            wholes = await asyncio.gather(*(self.source.look_up((None, label, None, "")) for label in labels))
-            for node, _, _, _ in (quad for whole in wholes for quad in whole):
-                predicate = implicit_predicate(self.source, node)
-                if predicate is not None:
-                    self._implicit.add(predicate)
+            wholes = await asyncio.gather(
+                *(
+                    self.source.look_up((None, label, None, ""))
+                    for label in (EXPIRATION, INTERVAL, FLAT_FINAL)
+                )
+            )
+            names = {implicit_predicate(self.source, quad[0]) for whole in wholes for quad in whole}
+            self._implicit = {name for name in names if name is not None}
         return self._implicit
 
     def forget(self) -> None:

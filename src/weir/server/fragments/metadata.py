@@ -86,8 +86,9 @@ def metadata_triples(about: Described) -> list[TripleText]:
     total = f'"{about.total}"^^<{XSD}integer>'
     triples: list[TripleText] = [
         (about.graph, f"<{FOAF}primaryTopic>", fragment),
-        *_controls(about.index, about.dataset, about.annotation),
+        # Comunica reads the stream in order: what a page is a part of must come before the rest.
         (source, f"<{VOID}subset>", page),
+        *_controls(about.index, about.dataset, about.annotation),
         (fragment, f"<{VOID}subset>", page),
         (page, _TYPE, f"<{HYDRA}PartialCollectionView>"),
         (page, f"<{DCTERMS}title>", _title(about.title)),

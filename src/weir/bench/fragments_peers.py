@@ -1,0 +1,144 @@
+"""The real fragments peers from npm: @ldf/server to measure against, Comunica to be understood by.
+
+Each is installed once, in a folder of its own (their component versions clash), by the npm on PATH.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import Request, urlopen
+
+from weir.errors import RemoteError
+
+PACKAGES = {"comunica": "@comunica/query-sparql@4", "ldf-server": "@ldf/server@3.3.0"}
+"""Comunica 5 needs a newer Node than 20."""
+
+_OFFLINE = ("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ETIMEDOUT", "ECONNRESET", "ENETUNREACH", "network")
+_CONTEXT = "https://linkedsoftwaredependencies.org/bundles/npm/@ldf/server/^3.0.0/components/context.jsonld"
+
+
+class PeerUnavailable(RemoteError):
+    """A peer that cannot be installed; ``offline`` where the network is to blame."""
+
+    def __init__(self, primary: str, *, offline: bool, detail: str | None = None) -> None:
+        super().__init__(primary, detail=detail)
+        self.offline = offline
+
+
+def peers_folder() -> Path:
+    """Where peers are installed: ``$WEIR_PEERS``, or ``artefacts/peers`` under the working directory."""
+    return Path(os.environ.get("WEIR_PEERS", "artefacts/peers")).resolve()
+
+
+def install(name: str, folder: Path | None = None, timeout: float = 280) -> Path:
+    """The folder of an installed peer; several processes may ask at once."""
+    home = (folder or peers_folder()) / name
+    home.mkdir(parents=True, exist_ok=True)
+    with (home / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if (home / ".installed").exists():
+            return home
+        if shutil.which("npm") is None or shutil.which("node") is None:
+            raise PeerUnavailable("node and npm are not installed", offline=False)
+        (home / "package.json").write_text('{"private": true}\n')
+        command = ["npm", "install", "--no-audit", "--no-fund", "--no-package-lock", PACKAGES[name]]
+        try:
+            run = subprocess.run(
+                command, cwd=home, capture_output=True, text=True, timeout=timeout, check=False
+            )
+        except subprocess.TimeoutExpired:
+            raise PeerUnavailable(f"npm took too long to install {PACKAGES[name]}", offline=True) from None
+        if run.returncode:
+            offline = any(word in run.stderr for word in _OFFLINE)
+            raise PeerUnavailable(
+                f"npm cannot install {PACKAGES[name]}", offline=offline, detail=run.stderr[-400:]
+            )
+        (home / ".installed").write_text("")
+        return home
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """A running server: the address above its data sets, and the process that does the work."""
+
+    base: str
+    pid: int
+
+
+@contextmanager
+def ldf_server(data: Mapping[str, Path], folder: Path | None = None, timeout: float = 60) -> Iterator[Peer]:
+    """A running @ldf/server with one worker over Turtle or TriG files, by the names of their data sets."""
+    home = install("ldf-server", folder)
+    port = free_port()
+    config = {
+        "@context": _CONTEXT,
+        "@id": "urn:ldf-server:my",
+        "import": "preset-qpf:config-defaults.json",
+        "title": "peer",
+        "baseURL": f"http://127.0.0.1:{port}/",
+        "datasources": [
+            {
+                "@id": f"urn:ldf-server:{name}",
+                "@type": "TrigDatasource" if file.suffix == ".trig" else "TurtleDatasource",
+                "datasourceTitle": name,
+                "datasourcePath": name,
+                "file": str(file),
+            }
+            for name, file in data.items()
+        ],
+    }
+    first, file = next(iter(data.items()))
+    path = file.with_suffix(".config.json")
+    path.write_text(json.dumps(config))
+    log = file.with_suffix(".log")
+    command = ["node", "node_modules/@ldf/server/bin/ldf-server", str(path), str(port), "1"]
+    with log.open("w") as out:
+        process = subprocess.Popen(command, cwd=home, stdout=out, stderr=subprocess.STDOUT)
+    base = f"http://127.0.0.1:{port}"
+    try:
+        wait_for(f"{base}/{first}", process, log, timeout)
+        yield Peer(base, _worker(log, process.pid))
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def _worker(log: Path, fallback: int) -> int:
+    """The worker's process id, as the server's log says it."""
+    for line in log.read_text().splitlines():
+        words = line.split()
+        if words[:1] == ["Worker"] and len(words) > 1 and words[1].isdecimal():
+            return int(words[1])
+    return fallback
+
+
+def wait_for(url: str, process: subprocess.Popen[bytes], log: Path, timeout: float) -> None:
+    """Wait until a server answers."""
+    end = time.monotonic() + timeout
+    while time.monotonic() < end:
+        if process.poll() is not None:
+            raise RemoteError("the peer ended", detail=log.read_text()[-2000:])
+        try:
+            with urlopen(Request(url, headers={"Accept": "application/n-quads"}), timeout=5):
+                return
+        except (URLError, OSError):
+            time.sleep(0.1)
+    raise RemoteError("the peer did not start in time", detail=log.read_text()[-2000:])
