@@ -131,7 +131,7 @@ def group(terms: NDArray[np.int64], rows: Ids, machines: Ids, layout: Layout) ->
 
 
 @njit(cache=True, inline="always")
-def _linked(links: int, terms: Any, chosen: Any, row: int) -> bool:
+def _linked(links: Any, terms: Any, chosen: Any, row: Any) -> bool:
     for place in range(3):
         code = (links >> (8 * place)) & 0xFF
         if code and terms[place, row] != terms[(code - 1) & 3, chosen[(code - 1) >> 2]]:
@@ -298,13 +298,13 @@ def grow(
 
 
 @njit(cache=True)
-def gather(terms: NDArray[np.int64], rows: Rows, slots: Ids, owner: Ids) -> NDArray[np.int64]:
-    """The values of solutions, a row per column: column c of solution i is at slot ``slots[owner[i], c]``,
-    4·step + place, of its combination; 0 where that is negative."""
-    columns = np.zeros((slots.shape[1], len(rows)), np.int64)
+def gather(terms: NDArray[np.int64], rows: Rows, slots: Any, node: Rows) -> NDArray[np.int64]:
+    """See ``answers.gather``."""
+    width = slots.shape[1]
+    columns = np.zeros((width, len(rows)), np.int64)
     for number in range(len(rows)):
-        for column in range(slots.shape[1]):
-            slot = slots[owner[number], column]
+        for column in range(width):
+            slot = slots[node[number], column]
             if slot >= 0:
                 columns[column, number] = terms[slot & 3, rows[number, slot >> 2]]
     return columns

@@ -19,14 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weir.errors import EvaluationError
+from weir.kernel.matching import speed
 from weir.kernel.matching.layout import Layout
 from weir.kernel.matching.steps import PLACES, link
 from weir.rdf.columns import Ids, Mask
-
-try:
-    from weir.kernel.matching import compiled
-except ImportError:
-    compiled = None  # type: ignore[assignment]
 
 Rows = NDArray[np.int32]
 
@@ -96,7 +92,7 @@ def combinations(
     ``rows`` and ``machines`` are the matches, by row; ``width`` is the most steps a query has.
     """
     made = 0
-    resolve = _plain if compiled is None else _compiled
+    resolve = _plain if speed.compiled is None else _compiled
     for block in resolve(visible, rows, machines, layout, wanted, width):
         made += len(block)
         if made > LIMIT:
@@ -117,6 +113,8 @@ def _bounds(visible: Visible) -> tuple[Rows, Rows]:
 def _compiled(
     visible: Visible, rows: Ids, machines: Ids, layout: Layout, wanted: Wanted, width: int
 ) -> Iterator[Combinations]:
+    compiled = speed.compiled
+    assert compiled is not None
     groups = compiled.group(visible.terms, rows, machines, layout)
     low, high = _bounds(visible)
     kept = compiled.Kept(

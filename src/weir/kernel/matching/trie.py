@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weir.kernel.matching.layout import ROOT, Layout, lay_out
+from weir.kernel.matching.steps import PLACES
 from weir.kernel.matching.table import PairTable
 from weir.rdf.columns import Ids
 
-_PARENT, _MACHINE, _LINKS, _DEPTH, _USES, _ENDS, _TEMPLATE, _KIND = range(8)
+_PARENT, _MACHINE, _LINKS, _DEPTH, _USES, _ENDS, _TEMPLATE, _KIND, _WIDTH = range(9)
 
 
 class Trie:
@@ -25,7 +26,8 @@ class Trie:
         self._kinds = PairTable()  # (machine, links)
         self._nodes = PairTable()  # (parent, kind)
         self._templates = PairTable()  # (template of the parent, links and shape of the pattern)
-        self._columns = np.zeros((8, 16), np.int64)
+        self._columns = np.zeros((9, 16), np.int64)
+        self._slots = np.full((16, 4), -1, np.int8)
         self._layout: Layout | None = None
 
     def __len__(self) -> int:
@@ -82,6 +84,21 @@ class Trie:
         return found
 
     @property
+    def slots(self) -> NDArray[np.int8]:
+        """By node and column of its solutions: 4·step + place where that variable first occurs, or −1."""
+        return self._slots[: self.bound]
+
+    def width(self, ends: Ids) -> Ids:
+        """The number of variables at each node."""
+        found: Ids = self._columns[_WIDTH, ends]
+        return found
+
+    def steps(self, ends: Ids) -> Ids:
+        """The number of patterns at each node."""
+        found: Ids = self._columns[_DEPTH, ends] + 1
+        return found
+
+    @property
     def layout(self) -> Layout:
         """The tree as it stands; laid out again after a change, a few sorts over its nodes."""
         if self._layout is None:
@@ -107,10 +124,29 @@ class Trie:
         columns[_KIND, made] = kinds[makers]
         columns[_TEMPLATE, made], _ = self._templates.intern(before, links[makers] * 8 + shapes[makers])
         np.add.at(columns[_USES], above[above != ROOT], 1)
+        self._name_columns(made, above, links[makers], shapes[makers], step)
         return nodes
+
+    def _name_columns(self, made: Ids, above: Ids, links: Ids, shapes: Ids, step: int) -> None:
+        """The columns of new nodes: those of the node above, then the variables that are new."""
+        inner = above != ROOT
+        width = np.where(inner, self._columns[_WIDTH, np.maximum(above, 0)], 0)
+        if len(width) and int(width.max()) + PLACES > self._slots.shape[1]:
+            wider = np.full((len(self._slots), 2 * self._slots.shape[1]), -1, np.int8)
+            wider[:, : self._slots.shape[1]] = self._slots
+            self._slots = wider
+        self._slots[made] = np.where(inner[:, None], self._slots[np.maximum(above, 0)], -1)
+        for place in range(PLACES):
+            new = ((shapes >> place) & 1 == 0) & ((links >> (8 * place)) & 0xFF == 0)
+            self._slots[made[new], width[new]] = 4 * step + place
+            width = width + new
+        self._columns[_WIDTH, made] = width
 
     def _reserve(self, bound: int) -> None:
         if bound > self._columns.shape[1]:
-            larger = np.zeros((8, max(bound, 2 * self._columns.shape[1])), np.int64)
+            larger = np.zeros((len(self._columns), max(bound, 2 * self._columns.shape[1])), np.int64)
             larger[:, : self._columns.shape[1]] = self._columns
             self._columns = larger
+            slots = np.full((larger.shape[1], self._slots.shape[1]), -1, np.int8)
+            slots[: len(self._slots)] = self._slots
+            self._slots = slots

@@ -1,0 +1,144 @@
+"""The results of many queries: each kept once, however many queries share it, and handed out per query.
+
+Queries that are equal up to the names of their variables have one *channel*. A result belongs to a channel;
+its columns are the variables in the order in which the channel's steps first meet them. What a query
+calls them, and which it selects, is its *header*. So nothing is copied per query until it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weir.kernel.batch import Answers
+from weir.kernel.matching import speed
+from weir.kernel.matching.resolve import Rows
+from weir.rdf.columns import Ids
+
+_NONE = np.empty(0, np.int64)
+
+
+class Results(Protocol):
+    """Results of some channels at some times; ``columns`` has a row per column, 0 behind the last."""
+
+    @property
+    def channel(self) -> Ids: ...
+
+    @property
+    def at(self) -> Ids: ...
+
+    def columns(self) -> NDArray[np.int64]:
+        """The values, a row per column."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Results whose values are at hand."""
+
+    channel: Ids
+    at: Ids
+    values: NDArray[np.int64]
+
+    def columns(self) -> NDArray[np.int64]:
+        return self.values
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """Results as the triples that made them: ``rows`` of ``terms``, read through the slots of their node."""
+
+    channel: Ids
+    at: Ids
+    node: Rows
+    rows: Rows
+    terms: NDArray[np.int64]
+    slots: NDArray[np.int8]
+
+    def columns(self) -> NDArray[np.int64]:
+        return gather(self.terms, self.rows, self.slots, self.node)
+
+
+def gather(terms: NDArray[np.int64], rows: Rows, slots: NDArray[np.int8], node: Rows) -> NDArray[np.int64]:
+    """The values of combinations: column c of one that ends at ``node`` is at ``slots[node, c]``, which is
+    4·step + place; 0 where that is negative."""
+    if speed.compiled is not None:
+        values: NDArray[np.int64] = speed.compiled.gather(terms, rows, slots, node)
+        return values
+    out = np.zeros((slots.shape[1], len(rows)), np.int64)
+    for column in range(slots.shape[1]):
+        slot = slots[node, column]
+        some = np.flatnonzero(slot >= 0)
+        step, place = slot[some] >> 2, slot[some] & 3
+        out[column, some] = terms[place, rows[some, step]]
+    return out
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """How a query reads its channel: for each selected variable the column, −1 where it is never bound."""
+
+    channel: int
+    columns: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class SetAnswers:
+    """What a set of queries answered in one slab. ``headers`` is by query name."""
+
+    headers: Mapping[str, Header]
+    members: Ids  # the number of queries of each channel
+    parts: Sequence[Results] = ()
+    evaluations: int = 0
+    through: int = field(default=0, compare=False)
+
+    def __len__(self) -> int:
+        """The number of results, once per channel."""
+        return sum(len(part.at) for part in self.parts)
+
+    @property
+    def delivered(self) -> int:
+        """The number of results, once per query that gets them."""
+        return sum(int(self.members[part.channel].sum()) for part in self.parts)
+
+    @cached_property
+    def table(self) -> tuple[Ids, Ids, NDArray[np.int64]]:
+        """All results by (channel, time): channel, time, and values, a row per column."""
+        if not self.parts:
+            return _NONE, _NONE, np.empty((0, 0), np.int64)
+        channel = np.concatenate([part.channel for part in self.parts])
+        at = np.concatenate([part.at for part in self.parts])
+        blocks = [part.columns() for part in self.parts]
+        width = max(len(block) for block in blocks)
+        values = np.zeros((width, len(at)), np.int64)
+        first = 0
+        for block in blocks:
+            values[: len(block), first : first + block.shape[1]] = block
+            first += block.shape[1]
+        order = np.lexsort((at, channel))
+        return channel[order], at[order], values[:, order]
+
+    def of(self, query: str) -> Answers:
+        """One query's answers, in the order of time."""
+        header = self.headers[query]
+        channel, at, values = self.table
+        low, high = np.searchsorted(channel, [header.channel, header.channel + 1])
+        none = np.zeros(high - low, np.int64)
+        columns = {
+            name: values[column, low:high] if 0 <= column < len(values) else none
+            for name, column in header.columns.items()
+        }
+        return Answers(at[low:high], columns, evaluations=self.evaluations)
+
+    def items(self) -> Iterator[tuple[str, Answers]]:
+        """The answers of every query that has any."""
+        present = np.zeros(len(self.members), np.bool_)
+        present[self.table[0]] = True
+        for name, header in self.headers.items():
+            if present[header.channel]:
+                yield name, self.of(name)

@@ -1,0 +1,325 @@
+"""Conjunctive queries on equal windows, evaluated together: the automaton, then the tree of steps.
+
+A slab's triples go through the automaton once (TPM), their matches are kept while the window shows them, and
+the constraints of all queries are resolved in one pass (CCR). Each query gets exactly what it would get
+alone: the window, its reports and R2S are those of ``kernel.interval``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weir.errors import UsageError
+from weir.kernel.batch import Batch, Slab
+from weir.kernel.interval.arrivals import Arrivals, Ready
+from weir.kernel.interval.buffer import Buffer
+from weir.kernel.interval.clock import Clock
+from weir.kernel.interval.compiler import NotCovered
+from weir.kernel.interval.instants import HIGHEST, LOWEST, Instants
+from weir.kernel.interval.operators import distinct, expand
+from weir.kernel.interval.r2s import sent
+from weir.kernel.interval.relation import Relation
+from weir.kernel.interval.spec import spec_of
+from weir.kernel.interval.tuples import Cursor
+from weir.kernel.interval.window import Window
+from weir.kernel.matching.answers import Listed, Matched, Results, SetAnswers, gather
+from weir.kernel.matching.channels import Channels
+from weir.kernel.matching.duplicates import Duplicates, contested, find_duplicates
+from weir.kernel.matching.resolve import Combinations, Visible, Wanted, combinations
+from weir.language.query import R2S, Semantics
+from weir.language.windows import WindowDeclaration
+from weir.plan.conjunctions import Conjunction
+from weir.rdf.columns import Ids, Mask
+from weir.rdf.dictionary import Dictionary
+
+_TERMS = 3
+
+
+class ConjunctiveSet:
+    """Queries that all read ``window`` under ``semantics``. Those added before the first slab see every
+    message; one added later would see less and belongs in a set of its own (``shared``)."""
+
+    def __init__(self, window: WindowDeclaration, semantics: Semantics) -> None:
+        spec = spec_of(window, str(window.stream))
+        if spec.back_and_forth:
+            raise NotCovered("closes and content changes under a time-driven tick")
+        self.stream = spec.stream
+        self.semantics = semantics
+        self.channels = Channels(as_set=not spec.bag)
+        self.arrivals = Arrivals()
+        self.window = Window(spec, self.arrivals)
+        self.clock = Clock((self.window,), ((spec.stream, self.arrivals),), semantics)
+        self.rows = Buffer(("subject", "predicate", "object", "number", "coordinate"))
+        self.through: int | None = None
+        self.ended = False
+        self._matches: tuple[Ids, Ids] | None = None
+        self._evaluations = 0
+
+    def __len__(self) -> int:
+        return len(self.channels)
+
+    def add(self, queries: Sequence[tuple[str, Conjunction]], dictionary: Dictionary) -> None:
+        """Register queries, all at once: their patterns join the automaton, their steps the tree."""
+        self.channels.add(queries, dictionary)
+        self._matches = None
+
+    def drop(self, names: Sequence[str]) -> None:
+        """Forget queries."""
+        self.channels.drop(names)
+        self._matches = None
+
+    # Slabs
+
+    def advance(self, slab: Slab) -> SetAnswers:
+        """Evaluate every evaluation time that the slab completes."""
+        if self.ended:
+            raise UsageError(
+                "the input of these queries has ended", hint="start again with a new checkpoint to add input"
+            )
+        before = self.through
+        through = slab.through if before is None else max(slab.through, before)
+        self.through, self.ended = through, slab.end
+        limit = HIGHEST if slab.end else self.clock.ready_below(through)
+        ready = self.arrivals.advance(slab.batches.get(self.stream), limit, before)
+        if ready is not None:
+            self._take_in(ready)
+            self.window.notice()
+        parts: list[Results] = []
+        evaluations = 0
+        for at in self.clock.chunks(through, end=slab.end):
+            evaluations += int(np.count_nonzero(at.emitted))
+            parts.extend(self._evaluate(at))
+        self._evaluations += evaluations
+        return SetAnswers(self.channels.headers, self.channels.members, parts, evaluations, through)
+
+    def _take_in(self, ready: Ready) -> None:
+        """Keep the triples that some query can use, and their matches."""
+        terms = (ready.subject, ready.predicate, ready.object)
+        rows, machines = self.channels.matcher.match(*terms)
+        if self.window.floor > LOWEST:
+            seen = ready.time[rows] >= self.window.floor
+            rows, machines = rows[seen], machines[seen]
+        order = np.argsort(rows, kind="stable")
+        rows, machines = rows[order], machines[order]
+        new = np.ones(len(rows), np.bool_)
+        new[1:] = rows[1:] != rows[:-1]
+        kept = rows[new]
+        first = self.rows.end
+        by = getattr(ready, self.window.spec.rows_by)
+        self.rows.append([*(column[kept] for column in terms), ready.number[kept], by[kept]])
+        if self._matches is not None:
+            number = first + np.cumsum(new) - 1
+            self._matches = (
+                np.concatenate([self._matches[0], number]),
+                np.concatenate([self._matches[1], machines]),
+            )
+
+    def _matched(self, first: int, end: int) -> tuple[Ids, Ids]:
+        """The matches of live rows ``first`` to ``end``, rows counted from ``first``."""
+        if self._matches is None:
+            live = [self.rows.column(place) for place in range(_TERMS)]
+            rows, machines = self.channels.matcher.match(*live)
+            order = np.argsort(rows, kind="stable")
+            self._matches = rows[order] + self.rows.first, machines[order]
+        rows, machines = self._matches
+        base = self.rows.first + first
+        low, high = np.searchsorted(rows, [base, self.rows.first + end]).tolist()
+        return rows[low:high] - base, machines[low:high]
+
+    def _evaluate(self, at: Instants) -> Iterator[Results]:
+        """The results at the evaluations among ``at``; rows that no later instant shows are dropped."""
+        low, high = self.window.bounds(at)
+        where = self.rows.column(4)
+        first, end = np.searchsorted(where, [low[0], high[-1]]).tolist()
+        if first < end and len(self.channels):
+            start = np.searchsorted(high, where[first:end], side="right").astype(np.int32)
+            limit = np.searchsorted(low, where[first:end], side="right").astype(np.int32)
+            terms = np.stack([self.rows.column(place)[first:end] for place in range(_TERMS)])
+            yield from self._resolve(at, terms, start, limit, *self._matched(first, end))
+        self._release(at, low)
+
+    def _resolve(
+        self,
+        at: Instants,
+        terms: NDArray[np.int64],
+        start: NDArray[np.int32],
+        limit: NDArray[np.int32],
+        rows: Ids,
+        machines: Ids,
+    ) -> Iterator[Results]:
+        channels, operator = self.channels, self.semantics.r2s
+        compares, bag = operator is not R2S.RSTREAM, self.window.spec.bag
+        if compares or not bag:
+            duplicates = find_duplicates(terms, start, limit, as_set=not bag)
+        else:
+            none = np.zeros(len(start), np.bool_)
+            duplicates = Duplicates(limit, none, np.empty(0, np.int64))
+        visible = Visible(terms, start, duplicates.end, limit, len(at))
+        marked = duplicates.marked & compares
+        wanted = Wanted(operator is R2S.ISTREAM, marked, channels.whole)
+        plain, slots = channels.plain, channels.slots
+        disputed: list[Combinations] = []
+        special: list[Combinations] = []
+        for found in combinations(visible, rows, machines, channels.trie.layout, wanted, channels.width):
+            own: Mask = plain[found.node] >= 0
+            if compares:
+                apart = own & contested(found, duplicates, start, len(at))
+                if apart.any():
+                    disputed.append(_take(found, np.flatnonzero(apart)))
+                    own &= ~apart
+            index, places = _sent(found, own, at, operator)
+            if len(index):
+                node = found.node[places]
+                yield Matched(plain[node], at.time[index], node, found.rows[places], terms, slots)
+            whole = np.flatnonzero(channels.whole[found.node])
+            if len(whole):
+                special.append(_take(found, whole))
+        if disputed:
+            yield from self._disputed(_concatenated(disputed), at, terms)
+        if special:
+            yield from self._special(_concatenated(special), at, terms)
+
+    def _disputed(self, found: Combinations, at: Instants, terms: NDArray[np.int64]) -> Iterator[Results]:
+        """Combinations whose solutions must be compared with one another."""
+        channel = self.channels.plain[found.node]
+        values = gather(terms, found.rows, self.channels.slots, found.node)
+        yield from self._compared(channel, values, found, at)
+
+    def _special(self, found: Combinations, at: Instants, terms: NDArray[np.int64]) -> Iterator[Results]:
+        """The channels that leave variables out, or duplicates."""
+        special = self.channels.special
+        values = gather(terms, found.rows, self.channels.slots, found.node)
+        first = special.offsets[found.node]
+        counts = special.offsets[found.node + 1] - first
+        owner = np.repeat(np.arange(len(found)), counts)
+        which = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts - first, counts)
+        for distinctly in (False, True):
+            mine = np.flatnonzero(special.distinct[which] == distinctly)
+            if len(mine):
+                rows, channel = owner[mine], which[mine]
+                kept = np.where(special.kept[channel].T, values[:, rows], 0)
+                yield from self._compared(special.channel[channel], kept, _take(found, rows), at, distinctly)
+
+    def _compared(
+        self,
+        channel: Ids,
+        values: NDArray[np.int64],
+        found: Combinations,
+        at: Instants,
+        distinctly: bool = False,
+    ) -> Iterator[Results]:
+        columns = {str(number): column for number, column in enumerate(values)}
+        start, end = found.start.astype(np.int64), found.end.astype(np.int64)
+        relation = Relation({"channel": channel + 1, **columns}, start, end)
+        if distinctly:
+            relation = distinct(relation)
+        index, places = sent(relation, at, self.semantics.r2s)
+        if len(index):
+            listed = np.empty((len(columns), len(index)), np.int64)
+            for number, name in enumerate(columns):
+                listed[number] = relation.columns[name][places]
+            yield Listed(relation.columns["channel"][places] - 1, at.time[index], listed)
+
+    def _release(self, at: Instants, low: Ids) -> None:
+        """Drop the rows and messages that no later instant shows."""
+        least = int(low[-1])
+        count = int(np.searchsorted(self.rows.column(4), least))
+        if count:
+            self.rows.drop(count)
+            if self._matches is not None:
+                place = int(np.searchsorted(self._matches[0], self.rows.first))
+                self._matches = self._matches[0][place:], self._matches[1][place:]
+        last = int(at.time[-1])
+        spec, arrivals = self.window.spec, self.arrivals
+        if spec.count is None and spec.rows_by == "time":
+            last = min(last, least)
+        gone = int(np.searchsorted(arrivals.times, last))
+        if spec.count is None and spec.rows_by == "sequence":
+            gone = min(gone, least - arrivals.log.first)
+        arrivals.log.drop(gone)
+
+    # State
+
+    def state(self) -> dict[str, Any]:
+        """Everything but the queries, as plain values and columns."""
+        pending = self.arrivals.pending
+        return {
+            "through": self.through,
+            "ended": self.ended,
+            "total": self.arrivals.total,
+            "late": self.arrivals.late,
+            "log_first": self.arrivals.log.first,
+            "log": [self.arrivals.log.column(place).copy() for place in range(2)],
+            "pending": [getattr(pending, name) for name in Batch.__slots__],
+            "rows_first": self.rows.first,
+            "rows": [self.rows.column(place).copy() for place in range(5)],
+            "window_first": self.window.first,
+            "window_base": self.window.base,
+            "cursor": _place(self.clock.cursor),
+            "last": None if self.clock.last is None else _place(self.clock.last),
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Replace the state by one that ``state`` gave; matches are found anew."""
+        self.through, self.ended = state["through"], state["ended"]
+        self.arrivals.total, self.arrivals.late = state["total"], state["late"]
+        self.arrivals.log.restore(state["log_first"], state["log"])
+        self.arrivals.pending = Batch(*state["pending"])
+        self.rows.restore(state["rows_first"], state["rows"])
+        self.window.first = state["window_first"]
+        self.window.base = (state["window_base"][0], state["window_base"][1])
+        self.clock.cursor = Cursor(*state["cursor"])
+        self.clock.last = None if state["last"] is None else Cursor(*state["last"])
+        self._matches = None
+
+    def statistics(self) -> dict[str, Any]:
+        """Counters for metrics."""
+        return {
+            "queries": len(self.channels),
+            "channels": int(np.count_nonzero(self.channels.members)),
+            "machines": len(self.channels.matcher),
+            "states": self.channels.matcher.states,
+            "nodes": len(self.channels.trie),
+            "evaluations": self._evaluations,
+            "live_rows": len(self.rows),
+            "late": self.arrivals.late,
+        }
+
+
+def _sent(found: Combinations, own: Mask, at: Instants, operator: R2S) -> tuple[Ids, Ids]:
+    """R2S of combinations none of which equals another: pairs (index, combination)."""
+    if operator is R2S.RSTREAM:
+        rows = np.flatnonzero(own)
+        which, index = expand(found.start[rows].astype(np.int64), found.end[rows].astype(np.int64))
+        if not at.emitted.all():
+            shown = at.emitted[index]
+            which, index = which[shown], index[shown]
+        return index, rows[which]
+    index = (found.start if operator is R2S.ISTREAM else found.end).astype(np.int64)
+    own = own & (index > 0) & (index < len(at))
+    own[own] = at.emitted[index[own]]
+    rows = np.flatnonzero(own)
+    return index[rows], rows
+
+
+def _take(found: Combinations, rows: Ids) -> Combinations:
+    return Combinations(found.node[rows], found.start[rows], found.end[rows], found.rows[rows])
+
+
+def _concatenated(parts: Sequence[Combinations]) -> Combinations:
+    if len(parts) == 1:
+        return parts[0]
+    return Combinations(
+        np.concatenate([part.node for part in parts]),
+        np.concatenate([part.start for part in parts]),
+        np.concatenate([part.end for part in parts]),
+        np.concatenate([part.rows for part in parts]),
+    )
+
+
+def _place(cursor: Cursor) -> list[int]:
+    return [cursor.time, cursor.phase, cursor.stream, cursor.sequence]

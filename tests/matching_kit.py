@@ -1,0 +1,178 @@
+"""Random sets of queries of equal and different shapes, and streams to evaluate them on.
+
+Few terms and short windows, so that matches, duplicates and expiries happen all the time. Everything is
+drawn from one ``random.Random``: a seed is a case.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from random import Random
+
+import numpy as np
+
+from weir.kernel.background import Background
+from weir.kernel.batch import Answers, Batch, Slab
+from weir.kernel.reference import ReferenceEvaluator
+from weir.language.algebra import BGP, Distinct, Join, Project, TriplePattern, Window
+from weir.language.query import R2S, Dataset, Previous, Query, Select, Semantics
+from weir.language.windows import (
+    AlignedTo,
+    All,
+    Bounds,
+    Content,
+    Elements,
+    Now,
+    Past,
+    Range,
+    Report,
+    StartAt,
+    Tick,
+    TickKind,
+    Triples,
+    WindowDeclaration,
+    WindowSemantics,
+)
+from weir.rdf.dictionary import Dictionary
+from weir.rdf.terms import IRI, XSD, Literal, Variable
+
+EXAMPLES = int(100 * float(os.environ.get("WEIR_EXAMPLES", "1")))
+STREAM = "urn:s"
+NODES = [IRI(f"urn:{name}") for name in "abc"]
+PREDICATES = [IRI(f"urn:{name}") for name in "pq"]
+OBJECTS = [*NODES, Literal("1", XSD + "integer"), Literal("x")]
+VARIABLES = [Variable(name) for name in "xyzuv"]
+
+
+def triple_pattern(rng: Random) -> TriplePattern:
+    def node(choices: list, free: float) -> object:
+        return rng.choice(VARIABLES[:3]) if rng.random() < free else rng.choice(choices)
+
+    return TriplePattern(node(NODES, 0.7), node(PREDICATES, 0.15), node(OBJECTS, 0.6))
+
+
+def basic_pattern(rng: Random, most: int = 3) -> tuple[TriplePattern, ...]:
+    return tuple(triple_pattern(rng) for _ in range(rng.randint(1, most)))
+
+
+def semantics(rng: Random) -> Semantics:
+    return Semantics(rng.choice(list(R2S)), rng.choice(list(Previous)))
+
+
+def declaration(rng: Random, *, tuples: bool = True) -> WindowDeclaration:
+    """Any window that the record on time allows."""
+    width, step = rng.randint(1, 6), rng.randint(1, 4)
+    kinds = [
+        Triples(rng.randint(1, 5)),
+        Triples(rng.randint(1, 5), step),
+        Elements(rng.randint(1, 3)),
+        Elements(rng.randint(1, 3), rng.randint(1, 2)),
+        Range(width),
+        Range(width, step),
+        Now(),
+        All(),
+        Past(width + 2, 2, step),
+    ]
+    kind = rng.choice(kinds)
+    closable = getattr(kind, "step", None) is not None
+    change = rng.random() < 0.5 or not closable
+    tick = Tick(TickKind.TUPLE) if tuples and rng.random() < 0.2 else Tick()
+    start = rng.choice([None, None, None, StartAt(rng.randint(0, 4)), AlignedTo(rng.randint(1, 5))])
+    return WindowDeclaration(
+        "urn:w",
+        STREAM,
+        kind,
+        WindowSemantics(
+            Report(
+                window_close=closable and (not change or rng.random() < 0.2),
+                content_change=change,
+                periodic=rng.choice([None, None, None, 3]),
+                non_empty=rng.random() < 0.2,
+            ),
+            content=rng.choice(list(Content)),
+            tick=tick,
+            start=start,
+            bounds=rng.choice(list(Bounds)),
+        ),
+    )
+
+
+def conjunctive(rng: Random, window: WindowDeclaration, means: Semantics) -> Query:
+    """A conjunctive query; now and then with a projection, DISTINCT, or its patterns in two groups."""
+    patterns = basic_pattern(rng)
+    named = list(
+        dict.fromkeys(
+            n for t in patterns for n in (t.subject, t.predicate, t.object) if isinstance(n, Variable)
+        )
+    )
+    rng.shuffle(named)
+    kept = tuple(named if rng.random() < 0.6 else named[: rng.randint(0, len(named))])
+    if rng.random() < 0.1:
+        kept = (*kept, Variable("never"))
+    cut = rng.randint(1, len(patterns))
+    body = Window(IRI(window.name), BGP(patterns))
+    if cut < len(patterns) and rng.random() < 0.3:
+        body = Join(
+            Window(IRI(window.name), BGP(patterns[:cut])), Window(IRI(window.name), BGP(patterns[cut:]))
+        )
+    pattern = Project(body, kept)
+    if rng.random() < 0.2:
+        pattern = Distinct(pattern)
+    return Query(Select(kept), pattern, Dataset(windows=(window,)), means)
+
+
+def stream(rng: Random, messages: int = 12) -> list[tuple[int, list[tuple]]]:
+    """Messages (time, triples) in the order of time, some of equal time, a heartbeat now and then."""
+    time, out = rng.randint(0, 3), []
+    for place in reversed(range(rng.randint(1, messages))):
+        time += rng.choice([0, 1, 1, 2, 5])
+        size = rng.choice([0, 1, 1, 2, 3]) if place else rng.choice([1, 2])
+        out.append(
+            (
+                time,
+                [(rng.choice(NODES), rng.choice(PREDICATES), rng.choice(OBJECTS)) for _ in range(size)],
+            )
+        )
+    return out
+
+
+def batch(messages: list[tuple[int, list[tuple]]], dictionary: Dictionary) -> Batch:
+    rows = [(m, place, *triple) for m, (_, ts) in enumerate(messages) for place, triple in enumerate(ts)]
+    ids = [dictionary.encode_terms([row[2 + place] for row in rows]) for place in range(3)]
+    return Batch(
+        np.array([time for time, _ in messages], np.int64),
+        np.array([len(triples) for _, triples in messages], np.int64),
+        np.array([row[0] for row in rows], np.int64),
+        np.array([row[1] for row in rows], np.int64),
+        *ids,
+        np.zeros(len(rows), np.int64),
+    )
+
+
+def slabs(rng: Random, messages: list, dictionary: Dictionary, *, end: bool = True) -> list[Slab]:
+    """The stream cut anywhere; T is the largest time seen."""
+    cuts = sorted({rng.randint(0, len(messages)) for _ in range(rng.randint(0, 3))} | {len(messages)})
+    out, first = [], 0
+    for cut in cuts:
+        part = messages[first:cut]
+        through = messages[cut - 1][0] if cut else -1
+        out.append(Slab({STREAM: batch(part, dictionary)}, through, end and cut == len(messages)))
+        first = cut
+    return out
+
+
+def answered(found: list[Answers], query: Query) -> Counter:
+    """All answers as a multiset of (time, bindings)."""
+    bag: Counter = Counter()
+    for answers in found:
+        columns = [answers.columns[v.name].tolist() for v in query.form.variables]
+        for place, at in enumerate(answers.at.tolist()):
+            bag[at, tuple(column[place] for column in columns)] += 1
+    return bag
+
+
+def alone(query: Query, given: list[Slab], dictionary: Dictionary) -> Counter:
+    """What the reference evaluator gives for one query."""
+    reference = ReferenceEvaluator(query, Background(), dictionary, streams=(STREAM,))
+    return answered([reference.advance(slab) for slab in given], query)
