@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -75,6 +76,16 @@ class Oxigraph:
             self._process.kill()
             self._process.wait()
             self._process = None
+
+    def stall(self) -> None:
+        """Stop it in its tracks: it accepts connections and says nothing."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let a stalled server go on."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGCONT)
 
     def load(self, turtle: str) -> None:
         """Add triples to the default graph."""
