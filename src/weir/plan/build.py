@@ -130,11 +130,11 @@ class Builder:
         named = Source(source.window, name)
         if isinstance(name, IRI):
             plan = self.build(inner, named, outer)
-            return plan if needs_triple(plan) else joined(Names(named), plan)
+            return plan if needs_triple(plan, named) else joined(Names(named), plan)
         if inner == a.BGP(()):
             return Names(named)
         plan = self.build(inner, named, outer)
-        if _by_column(plan, name.name):
+        if _by_column(plan, name.name, named):
             return plan
         mark = f".each{next(self._numbers)}"
         return Each(named, mark, name.name, self.build(inner, Source(source.window, Variable(mark)), outer))
@@ -232,37 +232,38 @@ def _either(plan: Plan) -> tuple[Plan, ...]:
     return plan.parts if isinstance(plan, Either) else (plan,)
 
 
-def needs_triple(plan: Plan) -> bool:
-    """Whether an empty graph surely gives no solution."""
+def needs_triple(plan: Plan, source: Source) -> bool:
+    """Whether the plan surely has no solution where the graph ``source`` is empty."""
     match plan:
-        case Match() | Names():
-            return True
+        case Match(read, _) | Names(read):
+            return read == source
         case Joined(parts, _):
-            return any(needs_triple(part) for part in parts)
+            return any(needs_triple(part, source) for part in parts)
         case Either(parts):
-            return all(needs_triple(part) for part in parts)
+            return all(needs_triple(part, source) for part in parts)
         case Optionally(left, _, _) | Without(left, _):
-            return needs_triple(left)
+            return needs_triple(left, source)
         case Bind(inner, _, _) | Projected(inner, _) | Unique(inner) | Ordered(inner):
-            return needs_triple(inner)
+            return needs_triple(inner, source)
     return False
 
 
-def _by_column(plan: Plan, name: str) -> bool:
+def _by_column(plan: Plan, name: str, source: Source) -> bool:
     """Whether ``GRAPH ?name`` is the same as one more column in every leaf, joined on."""
     match plan:
-        case Match():
-            return True
+        case Match(read, _):
+            return read == source
         case Joined(parts, conditions):
-            return all(_by_column(part, name) for part in parts) and not any(
+            return all(_by_column(part, name, source) for part in parts) and not any(
                 condition.tests or name in reads(condition) for condition in conditions
             )
         case Optionally(left, right, condition):
             quiet = condition is None or not (condition.tests or name in reads(condition))
             own = any(name in _own(part) for part in _matches(right))
-            return quiet and not own and _by_column(left, name) and _by_column(right, name)
+            both = _by_column(left, name, source) and _by_column(right, name, source)
+            return quiet and not own and both
         case Either(parts):
-            return all(_by_column(part, name) for part in parts)
+            return all(_by_column(part, name, source) for part in parts)
     return False
 
 

@@ -7,7 +7,7 @@ messages not yet complete, and the clock. Everything else is computed anew in ea
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -80,7 +80,7 @@ class IntervalEvaluator:
         for name in self.plan.streams:
             self.streams.arrivals[name] = Arrivals()
         for window in self.plan.windows:
-            spec = spec_of(window.declaration, window.stream)
+            spec = replace(spec_of(window.declaration, window.stream), name=window.name)
             if spec.back_and_forth:
                 raise NotCovered(
                     f"window {window.declaration.name}: closes and content changes under a time-driven tick"
@@ -198,7 +198,12 @@ class IntervalEvaluator:
             low = last
             first = HIGHEST
             for name, window in self.streams.windows.items():
-                if window.arrivals is not arrivals or window.spec.count is not None:
+                if window.arrivals is not arrivals:
+                    continue
+                if window.spec.unit is not None:
+                    # A report waits for the next tick.
+                    low = min(low, last - window.spec.unit)
+                if window.spec.count is not None:
                     continue
                 end = int(bounds[name][0][-1])
                 if window.spec.rows_by == "time":

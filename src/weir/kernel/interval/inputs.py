@@ -372,7 +372,7 @@ class RelationInput:
         return merge(flow, partners, matches(flow, partners))
 
     def estimate(self, flow: Relation) -> float:
-        on = [name for name in self.variables if name in flow.columns]
+        on = [name for name in self._rows.columns if name in flow.columns]
         if not on or flow.optional.intersection(on) or self._rows.optional.intersection(on):
             return float(len(flow)) * len(self._rows)
         keys = SortedKeys(combine([self._rows.columns[name] for name in on]))

@@ -167,8 +167,10 @@ class Leaves:
             self._windowed(f"{name} in {w.spec.name}", w, slots) for w in windows if w.spec.bag
         ]
         sets = [self._windowed(f"{name} in {w.spec.name}", w, slots) for w in windows if not w.spec.bag]
-        if not len(static) and len(sets) <= 1:
-            parts: list[Input] = [*sets, *bags]
+        parts: list[Input] = [*sets, *bags]
+        if not sets:
+            parts.append(static)
+        if not sets or (len(sets) == 1 and not len(static)):
             return _always(parts[0] if len(parts) == 1 else UnionInput(name, parts))
         variables = static.variables
 

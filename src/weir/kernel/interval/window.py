@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from weir.kernel.interval.arrivals import Arrivals
-from weir.kernel.interval.instants import AFTER, BEFORE, LOWEST, Instants
+from weir.kernel.interval.instants import AFTER, LOWEST, Instants
 from weir.kernel.interval.spec import Spec
 from weir.rdf.columns import Ids, Mask
 
@@ -134,15 +134,15 @@ class Window:
         return opened, high
 
     def _own_closes(self, at: Instants) -> Mask:
-        """The instants at which a close of this window is reported (13)."""
+        """The instants of the times at which a close of this window is reported (13)."""
         spec = self.spec
         assert spec.width is not None and spec.step is not None
         opened = at.time - (self.origin + spec.width + spec.lag)
         own: Mask = (opened % spec.step == 0) & (at.time >= self.least_close)
         if spec.anchor is not None:
             own &= opened >= 0
-        if at.sub is not None:
-            own &= at.sub.cause == (AFTER if spec.open_closed else BEFORE)
+        if at.sub is not None and spec.open_closed:
+            own &= at.sub.cause == AFTER
         return own
 
     @property
@@ -163,7 +163,7 @@ class Window:
             closed = (total - base) // spec.step
             held = closed * spec.step + base
             if spec.changes or spec.period is not None:
-                earlier = np.maximum(self.counts(self._places(at, without=True)), base)
+                earlier = np.maximum(self.counts(np.searchsorted(self.arrivals.times, at.time)), base)
                 own = closed > (earlier - base) // spec.step
                 total = np.where(own, held, total)
             else:
@@ -174,9 +174,8 @@ class Window:
         """How many items of the stream come before the given places of its log."""
         return self.arrivals.before(places) if self.spec.numbered else places + self.arrivals.log.first
 
-    def _places(self, at: Instants, *, without: bool = False) -> Ids:
-        """The place in the log behind the last message that is in; ``without`` what made the instant."""
+    def _places(self, at: Instants) -> Ids:
+        """The place in the log behind the last message that is in."""
         if at.sub is None:
-            return np.searchsorted(self.arrivals.times, at.time, side="left" if without else "right")
-        places = at.sub.upto[self.spec.stream] - self.arrivals.log.first
-        return places - (at.sub.cause == self.position) if without else places
+            return np.searchsorted(self.arrivals.times, at.time, side="right")
+        return at.sub.upto[self.spec.stream] - self.arrivals.log.first
