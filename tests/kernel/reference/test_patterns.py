@@ -106,6 +106,14 @@ def test_draws_repeat() -> None:
     assert rows(text, "a p 1", "b p 2") == rows(text, "a p 1", "b p 2")
 
 
+def test_order_by_rand_is_a_shuffle_that_repeats() -> None:
+    data = [f"a p {n}" for n in range(20)]
+    found = rows("SELECT ?o { ?s :p ?o } ORDER BY RAND()", *data)
+    assert sorted(found, key=int) == [str(n) for n in range(20)]
+    assert found != sorted(found)
+    assert found == rows("SELECT ?o { ?s :p ?o } ORDER BY RAND()", *data)
+
+
 def test_construct_makes_new_blank_nodes_for_each_solution() -> None:
     query = parse("PREFIX : <urn:> CONSTRUCT { _:b :of ?s ; :with [] } WHERE { ?s :p ?o }", "sparql")
     graph = evaluate_query(query, Static.of(triples("a p 1", "a p 2", "b p 1")))

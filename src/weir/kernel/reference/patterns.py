@@ -81,7 +81,7 @@ class Evaluation:
 
         def value(solution: Bindings, identity: str = "") -> Term | None:
             if where:
-                context.draws = Draws(f"{self.key} {identity}", where)
+                context.draws = Draws(f"{self.key} {identity or solution_text(solution)}", where)
             return value_or_none(expression, {**scope.outer, **solution}, context)
 
         return value
