@@ -73,7 +73,8 @@ class Stream:
         if instant.shown is None:
             return self.messages[: bisect_right(self.messages, instant.time, key=lambda m: m.time)]
         before = bisect_right(self.messages, instant.time - 1, key=lambda m: m.time)
-        return self.messages[: before + instant.shown.get(name, 0)]
+        through = bisect_right(self.messages, instant.time, key=lambda m: m.time)
+        return self.messages[: min(before + instant.shown.get(name, 0), through)]
 
     def at(self, time: int) -> list[Message]:
         """The messages of one timestamp."""
