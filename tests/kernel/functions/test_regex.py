@@ -117,6 +117,14 @@ def test_bad_replacements(pattern: str, by: str) -> None:
         replaced("abc", pattern, by)
 
 
+def test_replacements_do_not_explode() -> None:
+    with pytest.raises(ExpressionError):
+        replaced("a" * 500_000, "a", "b" * 500_000)
+    with pytest.raises(ExpressionError):
+        replaced("a" * 500_000, "(.*a)", "$1" * 1_000)
+    assert replaced("a" * 500_000, "a+", "b" * 500) == "b" * 500
+
+
 def test_replace_keeps_the_tag() -> None:
     assert replace(Literal.tagged("abc", "en"), Literal("b"), Literal("x")) == Literal.tagged("axc", "en")
 

@@ -17,7 +17,7 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from weir.kernel.functions.errors import ExpressionError
-from weir.kernel.functions.strings import like, simple_text, string_literal
+from weir.kernel.functions.strings import MAX_LENGTH, like, simple_text, string_literal
 from weir.rdf.terms import Literal, Term
 from weir.rdf.xsd import boolean
 
@@ -67,8 +67,13 @@ class Pattern:
             raise ExpressionError(f"bad regular expression: {error}") from None
 
     def replace(self, text: str, replacement: str) -> str:
+        """All matches replaced; refused before it is made where the result could be absurdly long."""
         series = pl.Series([text], dtype=pl.String)
         try:
+            if len(text) * len(replacement) > MAX_LENGTH:
+                matches = int(series.str.count_matches(self.linear)[0])
+                if matches * len(replacement) + replacement.count("$") * len(text) > 16 * MAX_LENGTH:
+                    raise ExpressionError("a string of too many characters")
             return str(series.str.replace_all(self.linear, replacement)[0])
         except PolarsError as error:
             raise ExpressionError(f"bad regular expression: {error}") from None
