@@ -1,0 +1,31 @@
+"""Text → algebra is at least twenty times as fast as rdflib's, as a ratio in one run."""
+
+from __future__ import annotations
+
+import pytest
+
+import weir
+
+pytest.importorskip("rdflib", reason="the bench extra brings rdflib")
+
+from weir.bench.language import GOAL, QUERIES, queries, run, streamed
+
+
+def test_the_queries_differ() -> None:
+    texts = queries()
+    assert len(set(texts)) == QUERIES
+    assert len({weir.parse(text) for text in texts}) == QUERIES
+
+
+@pytest.mark.parametrize("dialect", ["rspql", "cqels"])
+def test_the_queries_over_windows(dialect: str) -> None:
+    query = weir.parse(streamed(queries(1)[0])[dialect])
+    assert query.dialect.value == dialect and query.streams == ("s",)
+
+
+def test_faster_than_rdflib(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("weir.bench.language.QUERIES", 250)
+    monkeypatch.setattr("weir.bench.language.TURN", 10)
+    report = run(quick=True)
+    assert [goal.goal for goal in report.goals] == [GOAL]
+    assert report.holds, report.summary()
