@@ -15,6 +15,7 @@ import secrets
 import shutil
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -93,9 +94,23 @@ def load_graphs(
     tasks = [task for graph, file in files for task in _tasks(graph, file)]
     receipts = _read_all(spark, tasks, staging, key, progress)
     _refuse_malformed(receipts)
-    manifest = _write_store(spark, tasks, staging, old, key, stamps)
+    with _shuffle_partitions(spark, sum(receipt["triples"] for receipt in receipts)):
+        manifest = _write_store(spark, tasks, staging, old, key, stamps)
     _publish(staging, into, manifest)
     return GraphStore(into)
+
+
+@contextmanager
+def _shuffle_partitions(spark: SparkSession, triples: int) -> Iterator[None]:
+    """As many as there are cores, and more for large graphs, while this block runs."""
+    name = "spark.sql.shuffle.partitions"
+    before = spark.conf.get(name)
+    cores = spark.sparkContext.defaultParallelism
+    spark.conf.set(name, str(max(cores, triples // _TRIPLES_PER_PARTITION)))
+    try:
+        yield
+    finally:
+        spark.conf.set(name, str(before))
 
 
 def _label(graph: str, file: GraphFile) -> str:
@@ -155,9 +170,8 @@ def _read_task(task: Task, staging: Path, key: bytes) -> None:
     if task.graph:
         names = [f"<{task.graph}>"]
         default = int(encode_texts(pl.Series(names), key)[0])
-    seen: list[np.ndarray] = []
     rejected: list[dict[str, Any]] = []
-    count = 0
+    count = malformed = 0
     with (
         pq.ParquetWriter(staging / f"{task.name}.triples.parquet", TRIPLES, compression="zstd") as triples,
         pq.ParquetWriter(staging / f"{task.name}.terms.parquet", TERMS, compression="zstd") as terms,
@@ -173,13 +187,13 @@ def _read_task(task: Task, staging: Path, key: bytes) -> None:
             count += len(piece)
             known = _write_new_terms(terms, piece, known)
             rejected += [asdict(item) for item in piece.rejected[: _SHOWN - len(rejected)]]
-            seen.append(np.array([len(piece.rejected)]))
+            malformed += len(piece.rejected)
     receipt = {
         "path": task.path,
         "begin": task.begin,
         "triples": count,
         "rejected": rejected,
-        "malformed": int(sum(int(each[0]) for each in seen)),
+        "malformed": malformed,
         "size": task.size,
     }
     partial = staging / f"{task.name}.partial"
@@ -331,7 +345,7 @@ def _write_texts(terms: DataFrame, store: Path) -> int:
             last = ids[-1] if len(ids) else last
             yield batch
 
-    ordered = terms.dropDuplicates(["id", "text"]).repartitionByRange("id").sortWithinPartitions("id")
+    ordered = terms.dropDuplicates(["id", "text"]).orderBy("id")
     ordered.mapInArrow(checked, "id long, text string").write.option("compression", "zstd").parquet(
         str(store / "terms")
     )
