@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from matching_kit import EXAMPLES, alone, answered, conjunctive, declaration, semantics, slabs, stream
 
+from matching_kit import EXAMPLES, alone, answered, conjunctive, declaration, semantics, slabs, stream
 from weir.errors import UsageError
 from weir.kernel.interval.compiler import NotCovered
 from weir.kernel.matching import speed

@@ -26,6 +26,8 @@ _NONE = np.empty(0, np.int64)
 class Results(Protocol):
     """Results of some channels at some times; ``columns`` has a row per column, 0 behind the last."""
 
+    def __len__(self) -> int: ...
+
     @property
     def channel(self) -> Ids: ...
 
@@ -45,20 +47,38 @@ class Listed:
     at: Ids
     values: NDArray[np.int64]
 
+    def __len__(self) -> int:
+        return len(self.at)
+
     def columns(self) -> NDArray[np.int64]:
         return self.values
 
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """Results as the triples that made them: ``rows`` of ``terms``, read through the slots of their node."""
+    """Results as the triples that made them: ``rows`` of ``terms``, read through the ``slots`` of their node.
 
-    channel: Ids
-    at: Ids
+    ``index`` numbers ``times``; ``plain`` gives the channel of a node.
+    """
+
     node: Rows
+    index: Rows
     rows: Rows
     terms: NDArray[np.int64]
+    times: Ids
+    plain: Ids
     slots: NDArray[np.int8]
+
+    def __len__(self) -> int:
+        return len(self.node)
+
+    @property
+    def channel(self) -> Ids:
+        return self.plain[self.node]
+
+    @property
+    def at(self) -> Ids:
+        return self.times[self.index]
 
     def columns(self) -> NDArray[np.int64]:
         return gather(self.terms, self.rows, self.slots, self.node)
@@ -99,7 +119,7 @@ class SetAnswers:
 
     def __len__(self) -> int:
         """The number of results, once per channel."""
-        return sum(len(part.at) for part in self.parts)
+        return sum(len(part) for part in self.parts)
 
     @property
     def delivered(self) -> int:

@@ -37,12 +37,12 @@ class Groups(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """Which combinations to make. ``fresh`` is the first row that is not visible at index 0. Where
-    ``only_new``, combinations that were visible there are left out, unless one of their triples is
-    ``marked`` or their node is ``whole``."""
+    """Which combinations to make: see ``resolve.Wanted``. ``fresh`` is the first row that is not visible
+    at index 0."""
 
     only_new: bool
     fresh: int
+    shown: Mask
     marked: Mask
     any_marked: bool
     whole: Mask
@@ -61,6 +61,48 @@ def _fold(value: Any, more: Any) -> Any:
     mixed = np.int64(value * _FOLD)
     mixed ^= mixed >> 29
     return np.int64(mixed + more)
+
+
+@njit(cache=True)
+def by_row(rows: Ids, machines: Ids, count: int) -> tuple[Ids, Ids]:
+    """Matches in the order of their rows, all below ``count``."""
+    place = np.zeros(count + 1, np.int64)
+    for row in rows:
+        place[row + 1] += 1
+    for row in range(count):
+        place[row + 1] += place[row]
+    out_rows, out_machines = np.empty_like(rows), np.empty_like(machines)
+    for match in range(len(rows)):
+        row = rows[match]
+        out_rows[place[row]] = row
+        out_machines[place[row]] = machines[match]
+        place[row] += 1
+    return out_rows, out_machines
+
+
+@njit(cache=True)
+def previous_equal(terms: NDArray[np.int64]) -> Ids:
+    """The last earlier triple that equals each, −1 where there is none."""
+    count = terms.shape[1]
+    capacity = 64
+    while capacity < 2 * count:
+        capacity *= 2
+    mask = capacity - 1
+    slots = np.full(capacity, -1, np.int32)
+    previous = np.full(count, -1, np.int64)
+    for row in range(count):
+        slot = _slot(terms[1, row], _fold(terms[0, row], terms[2, row]), mask)
+        other = slots[slot]
+        while other >= 0 and not (
+            terms[0, other] == terms[0, row]
+            and terms[2, other] == terms[2, row]
+            and terms[1, other] == terms[1, row]
+        ):
+            slot = (slot + 1) & mask
+            other = slots[slot]
+        previous[row] = other
+        slots[slot] = row
+    return previous
 
 
 @njit(cache=True)
@@ -166,11 +208,11 @@ def grow(
     begin: int,
     room: int,
     width: int,
-) -> tuple[int, Rows, Rows]:
+) -> tuple[int, Rows, Rows, Rows, Rows, Mask]:
     """Combinations that begin with the matches from ``begin`` on, at most ``room`` of them.
 
-    Returns the match to go on with (the same one where there was no room for all of its own), (node,
-    start, end) of each combination, and its rows, −1 behind the last.
+    Returns the match to go on with (the same one where there was no room for all of its own), then
+    the node, start and end of each combination, its rows, −1 behind the last, and whether any is marked.
     """
     # Arrays are taken out of their tuples first: inside loops each access would count references.
     root_offsets, roots, links, rest = layout.root_offsets, layout.roots, layout.links, layout.rest
@@ -178,11 +220,15 @@ def grow(
     wide_end, wide_lane, node_ends, node_lane = layout.wide_end, layout.wide_lane, layout.ends, layout.lane
     from_step, from_place = layout.from_step, layout.from_place
     slots, about, members, member_machines = groups
-    only_new, fresh, marked, any_marked, whole = kept
+    only_new, fresh, shown, marked, any_marked, whole = kept
     known = len(root_offsets) - 1
     mask = len(slots) - 1
-    heads = np.empty((room, 3), np.int32)
-    found = np.empty((room, width), np.int32)
+    out_node, out_start, out_end = (
+        np.empty(room, np.int32),
+        np.empty(room, np.int32),
+        np.empty(room, np.int32),
+    )
+    out_rows, out_marked = np.empty((room, width), np.int32), np.zeros(room, np.bool_)
     count = 0
     # By depth: the triple, the interval, whether any triple is marked, the children still to try, and
     # the run of partners at hand with the child (or, of a wide run, the children) that it is for.
@@ -217,12 +263,19 @@ def grow(
                 first[depth], last[depth] = begins, ends
                 if any_marked:
                     special[depth] = marked[chosen[depth]] or (depth > 0 and special[depth - 1])
-                if node_ends[node] > 0 and (not only_new or begins > 0 or special[depth] or whole[node]):
+                if node_ends[node] > 0 and (
+                    not only_new or (begins > 0 and shown[begins]) or special[depth] or whole[node]
+                ):
                     if count == room:
-                        return whole_match, heads[:whole_count], found[:whole_count]
-                    heads[count, 0], heads[count, 1], heads[count, 2] = node, begins, ends
+                        count = whole_count
+                        return (
+                            whole_match, out_node[:count], out_start[:count], out_end[:count],
+                            out_rows[:count], out_marked[:count],
+                        )  # fmt: skip
+                    out_node[count], out_start[count], out_end[count] = node, begins, ends
+                    out_marked[count] = special[depth]
                     for step in range(width):
-                        found[count, step] = chosen[step] if step <= depth else -1
+                        out_rows[count, step] = chosen[step] if step <= depth else -1
                     count += 1
                 child[depth], child_end[depth] = child_offsets[node], child_offsets[node + 1]
                 single[depth] = 0
@@ -294,7 +347,7 @@ def grow(
                         depth -= 1
                 if depth < 0:
                     break
-    return match, heads[:count], found[:count]
+    return match, out_node[:count], out_start[:count], out_end[:count], out_rows[:count], out_marked[:count]
 
 
 @njit(cache=True)

@@ -28,12 +28,12 @@ from weir.kernel.interval.tuples import Cursor
 from weir.kernel.interval.window import Window
 from weir.kernel.matching.answers import Listed, Matched, Results, SetAnswers, gather
 from weir.kernel.matching.channels import Channels
-from weir.kernel.matching.duplicates import Duplicates, contested, find_duplicates
-from weir.kernel.matching.resolve import Combinations, Visible, Wanted, combinations
+from weir.kernel.matching.duplicates import Duplicates
+from weir.kernel.matching.resolve import Combinations, Visible, Wanted, by_row, combinations
 from weir.language.query import R2S, Semantics
 from weir.language.windows import WindowDeclaration
 from weir.plan.conjunctions import Conjunction
-from weir.rdf.columns import Ids, Mask
+from weir.rdf.columns import Ids
 from weir.rdf.dictionary import Dictionary
 
 _TERMS = 3
@@ -103,8 +103,7 @@ class ConjunctiveSet:
         if self.window.floor > LOWEST:
             seen = ready.time[rows] >= self.window.floor
             rows, machines = rows[seen], machines[seen]
-        order = np.argsort(rows, kind="stable")
-        rows, machines = rows[order], machines[order]
+        rows, machines = by_row(rows, machines, len(ready))
         new = np.ones(len(rows), np.bool_)
         new[1:] = rows[1:] != rows[:-1]
         kept = rows[new]
@@ -123,8 +122,8 @@ class ConjunctiveSet:
         if self._matches is None:
             live = [self.rows.column(place) for place in range(_TERMS)]
             rows, machines = self.channels.matcher.match(*live)
-            order = np.argsort(rows, kind="stable")
-            self._matches = rows[order] + self.rows.first, machines[order]
+            rows, machines = by_row(rows, machines, len(self.rows))
+            self._matches = rows + self.rows.first, machines
         rows, machines = self._matches
         base = self.rows.first + first
         low, high = np.searchsorted(rows, [base, self.rows.first + end]).tolist()
@@ -153,35 +152,49 @@ class ConjunctiveSet:
     ) -> Iterator[Results]:
         channels, operator = self.channels, self.semantics.r2s
         compares, bag = operator is not R2S.RSTREAM, self.window.spec.bag
-        if compares or not bag:
-            duplicates = find_duplicates(terms, start, limit, as_set=not bag)
-        else:
-            none = np.zeros(len(start), np.bool_)
-            duplicates = Duplicates(limit, none, np.empty(0, np.int64))
-        visible = Visible(terms, start, duplicates.end, limit, len(at))
-        marked = duplicates.marked & compares
-        wanted = Wanted(operator is R2S.ISTREAM, marked, channels.whole)
-        plain, slots = channels.plain, channels.slots
+        duplicates = Duplicates(terms, start, limit, as_set=not bag) if not bag or compares else None
+        end, marked = limit, np.zeros(len(start), np.bool_)
+        if duplicates is not None:
+            end, marked = duplicates.end, duplicates.marked & compares
+        visible = Visible(terms, start, end, limit, len(at))
+        wanted = Wanted(operator is R2S.ISTREAM, at.emitted, marked, channels.whole)
         disputed: list[Combinations] = []
         special: list[Combinations] = []
         for found in combinations(visible, rows, machines, channels.trie.layout, wanted, channels.width):
-            own: Mask = plain[found.node] >= 0
-            if compares:
-                apart = own & contested(found, duplicates, start, len(at))
-                if apart.any():
-                    disputed.append(_take(found, np.flatnonzero(apart)))
-                    own &= ~apart
-            index, places = _sent(found, own, at, operator)
-            if len(index):
-                node = found.node[places]
-                yield Matched(plain[node], at.time[index], node, found.rows[places], terms, slots)
-            whole = np.flatnonzero(channels.whole[found.node])
-            if len(whole):
-                special.append(_take(found, whole))
+            rest = found
+            if len(channels.special):
+                whole = np.flatnonzero(channels.whole[found.node])
+                if len(whole):
+                    special.append(found.take(whole))
+                    rest = found.take(np.flatnonzero(channels.plain[found.node] >= 0))
+            if compares and duplicates is not None and rest.marked.any():
+                apart = duplicates.contested(rest, len(at))
+                if len(apart):
+                    disputed.append(rest.take(apart))
+                    rest = rest.take(np.delete(np.arange(len(rest)), apart))
+            yield from self._plain(rest, at, terms)
         if disputed:
             yield from self._disputed(_concatenated(disputed), at, terms)
         if special:
             yield from self._special(_concatenated(special), at, terms)
+
+    def _plain(self, found: Combinations, at: Instants, terms: NDArray[np.int64]) -> Iterator[Results]:
+        """R2S of combinations none of which equals another that starts where it ends."""
+        operator = self.semantics.r2s
+        if operator is R2S.RSTREAM:
+            rows, indices = expand(found.start.astype(np.int64), found.end.astype(np.int64))
+            shown = np.flatnonzero(at.emitted[indices])
+            index, found = indices[shown].astype(np.int32), found.take(rows[shown])
+        else:
+            index = found.start if operator is R2S.ISTREAM else found.end
+            good = (index > 0) & (index < len(at))
+            good[good] = at.emitted[index[good]]
+            if not good.all():
+                places = np.flatnonzero(good)
+                index, found = index[places], found.take(places)
+        if len(found):
+            plain, slots = self.channels.plain, self.channels.slots
+            yield Matched(found.node, index, found.rows, terms, at.time, plain, slots)
 
     def _disputed(self, found: Combinations, at: Instants, terms: NDArray[np.int64]) -> Iterator[Results]:
         """Combinations whose solutions must be compared with one another."""
@@ -202,7 +215,7 @@ class ConjunctiveSet:
             if len(mine):
                 rows, channel = owner[mine], which[mine]
                 kept = np.where(special.kept[channel].T, values[:, rows], 0)
-                yield from self._compared(special.channel[channel], kept, _take(found, rows), at, distinctly)
+                yield from self._compared(special.channel[channel], kept, found.take(rows), at, distinctly)
 
     def _compared(
         self,
@@ -290,26 +303,6 @@ class ConjunctiveSet:
         }
 
 
-def _sent(found: Combinations, own: Mask, at: Instants, operator: R2S) -> tuple[Ids, Ids]:
-    """R2S of combinations none of which equals another: pairs (index, combination)."""
-    if operator is R2S.RSTREAM:
-        rows = np.flatnonzero(own)
-        which, index = expand(found.start[rows].astype(np.int64), found.end[rows].astype(np.int64))
-        if not at.emitted.all():
-            shown = at.emitted[index]
-            which, index = which[shown], index[shown]
-        return index, rows[which]
-    index = (found.start if operator is R2S.ISTREAM else found.end).astype(np.int64)
-    own = own & (index > 0) & (index < len(at))
-    own[own] = at.emitted[index[own]]
-    rows = np.flatnonzero(own)
-    return index[rows], rows
-
-
-def _take(found: Combinations, rows: Ids) -> Combinations:
-    return Combinations(found.node[rows], found.start[rows], found.end[rows], found.rows[rows])
-
-
 def _concatenated(parts: Sequence[Combinations]) -> Combinations:
     if len(parts) == 1:
         return parts[0]
@@ -318,6 +311,7 @@ def _concatenated(parts: Sequence[Combinations]) -> Combinations:
         np.concatenate([part.start for part in parts]),
         np.concatenate([part.end for part in parts]),
         np.concatenate([part.rows for part in parts]),
+        np.concatenate([part.marked for part in parts]),
     )
 
 

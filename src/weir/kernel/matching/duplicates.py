@@ -10,60 +10,73 @@ combinations only those are *contested* that start, or end, where an equal tripl
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
 from weir.kernel.interval.keys import codes
+from weir.kernel.matching import speed
 from weir.kernel.matching.resolve import Combinations, Rows
 from weir.rdf.columns import Ids, Mask
 
 
-class Duplicates(NamedTuple):
-    """``end`` of each row after later occurrences took over, ``marked`` rows, and a number per triple."""
+class Duplicates:
+    """Equal triples among ``terms`` whose visibility, ``[start, end)``, overlaps or touches.
 
-    end: Rows
-    marked: Mask
-    number: Ids
+    ``end`` is where each row ends after later ones took over, which they do ``as_set``.
+    """
+
+    def __init__(self, terms: NDArray[np.int64], start: Rows, end: Rows, *, as_set: bool) -> None:
+        self.end = end
+        self.marked = np.zeros(len(start), np.bool_)
+        self._start = start
+        earlier, later = _neighbours(terms)
+        near = start[later] <= end[earlier]
+        earlier, later = earlier[near], later[near]
+        self.marked[earlier] = self.marked[later] = True
+        if as_set and len(later):
+            self.end = end.copy()
+            self.end[earlier] = np.minimum(end[earlier], start[later])
+        self._number = _chains(len(start), earlier, later)
+
+    def contested(self, found: Combinations, indices: int) -> Ids:
+        """The places of combinations that may cancel, or be cancelled by, an equal one."""
+        touched = np.flatnonzero(found.marked)
+        if not len(touched):
+            return touched
+        marked = np.flatnonzero(self.marked)
+        base = self._number[marked] * (indices + 1)
+        ends, starts = np.sort(base + self.end[marked]), np.sort(base + self._start[marked])
+        rows = found.rows[touched]
+        relevant = self.marked[rows] & (rows >= 0)
+        place = self._number[rows] * (indices + 1)
+        begins = _among(place + found.start[touched, None], ends)
+        finishes = _among(place + found.end[touched, None], starts)
+        return touched[(relevant & (begins | finishes)).any(axis=1)]
 
 
-def find_duplicates(terms: NDArray[np.int64], start: Rows, end: Rows, *, as_set: bool) -> Duplicates:
-    """Equal triples whose visibility overlaps or touches."""
-    count = len(start)
-    numbers, firsts = codes(list(terms), count)
-    marked = np.zeros(count, np.bool_)
-    if len(firsts) == count:
-        return Duplicates(end, marked, numbers)
+def _neighbours(terms: NDArray[np.int64]) -> tuple[Ids, Ids]:
+    """Every triple that has an equal one before it: the last such one, and itself."""
+    if speed.compiled is not None:
+        previous: Ids = speed.compiled.previous_equal(terms)
+        later = np.flatnonzero(previous >= 0)
+        return previous[later], later
+    numbers, firsts = codes(list(terms), terms.shape[1])
+    if len(firsts) == len(numbers):
+        return firsts[:0], firsts[:0]
     order = np.argsort(numbers, kind="stable")
-    earlier, later = order[:-1], order[1:]
-    near = (numbers[earlier] == numbers[later]) & (start[later] <= end[earlier])
-    earlier, later = earlier[near], later[near]
-    marked[earlier] = marked[later] = True
-    if as_set and len(later):
-        end = end.copy()
-        end[earlier] = np.minimum(end[earlier], start[later])
-    return Duplicates(end, marked, numbers)
+    same = np.flatnonzero(numbers[order[1:]] == numbers[order[:-1]])
+    return order[same], order[same + 1]
 
 
-def contested(found: Combinations, duplicates: Duplicates, start: Rows, indices: int) -> Mask:
-    """Which combinations may cancel, or be cancelled by, an equal one."""
-    rows = found.rows
-    here: Mask = np.zeros(len(found), np.bool_)
-    touched = np.flatnonzero((duplicates.marked[rows] & (rows >= 0)).any(axis=1))
-    if not len(touched):
-        return here
-    marked = np.flatnonzero(duplicates.marked)
-    base = duplicates.number[marked] * (indices + 1)
-    ends = np.unique(base + duplicates.end[marked])
-    starts = np.unique(base + start[marked])
-    rows = rows[touched]
-    place = duplicates.number[rows] * (indices + 1)
-    relevant = duplicates.marked[rows] & (rows >= 0)
-    begins = relevant & _among(place + found.start[touched, None], ends)
-    finishes = relevant & _among(place + found.end[touched, None], starts)
-    here[touched] = (begins | finishes).any(axis=1)
-    return here
+def _chains(count: int, earlier: Ids, later: Ids) -> Ids:
+    """A number per row, equal for rows that are linked; links lead from a row to a later one."""
+    number = np.arange(count)
+    number[later] = earlier
+    while True:
+        further = number[number]
+        if np.array_equal(further, number):
+            return number
+        number = further
 
 
 def _among(keys: Ids, ordered: Ids) -> Mask:

@@ -62,26 +62,35 @@ class Visible:
 class Wanted:
     """Which combinations to make.
 
-    ``only_new`` leaves out those that were visible at index 0, unless one of their triples is ``marked`` or
-    their node is ``whole``.
+    ``only_new`` wants those that start at an index which is ``shown``, and not at index 0; besides, all
+    with a triple that is ``marked``, and all of the nodes that are ``whole``.
     """
 
     only_new: bool
+    shown: Mask
     marked: Mask
     whole: Mask
 
 
 @dataclass(frozen=True, slots=True)
 class Combinations:
-    """Complete combinations: ``node`` where they end, ``rows`` a triple per step, −1 behind the last."""
+    """Complete combinations: ``node`` where they end, ``rows`` a triple per step, −1 behind the last;
+    ``marked`` those with a marked triple."""
 
     node: Rows
     start: Rows
     end: Rows
     rows: Rows
+    marked: Mask
 
     def __len__(self) -> int:
         return len(self.node)
+
+    def take(self, places: Ids) -> Combinations:
+        """Some of them, by position."""
+        return Combinations(
+            self.node[places], self.start[places], self.end[places], self.rows[places], self.marked[places]
+        )
 
 
 def combinations(
@@ -103,6 +112,15 @@ def combinations(
         yield block
 
 
+def by_row(rows: Ids, machines: Ids, count: int) -> tuple[Ids, Ids]:
+    """Matches in the order of their rows, all below ``count``."""
+    if speed.compiled is not None:
+        ordered: tuple[Ids, Ids] = speed.compiled.by_row(rows, machines, count)
+        return ordered
+    order = np.argsort(rows, kind="stable")
+    return rows[order], machines[order]
+
+
 def _bounds(visible: Visible) -> tuple[Rows, Rows]:
     """By index: the first row still visible there or later, and the end of those visible before it."""
     indices = np.arange(visible.indices + 1)
@@ -118,11 +136,11 @@ def _compiled(
     groups = compiled.group(visible.terms, rows, machines, layout)
     low, high = _bounds(visible)
     kept = compiled.Kept(
-        wanted.only_new, int(high[1]), wanted.marked, bool(wanted.marked.any()), wanted.whole
+        wanted.only_new, int(high[1]), wanted.shown, wanted.marked, bool(wanted.marked.any()), wanted.whole
     )
     at, room = 0, BLOCK
     while at < len(rows):
-        following, heads, found = compiled.grow(
+        following, *found = compiled.grow(
             layout, groups, kept, visible.terms, visible.start, visible.end, low, high, rows, machines,
             at, room, width,
         )  # fmt: skip
@@ -130,8 +148,8 @@ def _compiled(
         if following == at and room > LIMIT:
             raise EvaluationError(f"matching: one triple begins more than {LIMIT} combinations")
         at = following
-        if len(heads):
-            yield Combinations(heads[:, 0], heads[:, 1], heads[:, 2], found)
+        if len(found[0]):
+            yield Combinations(*found)
 
 
 def _plain(
@@ -139,9 +157,11 @@ def _plain(
 ) -> Iterator[Combinations]:
     for held in _Resolver(visible, rows, machines, layout, wanted):
         padded = np.full((len(held.node), width), -1, np.int32)
+        marked = np.zeros(len(held.node), np.bool_)
         for step, column in enumerate(held.rows):
             padded[:, step] = column
-        yield Combinations(held.node, held.start, held.end, padded)
+            marked |= wanted.marked[column]
+        yield Combinations(held.node, held.start, held.end, padded, marked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +277,7 @@ class _Resolver:
     def _complete(self, held: _Held) -> Mask:
         ends: Mask = self._layout.ends[held.node] > 0
         if self._wanted.only_new:
-            wanted = (held.start > 0) | self._wanted.whole[held.node]
+            wanted = ((held.start > 0) & self._wanted.shown[held.start]) | self._wanted.whole[held.node]
             if self._any_marked:
                 for rows in held.rows:
                     wanted |= self._wanted.marked[rows]
