@@ -74,8 +74,10 @@ def freeze(solution: Bindings) -> frozenset[tuple[str, Term]]:
 
 def distinct(solutions: Iterable[Bindings]) -> list[Bindings]:
     """Each solution once, where it first stood."""
-    seen = {freeze(solution): solution for solution in reversed(list(solutions))}
-    return list(reversed(list(seen.values())))
+    seen: dict[object, Bindings] = {}
+    for solution in solutions:
+        seen.setdefault(freeze(solution), solution)
+    return list(seen.values())
 
 
 def difference(left: Sequence[Bindings], right: Sequence[Bindings]) -> list[Bindings]:
