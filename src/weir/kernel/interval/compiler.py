@@ -99,12 +99,13 @@ class Compiler:
             case Optionally(left, right, condition):
                 check = None if condition is None else self._check(condition, anonymous=True)
                 one, two = self.compile(left), self.compile(right)
-                nested = two.nests and joinable(right, possible(left))
+                nested = two.nests and not draws(right) and joinable(right, possible(left))
                 return Optional(one, two, check, nested=nested)
             case Without(left, right):
                 one, two = self.compile(left), self.compile(right)
                 shared = tuple(sorted(certain(left) & certain(right)))
-                nested = bool(shared) and two.nests and joinable(right, possible(left))
+                nested = bool(shared) and two.nests and not draws(right)
+                nested = nested and joinable(right, possible(left))
                 return Difference(one, two, shared if nested else None)
             case Either(parts):
                 return Unions([self.compile(part) for part in parts])
