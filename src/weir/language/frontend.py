@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from weir.errors import UsageError
-from weir.language.dialects import PRESETS, SPARQL, Preset
-from weir.language.lowering.depth import ALGEBRA_DEPTH, deeper_than
+from weir.language.dialects import SPARQL, Preset
+from weir.language.limits import DEPTH
+from weir.language.lowering.depth import deeper_than
 from weir.language.lowering.queries import lower
 from weir.language.query import Dialect, Query
 from weir.language.syntax import tree
@@ -12,7 +13,7 @@ from weir.language.syntax.lexer import Tokens
 from weir.language.syntax.queries import QueryParser
 from weir.language.syntax.source import Source
 
-_SHORT = 2 * ALGEBRA_DEPTH
+_SHORT = 2 * DEPTH
 """No shorter text can be too deep: a level takes at least two characters."""
 
 
@@ -54,8 +55,8 @@ def parse(text: str, dialect: str = "auto", file: str | None = None, base: str |
     unit, source, presets = syntax(text, dialect, file, base)
     try:
         query = lower(unit, source, presets[0])
-        if len(text) > _SHORT and deeper_than(query.pattern, ALGEBRA_DEPTH):
-            raise source.error(0, f"operators nest more than {ALGEBRA_DEPTH} deep")
+        if len(text) > _SHORT and deeper_than(query.pattern, DEPTH):
+            raise source.error(0, f"operators nest more than {DEPTH} deep")
         for other in presets[1:]:
             if lower(unit, source, other) != query:
                 both = f"{presets[0].title} and {other.title}"
@@ -67,6 +68,3 @@ def parse(text: str, dialect: str = "auto", file: str | None = None, base: str |
     except RecursionError:
         raise source.error(0, "the query nests too deeply") from None
     return query
-
-
-__all__ = ["PRESETS", "dialect_named", "parse", "syntax"]

@@ -1,8 +1,4 @@
-"""A bound on how deep the algebra of a query may be.
-
-Everything that reads algebra does so by recursion, and Python's stack ends at about a thousand frames;
-a query deeper than this is refused here, where the message can say why.
-"""
+"""How deep the algebra of a query is."""
 
 from __future__ import annotations
 
@@ -10,8 +6,6 @@ from typing import Any
 
 from weir.language import algebra as a
 from weir.language import expressions as e
-
-ALGEBRA_DEPTH = 200
 
 _LEAVES = (a.BGP, a.Values)
 

@@ -9,34 +9,15 @@ from typing import Any
 from weir.errors import SyntaxError
 from weir.language import algebra as a
 from weir.language import expressions as e
+from weir.language.limits import folded
 from weir.language.syntax import tree
 from weir.language.syntax.source import Source
 from weir.rdf.terms import IRI, Literal, Variable
 
-_BALANCE = 64
-"""Longer disjunctions and conjunctions become balanced trees: both operators are associative."""
-
-
-def disjunction(operands: tuple[e.Expression, ...]) -> e.Expression:
-    """``a || b || …``."""
-    if len(operands) > _BALANCE:
-        middle = len(operands) // 2
-        return e.Or(disjunction(operands[:middle]), disjunction(operands[middle:]))
-    folded = operands[0]
-    for operand in operands[1:]:
-        folded = e.Or(folded, operand)
-    return folded
-
 
 def conjunction(operands: tuple[e.Expression, ...]) -> e.Expression:
     """``a && b && …``, also the conditions of one group."""
-    if len(operands) > _BALANCE:
-        middle = len(operands) // 2
-        return e.And(conjunction(operands[:middle]), conjunction(operands[middle:]))
-    folded = operands[0]
-    for operand in operands[1:]:
-        folded = e.And(folded, operand)
-    return folded
+    return folded(e.And, operands)
 
 
 def tree_operands(expression: tree.Expression) -> Iterable[tree.Expression]:
@@ -103,7 +84,7 @@ class ExpressionLowering:
         return self.collected(e.Aggregate(e.Aggregation.SAMPLE, variable))
 
     def _or(self, node: tree.Or) -> e.Expression:
-        return disjunction(self._all(node.operands))
+        return folded(e.Or, self._all(node.operands))
 
     def _and(self, node: tree.And) -> e.Expression:
         return conjunction(self._all(node.operands))

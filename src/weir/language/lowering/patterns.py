@@ -11,17 +11,16 @@ from abc import abstractmethod
 from weir.language import algebra as a
 from weir.language import expressions as e
 from weir.language.dialects import Preset
+from weir.language.limits import CHAIN, folded
 from weir.language.lowering.expressions import ExpressionLowering, conjunction
 from weir.language.lowering.windows import declare
 from weir.language.scope import visible
 from weir.language.syntax import tree
-from weir.language.syntax.cursor import CHAIN
 from weir.language.syntax.source import Source
 from weir.language.windows import WindowDeclaration
 from weir.rdf.terms import IRI, BlankNode, Literal, Variable
 
 EMPTY = a.BGP(())
-_BALANCE = 64
 
 
 def joined(left: a.Pattern | None, right: a.Pattern) -> a.Pattern:
@@ -29,17 +28,6 @@ def joined(left: a.Pattern | None, right: a.Pattern) -> a.Pattern:
     if left is None or left == EMPTY:
         return right
     return left if right == EMPTY else a.Join(left, right)
-
-
-def _union(branches: tuple[a.Pattern, ...]) -> a.Pattern:
-    """Multiset union is associative: many branches become a balanced tree."""
-    if len(branches) > _BALANCE:
-        middle = len(branches) // 2
-        return a.Union(_union(branches[:middle]), _union(branches[middle:]))
-    folded = branches[0]
-    for branch in branches[1:]:
-        folded = a.Union(folded, branch)
-    return folded
 
 
 class _Build:
@@ -121,7 +109,7 @@ class PatternLowering(ExpressionLowering):
             case tree.Group():
                 build.join(self.group(element))
             case tree.Union(_, groups):
-                build.join(_union(tuple([self.group(branch) for branch in groups])))
+                build.join(folded(a.Union, tuple([self.group(branch) for branch in groups])))
             case tree.Optional(_, group):
                 right, condition = self.parts(group)
                 build.done = a.LeftJoin(build.done or EMPTY, right, condition)

@@ -9,19 +9,16 @@ from weir.language.syntax import tree
 from weir.language.syntax.source import Source
 from weir.language.windows import (
     All,
-    Content,
     Elements,
     Now,
     Past,
     Range,
     Report,
-    Tick,
     Triples,
     WindowDeclaration,
     WindowKind,
     WindowSemantics,
 )
-from weir.language.windows import Bounds as BoundsOfWindow
 from weir.rdf.terms import Variable
 
 _DEFAULT = WindowSemantics(Report())
@@ -84,15 +81,12 @@ def declare(
             "a window without a step has no close to report",
             "use REPORT CONTENT CHANGE, or give the window a STEP",
         )
-    content: Content = preset.content if options.content is None else options.content
-    tick: Tick = _DEFAULT.tick if options.tick is None else options.tick
-    bounds: BoundsOfWindow = _DEFAULT.bounds if options.bounds is None else options.bounds
     semantics = WindowSemantics(
         report,
-        content,
-        tick,
+        preset.content if options.content is None else options.content,
+        _DEFAULT.tick if options.tick is None else options.tick,
         options.start,
-        bounds,
+        _DEFAULT.bounds if options.bounds is None else options.bounds,
         _DEFAULT.lateness if options.lateness is None else options.lateness,
         _DEFAULT.ahead if options.ahead is None else options.ahead,
     )

@@ -12,14 +12,9 @@ from difflib import get_close_matches
 
 from weir.errors import SyntaxError
 from weir.language.dialects import PRESETS, Feature, Preset
+from weir.language.limits import BRACKETS, CHAIN
 from weir.language.query import Dialect
 from weir.language.syntax.lexer import Kind, Tokens
-
-DEPTH = 100
-"""Brackets may nest this deep; far beyond it Python's own stack would end."""
-
-CHAIN = 150
-"""Operators in one chain whose tree leans to one side: paths, sums, OPTIONALs of one group."""
 
 _BITS = {dialect: 1 << place for place, dialect in enumerate(PRESETS)}
 _MASKS = {
@@ -29,7 +24,6 @@ _MASKS = {
 _EVERY = sum(_BITS.values())
 
 _KEYWORDS = (
-    "ADD",
     "AFTER",
     "AHEAD",
     "ALL",
@@ -131,7 +125,8 @@ class Cursor:
         owners = _titles(p for d, p in PRESETS.items() if _BITS[d] & _MASKS[feature])
         if self.explicit is not None:
             title = PRESETS[self.explicit].title
-            raise self.error(f"{title} has no {feature.value}", index, f"it is {owners}")
+            named = feature.value.removeprefix("a ").removeprefix("an ")
+            raise self.error(f"{title} has no {named}", index, f"it is {owners}")
         fits = _titles(self.presets)
         first, place = next((f, p) for f, p in self.used if _MASKS[f] != _EVERY)
         hint = (
@@ -235,8 +230,8 @@ class Cursor:
     def enter(self) -> None:
         """One bracket deeper."""
         self.depth += 1
-        if self.depth > DEPTH:
-            raise self.error(f"brackets nest more than {DEPTH} deep")
+        if self.depth > BRACKETS:
+            raise self.error(f"brackets nest more than {BRACKETS} deep")
 
     def bounded(self, length: int, what: str) -> None:
         """Refuse chains too long to be handled as a tree."""

@@ -20,6 +20,8 @@ class Source:
     __slots__ = ("_shifts", "file", "text", "written")
 
     def __init__(self, written: str, file: str | None = None) -> None:
+        if written.startswith("\ufeff"):
+            written = " " + written[1:]
         self.written = written
         self.file = file
         self._shifts: list[tuple[int, int]] = []
@@ -45,11 +47,14 @@ class Source:
 
     def place(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset in ``text``, counted from 1 in the text as written."""
+        return self._place_written(self._written_offset(offset))
+
+    def _written_offset(self, offset: int) -> int:
         shift = 0
         for start, moved in self._shifts:
             if offset >= start:
                 shift = moved
-        return self._place_written(offset + shift)
+        return offset + shift
 
     def _place_written(self, offset: int) -> tuple[int, int]:
         line, start = 1, 0
@@ -64,6 +69,4 @@ class Source:
 
     def error(self, offset: int, primary: str, hint: str | None = None) -> SyntaxError:
         """The error to raise for something wrong at an offset in ``text``."""
-        line, column = self.place(offset)
-        shown = _LINE_END.sub("\n", self.written)
-        return SyntaxError(primary, line=line, column=column, source=shown, file=self.file, hint=hint)
+        return self._error_at(self._written_offset(offset), primary, hint)

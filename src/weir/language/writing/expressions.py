@@ -7,12 +7,11 @@ from collections.abc import Iterable
 
 from weir.language import algebra as a
 from weir.language import expressions as e
+from weir.language.limits import BALANCE
 from weir.language.writing.terms import Terms
 from weir.rdf.terms import IRI, Literal, Variable
 
 _OR, _AND, _COMPARE, _ADD, _MULTIPLY, _UNARY, _PRIMARY = range(7)
-_LONGEST = 64
-"""Beyond this many operands the parser balances a chain, so a longer one is broken by brackets."""
 
 
 class ExpressionWriter:
@@ -79,10 +78,11 @@ class ExpressionWriter:
                 return _PRIMARY, f"{self.terms.iri(value)}({word}{self._list(arguments)})"
 
     def _chain(self, left: e.Expression, kind: type[e.Or] | type[e.And], level: int) -> str:
+        """The left operand; one too long to be read back as it is gets brackets."""
         length, spine = 1, left
         while isinstance(spine, kind):
             length, spine = length + 1, spine.left
-        return self.expression(left, _PRIMARY if length >= _LONGEST else level)
+        return self.expression(left, _PRIMARY if length >= BALANCE else level)
 
     def _operand(self, operand: e.Expression) -> str:
         """What a sign or ``!`` applies to; a literal is kept apart from a sign by brackets."""

@@ -6,12 +6,12 @@ from abc import abstractmethod
 
 from weir.language import algebra as a
 from weir.language.expressions import Expression
+from weir.language.limits import BALANCE
 from weir.language.scope import visible
 from weir.language.writing.expressions import ExpressionWriter
 from weir.language.writing.terms import Terms
 from weir.rdf.terms import IRI, Variable
 
-_LONGEST = 64
 _EMPTY = a.BGP(())
 
 
@@ -123,7 +123,7 @@ class PatternWriter(ExpressionWriter):
     def _union(self, union: a.Union) -> None:
         branches: list[a.Pattern] = []
         left: a.Pattern = union
-        while isinstance(left, a.Union) and len(branches) < _LONGEST - 1:
+        while isinstance(left, a.Union) and len(branches) < BALANCE - 1:
             branches.append(left.right)
             left = left.left
         branches.append(left)
