@@ -3,7 +3,7 @@
 Evaluators see only these protocols; views, budgets and HTTP live in ``background.service``. A call is
 prepared once for each SERVICE of a query. At an evaluation time τ the evaluator hands over the rows it has
 so far, as columns of the variables that are bound in all of them, and joins (or left-joins) what it gets.
-Slabs of a query with SERVICE are cut at each evaluation time.
+Calls come in the order of time: what an evaluation fetched, later ones see and earlier ones do not.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from weir.language.algebra import Service
+from weir.language.query import Query
+from weir.language.windows import Past, Range
 from weir.rdf.columns import Ids
 
 
@@ -60,9 +62,14 @@ class ServiceCall(Protocol):
         """The variables that calls must hand over."""
         ...
 
-    def rows(self, bindings: Mapping[str, Ids], length: int, at: int) -> ServiceRows:
+    def rows(
+        self, bindings: Mapping[str, Ids], length: int, at: int, *, refresh: bool = True
+    ) -> ServiceRows:
         """Solutions that may join with ``length`` rows, of which ``bindings`` are the columns ``join``,
-        bound in every row and *not* made distinct: how often a binding occurs says what it is worth."""
+        bound in every row and *not* made distinct: how often a binding occurs says what it is worth.
+
+        Without ``refresh`` it is a look at an instant that only serves as "before" an evaluation: nothing
+        is fetched, and at the time of the last evaluation the answer is the one that it was given."""
         ...
 
 
@@ -85,3 +92,28 @@ class Services(Protocol):
         query's time windows, where it has them: how long rows live and when the next evaluation comes.
         """
         ...
+
+    def freshness(self, query: str) -> list[Freshness]:
+        """The account of each of a query's calls at its latest evaluation."""
+        ...
+
+    def ids(self) -> Ids:
+        """Every id whose text must be kept for views and answers to come."""
+        ...
+
+
+def span_of(query: Query) -> tuple[int | None, int | None]:
+    """The longest range and the shortest step of a query's time windows, None where it has none."""
+    widths, steps = [], []
+    for window in query.dataset.windows:
+        match window.kind:
+            case Range(width, step):
+                widths.append(width)
+                steps.append(step)
+            case Past(start, _, step):
+                widths.append(start)
+                steps.append(step)
+            case _:
+                continue
+    known = [step for step in steps if step is not None]
+    return max(widths, default=None), min(known, default=None)

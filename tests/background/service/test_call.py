@@ -480,6 +480,27 @@ def test_state_survives_a_restart(before: bool) -> None:
     assert set(twin.ids().tolist()) == set(asker.resolver.ids().tolist())
 
 
+def test_the_instant_before_sees_what_was_answered_then() -> None:
+    """Two queries share a view. Between two evaluations of the first, the second refreshes it: what the first
+    answered before stays what it was, also after a restart; an instant in between sees the view as it is."""
+    loop = StoreLoop(DATA)
+    config = ServiceConfig(budget=Budget(2), change_interval=SECOND)
+    resolver = ServiceResolver(Dictionary(), {"http://s/q": config}, loop=loop)
+    one = Asker(FOLLOWERS, config, loop=loop, resolver=resolver)
+    one.ask(1, "u1")
+    service = Service(IRI("http://s/q"), FOLLOWERS)
+    users = {"user": one.dictionary.encode_terms([iri("u1")])}
+    loop.update("DELETE { :u1 :followers 10 } INSERT { :u1 :followers 11 } WHERE {}")
+    resolver.call("other", service, ("user",)).rows(users, 1, 2 * SECOND)
+    assert one.read(one.call.rows(users, 1, SECOND, refresh=False)) == [("u1", "10")]
+    twin = ServiceResolver(Dictionary(), {"http://s/q": config}, loop=loop)
+    twin.restore(resolver.snapshot())
+    again = Asker(FOLLOWERS, config, loop=loop, resolver=twin)
+    assert again.read(again.call.rows(users, 1, SECOND, refresh=False)) == [("u1", "10")]
+    assert one.read(one.call.rows(users, 1, 3 * SECOND - 1, refresh=False)) == [("u1", "11")]
+    assert len(loop.texts) == 2
+
+
 def test_a_hint_in_the_query_wins() -> None:
     dictionary = Dictionary()
     resolver = ServiceResolver(dictionary, loop=StoreLoop(DATA))

@@ -7,6 +7,7 @@ answers, but never beyond the deadline; answer with what the view then holds, an
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping
 from time import perf_counter
 
@@ -28,6 +29,7 @@ from weir.rdf.dictionary import Dictionary
 from weir.rdf.terms import XSD, Literal
 
 _DEFAULT_SLIDE = 1_000_000
+_ACCOUNT = ("at", "rows", "fresh", "missing", "refreshed", "requests", "failed", "waiting", "oldest")
 
 
 class RemoteCall:
@@ -47,7 +49,7 @@ class RemoteCall:
         slide: int | None = None,
     ) -> None:
         self.target = target
-        self.last: Freshness | None = None
+        self.answered: ServiceRows | None = None
         self._views = Views(target.parts, *views)
         self.ledger = ledger
         self._post = Correspondence(target, views, loop, dictionary)
@@ -62,8 +64,16 @@ class RemoteCall:
         """The variables by which the pattern is asked for."""
         return (self.target.parts.link or self.target.parts.value).key
 
-    def rows(self, bindings: Mapping[str, Ids], length: int, at: int) -> ServiceRows:
+    def rows(self, bindings: Mapping[str, Ids], length: int, at: int, *, refresh: bool = True) -> ServiceRows:
         """Solutions for the rows at hand (see ``kernel.service.ServiceCall``)."""
+        if refresh:
+            return self._evaluated(bindings, length, at)
+        if self.answered is not None and at == self.answered.freshness.at:
+            return self.answered
+        found, right = self._look(Left.of({name: bindings[name] for name in self.join}, length), at)
+        return self._finished(self._gather(found, right, at), found, Freshness(at))
+
+    def _evaluated(self, bindings: Mapping[str, Ids], length: int, at: int) -> ServiceRows:
         failures = self._post.receive()
         started = perf_counter()
         left = Left.of({name: bindings[name] for name in self.join}, length)
@@ -84,7 +94,7 @@ class RemoteCall:
         if failures and self.target.config.on_failure is OnFailure.ERROR and not self.target.silent:
             raise failures[0]
         gathered = self._gather(found, right, at)
-        self.last = Freshness(
+        freshness = Freshness(
             at=at,
             rows=gathered.total,
             fresh=gathered.fresh,
@@ -97,14 +107,20 @@ class RemoteCall:
             planning=planned - started,
             waited=max(answered - planned, 0.0),
         )
-        return self._finished(gathered, found, self.last)
+        self.answered = self._finished(gathered, found, freshness)
+        return self.answered
+
+    @property
+    def last(self) -> Freshness | None:
+        """The account of the latest evaluation."""
+        return None if self.answered is None else self.answered.freshness
 
     def _look(self, left: Left, at: int) -> tuple[Outline, RightSide]:
         found = self._views.outline(left, at)
         return found, right_side(found, self._views, at)
 
     def _advance(self, at: int) -> bool:
-        """Note the time; a look back (the instant before an evaluation) refreshes nothing."""
+        """Note the time; an evaluation out of order refreshes nothing."""
         if self._at is not None and at < self._at:
             return False
         if self._slide is None and self._at is not None and at > self._at:
@@ -134,6 +150,32 @@ class RemoteCall:
             for view in (self._views.link, self._views.value):
                 if view is not None and len(view) > self.target.config.max_keys:
                     view.forget(self.target.config.max_keys * 9 // 10)
+
+    def snapshot(self) -> bytes:
+        """What the call knows besides its views: lives, pace, and the latest answer."""
+        binding, arrival, count = self._lifetimes.state()
+        arrays = {"binding": binding, "arrival": arrival, "count": count}
+        arrays["pace"] = np.array([self._pace, NEVER if self._at is None else self._at])
+        if self.answered is not None:
+            rows, account = self.answered, self.answered.freshness
+            arrays |= {f"column {name}": column for name, column in rows.columns.items()}
+            arrays |= {"fetched": rows.fetched, "expiry": rows.expiry}
+            arrays["account"] = np.array([getattr(account, name) for name in _ACCOUNT])
+        buffer = io.BytesIO()
+        np.savez(buffer, **arrays)  # type: ignore[arg-type]
+        return buffer.getvalue()
+
+    def restore(self, state: bytes) -> None:
+        """Replace all that by what ``snapshot`` gave."""
+        with np.load(io.BytesIO(state), allow_pickle=False) as arrays:
+            self._lifetimes.restore(arrays["binding"], arrays["arrival"], arrays["count"])
+            pace, at = arrays["pace"].tolist()
+            self._pace, self._at = pace, None if at == NEVER else at
+            self.answered = None
+            if "account" in arrays:
+                columns = {name[7:]: arrays[name] for name in arrays.files if name.startswith("column ")}
+                account = Freshness(**dict(zip(_ACCOUNT, arrays["account"].tolist(), strict=True)))
+                self.answered = ServiceRows(columns, arrays["fetched"], arrays["expiry"], account)
 
     # Answering
 

@@ -132,6 +132,8 @@ def decode(part: Part, solutions: Solutions, dictionary: Dictionary, request: st
         if terms is None:
             raise DataError(f"the answer lacks the variable {_public(name, taken)}")
         columns[name] = dictionary.encode_terms([_scoped(term, scope) for term in terms])
+    if isinstance(part.pattern, a.BGP) and not all(columns[name].all() for name in part.variables):
+        raise DataError("the answer leaves variables of its triple patterns unbound")
     return Rows(columns, solutions.length)
 
 

@@ -28,6 +28,14 @@ class Lifetimes:
         none = np.empty(0, np.int64)
         self._binding, self._arrival, self._count = none, none, none
 
+    def state(self) -> tuple[Ids, Ids, Ids]:
+        """What is known, for ``restore``."""
+        return self._binding, self._arrival, self._count
+
+    def restore(self, binding: Ids, arrival: Ids, count: Ids) -> None:
+        """Replace what is known."""
+        self._binding, self._arrival, self._count = binding, arrival, count
+
     def update(self, binding: Ids, count: Ids, at: int, slide: int) -> tuple[Ids, Ids]:
         """The lives of the rows at ``at``: for each row the place of its binding, and its L.
 

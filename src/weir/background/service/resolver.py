@@ -81,7 +81,11 @@ class ServiceResolver:
             width,
             slide,
         )
-        self._calls.setdefault(query, []).append(call)
+        calls = self._calls.setdefault(query, [])
+        name = f"{query} {len(calls)}"
+        if name in self._kept:
+            call.restore(self._kept.pop(name))
+        calls.append(call)
         return call
 
     def drop(self, query: str) -> None:
@@ -118,21 +122,29 @@ class ServiceResolver:
         ledger.join(query)
         return ledger
 
+    def _each_call(self) -> dict[str, RemoteCall]:
+        return {f"{query} {n}": call for query, calls in self._calls.items() for n, call in enumerate(calls)}
+
     # State
 
     def ids(self) -> Ids:
         """Every id whose text the dictionary must keep."""
         columns = [view.ids() for view in self._views.values()]
+        for call in self._each_call().values():
+            if call.answered is not None:
+                columns += call.answered.columns.values()
         return np.unique(np.concatenate(columns)) if columns else np.empty(0, np.int64)
 
     def snapshot(self) -> bytes:
-        """Views, ledgers and the texts of the views' terms."""
-        blobs = {**self._kept, **{name: view.snapshot() for name, view in self._views.items()}}
+        """Views, calls, ledgers and the texts of their terms."""
+        blobs = dict(self._kept)
+        blobs |= {name: view.snapshot() for name, view in self._views.items()}
+        blobs |= {name: call.snapshot() for name, call in self._each_call().items()}
         ids = self.ids()
         ids = ids[ids > 0]
         head = {
             "version": _VERSION,
-            "views": {name: len(blob) for name, blob in blobs.items()},
+            "parts": {name: len(blob) for name, blob in blobs.items()},
             "ledgers": self._kept_ledgers
             | {name: _ledger_state(ledger) for name, ledger in self._ledgers.items()},
             "terms": dict(zip(map(str, ids.tolist()), self._dictionary.texts(ids), strict=True)),
@@ -152,11 +164,14 @@ class ServiceResolver:
         terms: dict[str, str] = head["terms"]
         self._dictionary.add(np.array([int(i) for i in terms], np.int64), list(terms.values()))
         place = 8 + size
-        for name, length in head["views"].items():
+        calls = self._each_call()
+        for name, length in head["parts"].items():
             blob = state[place : place + length]
             place += length
             if name in self._views:
                 self._views[name].restore(blob)
+            elif name in calls:
+                calls[name].restore(blob)
             else:
                 self._kept[name] = blob
         for name, kept in head["ledgers"].items():

@@ -27,10 +27,13 @@ from weir.kernel.interval.joining import Check, Difference, Joining, Marking, Op
 from weir.kernel.interval.leaves import Leaves, Streams
 from weir.kernel.interval.operators import Measure
 from weir.kernel.interval.paths import ForEachGraph, PathSearch
+from weir.kernel.interval.remote import Federated, Federation, always_bound
 from weir.kernel.interval.routing import Policy, Router, Routes, TooLarge
 from weir.kernel.interval.surroundings import Around
+from weir.language.algebra import Service
 from weir.language.expressions import Aggregate, Expression
 from weir.plan.nodes import (
+    UNIT,
     Bind,
     Connect,
     Each,
@@ -68,8 +71,16 @@ class NotCovered(EvaluationError):
 class Compiler:
     """Operators for one present: a query's slabs, or the one slab of its static parts."""
 
-    def __init__(self, leaves: Leaves, router: Router, around: Around, terms: Terms) -> None:
+    def __init__(
+        self,
+        leaves: Leaves,
+        router: Router,
+        around: Around,
+        terms: Terms,
+        federation: Federation | None = None,
+    ) -> None:
         self.leaves = leaves
+        self.federation = federation or Federation(None, "", leaves.dictionary)
         self.router = router
         self.around = around
         self.terms = terms
@@ -96,6 +107,8 @@ class Compiler:
                 return self._static(inner)
             case Joined():
                 return self._joined(plan)
+            case Optionally(_, Remote(service), _):
+                return self._optional_service(plan, service)
             case Optionally(left, right, condition):
                 check = None if condition is None else self._check(condition, anonymous=True)
                 one, two = self.compile(left), self.compile(right)
@@ -123,12 +136,14 @@ class Compiler:
                 return Slicing(self.compile(inner), offset, limit, self.terms, ordered=ordered)
             case Each():
                 return self._each(plan)
-            case Remote(service):
-                raise NotCovered(f"SERVICE {service.name}")
+            case Remote():
+                return self._federated(Joined((plan,)))
 
     # Joins and conditions
 
     def _joined(self, plan: Joined) -> Operator:
+        if any(isinstance(part, Remote) for part in plan.parts):
+            return self._federated(plan)
         parts: list[tuple[str, Operator]] = []
         conditions = list(plan.conditions)
         waiting = list(plan.parts)
@@ -148,6 +163,32 @@ class Compiler:
         if len(parts) == 1 and not checks:
             return parts[0][1]
         return Joining(parts, checks, self.present, self.router)
+
+    def _federated(self, plan: Joined) -> Operator:
+        """Everything else first: its rows say what to ask the endpoints for."""
+        others = tuple(part for part in plan.parts if not isinstance(part, Remote))
+        bound = certain(Joined(others))
+        early = tuple(
+            condition
+            for condition in plan.conditions
+            if reads(condition) <= bound and not volatile(condition.expression)
+        )
+        operator = self.compile(Joined(others, early) if others else UNIT)
+        for part in plan.parts:
+            if isinstance(part, Remote):
+                operator = Federated(operator, part.service, bound, self.present, self.federation)
+                bound |= always_bound(part.service)
+        late = [condition for condition in plan.conditions if not others or condition not in early]
+        if not late:
+            return operator
+        checks = [(reads(condition), self._check(condition)) for condition in late]
+        return Joining([("service", operator)], checks, self.present, self.router)
+
+    def _optional_service(self, plan: Optionally, service: Service) -> Operator:
+        check = None if plan.condition is None else self._check(plan.condition, anonymous=True)
+        left = self.compile(plan.left)
+        bound = certain(plan.left)
+        return Federated(left, service, bound, self.present, self.federation, optional=True, check=check)
 
     def _check(self, formula: Formula, place: str = "", *, anonymous: bool = False) -> Check:
         probes = [self._probe(test.name, test.plan, test.outer) for test in formula.tests]

@@ -26,12 +26,14 @@ from weir.kernel.interval.forms import Forms, Sent
 from weir.kernel.interval.inputs import Present
 from weir.kernel.interval.instants import HIGHEST, Instants
 from weir.kernel.interval.leaves import EVERYTHING, Leaves, Streams
+from weir.kernel.interval.remote import Federation
 from weir.kernel.interval.routing import Policy, Router, Routes
 from weir.kernel.interval.snapshot import dump, load
 from weir.kernel.interval.spec import spec_of
 from weir.kernel.interval.surroundings import Around
 from weir.kernel.interval.tables import StaticGraphs
 from weir.kernel.interval.window import Window
+from weir.kernel.service import Services, span_of
 from weir.language.query import R2S, Ask, Query
 from weir.plan.nodes import Joined, Match, Plan, Projected, Source, Static, children
 from weir.plan.planner import QueryPlan, plan_query
@@ -41,7 +43,8 @@ from weir.rdf.terms import IRI, BlankNode, Literal, Term, Variable
 
 
 class IntervalEvaluator:
-    """``streams`` are the registered ones, for windows over a variable stream.
+    """``streams`` are the registered ones, for windows over a variable stream; ``services`` answer SERVICE,
+    for which the query is known by its ``name``.
 
     Raises ``NotCovered`` where the query needs what this evaluator lacks.
     """
@@ -55,8 +58,12 @@ class IntervalEvaluator:
         streams: Sequence[str] = (),
         policy: Policy = Policy.COST,
         plan: QueryPlan | None = None,
+        services: Services | None = None,
+        name: str | None = None,
     ) -> None:
         self.query = query
+        self.services = services
+        self.name = name or query.output or "query"
         self.dictionary = dictionary
         self.plan = plan_query(query, streams) if plan is None else plan
         self.routes = Routes()
@@ -99,7 +106,8 @@ class IntervalEvaluator:
         terms = Terms(self.dictionary)
         router = Router(self._policy, self.routes)
         around = Around(self._present, self._key)
-        self._compiler = Compiler(leaves, router, around, terms)
+        federation = Federation(self.services, self.name, self.dictionary, *span_of(self.query))
+        self._compiler = Compiler(leaves, router, around, terms, federation)
         self._root: Operator = self._compiler.compile(self.plan.root)
         self._forms = Forms(
             self.query, self._key, terms, _subjects(self.plan.root), lambda: self._described(leaves, terms)
@@ -255,7 +263,8 @@ class IntervalEvaluator:
 
     def live_ids(self) -> Ids:
         """Every id whose text may still be needed: of live rows, waiting messages, views and constants."""
-        return np.unique(np.concatenate([self._constants, self._graphs.ids(), *self.streams.ids()]))
+        remote = [] if self.services is None else [self.services.ids()]
+        return np.unique(np.concatenate([self._constants, self._graphs.ids(), *self.streams.ids(), *remote]))
 
     def statistics(self) -> Mapping[str, Any]:
         """Counters for ``explain --analyze`` and metrics."""
@@ -270,6 +279,7 @@ class IntervalEvaluator:
             "bytes": sum(track.rows.bytes for track in tracks)
             + sum(each.log.bytes for each in self.streams.arrivals.values()),
             "views": dict(self._compiler.views),
+            "services": [] if self.services is None else self.services.freshness(self.name),
             "policy": self._policy.value,
             "routes": dict(self.routes.taken),
             "indexes": {
