@@ -10,7 +10,9 @@ import pytest
 SHORT_CUTS = [
     ("weir.kernel.interval.keys", "_FEW"),
     ("weir.kernel.interval.operators.coverage", "_FEW"),
+    ("weir.kernel.interval.operators.group", "_FEW"),
     ("weir.kernel.interval.operators.join", "_FEW"),
+    ("weir.kernel.interval.operators.order", "_PEEL"),
     ("weir.kernel.interval.operators.sweep", "_DENSE"),
 ]
 

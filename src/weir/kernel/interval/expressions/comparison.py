@@ -194,6 +194,9 @@ def _hashed(operator: Comparison, left: Ids, right: Ids, terms: Terms) -> Truth:
         return out
     unequal = _UNEQUAL[operator]
     same = left == right
+    if len(left) > _MANY and (_all_different(left, terms) or _all_different(right, terms)):
+        answer = truth_of(same if unequal == FALSE else ~same)
+        return np.where(out == UNDONE, answer, out)
     one = classes_of(left, terms)
     # The same term is equal to itself, but for NaN; two terms are unequal as soon as one is no literal
     # or has a language tag, or if both are strings.
@@ -208,6 +211,12 @@ def _hashed(operator: Comparison, left: Ids, right: Ids, terms: Terms) -> Truth:
     return out
 
 
+def _all_different(ids: Ids, terms: Terms) -> bool:
+    """Whether each term is unequal to every other term: IRIs, in the main."""
+    return all(terms.classify(each) in _DIFFERENT_CLASSES for each in np.unique(ids).tolist())
+
+
+_DIFFERENT_CLASSES = frozenset({TermClass.IRI, TermClass.BLANK, TermClass.TAGGED, TermClass.UNBOUND})
 _DIFFERENT = np.isin(
     np.arange(len(TermClass)), [int(c) for c in (TermClass.IRI, TermClass.BLANK, TermClass.TAGGED)]
 )

@@ -91,7 +91,8 @@ def _of_one_kind(ids: Ids, inline: int) -> Numbers:
     if kind == INTEGER:
         return Numbers(kinds, payload)
     if kind == DECIMAL:
-        return Numbers(kinds, payload >> 4, payload & 15)
+        scale = payload & 15
+        return Numbers(kinds, payload >> 4, scale[:1] if (scale == scale[0]).all() else scale)
     real = _with_exponent(payload) if inline == Inline.DOUBLE_E else _plain(payload)
     return Numbers(kinds, real=real if kind == DOUBLE else single(real))
 
@@ -158,13 +159,14 @@ def reals(numbers: Numbers) -> tuple[Reals, Mask]:
 
 def encode_numbers(numbers: Numbers, length: int, terms: Terms) -> Ids:
     """The ids of the canonical literals of computed numbers; 0 where they are errors."""
-    if len(numbers.kind) == 1 and numbers.kind[0] == INTEGER:
-        digits = np.broadcast_to(numbers.digits, length)
-        if length and digits.min() >= -_INLINE_LIMIT and digits.max() < _INLINE_LIMIT:
-            return make(Inline.INTEGER, digits)
+    if not length:
+        return np.empty(0, np.int64)
+    kind = int(numbers.kind[0])
+    if kind in _ENCODERS and (len(numbers.kind) == 1 or bool((numbers.kind == kind).all())):
+        return np.broadcast_to(_ENCODERS[kind](numbers, terms), length)
     numbers = numbers.spread(length)
     out = np.where(numbers.kind == EXOTIC, numbers.ids, 0)
-    for kind, encode in ((INTEGER, _integers), (DECIMAL, _decimals), (DOUBLE, _doubles), (FLOAT, _floats)):
+    for kind, encode in _ENCODERS.items():
         rows = np.flatnonzero(numbers.kind == kind)
         if len(rows):
             out[rows] = encode(numbers.take(rows), terms)
@@ -181,7 +183,8 @@ def _integers(numbers: Numbers, terms: Terms) -> Ids:
 
 
 def _decimals(numbers: Numbers, terms: Terms) -> Ids:
-    digits, scale = numbers.digits.copy(), numbers.scale.copy()
+    digits, scale = np.broadcast_arrays(numbers.digits, numbers.scale)
+    digits, scale = digits.copy(), scale.copy()
     while True:
         # The canonical form has no trailing zero but the one after the point.
         long = np.flatnonzero((scale > 1) & (digits % 10 == 0))
@@ -235,3 +238,6 @@ def _double_ids(digits: Ids, places: int) -> Ids:
 
 def _floats(numbers: Numbers, terms: Terms) -> Ids:
     return terms.encode_reals(FLOAT, numbers.real)
+
+
+_ENCODERS = {INTEGER: _integers, DECIMAL: _decimals, DOUBLE: _doubles, FLOAT: _floats}

@@ -12,10 +12,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from weir.kernel.interval.operators.coverage import Pieces, unite
+from weir.kernel.interval.operators.coverage import Pieces, uncovered, unite
 from weir.kernel.interval.operators.sweep import Sweep
 from weir.kernel.interval.relation import Relation
 from weir.rdf.columns import Ids
+
+_PEEL = 8
 
 
 def order(relation: Relation, ranks: Sequence[Ids]) -> Relation:
@@ -37,15 +39,35 @@ def slice(relation: Relation, offset: int, limit: int | None) -> Relation:
     nothing = np.zeros(rows, np.int64)
     sweep = Sweep(nothing, relation.start, relation.end)
     first, last = sweep.ranges(nothing, relation.start, relation.end)
+    upto = None if limit is None else offset + limit
+    if upto is not None and upto * _PEEL * (rows + sweep.segments) < int((last - first).sum()):
+        row, segment = _peeled(sweep, first, last, offset, upto)
+        return relation.pieces(*unite(row, *sweep.intervals(segment)[1:]))
     parts: list[Pieces] = []
     for segment, row in sweep.members(first, last):
         heads = np.flatnonzero(np.diff(segment, prepend=-1))
         place = np.arange(len(segment)) - np.repeat(heads, np.diff(heads, append=len(segment)))
         kept = place >= offset
-        if limit is not None:
-            kept &= place < offset + limit
+        if upto is not None:
+            kept &= place < upto
         _, start, end = sweep.intervals(segment[kept])
         parts.append(unite(row[kept], start, end))
     if len(parts) > 1:
         parts = [unite(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))]
     return relation.pieces(*parts[0])
+
+
+def _peeled(sweep: Sweep, first: Ids, last: Ids, offset: int, upto: int) -> tuple[Ids, Ids]:
+    """For a small limit: the first row of every stretch, then the first of what is left, and so on."""
+    rows = np.arange(len(first))
+    row, begin, stop = rows, first, last
+    gone_rows: list[Ids] = []
+    gone_segments: list[Ids] = []
+    for _ in range(upto):
+        found = sweep.least(begin, stop, row, len(rows))
+        segment = np.flatnonzero(found < len(rows))
+        gone_rows.append(found[segment])
+        gone_segments.append(segment)
+        taken = np.concatenate(gone_segments)
+        row, begin, stop = uncovered(first, last, np.concatenate(gone_rows), taken, taken + 1)
+    return np.concatenate(gone_rows[offset:]), np.concatenate(gone_segments[offset:])

@@ -10,6 +10,7 @@ rows a segment holds.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -119,6 +120,19 @@ class Sweep:
             order = np.argsort(segment, kind="stable")
             yield segment[order], row[order]
             at = upto
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """The values of one aggregate as rows of a sweep: which segments each covers."""
+
+    ids: Ids
+    first: Ids
+    last: Ids
+
+    def where(self, mask: Mask) -> Operand:
+        """The given rows."""
+        return Operand(self.ids[mask], self.first[mask], self.last[mask])
 
 
 def changes(group: Ids, start: Ids, end: Ids, columns: list[Ids]) -> Mask:
