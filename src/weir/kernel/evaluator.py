@@ -12,6 +12,7 @@ from weir.kernel.interval.compiler import NotCovered
 from weir.kernel.interval.evaluator import IntervalEvaluator
 from weir.kernel.reference.evaluator import ReferenceEvaluator
 from weir.kernel.reference.patterns import ServiceHook
+from weir.kernel.service import Services
 from weir.language.query import Query
 from weir.rdf.dictionary import Dictionary
 
@@ -35,18 +36,23 @@ def choose_evaluator(
     *,
     streams: Sequence[str] = (),
     service: ServiceHook | None = None,
+    services: Services | None = None,
+    name: str | None = None,
 ) -> Choice:
     """An evaluator of the query and how it was chosen.
 
-    ``streams`` are the registered ones, for ``STREAM ?v``. Under ``interval`` a query that it does not
-    cover is an error.
+    ``streams`` are the registered ones, for ``STREAM ?v``; ``services`` answer SERVICE, for which the query
+    is known by its ``name``. Under ``interval`` a query that it does not cover is an error.
     """
     if choice not in CHOICES:
         raise UsageError(f"unknown evaluator '{choice}'", hint=f"known are {', '.join(CHOICES)}")
     reason: str | None = None
     if choice != "reference":
         try:
-            return Choice("interval", IntervalEvaluator(query, background, dictionary, streams=streams))
+            made = IntervalEvaluator(
+                query, background, dictionary, streams=streams, services=services, name=name
+            )
+            return Choice("interval", made)
         except NotCovered as lacking:
             if choice == "interval":
                 raise UsageError(
@@ -54,7 +60,9 @@ def choose_evaluator(
                     hint="use --evaluator auto, which takes the reference evaluator for this query",
                 ) from None
             reason = lacking.primary
-    reference = ReferenceEvaluator(query, background, dictionary, streams=streams, service=service)
+    reference = ReferenceEvaluator(
+        query, background, dictionary, streams=streams, service=service, services=services, name=name
+    )
     return Choice("reference", reference, reason)
 
 
@@ -66,8 +74,10 @@ def make_evaluator(
     *,
     streams: Sequence[str] = (),
     service: ServiceHook | None = None,
+    services: Services | None = None,
+    name: str | None = None,
 ) -> Evaluator:
     """The evaluator of ``choose_evaluator``."""
     return choose_evaluator(
-        query, background, dictionary, choice, streams=streams, service=service
+        query, background, dictionary, choice, streams=streams, service=service, services=services, name=name
     ).evaluator

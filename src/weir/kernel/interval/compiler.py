@@ -166,6 +166,7 @@ class Compiler:
 
     def _federated(self, plan: Joined) -> Operator:
         """Everything else first: its rows say what to ask the endpoints for."""
+        self._need_services()
         others = tuple(part for part in plan.parts if not isinstance(part, Remote))
         bound = certain(Joined(others))
         early = tuple(
@@ -184,7 +185,12 @@ class Compiler:
         checks = [(reads(condition), self._check(condition)) for condition in late]
         return Joining([("service", operator)], checks, self.present, self.router)
 
+    def _need_services(self) -> None:
+        if self.federation.services is None:
+            raise NotCovered("SERVICE without endpoints to call")
+
     def _optional_service(self, plan: Optionally, service: Service) -> Operator:
+        self._need_services()
         check = None if plan.condition is None else self._check(plan.condition, anonymous=True)
         left = self.compile(plan.left)
         bound = certain(plan.left)

@@ -134,8 +134,7 @@ class Federated(Operator):
         call = self._calls.get(name.value)
         if call is None:
             services = self.federation.services
-            if services is None:
-                raise EvaluationError(f"SERVICE {name} cannot be called here")
+            assert services is not None
             call = self._calls[name.value] = services.call(
                 self.federation.query,
                 Service(name, self.service.pattern, self.service.silent),

@@ -9,12 +9,14 @@ import numpy as np
 
 from weir.kernel.background import Background, GraphTable
 from weir.kernel.batch import NO_GRAPH, Answers, Batch, Slab
+from weir.kernel.reference.federation import Federation
 from weir.kernel.reference.forms import Row
 from weir.kernel.reference.graphs import Quad
 from weir.kernel.reference.messages import Message
 from weir.kernel.reference.patterns import ServiceHook
 from weir.kernel.reference.snapshots import dump, load
 from weir.kernel.reference.streaming import ContinuousQuery, Evaluated, Static, Timed
+from weir.kernel.service import Services
 from weir.language.query import Ask, Query, Select
 from weir.rdf.columns import Ids
 from weir.rdf.dictionary import Dictionary
@@ -22,7 +24,8 @@ from weir.rdf.terms import Term
 
 
 class ReferenceEvaluator:
-    """Naive, complete, obviously right. ``streams`` are the registered ones, for ``STREAM ?v``."""
+    """Naive, complete, obviously right. ``streams`` are the registered ones, for ``STREAM ?v``; ``services``
+    answer SERVICE, for which the query is known by its ``name`` (``service`` is a plain hook for tests)."""
 
     def __init__(
         self,
@@ -32,16 +35,23 @@ class ReferenceEvaluator:
         *,
         streams: Sequence[str] = (),
         service: ServiceHook | None = None,
+        services: Services | None = None,
+        name: str | None = None,
     ) -> None:
         self.query = query
         self.dictionary = dictionary
+        self.services = services
+        self.name = name or query.output or "query"
         self._terms: dict[int, Term] = {}
         static = Static(
             self._graph(background.default),
             {name: self._graph(table) for name, table in background.named.items()},
         )
         self._terms.clear()
-        self._continuous = ContinuousQuery(query, static, streams=streams, service=service)
+        federation = None if services is None else Federation(services, query, self.name, dictionary)
+        self._continuous = ContinuousQuery(
+            query, static, streams=streams, service=service, federation=federation
+        )
 
     def advance(self, slab: Slab) -> Answers:
         """Evaluate every evaluation time that the slab completes."""

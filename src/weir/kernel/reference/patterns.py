@@ -17,6 +17,7 @@ from weir.kernel.functions.evaluate import Context, value_or_none
 from weir.kernel.functions.fresh import Draws, solution_text
 from weir.kernel.functions.inspection import is_volatile
 from weir.kernel.functions.ordering import Solution, sort_solutions
+from weir.kernel.reference.federation import Federation, certain
 from weir.kernel.reference.graphs import Dataset, Graph, World
 from weir.kernel.reference.modifiers import group, named_variables, sliced
 from weir.kernel.reference.multisets import Bindings, compatible, distinct, join, merge, minus, partners
@@ -51,10 +52,14 @@ class Evaluation:
         context: Context,
         *,
         service: ServiceHook | None = None,
+        federation: Federation | None = None,
+        refresh: bool = True,
         key: str = "",
     ) -> None:
         self.world = world
         self.service = service
+        self.federation = federation
+        self.refresh = refresh
         self.key = key
         self.context = context
 
@@ -148,7 +153,26 @@ def _path(evaluation: Evaluation, pattern: algebra.PathPattern, scope: Scope) ->
     return solutions
 
 
+def _federated(
+    evaluation: Evaluation, left: Pattern, right: algebra.Service, scope: Scope, *, optional: bool = False
+) -> tuple[list[Bindings], list[Bindings]]:
+    """The solutions of ``left``, and those of a SERVICE that may join with them."""
+    assert evaluation.federation is not None
+    solutions = evaluation.evaluate(left, scope)
+    at, bound = evaluation.context.now, certain(left)
+    found = evaluation.federation.solutions(
+        right, solutions, bound, at, refresh=evaluation.refresh, optional=optional
+    )
+    return solutions, found
+
+
 def _join(evaluation: Evaluation, pattern: algebra.Join, scope: Scope) -> list[Bindings]:
+    if evaluation.federation is not None:
+        match pattern:
+            case algebra.Join(other, algebra.Service() as service):
+                return join(*_federated(evaluation, other, service, scope))
+            case algebra.Join(algebra.Service(IRI()) as service, other):
+                return join(*_federated(evaluation, other, service, scope))
     left = evaluation.evaluate(pattern.left, scope)
     endpoints = service_variables(pattern.right) - scope.outer.keys()
     if endpoints:
@@ -170,9 +194,14 @@ def _right(
 
 
 def _left_join(evaluation: Evaluation, pattern: algebra.LeftJoin, scope: Scope) -> list[Bindings]:
-    left = evaluation.evaluate(pattern.left, scope)
-    endpoints = service_variables(pattern.right) - scope.outer.keys()
-    find = None if endpoints else partners(left, evaluation.evaluate(pattern.right, scope))
+    if evaluation.federation is not None and isinstance(pattern.right, algebra.Service):
+        left, right = _federated(evaluation, pattern.left, pattern.right, scope, optional=True)
+        endpoints: set[str] = set()
+    else:
+        left = evaluation.evaluate(pattern.left, scope)
+        endpoints = service_variables(pattern.right) - scope.outer.keys()
+        right = [] if endpoints else evaluation.evaluate(pattern.right, scope)
+    find = None if endpoints else partners(left, right)
     test = None if pattern.condition is None else evaluation.tester(scope, pattern.condition)
     solutions = []
     for solution in left:
@@ -239,6 +268,12 @@ def _service(evaluation: Evaluation, pattern: algebra.Service, scope: Scope) -> 
         raise EvaluationError(
             f"SERVICE {pattern.name} has no endpoint", hint="bind the variable to an IRI before SERVICE"
         )
+    if evaluation.federation is not None:
+        unit = algebra.Values((), ((),))
+        named = algebra.Service(endpoint, pattern.pattern, pattern.silent)
+        return [
+            each for each in _federated(evaluation, unit, named, scope)[1] if compatible(each, scope.outer)
+        ]
     if evaluation.service is None:
         raise EvaluationError(f"SERVICE {endpoint} cannot be called here")
     try:

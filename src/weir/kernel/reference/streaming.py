@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from weir.errors import UsageError
 from weir.kernel.functions.evaluate import Context
 from weir.kernel.functions.fresh import seed
+from weir.kernel.reference.federation import Federation
 from weir.kernel.reference.forms import Row, gamma, rows
 from weir.kernel.reference.graphs import Dataset, Graph, WindowContent, World, as_set, window_dataset
 from weir.kernel.reference.messages import Instant, Message
@@ -74,10 +75,12 @@ class ContinuousQuery:
         *,
         streams: Sequence[str] = (),
         service: ServiceHook | None = None,
+        federation: Federation | None = None,
     ) -> None:
         self.query = query
         self.static = static or Static()
         self.service = service
+        self.federation = federation
         self.streams = expand(query, streams)
         self.views = [
             WindowView(window, stream)
@@ -128,9 +131,9 @@ class ContinuousQuery:
 
     def _evaluate(self, instant: Instant) -> Evaluated:
         self.evaluations += 1
+        before = self._before(instant) if self.query.semantics.r2s is not R2S.RSTREAM else []
         evaluation = self.evaluation(instant)
         now = gamma(self.query, evaluation)
-        before = self._before(instant) if self.query.semantics.r2s is not R2S.RSTREAM else []
         match self.query.semantics.r2s:
             case R2S.RSTREAM:
                 kept = now
@@ -146,14 +149,22 @@ class ContinuousQuery:
         again = instant.time == self.before_time
         if self.query.semantics.previous is Previous.EVALUATION or again:
             return self.before
-        return gamma(self.query, self.evaluation(Instant(instant.time - 1)))
+        return gamma(self.query, self.evaluation(Instant(instant.time - 1), refresh=False))
 
-    def evaluation(self, instant: Instant) -> Evaluation:
-        """The query's algebra over what there is to see at an instant."""
+    def evaluation(self, instant: Instant, *, refresh: bool = True) -> Evaluation:
+        """The query's algebra over what there is to see at an instant; remote data are fetched only where
+        it is one to ``refresh`` them at."""
         held = {view: view.content(instant) for view in self.views}
         context = Context(now=instant.time, timestamp=_timestamps(held))
         world = self._world(held, instant.time)
-        return Evaluation(world, context, service=self.service, key=f"{self._name} {instant.time}")
+        return Evaluation(
+            world,
+            context,
+            service=self.service,
+            federation=self.federation,
+            refresh=refresh,
+            key=f"{self._name} {instant.time}",
+        )
 
     def _world(self, held: Mapping[WindowView, Held], time: int) -> World:
         """The dataset [31–35]."""

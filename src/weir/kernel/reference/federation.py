@@ -1,0 +1,118 @@
+"""SERVICE for the reference evaluator: solutions of terms to columns of ids and back.
+
+The same calls as the interval evaluator makes (``kernel.service``), so both see the same remote rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from weir.errors import EvaluationError
+from weir.kernel.reference.multisets import Bindings
+from weir.kernel.service import ServiceCall, Services, span_of
+from weir.language import algebra as a
+from weir.language.algebra import Pattern, Service
+from weir.language.query import Query
+from weir.language.scope import visible
+from weir.rdf.dictionary import Dictionary
+from weir.rdf.terms import IRI, Term, Variable
+
+
+class Federation:
+    """The calls of one query, prepared when they are first needed."""
+
+    def __init__(self, services: Services, query: Query, name: str, dictionary: Dictionary) -> None:
+        self._services = services
+        self._dictionary = dictionary
+        self._name = name
+        self._width, self._slide = span_of(query)
+        self._calls: dict[tuple[Service, tuple[str, ...], bool], ServiceCall] = {}
+
+    def solutions(
+        self,
+        service: Service,
+        left: Sequence[Bindings],
+        bound: frozenset[str],
+        at: int,
+        *,
+        refresh: bool,
+        optional: bool = False,
+    ) -> list[Bindings]:
+        """Solutions that may join with ``left``, all of whose solutions bind ``bound``."""
+        if isinstance(service.name, IRI):
+            return self._asked(service, left, bound, at, refresh, optional)
+        name = service.name.name
+        found: list[Bindings] = []
+        endpoints = dict.fromkeys(solution.get(name) for solution in left)
+        for endpoint in endpoints:
+            if not isinstance(endpoint, IRI):
+                raise EvaluationError(
+                    f"SERVICE {service.name} has no endpoint",
+                    hint="bind the variable to an IRI before SERVICE",
+                )
+            here = [solution for solution in left if solution[name] == endpoint]
+            named = Service(endpoint, service.pattern, service.silent)
+            rows = self._asked(named, here, bound, at, refresh, optional)
+            found += [{**row, name: endpoint} for row in rows if row.get(name, endpoint) == endpoint]
+        return found
+
+    def _asked(
+        self,
+        service: Service,
+        left: Sequence[Bindings],
+        bound: frozenset[str],
+        at: int,
+        refresh: bool,
+        optional: bool,
+    ) -> list[Bindings]:
+        names = tuple(v.name for v in visible(service.pattern) if v.name in bound)
+        key = (service, names, optional)
+        call = self._calls.get(key)
+        if call is None:
+            call = self._calls[key] = self._services.call(
+                self._name, service, names, optional=optional, width=self._width, slide=self._slide
+            )
+        columns = {
+            name: self._dictionary.encode_terms([solution[name] for solution in left]) for name in call.join
+        }
+        answer = call.rows(columns, len(left), at, refresh=refresh)
+        rows: list[Bindings] = [{} for _ in range(len(answer.fetched))]
+        terms: dict[int, Term] = {}
+        for name, column in answer.columns.items():
+            for row, identifier in zip(rows, column.tolist(), strict=True):
+                if identifier:
+                    if identifier not in terms:
+                        terms[identifier] = self._dictionary.decode(identifier)
+                    row[name] = terms[identifier]
+        return rows
+
+
+def certain(pattern: Pattern) -> frozenset[str]:
+    """Variables that every solution of a pattern binds."""
+    match pattern:
+        case a.BGP() | a.PathPattern():
+            return frozenset(variable.name for variable in visible(pattern))
+        case a.Join(left, right):
+            return certain(left) | certain(right)
+        case a.Union(left, right):
+            return certain(left) & certain(right)
+        case a.LeftJoin(left, _, _) | a.Minus(left, _):
+            return certain(left)
+        case a.Graph(name, inner) | a.Window(name, inner):
+            own = frozenset({name.name}) if isinstance(name, Variable) else frozenset()
+            return certain(inner) | own
+        case a.Service(_, a.BGP() as inner, False):
+            return certain(inner)
+        case a.Values(variables, rows):
+            places = range(len(variables))
+            return frozenset(variables[i].name for i in places if all(row[i] is not None for row in rows))
+        case a.Group(inner, keys, _):
+            return certain(inner) & frozenset(key.name for key in keys)
+        case a.Project(inner, variables):
+            return certain(inner) & frozenset(variable.name for variable in variables)
+        case a.Filter(_, inner) | a.Extend(inner, _, _):
+            return certain(inner)
+        case a.OrderBy() | a.Distinct() | a.Reduced() | a.Slice():
+            return certain(pattern.pattern)
+        case _:
+            return frozenset()
