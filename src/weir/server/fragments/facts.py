@@ -24,7 +24,10 @@ _MERGE_LIVE = 64
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """What history is kept: none but the present, or at most so many facts and so long (µs) back."""
+    """What history is kept: none but the present, or at most so many facts and so long (µs) back.
+
+    Facts go a segment at a time, a sixteenth of the number at most.
+    """
 
     history: bool = False
     facts: int = 20_000_000
@@ -40,6 +43,7 @@ class FactStore:
 
     def __init__(self, retention: Retention, *, firsts: bool = False) -> None:
         self.retention = retention
+        self.segment_rows = min(SEGMENT_ROWS, max(2, retention.facts // 16))
         self.segments: list[Segment] = []
         self.version = 0
         self.predicate_versions: dict[str, int] = {}
@@ -52,27 +56,13 @@ class FactStore:
 
     def add(self, facts: Iterable[Fact], now: int) -> int:
         """Add facts; one that overlaps an equal one stretches it. How many were new."""
-        fresh: list[Fact] = []
-        pending: dict[TripleText, list[int]] = {}
-        for fact in facts:
-            if fact.start >= fact.end or self._stretch(fact):
-                continue
-            places = pending.setdefault(fact.triple, [])
-            for place in places:
-                other = fresh[place]
-                if fact.start < other.end and other.start < fact.end:
-                    start, end = min(fact.start, other.start), max(fact.end, other.end)
-                    fresh[place] = other._replace(start=start, end=end)
-                    break
-            else:
-                places.append(len(fresh))
-                fresh.append(fact)
+        fresh = [fact for fact in _coalesced(facts) if not self._stretch(fact)]
         by_class: dict[int, list[Fact]] = {}
         for fact in fresh:
             by_class.setdefault(duration_class(fact), []).append(fact)
         for group in by_class.values():
-            for begin in range(0, len(group), SEGMENT_ROWS):
-                self._append(group[begin : begin + SEGMENT_ROWS])
+            for begin in range(0, len(group), self.segment_rows):
+                self._append(group[begin : begin + self.segment_rows])
         self.forget(now)
         self._merge_small(now)
         return len(fresh)
@@ -164,7 +154,10 @@ class FactStore:
         return [self.segments[i] for i in np.flatnonzero(found)]
 
     def _end(self, segment: Segment, rows: Column | None, at: int, predicate: str) -> int:
-        if rows is None or not len(rows := rows[segment.end[rows] > at]):
+        if rows is None:
+            return 0
+        rows = rows[(segment.end[rows] > at) & (segment.start[rows] < segment.end[rows])]
+        if not len(rows):
             return 0
         begun = segment.start[rows] < at
         segment.end[rows[begun]] = at
@@ -212,7 +205,7 @@ class FactStore:
         """Merge small segments of a class: expired ones first, so that the present stays in small ones."""
         small: dict[int, list[Segment]] = {}
         for segment in self.segments:
-            if len(segment) <= SEGMENT_ROWS // 2:
+            if len(segment) <= self.segment_rows // 2:
                 small.setdefault(segment.kind, []).append(segment)
         for group in small.values():
             expired = [segment for segment in group if segment.max_end <= now]
@@ -220,9 +213,22 @@ class FactStore:
                 if len(group) < _MERGE_LIVE:
                     continue
                 expired = group
-            rows = np.cumsum([len(segment) for segment in expired])
-            taken = expired[: max(2, int(rows.searchsorted(SEGMENT_ROWS, "right")))]
-            self._replace(taken, merge(taken, None if self.retention.history else now))
+            for taken in self._groups(expired):
+                self._replace(taken, merge(taken, None if self.retention.history else now))
+
+    def _groups(self, segments: Sequence[Segment]) -> Iterator[list[Segment]]:
+        """Neighbours in time that make one segment: small, and ending near enough to be forgotten whole."""
+        group: list[Segment] = []
+        for segment in sorted(segments, key=lambda one: one.min_start):
+            rows = sum(map(len, group)) + len(segment)
+            ends = [one.max_end for one in (*group, segment)]
+            if group and (rows > self.segment_rows or max(ends) - min(ends) > self.retention.age // 8):
+                if len(group) > 1:
+                    yield group
+                group = []
+            group.append(segment)
+        if len(group) > 1:
+            yield group
 
     def _replace(self, gone: Sequence[Segment], merged: Segment | None) -> None:
         out = set(map(id, gone))
@@ -244,3 +250,21 @@ class FactStore:
         self._max_end = column(s.max_end for s in self.segments)
         self._min_number = column(int(s.number[0]) for s in self.segments)
         self._max_number = column(int(s.number[-1]) for s in self.segments)
+
+
+def _coalesced(facts: Iterable[Fact]) -> list[Fact]:
+    """Facts whose equal ones do not overlap: those that do become one. Empty ones go."""
+    by_triple: dict[TripleText, list[Fact]] = {}
+    for fact in facts:
+        if fact.start < fact.end:
+            by_triple.setdefault(fact.triple, []).append(fact)
+    out: list[Fact] = []
+    for group in by_triple.values():
+        last: Fact | None = None
+        for fact in sorted(group, key=lambda one: one.start):
+            if last is not None and fact.start < last.end:
+                last = last._replace(end=max(last.end, fact.end))
+                out[-1] = last
+            else:
+                out.append(last := fact)
+    return out
