@@ -35,7 +35,21 @@ from weir.kernel.interval.tables import StaticGraphs
 from weir.kernel.interval.window import Window
 from weir.kernel.service import Services, span_of
 from weir.language.query import R2S, Ask, Query
-from weir.plan.nodes import Joined, Match, Plan, Projected, Source, Static, children
+from weir.plan.nodes import (
+    Bind,
+    Grouped,
+    Joined,
+    Match,
+    Optionally,
+    Ordered,
+    Plan,
+    Projected,
+    Sliced,
+    Source,
+    Static,
+    Unique,
+    Without,
+)
 from weir.plan.planner import QueryPlan, plan_query
 from weir.rdf.columns import Ids
 from weir.rdf.dictionary import Dictionary
@@ -327,7 +341,10 @@ def _subjects(plan: Plan) -> frozenset[str]:
             return frozenset({pattern.subject.name} if isinstance(pattern.subject, Variable) else ())
         case Joined(parts, _):
             return frozenset().union(*(_subjects(part) for part in parts))
-        case Static(inner) | Projected(inner, _):
+        case Projected(inner, names) | Grouped(inner, names, _):
+            return _subjects(inner) & frozenset(names)
+        case Optionally(left, _, _) | Without(left, _):
+            return _subjects(left)
+        case Static(inner) | Bind(inner, _, _) | Ordered(inner) | Unique(inner) | Sliced(inner):
             return _subjects(inner)
-    found = [_subjects(child) for child in children(plan)]
-    return found[0] if len(found) == 1 else frozenset()
+    return frozenset()

@@ -228,6 +228,13 @@ def _last_period(window: Window, seen: Ids) -> list[int]:
         until = seen + spec.lag + spec.width
     else:
         until = _latest_open(window, seen) + spec.width + spec.lag + spec.open_closed
-    shown = until - 1 - (until - 1 - periods.start) % periods.step
-    good = (shown >= seen + spec.lag) & (shown >= periods.start)
-    return [int(shown[good][-1])] if good.any() else []
+    latest = until - 1
+    if spec.unit is not None:
+        latest -= (latest - window.origin) % spec.unit
+    period = latest - (latest - periods.start) % periods.step
+    shown = period
+    if spec.unit is not None:
+        # What counts is what shows at the tick to which the time is rounded.
+        shown = -((window.origin - period) // spec.unit) * spec.unit + window.origin
+    good = (shown >= seen + spec.lag) & (period >= periods.start)
+    return [int(period[good][-1])] if good.any() else []
