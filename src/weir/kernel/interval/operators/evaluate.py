@@ -197,8 +197,9 @@ def _draw(relation: Relation, compiled: Compiled, base: Sequence[str] | None, ar
     ``base`` names the variables that tell solutions apart; None draws alike for all solutions of a time.
     """
     terms, context = compiled.terms, replace(around.context)
-    columns = {name: ids.tolist() for name, ids in relation.columns.items()}
-    occurrence = columns.pop(_OCCURRENCE, [])
+    wanted = compiled.variables.union(base or ())
+    columns = {name: ids.tolist() for name, ids in relation.columns.items() if name in wanted}
+    occurrence = relation.columns[_OCCURRENCE].tolist() if base is not None else []
     results = []
     for row, index in enumerate(relation.start.tolist()):
         solution = {name: terms.term(ids[row]) for name, ids in columns.items() if ids[row]}
