@@ -36,7 +36,7 @@ class Splitter:
 
     def split(self, plan: Plan) -> Plan:
         """The plan with its greatest static parts marked."""
-        if isinstance(plan, Table):
+        if isinstance(plan, Table | Static):
             return plan
         if self.is_static(plan):
             return Static(plan)

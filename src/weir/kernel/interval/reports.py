@@ -175,13 +175,13 @@ def empty_at(window: Window, at: Instants) -> np.ndarray:
 
 def last_report(window: Window) -> int | None:
     """The last report time that a message brings: the window's part of the end of input (24)."""
-    if window.first is None:
+    if window.first is None or window.last is None:
         return None
     spec, times = window.spec, window.arrivals.times
     seen = times[int(np.searchsorted(times, window.floor)) :]
     found: list[int] = []
-    if spec.changes and len(seen):
-        found.append(int(seen[-1]))
+    if spec.changes:
+        found.append(window.last)
     if spec.closes:
         found.extend(_last_close(window, seen))
     if spec.period is not None:
@@ -217,11 +217,12 @@ def _latest_open(window: Window, times: Ids) -> Ids:
 def _last_period(window: Window, seen: Ids) -> list[int]:
     """The last periodic time at which some message shows; where content never empties, the first
     periodic time that shows the last message."""
-    if not len(seen):
-        return []
     spec, periods = window.spec, periods_of(window)
     if spec.width is None:
-        return [max(periods.start, periods.up(int(seen[-1])))]
+        assert window.last is not None
+        return [max(periods.start, periods.up(window.last))]
+    if not len(seen):
+        return []
     if spec.now and spec.unit is not None:
         until = -((window.origin - seen) // spec.unit) * spec.unit + window.origin + 1
     elif spec.step is None:

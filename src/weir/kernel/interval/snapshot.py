@@ -36,7 +36,7 @@ def dump(streams: Streams, clock: Clock, through: int | None, ended: bool) -> by
         "ended": ended,
         "cursor": _place(clock.cursor),
         "last": None if clock.last is None else _place(clock.last),
-        "windows": {name: [each.first, *each.base] for name, each in streams.windows.items()},
+        "windows": {name: [each.first, each.last, *each.base] for name, each in streams.windows.items()},
         "streams": {},
         "tracks": [],
     }
@@ -71,9 +71,9 @@ def load(state: bytes, streams: Streams, clock: Clock) -> tuple[int | None, bool
         arrivals.pending = Batch(*messages, *rows) if messages else Batch.empty()
     for entry, track in zip(header["tracks"], streams.tracks.values(), strict=True):
         track.restore(entry["first"], _read(body))
-    for name, (first, message, triple) in header["windows"].items():
-        streams.windows[name].first = first
-        streams.windows[name].base = (message, triple)
+    for name, (first, last, message, triple) in header["windows"].items():
+        window = streams.windows[name]
+        window.first, window.last, window.base = first, last, (message, triple)
     clock.cursor = Cursor(*header["cursor"])
     clock.last = None if header["last"] is None else Cursor(*header["last"])
     return header["through"], header["ended"]

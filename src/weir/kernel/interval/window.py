@@ -17,19 +17,21 @@ from weir.rdf.columns import Ids, Mask
 
 
 class Window:
-    """One window over one stream. ``first`` is the time of the first message that it sees, None before.
+    """One window over one stream. ``first`` and ``last`` are the times of the first and the latest message
+    that it sees, None before.
 
     ``base`` is how many messages and triples of the stream went before that one. Numbers in brackets
     refer to the decision record on time.
     """
 
-    __slots__ = ("arrivals", "base", "first", "position", "spec")
+    __slots__ = ("arrivals", "base", "first", "last", "position", "spec")
 
     def __init__(self, spec: Spec, arrivals: Arrivals, position: int = 0) -> None:
         self.spec = spec
         self.arrivals = arrivals
         self.position = position
         self.first: int | None = None
+        self.last: int | None = None
         self.base = (0, 0)
 
     @property
@@ -48,8 +50,10 @@ class Window:
         return 0
 
     def notice(self) -> None:
-        """Look for the first message among those newly logged; they come in the order of time."""
+        """Look at the messages newly logged; they come in the order of time."""
         times = self.arrivals.times
+        if len(times) and times[-1] >= self.floor:
+            self.last = int(times[-1])
         if self.first is not None or not len(times):
             return
         place = 0 if self.spec.anchor is None else int(np.searchsorted(times, self.floor))
