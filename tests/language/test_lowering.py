@@ -279,3 +279,22 @@ def test_visible_variables() -> None:
     assert names == ["x", "y", "g", "h", "s", "b", "v", "r"]
     assert isinstance(pattern, a.Filter)
     assert list(mentioned(pattern.condition)) == [Variable("f")]
+
+
+def test_the_timestamp_function_of_csparql() -> None:
+    query = weir.parse(
+        "PREFIX f: <http://larkc.eu/csparql/sparql/jena/ext#> SELECT ?x FROM STREAM <s> [RANGE 5s] "
+        "{ ?x ?p ?y FILTER (f:timestamp(?x, ?p, ?y) > 1) }"
+    )
+    assert isinstance(query.pattern, a.Project) and isinstance(query.pattern.pattern, a.Filter)
+    function = IRI("http://larkc.eu/csparql/sparql/jena/ext#timestamp")
+    call = e.FunctionCall(function, (X, Variable("p"), Y))
+    assert query.pattern.pattern.condition == e.Compare(e.Comparison.GT, call, ONE)
+
+
+def test_a_byte_order_mark_is_no_part_of_a_query() -> None:
+    assert weir.parse("\ufeffASK {}").form == Ask()
+
+
+def test_comments_end_with_their_line() -> None:
+    assert where('# { ?a :p\n ?x # <\r :p # "\n ?y') == XPY
