@@ -1,5 +1,10 @@
 """Weir: continuous SPARQL queries over RDF streams joined with Linked Data, on Apache Spark."""
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from weir.errors import (
     CheckpointError,
     DataError,
@@ -12,9 +17,13 @@ from weir.errors import (
 )
 from weir.language import Query, parse
 
+if TYPE_CHECKING:
+    from weir.engine import Engine
+
 __all__ = [
     "CheckpointError",
     "DataError",
+    "Engine",
     "EvaluationError",
     "Query",
     "RemoteError",
@@ -24,3 +33,12 @@ __all__ = [
     "WeirError",
     "parse",
 ]
+
+_LATER = {"Engine": "weir.engine"}
+
+
+def __getattr__(name: str) -> Any:
+    """What needs Spark is imported when it is asked for, so that ``weir.parse`` alone stays light."""
+    if name in _LATER:
+        return getattr(importlib.import_module(_LATER[name]), name)
+    raise AttributeError(f"module 'weir' has no attribute {name!r}")

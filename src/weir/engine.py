@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import tempfile
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
+from typing import IO
 
 from pyspark.sql import SparkSession
+from rich.console import Console
 
 from weir.errors import CheckpointError, UsageError
+from weir.kernel.background import Background
+from weir.kernel.evaluator import choose_evaluator
 from weir.language import Query, parse
+from weir.rdf.dictionary import Dictionary
 from weir.runtime.catalog import Catalog, GraphEntry, Registration, StreamEntry, entry_of
-from weir.runtime.checkpoint import Checkpoint
+from weir.runtime.checkpoint import Checkpoint, source_name
 from weir.runtime.control import Entry
-from weir.runtime.feeds import FileFeed, FileSource, Offset
+from weir.runtime.feeds import FileFeed, FileSource, Offset, offset_of
 from weir.runtime.graphs import store_graph
 from weir.runtime.group import evaluation_order
 from weir.runtime.job import Job, Pipeline
@@ -24,8 +32,12 @@ from weir.runtime.layout import place
 from weir.runtime.metrics import Metrics
 from weir.runtime.session import open_session
 from weir.runtime.sinks.base import Sink
-from weir.runtime.sinks.lines import JsonLinesFile
+from weir.runtime.sinks.lines import ExactFile, JsonLinesFile, JsonLinesOutput
+from weir.runtime.sinks.text import Render, TextSink, csv_text, nquads_text, table_text
 
+FORMATS = ("table", "jsonl", "csv", "nquads")
+SinkMaker = Callable[[Path], Sink]
+"""Makes a sink, given the folder for its log."""
 EVALUATORS = ("auto", "interval", "reference")
 
 
@@ -78,12 +90,18 @@ class Engine:
         self._graphs.setdefault(iri, []).append(path)
 
     def register(
-        self, text: str, *, name: str | None = None, dialect: str = "auto", evaluator: str = "auto"
+        self,
+        text: str,
+        *,
+        name: str | None = None,
+        dialect: str = "auto",
+        evaluator: str = "auto",
+        file: str | None = None,
     ) -> Query:
-        """A continuous query. Its name is that of REGISTER, or else ``name``."""
+        """A continuous query. Its name is that of REGISTER, or else ``name``; ``file`` is for messages."""
         if evaluator not in EVALUATORS:
             raise UsageError(f"unknown evaluator {evaluator!r}", hint=f"one of {', '.join(EVALUATORS)}")
-        query = parse(text, dialect=dialect)
+        query = parse(text, dialect=dialect, file=file)
         chosen = query.output or name or f"query{len(self._queries) + 1}"
         if chosen in self._queries:
             raise UsageError(f"two queries are named {chosen!r}")
@@ -94,34 +112,51 @@ class Engine:
         self,
         *,
         out: str | Path | None = None,
-        sinks: Sequence[Sink] = (),
+        sinks: Sequence[Sink | SinkMaker] = (),
         dead_letters: str | Path | None = None,
         late: str | Path | None = None,
         observer: Callable[[Metrics], None] | None = None,
     ) -> Metrics:
         """Run to the end of finite sources, or until interrupted; ``out`` is a JSON Lines file."""
+        with _interruptible() as interrupted:
+            job = self.start(out=out, sinks=sinks, dead_letters=dead_letters, late=late, observer=observer)
+            while not job.wait(1):
+                if interrupted.is_set():
+                    job.stop()
+                    job.metrics.interrupted = True
+                    break
+        return job.metrics
+
+    def start(
+        self,
+        *,
+        out: str | Path | None = None,
+        sinks: Sequence[Sink | SinkMaker] = (),
+        dead_letters: str | Path | None = None,
+        late: str | Path | None = None,
+        observer: Callable[[Metrics], None] | None = None,
+    ) -> Job:
+        """Start the job and return at once; ``Job.wait`` and ``Job.stop`` end it."""
         self._check()
         temporary = None if self.checkpoint else Path(tempfile.mkdtemp(prefix="weir-"))
         try:
             job = self._job(temporary or Path(str(self.checkpoint)), out, sinks, dead_letters, late)
+            if temporary is not None:
+                job.afterwards.append(lambda: shutil.rmtree(temporary, ignore_errors=True))
             if observer is not None:
                 job.observers.append(observer)
             job.start()
-            try:
-                job.wait()
-            except KeyboardInterrupt:
-                job.stop()
-                raise
-            return job.metrics
-        finally:
+        except BaseException:
             if temporary is not None:
                 shutil.rmtree(temporary, ignore_errors=True)
+            raise
+        return job
 
     def _job(
         self,
         folder: Path,
         out: str | Path | None,
-        sinks: Sequence[Sink],
+        sinks: Sequence[Sink | SinkMaker],
         dead_letters: str | Path | None,
         late: str | Path | None,
     ) -> Job:
@@ -129,9 +164,10 @@ class Engine:
         cores = spark.sparkContext.defaultParallelism
         checkpoint = Checkpoint.open(folder.absolute(), version=metadata.version("weir"), slots=cores)
         self._enrol(checkpoint, cores)
-        every = list(sinks)
+        logs = checkpoint.own / "sinks"
+        every = [make(logs) if callable(make) else make for make in sinks]
         if out is not None:
-            every.append(JsonLinesFile(Path(out).absolute(), checkpoint.own / "sinks" / "jsonl.log"))
+            every.append(JsonLinesFile(Path(out).absolute(), logs / "jsonl.log"))
         pipeline = Pipeline(
             self._streams,
             every,
@@ -165,31 +201,37 @@ class Engine:
         catalog = Catalog.of(log.entries())
         batch = checkpoint.next_batch()
         known = {name: parse(r.text, dialect=r.dialect) for name, r in catalog.queries.items()}
-        self._refuse_changes(catalog)
+        chosen = {name: self._evaluator(item) for name, item in self._queries.items()}
+        self._refuse_changes(catalog, chosen)
         entries: list[Entry] = []
         for iri, source in self._streams.items():
             idle = 10_000_000 if source.watch else None
             if iri not in catalog.streams:
                 entries.append(entry_of(StreamEntry(iri, idle), batch))
             FileFeed(iri, source, checkpoint.own / "sources", cores).refuse_more(_reached(checkpoint, iri))
-        for iri, paths in self._graphs.items():
-            file = store_graph(paths[0], checkpoint.graphs, checkpoint.key)
-            if iri not in catalog.graphs:
-                entries.append(entry_of(GraphEntry(iri, file), batch))
+        for graph, paths in self._graphs.items():
+            file = store_graph(paths, checkpoint.graphs, checkpoint.key)
+            if graph not in catalog.graphs:
+                entries.append(entry_of(GraphEntry(graph, file), batch))
         new = {name: item for name, item in self._queries.items() if name not in catalog.queries}
         slots = place({name: item.query for name, item in new.items()}, catalog, known, checkpoint.slots)
         for name, item in new.items():
-            made = Registration(name, item.text, item.dialect, item.evaluator, (slots[name],))
+            made = Registration(name, item.text, item.dialect, chosen[name], (slots[name],))
             entries.append(entry_of(made, batch))
         log.append(entries)
 
-    def _refuse_changes(self, catalog: Catalog) -> None:
+    def _evaluator(self, item: _Registered) -> str:
+        """The evaluator that the query gets; ``interval`` on a query it does not cover is an error."""
+        streams = tuple(self._streams)
+        return choose_evaluator(item.query, Background(), Dictionary(), item.evaluator, streams=streams).name
+
+    def _refuse_changes(self, catalog: Catalog, chosen: Mapping[str, str]) -> None:
         hint = "run with the same queries, or start again with a new checkpoint"
         for name, registration in catalog.queries.items():
             mine = self._queries.get(name)
             if mine is None:
                 raise CheckpointError(f"the checkpoint runs a query {name!r} that is not given", hint=hint)
-            if mine.text != registration.text or mine.evaluator != registration.evaluator:
+            if mine.text != registration.text or chosen[name] != registration.evaluator:
                 raise CheckpointError(f"the checkpoint runs another query under the name {name!r}", hint=hint)
         for iri in catalog.streams:
             if iri not in self._streams:
@@ -198,5 +240,38 @@ class Engine:
                 )
 
 
+@contextmanager
+def _interruptible() -> Iterator[threading.Event]:
+    """An event that SIGINT and SIGTERM set, so that a job stops between batches and not in a call to Java."""
+    event = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield event
+        return
+    kept = {
+        number: signal.signal(number, lambda *_: event.set()) for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield event
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)
+
+
+def sink_for(form: str, out: str | Path | None, stream: IO[bytes]) -> SinkMaker:
+    """The sink of a format: into the file ``out`` exactly once, or to ``stream``."""
+    if form not in FORMATS:
+        raise UsageError(f"unknown format {form!r}", hint=f"one of {', '.join(FORMATS)}")
+    path = None if out is None else Path(out).absolute()
+    if form == "jsonl":
+        if path is None:
+            return lambda logs: JsonLinesOutput(stream)
+        return lambda logs: JsonLinesFile(path, logs / "jsonl.log")
+    renders: dict[str, Render] = {"csv": csv_text, "nquads": nquads_text, "table": table_text(Console())}
+    if path is None:
+        return lambda logs: TextSink(renders[form], stream)
+    return lambda logs: TextSink(renders[form], ExactFile(path, logs / f"{form}.log"))
+
+
 def _reached(checkpoint: Checkpoint, stream: str) -> Offset:
-    return Offset()
+    planned = checkpoint.offset(source_name(stream))
+    return Offset() if planned is None else offset_of(planned)

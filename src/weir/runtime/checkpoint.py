@@ -8,11 +8,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import secrets
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from weir.errors import CheckpointError
 from weir.runtime.control import ControlLog
@@ -89,6 +91,23 @@ class Checkpoint:
     def committed(self) -> int:
         """The last batch that is done, −1 if none is."""
         return max(_numbers(self.spark / "commits"), default=-1)
+
+    def offset(self, source: str) -> dict[str, Any] | None:
+        """The last offset that Spark planned for the source of this name."""
+        planned = self.next_batch() - 1
+        if planned < 0:
+            return None
+        for line in (self.spark / "offsets" / str(planned)).read_text(encoding="utf-8").splitlines():
+            name, _, value = line.partition(":")
+            if name == source and value != "-":
+                found: dict[str, Any] = json.loads(value)
+                return found
+        return None
+
+
+def source_name(stream: str) -> str:
+    """The name by which Spark's checkpoint knows the source of a stream."""
+    return "stream_" + hashlib.sha256(stream.encode()).hexdigest()[:16]
 
 
 def _numbers(folder: Path) -> list[int]:

@@ -21,6 +21,10 @@ from weir.runtime.parts import Part, is_packed
 
 DEFAULT_BATCH_BYTES = 128 << 20
 _LEAST_PART = 1 << 18
+STOP = "stop"
+"""A file of this name beside the control log tells all sources to offer nothing more for now."""
+FINISH = "finish"
+"""A file of this name tells all sources that what is there is all there will be."""
 ENDINGS = (".tnq", ".tnq.gz")
 
 
@@ -86,8 +90,10 @@ class FileFeed:
 
     def latest(self, start: Offset) -> Offset:
         """How far the next batch goes."""
-        if start.end:
+        own = self.log.parent.parent
+        if start.end or (own / STOP).exists():
             return start
+        finished = not self.source.watch or (own / FINISH).exists()
         self._look()
         files = self._files
         if self.source.files_per_batch is not None:
@@ -95,7 +101,7 @@ class FileFeed:
             reached = Offset(last, 0)
         else:
             reached = self._by_bytes(start)
-        over = not self.source.watch and reached.file == len(files)
+        over = finished and reached.file == len(files)
         return Offset(reached.file, reached.byte, over)
 
     def parts(self, start: Offset, end: Offset) -> list[Part]:

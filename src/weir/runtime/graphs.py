@@ -8,7 +8,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -34,12 +34,12 @@ _FORMATS = {
 }
 
 
-def store_graph(source: Path, folder: Path, key: bytes) -> str:
-    """Encode a graph file (all its graphs merged) into ``folder``; the name of the result.
+def store_graph(sources: Sequence[Path], folder: Path, key: bytes) -> str:
+    """Encode graph files, merged into one graph, into ``folder``; the name of the result.
 
     A malformed file is an error and leaves nothing behind.
     """
-    quads = list(_read(source))
+    quads = [quad for source in sources for quad in _read(source)]
     digest = hashlib.sha256(repr(sorted(quads)).encode()).hexdigest()[:20]
     name = f"{digest}.graph"
     target = folder / name

@@ -97,6 +97,7 @@ class Group:
     def step(self, frames: Sequence[Frame], batch: int, now: int) -> Step:
         """Take in the frames of a batch and evaluate what they complete; ``now`` is µs of wall clock."""
         step = Step()
+        self._expire_texts()
         self._take_texts(frames, batch)
         outputs = self._outputs()
         for key, inbox in self.inboxes.items():
@@ -186,7 +187,7 @@ class Group:
         self.dictionary.add_chunk(TextChunk.of(f"b{batch}", ids, texts, until))
 
     def _forget(self, outputs: Mapping[str, str]) -> None:
-        """Drop what every reader has, and the texts that nothing alive can need."""
+        """Drop what every reader has."""
         for key, inbox in self.inboxes.items():
             readers = [
                 member
@@ -194,6 +195,9 @@ class Group:
                 if any(self._key(reading, outputs) == key for reading in member.readings)
             ]
             inbox.forget(min((FOREVER if m.done or m.as_it_comes else m.given) for m in readers))
+
+    def _expire_texts(self) -> None:
+        """Drop the texts that nothing alive can need; answers of the step before have been written out."""
         reached = [member.given for member in self.members.values() if not member.done]
         self.dictionary.expire(min(reached, default=FOREVER))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -18,9 +17,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from weir import errors
 from weir.errors import EvaluationError, WeirError
-from weir.runtime.checkpoint import Checkpoint
+from weir.runtime.checkpoint import Checkpoint, source_name
 from weir.runtime.datasource import NAME, WeirSource
-from weir.runtime.feeds import FileSource
+from weir.runtime.feeds import FINISH, STOP, FileSource
 from weir.runtime.metrics import Metrics
 from weir.runtime.outputs import OUTPUT_SCHEMA, Output, read_answers
 from weir.runtime.processor import GroupProcessor
@@ -52,9 +51,9 @@ class Job:
         self.pipeline = pipeline
         self.metrics = Metrics()
         self.observers: list[Callable[[Metrics], None]] = []
+        self.afterwards: list[Callable[[], None]] = []
         self._query: StreamingQuery | None = None
         self._failure: BaseException | None = None
-        self._stopping = threading.Event()
         own = checkpoint.own / "sinks"
         self._side = {
             "dead": ExactFile(pipeline.dead_letters, own / "dead.log") if pipeline.dead_letters else None,
@@ -70,11 +69,12 @@ class Job:
         """Start the query; the first batch is planned at once."""
         apply_settings(self.spark, self.checkpoint.slots)
         self.spark.dataSource.register(WeirSource)
+        (self.checkpoint.own / STOP).unlink(missing_ok=True)
         for sink in self.pipeline.sinks:
             sink.open()
         for side in self._side.values():
             if side is not None:
-                side.open()
+                side.open(lazy=True)
         form = self.pipeline.sinks[0].form if self.pipeline.sinks else "jsonl"
         folder = str(self.checkpoint.folder)
         answered = (
@@ -108,15 +108,27 @@ class Job:
         return True if timeout is None else bool(over)
 
     def stop(self) -> None:
-        """Stop at a batch boundary: Spark may not be stopped in mid-batch without noise."""
+        """Stop at a batch boundary: Spark makes noise when it is stopped in mid-batch.
+
+        The sources are told to offer nothing more; once the batch under way is done, Spark is idle.
+        """
         query = self._query
         if query is None:
             return
-        self._stopping.set()
-        while query.isActive and query.status["isTriggerActive"] and query.status["isDataAvailable"]:
-            time.sleep(0.01)
+        flag = self.checkpoint.own / STOP
+        flag.touch()
+        idle = 0
+        while query.isActive and idle < 3:
+            status = query.status
+            idle = 0 if status["isDataAvailable"] or "batch" in status["message"] else idle + 1
+            time.sleep(0.02)
         query.stop()
+        flag.unlink(missing_ok=True)
         self._close()
+
+    def finish(self) -> None:
+        """Declare the input of all sources over: what is there is read, then every window is reported."""
+        (self.checkpoint.own / FINISH).touch()
 
     @property
     def active(self) -> bool:
@@ -125,10 +137,10 @@ class Job:
     def _frames(self) -> DataFrame:
         frames: DataFrame | None = None
         folder = str(self.checkpoint.folder)
-        for place, (stream, source) in enumerate(self.pipeline.streams.items()):
+        for stream, source in self.pipeline.streams.items():
             parts = (
                 self.spark.readStream.format(NAME)
-                .name(f"stream{place}")
+                .name(source_name(stream))
                 .option("stream", stream)
                 .option("source", json.dumps(source.as_json()))
                 .option("folder", folder)
@@ -161,6 +173,8 @@ class Job:
             raise
 
     def _close(self) -> None:
+        while self.afterwards:
+            self.afterwards.pop()()
         for sink in self.pipeline.sinks:
             sink.close()
         for side in self._side.values():

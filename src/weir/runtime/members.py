@@ -9,8 +9,8 @@ import numpy as np
 
 from weir.kernel.background import Background
 from weir.kernel.batch import Answers, Batch, Evaluator
+from weir.kernel.evaluator import make_evaluator
 from weir.kernel.progress import NEVER
-from weir.kernel.reference import ReferenceEvaluator
 from weir.language import parse
 from weir.language.query import Query
 from weir.language.windows import All, Elements, Now, Past, Range, TickKind, Triples
@@ -91,7 +91,7 @@ def make_member(
     """Parse and build; the constants of its patterns become known to ``dictionary``."""
     registered = tuple(streams)
     query = parse(registration.text, dialect=registration.dialect)
-    evaluator = build_evaluator(registration.evaluator, query, background, dictionary, registered)
+    evaluator = make_evaluator(query, background, dictionary, registration.evaluator, streams=registered)
     wanted = demands(query, registered, every_text=needs_every_text(registration.evaluator))
     for patterns in wanted.values():
         for pattern in patterns:
@@ -101,16 +101,9 @@ def make_member(
     return Member(registration, query, evaluator, readings(query, registered), wanted)
 
 
-def build_evaluator(
-    choice: str, query: Query, background: Background, dictionary: Dictionary, streams: tuple[str, ...]
-) -> Evaluator:
-    """The evaluator of a query, by the choice given at registration."""
-    return ReferenceEvaluator(query, background, dictionary, streams=streams)
-
-
 def needs_every_text(choice: str) -> bool:
     """Whether the evaluator works on terms, and so has to have the text of each."""
-    return True
+    return choice != "interval"
 
 
 def horizon(query: Query) -> int | None:

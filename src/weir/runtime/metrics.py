@@ -23,6 +23,7 @@ class Metrics:
     results: int = 0
     rejected: int = 0
     ended: bool = False
+    interrupted: bool = False
     streams: dict[str, dict[str, Any]] = field(default_factory=dict)
     queries: dict[str, dict[str, Any]] = field(default_factory=dict)
     seconds: list[float] = field(default_factory=list)

@@ -108,6 +108,8 @@ def _booleans(column: Ids) -> pl.Series:
 
 def _triples(answers: Answers, dictionary: Dictionary) -> tuple[Ids, pl.Series]:
     """One line per evaluation time with its triples; equal times are adjacent."""
+    if not len(answers.at):
+        return answers.at, pl.Series([], dtype=pl.String)
     texts = [
         pl.Series(dictionary.texts(answers.columns[name]), dtype=pl.String)
         for name in ("subject", "predicate", "object")
@@ -115,9 +117,7 @@ def _triples(answers: Answers, dictionary: Dictionary) -> tuple[Ids, pl.Series]:
     statements = pl.select(pl.concat_str([*texts, pl.lit(".")], separator=" ")).to_series()
     distinct = statements.unique(maintain_order=True)
     quoted = dict(zip(distinct.to_list(), (compact(text) for text in distinct), strict=True))
-    starts = (
-        np.flatnonzero(np.concatenate([[True], np.diff(answers.at) != 0])) if len(answers.at) else _NO_ROWS
-    )
+    starts = np.flatnonzero(np.concatenate([[True], np.diff(answers.at) != 0]))
     ends = np.append(starts[1:], len(answers.at))
     listed = statements.to_list()
     bodies = [
@@ -125,9 +125,6 @@ def _triples(answers: Answers, dictionary: Dictionary) -> tuple[Ids, pl.Series]:
         for begin, end in zip(starts.tolist(), ends.tolist(), strict=True)
     ]
     return answers.at[starts], pl.Series(bodies, dtype=pl.String)
-
-
-_NO_ROWS = np.empty(0, np.int64)
 
 
 def _with_empty(at: Ids, body: pl.Series, empty: Ids) -> tuple[Ids, pl.Series]:

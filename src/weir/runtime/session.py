@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import subprocess
@@ -60,7 +61,11 @@ START_SETTINGS = (
     Setting("spark.python.daemon.module", "weir.runtime.daemon", "workers start with Weir imported"),
     Setting("spark.ui.showConsoleProgress", "false", "results own the terminal"),
     Setting("spark.sql.session.timeZone", "UTC", "event time is UTC"),
-    Setting("spark.driver.extraJavaOptions", "-XX:+UseSerialGC -Xss4m", "small heaps and deep plans"),
+    Setting(
+        "spark.driver.extraJavaOptions",
+        "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xss4m",
+        "the JVM moves few rows: compiling it hard costs a run ten seconds of processor time",
+    ),
 )
 """Only for a session that Weir starts."""
 
@@ -100,6 +105,7 @@ def open_session(master: str | None = None, settings: Mapping[str, str] | None =
         except Exception as error:
             raise UsageError("Spark did not start", detail=_tail(log) or str(error)) from error
     session.sparkContext.setLogLevel("OFF")
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)
     return session
 
 

@@ -24,8 +24,15 @@ class ExactFile:
         self._file: IO[bytes] | None = None
         self._last = -1
 
-    def open(self) -> None:
+    def open(self, *, lazy: bool = False) -> None:
+        """Cut to what is known to be done; a lazy file is made when there is something to write."""
         length = self._recover()
+        if lazy and not length:
+            self.path.unlink(missing_ok=True)
+            return
+        self._open(length)
+
+    def _open(self, length: int) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.touch()
         self._file = self.path.open("r+b")
@@ -40,9 +47,11 @@ class ExactFile:
 
     def append(self, batch: int, data: bytes) -> bool:
         """Write a batch and log it; False where it was written before."""
-        assert self._file is not None
         if batch <= self._last:
             return False
+        if self._file is None:
+            self._open(0)
+        assert self._file is not None
         self._file.write(data)
         self._file.flush()
         os.fsync(self._file.fileno())

@@ -1,0 +1,189 @@
+"""The command line: a thin shell over the engine. Exit status 0 done, 1 failed, 2 bad usage."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from weir.console import summary
+from weir.engine import Engine, sink_for
+from weir.errors import CheckpointError, SyntaxError, TranslationError, UsageError, WeirError
+from weir.explain import explain_text
+from weir.language import parse
+from weir.language.translation import translate as translated
+
+app = typer.Typer(
+    name="weir",
+    help="Continuous SPARQL queries over RDF streams joined with Linked Data, on Apache Spark.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+BENCHMARKS = ("conference", "matching", "freshness", "fragments", "spark", "language")
+_USAGE = (SyntaxError, UsageError, TranslationError, CheckpointError)
+
+QueryFiles = Annotated[list[Path], typer.Argument(help="Query files.", metavar="QUERY...")]
+QueryFile = Annotated[Path, typer.Argument(help="A query file.", metavar="QUERY")]
+DialectOption = Annotated[str, typer.Option(help="auto, rspql, cqels, csparql or sparqlstream.")]
+
+
+@contextmanager
+def reported() -> Iterator[None]:
+    """Weir's errors as messages on standard error, with the exit status of their kind."""
+    try:
+        yield
+    except WeirError as error:
+        typer.echo(f"weir: {error}", err=True)
+        raise typer.Exit(2 if isinstance(error, _USAGE) else 1) from None
+
+
+@app.command()
+def run(
+    queries: QueryFiles,
+    stream: Annotated[
+        list[str] | None, typer.Option(help="A stream, IRI=SOURCE.", metavar="IRI=SOURCE")
+    ] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Go on with files that appear later.")] = False,
+    files_per_batch: Annotated[int | None, typer.Option(help="Files a batch takes.", min=1)] = None,
+    graph: Annotated[
+        list[str] | None, typer.Option(help="A named graph, IRI=FILE.", metavar="IRI=FILE")
+    ] = None,
+    default_graph: Annotated[
+        list[Path] | None, typer.Option(help="The default graph.", metavar="FILE")
+    ] = None,
+    dialect: DialectOption = "auto",
+    evaluator: Annotated[str, typer.Option(help="auto, interval or reference.")] = "auto",
+    format: Annotated[str, typer.Option(help="table, jsonl, csv or nquads.")] = "table",
+    out: Annotated[Path | None, typer.Option(help="A file for the results.", metavar="PATH")] = None,
+    checkpoint: Annotated[Path | None, typer.Option(help="A folder to resume from.", metavar="DIR")] = None,
+    master: Annotated[str | None, typer.Option(help="The Spark master; all local cores by default.")] = None,
+    dead_letters: Annotated[Path | None, typer.Option(help="Where bad lines go.", metavar="PATH")] = None,
+    late: Annotated[Path | None, typer.Option(help="Where late messages are listed.", metavar="PATH")] = None,
+) -> None:
+    """Run continuous queries; with finite sources to their end."""
+    with reported():
+        engine = Engine(checkpoint=checkpoint, master=master)
+        for text in stream or ():
+            iri, source = _pair(text, "--stream", "IRI=SOURCE")
+            engine.stream(iri, source, watch=watch, files_per_batch=files_per_batch)
+        for text in graph or ():
+            engine.graph(*_pair(text, "--graph", "IRI=FILE"))
+        for path in default_graph or ():
+            engine.graph(None, path)
+        for path in queries:
+            engine.register(_read(path), name=path.stem, dialect=dialect, evaluator=evaluator, file=str(path))
+        letters = dead_letters or _beside(out, checkpoint)
+        metrics = engine.run(
+            sinks=[sink_for(format, out, sys.stdout.buffer)],
+            dead_letters=letters,
+            late=late,
+        )
+        typer.echo(summary(metrics, letters), err=True)
+        if metrics.interrupted and not watch:
+            raise typer.Exit(130)
+
+
+@app.command()
+def explain(query: QueryFile, dialect: DialectOption = "auto") -> None:
+    """Show every stage of a query, and how it would run."""
+    with reported():
+        typer.echo(explain_text(parse(_read(query), dialect=dialect, file=str(query))))
+
+
+@app.command()
+def translate(
+    query: QueryFile,
+    to: Annotated[str, typer.Option(help="The dialect to write.", metavar="DIALECT")],
+    dialect: DialectOption = "auto",
+) -> None:
+    """Write a query in another dialect, or say what that dialect cannot express."""
+    with reported():
+        found = translated(parse(_read(query), dialect=dialect, file=str(query)), to)
+        texts = [found] if isinstance(found, str) else [f"# {name}\n{text}" for name, text in found]
+        typer.echo("\n\n".join(texts))
+
+
+@app.command()
+def demo(
+    seconds: Annotated[float, typer.Option(help="How long the stream flows.")] = 15.0,
+    plain: Annotated[bool, typer.Option("--plain", help="Lines instead of a live table.")] = False,
+) -> None:
+    """The conference: people, rooms and papers, with live results."""
+    with reported():
+        _module("weir.demo").run(seconds=seconds, plain=plain)
+
+
+@app.command()
+def bench(
+    name: Annotated[str, typer.Argument(help=f"{', '.join(BENCHMARKS)}, or all.")],
+    quick: Annotated[bool, typer.Option("--quick", help="Small sizes: minutes instead of an hour.")] = False,
+    json: Annotated[Path | None, typer.Option(help="Write the report.", metavar="FILE")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Write plots.", metavar="DIR")] = None,
+) -> None:
+    """Reproduce the papers' experiments, and measure the pipeline."""
+    with reported():
+        names = BENCHMARKS if name == "all" else (name,)
+        for each in names:
+            if each not in BENCHMARKS:
+                raise UsageError(f"unknown benchmark {each!r}", hint=f"one of {', '.join(BENCHMARKS)}, all")
+        short = [each for each in names if not _bench(each, quick, json, plot, several=len(names) > 1)]
+        if short:
+            typer.echo(f"weir: goals not met in {', '.join(short)}", err=True)
+
+
+def _bench(name: str, quick: bool, json: Path | None, plot: Path | None, *, several: bool) -> bool:
+    target = json.with_stem(f"{json.stem}-{name}") if json and several else json
+    report = _module(f"weir.bench.{name}").run(quick=quick, plot=plot)
+    if target is not None:
+        report.write(target)
+    typer.echo(f"{name}\n{report.summary()}")
+    return bool(report.holds)
+
+
+def _module(name: str) -> Any:
+    """A command's module, loaded when the command is: benchmarks and servers need much that others do not."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and error.name.startswith("weir"):
+            raise UsageError(f"this build of Weir has no {name}") from None
+        hint = 'install what it needs with: pip install "weir[bench]"'
+        raise UsageError(f"{name} needs the package {error.name}", hint=hint) from None
+
+
+def _pair(text: str, option: str, form: str) -> tuple[str, str]:
+    """IRI and source. An IRI may contain ``=``: the first cut that leaves something to read counts."""
+    places = [place for place, sign in enumerate(text) if sign == "="]
+    if not places:
+        raise UsageError(f"{option} takes {form}, not {text!r}")
+    for place in places:
+        source = text[place + 1 :]
+        if Path(source).exists() or "://" in source:
+            return text[:place].strip("<>"), source
+    return text[: places[0]].strip("<>"), text[places[0] + 1 :]
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise UsageError(f"no such query file: {path}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read the query file {path}", detail=str(error)) from None
+
+
+def _beside(out: Path | None, checkpoint: Path | None) -> Path:
+    if out is not None:
+        return out.with_name(out.name + ".dead.jsonl")
+    return (checkpoint or Path.cwd()) / "dead-letters.jsonl"
+
+
+def main() -> None:
+    """The entry point."""
+    app()

@@ -1,0 +1,174 @@
+"""Continuous queries without Spark, for tests: a scripted source and a hand-cranked clock.
+
+The same lines go through the same parser, match step, frames and groups as in a job; only the pieces that
+move bytes between processes are missing. A script is cut into batches by hand, so a test can cut the same
+input in every possible way and compare.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from weir.kernel.background import Background, GraphTable
+from weir.rdf.lines import parse_lines
+from weir.runtime.catalog import Catalog, Registration, StreamEntry
+from weir.runtime.frames import Frame
+from weir.runtime.graphs import load_graph, store_graph
+from weir.runtime.group import Group, Step
+from weir.runtime.matching import MatchPlan
+from weir.runtime.members import make_member
+from weir.runtime.results import json_lines
+from weir.runtime.state import dump, load
+from weir.runtime.texts import StreamTexts
+
+KEY = b"weir.testing"
+
+
+@dataclass(slots=True)
+class Clock:
+    """Wall clock for batches, in µs; it moves only when it is told to."""
+
+    now: int = 0
+
+    def advance(self, seconds: float) -> None:
+        self.now += round(seconds * 1_000_000)
+
+
+@dataclass(slots=True)
+class Lane:
+    """A scripted lane: lines are put into it and taken out again by a batch."""
+
+    stream: str
+    name: str = "0"
+    position: int = 0
+    ended: bool = False
+    _lines: list[str] = field(default_factory=list)
+
+    def put(self, lines: str) -> Lane:
+        """``TIME<TAB>STATEMENT`` lines to come with the next batch."""
+        self._lines += lines.splitlines()
+        return self
+
+    def end(self) -> Lane:
+        """Nothing more will come."""
+        self.ended = True
+        return self
+
+    def take(self) -> str:
+        lines, self._lines = self._lines, []
+        return "".join(line + "\n" for line in lines)
+
+
+class Scenario:
+    """Queries over scripted lanes. ``batch`` delivers what was put into the lanes and gives the results.
+
+    ``graphs`` are Turtle texts by IRI, None for the default graph. ``restarts`` puts the group away and
+    rebuilds it from its stored state after every batch.
+    """
+
+    def __init__(
+        self,
+        queries: str | Mapping[str, str],
+        *,
+        graphs: Mapping[str | None, str] | None = None,
+        streams: Sequence[str] = (),
+        evaluator: str = "auto",
+        dialect: str = "auto",
+        idle: float | None = None,
+        restarts: bool = False,
+    ) -> None:
+        texts = {"query": queries} if isinstance(queries, str) else dict(queries)
+        self.clock = Clock()
+        self.restarts = restarts
+        self.number = 0
+        self.steps: list[Step] = []
+        self._background: Background | None = None
+        self._graphs = dict(graphs or {})
+        wait = None if idle is None else round(idle * 1_000_000)
+        registered = {name: Registration(name, text, dialect, evaluator) for name, text in texts.items()}
+        self._catalog = Catalog(queries=registered)
+        self._group = Group(StreamTexts(KEY), {})
+        read: dict[str, None] = dict.fromkeys(streams)
+        for member in self._members(tuple(streams)):
+            read |= dict.fromkeys(reading.stream for reading in member.readings)
+        entries = {iri: StreamEntry(iri, wait) for iri in read}
+        self._catalog = Catalog(entries, {}, registered)
+        self._plan = MatchPlan(self._catalog, 1, KEY)
+        self._group = self._fresh()
+        self.lanes: dict[tuple[str, str], Lane] = {}
+
+    @property
+    def group(self) -> Group:
+        """The group as it stands."""
+        return self._group
+
+    def lane(self, stream: str, name: str = "0") -> Lane:
+        """The lane of this name, made where it is new."""
+        return self.lanes.setdefault((stream, name), Lane(stream, name))
+
+    def batch(self) -> list[dict[str, Any]]:
+        """Deliver everything that was put into the lanes; the results as JSON objects."""
+        frames = [self._frame(lane) for lane in self.lanes.values()]
+        step = self._group.step(
+            [Frame.from_bytes(frame.to_bytes()) for frame in frames], self.number, self.clock.now
+        )
+        self.steps.append(step)
+        self.number += 1
+        found = [line for answered in step.answered for line in self._lines(answered)]
+        if self.restarts:
+            self._restart()
+        return found
+
+    def run(self, batches: Iterable[str], stream: str) -> list[dict[str, Any]]:
+        """Each text as one batch of one lane, then the end of input; all results in order."""
+        found = []
+        for text in batches:
+            self.lane(stream).put(text)
+            found += self.batch()
+        self.lane(stream).end()
+        return found + self.batch()
+
+    def _lines(self, answered: Any) -> list[dict[str, Any]]:
+        member = answered.member
+        lines = json_lines(member.query, member.name, answered.answers, self._group.dictionary)
+        return [json.loads(line) for line in lines.text]
+
+    def _frame(self, lane: Lane) -> Frame:
+        data = lane.take().encode()
+        messages = parse_lines(data, scope=f"{lane.stream} {lane.name}", key=KEY, base=lane.position)
+        position, lane.position = lane.position, lane.position + len(data)
+        return self._plan.frame(0, lane.stream, lane.name, messages, position, ended=lane.ended)
+
+    def _restart(self) -> None:
+        changes = dump(self._group, {}, "")
+        self._group = self._fresh()
+        load(self._group, json.loads(changes.head), changes.put.__getitem__)
+
+    def _fresh(self) -> Group:
+        group = Group(StreamTexts(KEY), self._catalog.streams)
+        self._group = group
+        for member in self._members(tuple(self._catalog.streams)):
+            group.add(member)
+        return group
+
+    def _members(self, streams: tuple[str, ...]) -> list[Any]:
+        dictionary = self._group.dictionary
+        background = _background(self._graphs, dictionary)
+        return [make_member(r, background, dictionary, streams) for r in self._catalog.queries.values()]
+
+
+def _background(graphs: Mapping[str | None, str], dictionary: StreamTexts) -> Background:
+    tables: dict[str | None, GraphTable] = {}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for number, (iri, text) in enumerate(graphs.items()):
+            source = folder / f"{number}.ttl"
+            source.write_text(text, encoding="utf-8")
+            tables[iri] = load_graph(folder / store_graph([source], folder, KEY), dictionary)
+    default = tables.pop(None, GraphTable.empty())
+    return Background(default, {iri: table for iri, table in tables.items() if iri is not None})
