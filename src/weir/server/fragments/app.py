@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hmac
 import json
-import time
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl, unquote
@@ -16,7 +15,7 @@ from weir.background.fragments.controls import HYDRA, VOID
 from weir.errors import DataError, UsageError
 from weir.rdf.annotation import TripleText
 from weir.rdf.terms import RDF, Literal
-from weir.server.fragments.dataset import Dataset
+from weir.server.fragments.dataset import Dataset, wall_clock
 from weir.server.fragments.formats import HTML, WRITERS, negotiate
 from weir.server.fragments.html import index_page
 from weir.server.fragments.limits import Limits
@@ -35,11 +34,6 @@ _PREFLIGHT = [
     (b"access-control-max-age", b"86400"),
     (b"content-length", b"0"),
 ]
-
-
-def wall_clock() -> int:
-    """Microseconds since 1970."""
-    return time.time_ns() // 1000
 
 
 class FragmentsApp:

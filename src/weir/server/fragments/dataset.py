@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -40,6 +41,11 @@ _SUFFIXES = {
     ".jsonld": "application/ld+json",
     ".rdf": "application/rdf+xml",
 }
+
+
+def wall_clock() -> int:
+    """Microseconds since 1970."""
+    return time.time_ns() // 1000
 
 
 class Selection(NamedTuple):

@@ -2,14 +2,17 @@
 
 On intervals: a solution reported at τ holds in ``[τ, τ')``, where τ' is the next evaluation time if it is
 known (windows that close every step) and else a promise of ``lifetime``, renewed as long as the solution
-stays. Triples of CONSTRUCT are published as they are; a solution of SELECT becomes a resource with a
-triple per variable; ASK becomes one triple.
+stays. A stream that is replayed, or lags behind the clock, reports of a past in which no client is any
+more: ``on_arrival`` lets its results hold from the time they are written instead.
+
+Triples of CONSTRUCT are published as they are; a solution of SELECT becomes a resource with a triple per
+variable; ASK becomes one triple.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -18,13 +21,13 @@ from weir.errors import UsageError
 from weir.rdf.annotation import Fact, TripleText
 from weir.rdf.civil import EPOCH
 from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term
-from weir.server.fragments.dataset import Dataset
+from weir.server.fragments.dataset import Dataset, wall_clock
 
 SECOND = 1_000_000
 
 
 class Publisher:
-    """Writes the results of one query into a data set. ``period`` (µs) is the query's step where it has one.
+    """Writes the results of one query into a data set. ``period`` (µs) is the query's step if it has one.
 
     ``write`` takes result lines (DESIGN.md) in order of time, as a sink gets them: all lines of an
     evaluation time in one call. Under RSTREAM each call replaces what held; under ISTREAM and DSTREAM
@@ -38,6 +41,8 @@ class Publisher:
         period: int | None = None,
         lifetime: int = 10 * SECOND,
         prefix: str | None = None,
+        on_arrival: bool = False,
+        clock: Callable[[], int] = wall_clock,
     ) -> None:
         if (period is not None and period <= 0) or lifetime <= 0:
             raise UsageError("the period and the lifetime of published results must be more than no time")
@@ -45,6 +50,8 @@ class Publisher:
         self.period = period
         self.lifetime = lifetime
         self.prefix = prefix or f"{dataset.prefix}result:"
+        self.on_arrival = on_arrival
+        self.clock = clock
         self._held: dict[TripleText, int] = {}
 
     def write(self, lines: Iterable[Mapping[str, Any]]) -> None:
@@ -87,10 +94,13 @@ class Publisher:
         self._publish([], at, until)
 
     def _publish(self, gone: list[TripleText], at: int, until: int | None) -> None:
+        now = self.clock()
+        if self.on_arrival:
+            at, until = now, None if until is None else now + until - at
         end = until if until is not None else at + (self.period or self.lifetime)
         if gone:
             self.dataset.end(gone, at)
-        self.dataset.push([Fact(*triple, at, end) for triple in self._held], at)
+        self.dataset.push([Fact(*triple, at, end) for triple in self._held], now)
 
     def triples(self, line: Mapping[str, Any]) -> list[TripleText]:
         """A result line as triples."""
