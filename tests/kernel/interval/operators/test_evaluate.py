@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bags import INDICES, Bag, bag_at, check_well_formed, relation_of, relations, thorough
+from weir.errors import EvaluationError
 from weir.kernel.functions import Context, value_or_none
 from weir.kernel.functions.evaluate import TIMESTAMP, holds
 from weir.kernel.functions.fresh import Draws, solution_text
@@ -166,6 +168,12 @@ def test_draws_in_filters(relation: Relation, anonymous: bool) -> None:
             if holds(condition, row, Context(draws=draws)):
                 rows.append(row)
         assert bag_at(result, index) == as_bag(rows)
+
+
+def test_an_expansion_that_explodes_is_refused() -> None:
+    relation = relation_of(("x",), [((IDS[0],), 0, 5)])
+    with pytest.raises(EvaluationError, match="evaluation time"):
+        operators.each_index(relation, limit=4)
 
 
 def test_a_plain_filter_cuts_nothing() -> None:

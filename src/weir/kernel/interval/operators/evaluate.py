@@ -14,6 +14,7 @@ from functools import partial
 
 import numpy as np
 
+from weir.errors import EvaluationError
 from weir.kernel.functions import Context, value_or_none
 from weir.kernel.functions.fresh import Draws, solution_text
 from weir.kernel.interval.expressions.compile import NOW, Compiled, Timestamp
@@ -21,6 +22,7 @@ from weir.kernel.interval.expressions.terms import Terms
 from weir.kernel.interval.expressions.truth import TRUE, effective
 from weir.kernel.interval.keys import codes
 from weir.kernel.interval.operators.coverage import expand
+from weir.kernel.interval.operators.join import LIMIT
 from weir.kernel.interval.operators.leftjoin import left_join
 from weir.kernel.interval.operators.rowwise import extend, fresh, union
 from weir.kernel.interval.operators.rowwise import filter as keep_rows
@@ -105,10 +107,16 @@ def _named(names: Sequence[str]) -> list[str]:
     return [name for name in names if not name.startswith(".")]
 
 
-def each_index(relation: Relation) -> Relation:
+def each_index(relation: Relation, *, limit: int = LIMIT) -> Relation:
     """The same bag with every row visible at one index only."""
-    if bool((relation.end - relation.start == 1).all()):
+    lengths = relation.end - relation.start
+    if bool((lengths == 1).all()):
         return relation
+    if int(lengths.sum()) > limit:
+        raise EvaluationError(
+            f"an expression of the evaluation time: more than {limit:,} rows in one slab",
+            hint="NOW(), RAND(), UUID() and BNODE() make a row for every evaluation time",
+        )
     rows, index = expand(relation.start, relation.end)
     return relation.pieces(rows, index, index + 1)
 

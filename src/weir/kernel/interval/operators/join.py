@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from weir.errors import EvaluationError
-from weir.kernel.interval.keys import combine
+from weir.kernel.interval.keys import codes, combine
 from weir.kernel.interval.operators.index import Index
 from weir.kernel.interval.relation import Relation
 from weir.rdf.columns import Ids
@@ -82,6 +82,7 @@ def matches(
 
     ``sharing`` asks for at least one variable bound on both sides, as MINUS does (8.3.1).
     """
+    refusal = f"{operator}: more than {limit:,} rows in one slab"
     one, two = _relation(left), _relation(right)
     if not len(one) or not len(two):
         return _NO_MATCHES
@@ -93,7 +94,7 @@ def matches(
     if not loose:
         if not shared and sharing:
             return _NO_MATCHES
-        return _matches_on(left, right, shared, limit, operator)
+        return _matches_on(left, right, shared, limit, refusal)
     strict = [name for name in shared if name not in loose]
     parts: list[Matches] = []
     for left_rows, left_bound in _by_bound(one, loose):
@@ -101,7 +102,7 @@ def matches(
             on = strict + [name for name in loose if name in left_bound and name in right_bound]
             if sharing and not on:
                 continue
-            part = _matches_on(one.take(left_rows), two.take(right_rows), on, limit, operator)
+            part = _matches_on(one.take(left_rows), two.take(right_rows), on, limit, refusal)
             parts.append(Matches(left_rows[part.left], right_rows[part.right], part.start, part.end))
             limit -= len(part)
     return _concatenate(parts)
@@ -109,32 +110,30 @@ def matches(
 
 def _by_bound(relation: Relation, names: Sequence[str]) -> Iterator[tuple[Ids, set[str]]]:
     """The rows of each set of bound columns that occurs."""
-    pattern = np.zeros(len(relation), np.int64)
-    for bit, name in enumerate(names):
-        pattern |= (relation.columns[name] != 0).astype(np.int64) << bit
-    for value in np.unique(pattern).tolist():
-        bound = {name for bit, name in enumerate(names) if value >> bit & 1}
-        yield np.flatnonzero(pattern == value), bound
+    numbers, firsts = codes([(relation.columns[name] != 0).astype(np.int64) for name in names], len(relation))
+    for number, example in enumerate(firsts.tolist()):
+        bound = {name for name in names if relation.columns[name][example]}
+        yield np.flatnonzero(numbers == number), bound
 
 
 def _matches_on(
-    left: Relation | Index, right: Relation | Index, on: Sequence[str], limit: int, operator: str
+    left: Relation | Index, right: Relation | Index, on: Sequence[str], limit: int, refusal: str
 ) -> Matches:
     """Pairs equal on the columns ``on``, none of which holds 0; every pair where there are none."""
     one, two = _relation(left), _relation(right)
     if not on:
-        return _cross(one, two, limit, operator)
+        return _cross(one, two, limit, refusal)
     if isinstance(right, Index) and set(right.on) <= set(on):
-        return _probe(one, right, on, limit, operator)
+        return _probe(one, right, on, limit, refusal)
     if isinstance(left, Index) and set(left.on) <= set(on):
-        return _swap(_probe(two, left, on, limit, operator))
+        return _swap(_probe(two, left, on, limit, refusal))
     if len(one) <= _FEW and len(one) * len(two) < CHUNK:
-        return _few(one, two, on)
+        return _bounded(_few(one, two, on), limit, refusal)
     if len(two) <= _FEW and len(one) * len(two) < CHUNK:
-        return _swap(_few(two, one, on))
+        return _swap(_bounded(_few(two, one, on), limit, refusal))
     if len(two) <= len(one):
-        return _probe(one, Index(two, on), on, limit, operator)
-    return _swap(_probe(two, Index(one, on), on, limit, operator))
+        return _probe(one, Index(two, on), on, limit, refusal)
+    return _swap(_probe(two, Index(one, on), on, limit, refusal))
 
 
 def _few(few: Relation, many: Relation, on: Sequence[str]) -> Matches:
@@ -168,13 +167,13 @@ def _from_runs(few: Relation, many: Relation, runs: Sequence[Ids]) -> Matches:
     return _meeting(few, many, left, right)
 
 
-def _probe(probing: Relation, index: Index, on: Sequence[str], limit: int, operator: str) -> Matches:
+def _probe(probing: Relation, index: Index, on: Sequence[str], limit: int, refusal: str) -> Matches:
     target = index.relation
     keys = combine([probing.columns[name] for name in index.on])
     # A single-column key is exact; a combined one, and columns beyond the key, are compared here.
     check = [name for name in on if len(index.on) > 1 or name not in index.on]
     if len(probing) <= _FEW and not check:
-        return _bounded(_from_runs(probing, target, [index.run(key) for key in keys]), limit, operator)
+        return _bounded(_from_runs(probing, target, [index.run(key) for key in keys]), limit, refusal)
     first, counts = index.ranges(keys)
     ends = np.cumsum(counts)
     total = int(ends[-1]) if len(ends) else 0
@@ -182,26 +181,26 @@ def _probe(probing: Relation, index: Index, on: Sequence[str], limit: int, opera
         left = np.repeat(np.arange(len(probing)), counts)
         right = index.order[np.arange(total) + np.repeat(first - ends + counts, counts)]
         left, right = _verified(probing, target, left, right, check)
-        return _bounded(_meeting(probing, target, left, right), limit, operator)
+        return _bounded(_meeting(probing, target, left, right), limit, refusal)
     parts: list[Matches] = []
     for begin in range(0, total, CHUNK):
         flat = np.arange(begin, min(begin + CHUNK, total))
         left = np.searchsorted(ends, flat, side="right")
         right = index.order[first[left] + flat - (ends - counts)[left]]
         left, right = _verified(probing, target, left, right, check)
-        part = _bounded(_meeting(probing, target, left, right), limit, operator)
+        part = _bounded(_meeting(probing, target, left, right), limit, refusal)
         limit -= len(part)
         parts.append(part)
     return _concatenate(parts)
 
 
-def _cross(left: Relation, right: Relation, limit: int, operator: str) -> Matches:
+def _cross(left: Relation, right: Relation, limit: int, refusal: str) -> Matches:
     width = len(right)
     total = len(left) * width
     parts: list[Matches] = []
     for begin in range(0, total, CHUNK):
         flat = np.arange(begin, min(begin + CHUNK, total))
-        part = _bounded(_meeting(left, right, flat // width, flat % width), limit, operator)
+        part = _bounded(_meeting(left, right, flat // width, flat % width), limit, refusal)
         limit -= len(part)
         parts.append(part)
     return _concatenate(parts)
@@ -225,10 +224,10 @@ def _meeting(one: Relation, two: Relation, left: Ids, right: Ids) -> Matches:
     return Matches(left[kept], right[kept], start[kept], end[kept])
 
 
-def _bounded(found: Matches, limit: int, operator: str) -> Matches:
+def _bounded(found: Matches, limit: int, refusal: str) -> Matches:
     if len(found) > limit:
         raise EvaluationError(
-            f"{operator}: more than {LIMIT} rows in one slab",
+            refusal,
             hint="a join without shared variables, or on one that hardly differs, multiplies its inputs",
         )
     return found
