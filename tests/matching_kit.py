@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -15,8 +16,23 @@ import numpy as np
 from weir.kernel.background import Background
 from weir.kernel.batch import Answers, Batch, Slab
 from weir.kernel.reference import ReferenceEvaluator
-from weir.language.algebra import BGP, Distinct, Join, Project, TriplePattern, Window
+from weir.language.algebra import (
+    BGP,
+    Distinct,
+    Extend,
+    Filter,
+    Group,
+    Join,
+    LeftJoin,
+    Minus,
+    Project,
+    TriplePattern,
+    Union,
+    Window,
+)
+from weir.language.expressions import Aggregate, Aggregation, Arithmetic, Calculate, Compare, Comparison
 from weir.language.query import R2S, Dataset, Previous, Query, Select, Semantics
+from weir.language.scope import visible
 from weir.language.windows import (
     AlignedTo,
     All,
@@ -34,6 +50,7 @@ from weir.language.windows import (
     WindowDeclaration,
     WindowSemantics,
 )
+from weir.plan.templates import rebuilt
 from weir.rdf.dictionary import Dictionary
 from weir.rdf.terms import IRI, XSD, Literal, Variable
 
@@ -122,18 +139,73 @@ def conjunctive(rng: Random, window: WindowDeclaration, means: Semantics) -> Que
     return Query(Select(kept), pattern, Dataset(windows=(window,)), means)
 
 
+def general(rng: Random, window: WindowDeclaration, means: Semantics) -> list[Query]:
+    """Queries of one shape that is no conjunction, with constants of their own."""
+    skeleton, kind = basic_pattern(rng, 2), rng.randrange(7)
+    extra, low, high = basic_pattern(rng, 1), rng.randint(0, 1), rng.randint(1, 2)
+    names = [f"n{rng.randrange(100)}_" for _ in range(3)]
+
+    def fresh(patterns: tuple[TriplePattern, ...]) -> BGP:
+        def node(old: object, choices: list) -> object:
+            return old if isinstance(old, Variable) else rng.choice(choices)
+
+        return BGP(
+            tuple(
+                TriplePattern(node(t.subject, NODES), t.predicate, node(t.object, OBJECTS)) for t in patterns
+            )
+        )
+
+    def one(prefix: str) -> Query:
+        body, more = fresh(skeleton), fresh(extra)
+        x, n = Variable("x"), Variable("n")
+        match kind:
+            case 0:
+                inner = LeftJoin(body, more)
+            case 1:
+                inner = Union(body, more)
+            case 2:
+                bound = Literal(str(rng.randint(low, high)), XSD + "integer")
+                inner = Filter(Compare(Comparison.GE, Variable("y"), bound), body)
+            case 3:
+                inner = Minus(body, BGP(extra))
+            case 4:
+                inner = Group(body, (x,), ((n, Aggregate(Aggregation.COUNT)),))
+                test = Compare(Comparison.GE, n, Literal(str(rng.randint(low, high)), XSD + "integer"))
+                inner = Filter(test, inner)
+            case 5:
+                inner = Extend(
+                    body, n, Calculate(Arithmetic.ADD, Variable("y"), Literal("1", XSD + "integer"))
+                )
+            case _:
+                inner = LeftJoin(Distinct(Project(body, (x,))), more)
+        pattern = Window(IRI(window.name), inner)
+        kept = tuple(v for v in visible(pattern) if rng.random() < 0.8 or v == x)
+        query = Query(Select(kept), Project(pattern, kept), Dataset(windows=(window,)), means)
+        return _prefixed(query, prefix)
+
+    return [one(rng.choice(["", *names])) for _ in range(rng.randint(1, 4))]
+
+
+def _prefixed(query: Query, prefix: str) -> Query:
+    """The same query with other names for its variables."""
+
+    def change(node: object) -> object:
+        return Variable(prefix + node.name) if isinstance(node, Variable) else rebuilt(node, change)
+
+    return replace(query, form=change(query.form), pattern=change(query.pattern))
+
+
+def triple(rng: Random) -> tuple:
+    return rng.choice(NODES), rng.choice(PREDICATES), rng.choice(OBJECTS)
+
+
 def stream(rng: Random, messages: int = 12) -> list[tuple[int, list[tuple]]]:
     """Messages (time, triples) in the order of time, some of equal time, a heartbeat now and then."""
     time, out = rng.randint(0, 3), []
     for place in reversed(range(rng.randint(1, messages))):
         time += rng.choice([0, 1, 1, 2, 5])
         size = rng.choice([0, 1, 1, 2, 3]) if place else rng.choice([1, 2])
-        out.append(
-            (
-                time,
-                [(rng.choice(NODES), rng.choice(PREDICATES), rng.choice(OBJECTS)) for _ in range(size)],
-            )
-        )
+        out.append((time, [triple(rng) for _ in range(size)]))
     return out
 
 

@@ -77,6 +77,11 @@ class Channels:
         return {name: each.query for name, each in self._queries.items()}
 
     @property
+    def ends(self) -> Ids:
+        """The node at which each query ends."""
+        return np.array([each.end for each in self._queries.values()], np.int64)
+
+    @property
     def headers(self) -> dict[str, Header]:
         """How each query reads its channel."""
         return {name: each.header for name, each in self._queries.items()}

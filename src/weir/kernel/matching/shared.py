@@ -1,0 +1,330 @@
+"""Many queries on the same streams, evaluated together: the registration point of batch matching.
+
+Queries are added and dropped at any time, one or thousands; each gets exactly what it would get alone, from
+its first batch on. Conjunctions on equal windows become one set (``conjunctive``), others of equal shape
+one template (``plan.templates``), and what fits neither runs by itself; ``explain`` shows which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weir.errors import CheckpointError, UsageError
+from weir.kernel.background import Background
+from weir.kernel.batch import Answers, Slab
+from weir.kernel.evaluator import choose_evaluator
+from weir.kernel.interval.compiler import NotCovered
+from weir.kernel.matching.conjunctive import ConjunctiveSet
+from weir.kernel.matching.generations import Generation, absorb, raise_levels
+from weir.kernel.matching.parts import OwnPart, PartAnswers, Reader, TemplatePart
+from weir.kernel.matching.snapshot import dump, load
+from weir.language.query import Query, Semantics
+from weir.language.windows import WindowDeclaration
+from weir.plan.conjunctions import Conjunction, conjunction
+from weir.plan.templates import Instance, Shape, instance, template
+from weir.rdf.columns import Ids
+from weir.rdf.dictionary import Dictionary
+from weir.rdf.terms import Term
+
+SlabOf = Callable[[int], Slab]
+SetKey = tuple[WindowDeclaration, Semantics]
+
+
+@dataclass(frozen=True)
+class SharedAnswers:
+    """What all queries answered in one slab."""
+
+    parts: Sequence[PartAnswers]
+    owner: Mapping[str, int]
+
+    def __len__(self) -> int:
+        """The number of results that were computed; one that several queries share counts once."""
+        return sum(len(part) for part in self.parts)
+
+    @property
+    def delivered(self) -> int:
+        """The number of results, once per query that gets them."""
+        return sum(part.delivered for part in self.parts)
+
+    def of(self, query: str) -> Answers:
+        """One query's answers, in the order of time."""
+        return self.parts[self.owner[query]].of(query)
+
+    def items(self) -> Iterator[tuple[str, Answers]]:
+        """The answers of every query that has any: what is routed to its own output."""
+        for part in self.parts:
+            yield from part.items()
+
+
+class SharedEvaluator:
+    """Queries that read the same streams with the same lateness, so that one slab serves them all.
+
+    ``streams`` are the registered ones, for windows over a variable stream; ``choice`` is that of
+    ``choose_evaluator`` for queries outside sets.
+    """
+
+    def __init__(
+        self,
+        background: Background,
+        dictionary: Dictionary,
+        *,
+        streams: Sequence[str] = (),
+        choice: str = "auto",
+    ) -> None:
+        self._background = background
+        self._dictionary = dictionary
+        self._streams = tuple(streams)
+        self._choice = choice
+        self._queries: dict[str, Query] = {}
+        self._staged: dict[str, int] = {}
+        self._sets: dict[SetKey, list[Generation]] = {}
+        self._others: list[tuple[int, TemplatePart | OwnPart]] = []
+
+    def __len__(self) -> int:
+        return len(self._queries)
+
+    @property
+    def queries(self) -> Mapping[str, Query]:
+        """The registered queries by name."""
+        return dict(self._queries)
+
+    def add(self, queries: Mapping[str, Query], since: int = 0) -> None:
+        """Register queries that see the messages of batch ``since`` and later."""
+        taken = sorted(name for name in queries if name in self._queries)
+        if taken:
+            raise UsageError(f"query {taken[0]!r} is registered already", hint="drop it first")
+        self._queries.update(queries)
+        self._staged.update(dict.fromkeys(queries, since))
+
+    def drop(self, names: Iterable[str]) -> None:
+        """Forget queries; the others go on as if these had never been."""
+        gone = list(names)
+        for name in gone:
+            if name not in self._queries:
+                raise UsageError(f"query {name!r} is not registered")
+            del self._queries[name]
+            self._staged.pop(name, None)
+        left = set(gone)
+        for generations in self._sets.values():
+            for each in generations:
+                each.set.drop([name for name in left if name in each.set.channels])
+        for _, part in self._others:
+            part.drop([name for name in left if name in _names(part)])
+        self._others = [(since, part) for since, part in self._others if len(part)]
+        self._sets = {
+            key: merged
+            for key, generations in self._sets.items()
+            if (merged := absorb(generations, self._dictionary))
+        }
+
+    # Slabs
+
+    def advance(self, slab: Slab | SlabOf) -> SharedAnswers:
+        """Evaluate every evaluation time that the slab completes, for all queries.
+
+        Where the input holds messages that came before some query's first batch, give a function: it is
+        called with a batch id and returns the slab of what came with that batch or later.
+        """
+        self._settle()
+        slabs: dict[int, Slab] = {}
+
+        def given(since: int) -> Slab:
+            if isinstance(slab, Slab):
+                return slab
+            if since not in slabs:
+                slabs[since] = slab(since)
+            return slabs[since]
+
+        parts: list[PartAnswers] = []
+        owner: dict[str, int] = {}
+        for key, generations in self._sets.items():
+            before = [each.received for each in generations]
+            for each in generations:
+                owner.update(dict.fromkeys(each.set.channels.headers, len(parts)))
+                parts.append(each.set.advance(given(each.since)))
+            raise_levels(generations, before)
+            self._sets[key] = absorb(generations, self._dictionary)
+        for since, part in self._others:
+            owner.update(dict.fromkeys(_names(part), len(parts)))
+            parts.append(part.advance(given(since)))
+        return SharedAnswers(parts, owner)
+
+    # Putting queries into parts
+
+    def _settle(self) -> None:
+        """Put what was added since the last slab into sets and templates."""
+        staged, self._staged = self._staged, {}
+        for since in sorted(set(staged.values())):
+            names = [name for name, batch in staged.items() if batch == since]
+            sets, rest = self._sorted_out(names)
+            for key, members in sets.items():
+                generations = self._sets.setdefault(key, [])
+                if (
+                    not generations
+                    or generations[-1].since != since
+                    or generations[-1].set.through is not None
+                ):
+                    generations.append(Generation(ConjunctiveSet(*key), since))
+                    generations[-1].level = generations[0].received
+                generations[-1].set.add(members, self._dictionary)
+            self._others += [(since, part) for part in self._templates(rest)]
+
+    def _sorted_out(
+        self, names: Sequence[str]
+    ) -> tuple[dict[SetKey, list[tuple[str, Conjunction]]], dict[str, str]]:
+        """Conjunctions by window and semantics; the others with the reason why they are none."""
+        bare = not len(self._background.default.subject)
+        sets: dict[SetKey, list[tuple[str, Conjunction]]] = {}
+        rest: dict[str, str] = {}
+        refused: dict[SetKey, str] = {}
+        for name in names:
+            query = self._queries[name]
+            found = conjunction(query, bare_default=bare)
+            if isinstance(found, str):
+                rest[name] = found
+                continue
+            key = found.window, Semantics(query.semantics.r2s, query.semantics.previous)
+            if key not in sets and key not in refused:
+                try:
+                    ConjunctiveSet(*key)
+                except NotCovered as lacking:
+                    refused[key] = lacking.primary
+            if key in refused:
+                rest[name] = refused[key]
+            else:
+                sets.setdefault(key, []).append((name, found))
+        return sets, rest
+
+    def _templates(self, names: Iterable[str]) -> Iterator[TemplatePart | OwnPart]:
+        shapes: dict[Shape, list[tuple[str, Instance]]] = {}
+        for name in names:
+            found = instance(self._queries[name])
+            if isinstance(found, str):
+                yield self._own(name, found)
+            else:
+                shapes.setdefault(found.shape, []).append((name, found))
+        for shape, members in shapes.items():
+            if len(members) == 1:
+                yield self._own(members[0][0], "no other query of its shape")
+            else:
+                yield self._template(shape, members)
+
+    def _template(self, shape: Shape, members: Sequence[tuple[str, Instance]]) -> TemplatePart:
+        """One row of constants per distinct query: identical ones share a number."""
+        numbers: dict[tuple[Term, ...], int] = {}
+        readers: dict[str, Reader] = {}
+        for name, member in members:
+            number = numbers.setdefault(member.constants, len(numbers))
+            readers[name] = Reader(number if shape.parameters else None, member.names)
+        query = template(shape, [(number, constants) for constants, number in numbers.items()])
+        chosen = choose_evaluator(
+            query, self._background, self._dictionary, self._choice, streams=self._streams
+        )
+        return TemplatePart(chosen.evaluator, readers)
+
+    def _own(self, name: str, reason: str) -> OwnPart:
+        chosen = choose_evaluator(
+            self._queries[name], self._background, self._dictionary, self._choice, streams=self._streams
+        )
+        return OwnPart(name, chosen.evaluator, reason)
+
+    # State
+
+    def snapshot(self) -> bytes:
+        """The whole state, readable by ``restore`` in another process that has the same queries."""
+        self._settle()
+        parts: list[dict[str, Any]] = []
+        for generations in self._sets.values():
+            for each in generations:
+                names = list(each.set.channels.queries)
+                parts.append({"names": names, "since": each.since, "level": each.level, **each.set.state()})
+        for since, part in self._others:
+            kind = {"template": isinstance(part, TemplatePart), "state": part.evaluator.snapshot()}
+            parts.append({"names": list(_names(part)), "since": since, **kind})
+        return dump(parts)
+
+    def restore(self, state: bytes) -> None:
+        """Replace the state by one that ``snapshot`` gave; the queries must have been added before."""
+        self._staged, self._sets, self._others = {}, {}, []
+        for part in load(state):
+            names = [name for name in part["names"] if name in self._queries]
+            if len(names) < len(part["names"]):
+                missing = sorted(set(part["names"]) - set(names))
+                raise CheckpointError(f"the state is of a query that is not registered: {missing[0]!r}")
+            if "state" not in part:
+                self._restore_set(names, part)
+            else:
+                self._restore_other(names, part)
+
+    def _restore_set(self, names: Sequence[str], part: Mapping[str, Any]) -> None:
+        sets, _ = self._sorted_out(names)
+        ((key, members),) = sets.items()
+        found = Generation(ConjunctiveSet(*key), part["since"], (part["level"][0], part["level"][1]))
+        found.set.add(members, self._dictionary)
+        found.set.restore(part)
+        self._sets.setdefault(key, []).append(found)
+
+    def _restore_other(self, names: Sequence[str], part: Mapping[str, Any]) -> None:
+        found: TemplatePart | OwnPart
+        instances = [instance(self._queries[name]) for name in names]
+        members = [
+            (name, each) for name, each in zip(names, instances, strict=True) if isinstance(each, Instance)
+        ]
+        if part["template"]:
+            # Also where one query is left: the state is the template's.
+            found = self._template(members[0][1].shape, members)
+        else:
+            (found,) = self._templates(names)
+        found.evaluator.restore(part["state"])
+        self._others.append((part["since"], found))
+
+    # Looking in
+
+    @property
+    def sets(self) -> Mapping[SetKey, Sequence[Generation]]:
+        """The sets of conjunctions, eldest generation first."""
+        self._settle()
+        return self._sets
+
+    @property
+    def templates(self) -> Sequence[TemplatePart]:
+        """The templates of other queries."""
+        self._settle()
+        return [part for _, part in self._others if isinstance(part, TemplatePart)]
+
+    @property
+    def own(self) -> Sequence[OwnPart]:
+        """The queries that run by themselves."""
+        self._settle()
+        return [part for _, part in self._others if isinstance(part, OwnPart)]
+
+    def statistics(self) -> dict[str, Any]:
+        """Counters for metrics."""
+        sets = [each.set.statistics() for generations in self.sets.values() for each in generations]
+        total: dict[str, Any] = {"queries": len(self._queries), "sets": len(sets)}
+        for name in ("channels", "machines", "states", "nodes", "live_rows", "late"):
+            total[name] = sum(each[name] for each in sets)
+        total["templates"], total["own"] = len(self.templates), len(self.own)
+        return total
+
+    def live_ids(self) -> Ids:
+        """Every id whose text a later result may need: of live rows and waiting messages."""
+        columns: list[Ids] = [np.empty(0, np.int64)]
+        for generations in self.sets.values():
+            for each in generations:
+                columns += [each.set.rows.column(place) for place in range(3)]
+                pending = each.set.arrivals.pending
+                columns += [pending.subject, pending.predicate, pending.object]
+        for _, part in self._others:
+            live = getattr(part.evaluator, "live_ids", None)
+            if live is not None:
+                columns.append(live())
+        return np.unique(np.concatenate(columns))
+
+
+def _names(part: TemplatePart | OwnPart) -> Iterable[str]:
+    return part.readers if isinstance(part, TemplatePart) else (part.name,)
