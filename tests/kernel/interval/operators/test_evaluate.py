@@ -124,6 +124,23 @@ def test_timestamps(relation: Relation, stamped: Relation) -> None:
             assert bag_at(result, index) == as_bag(rows)
 
 
+def test_each_timestamp_is_looked_up_for_itself() -> None:
+    a, b, p = IDS[0], IDS[1], DICTIONARY.encode(IRI("p"))
+    ends = np.array([0, 1]), np.array([3, 4])
+    triples = Triples(np.array([a, b]), np.array([p, p]), np.array([b, a]), *ends)
+    around = Surroundings(TIMES, timed=lambda: (triples, np.array([1_000, 2_000])))
+    back = FunctionCall(IRI(TIMESTAMP), (Y, IRI("p"), X))
+    both = Calculate(Arithmetic.ADD, STAMP, back)
+    relation = relation_of(("x", "y"), [((a, b), 0, 5)])
+    bindings = [("t", compiled(STAMP)), ("u", compiled(back)), ("v", compiled(both))]
+    result = operators.extend_by(relation, bindings, around)
+    shown = [
+        {name: term(value).lexical for name, value in next(iter(bag_at(result, k))) if name in "tuv"}
+        for k in range(INDICES)
+    ]
+    assert shown == [{"t": "1"}, *[{"t": "1", "u": "2", "v": "3"}] * 2, {"u": "2"}, {}]
+
+
 def identified(rows: list[dict[str, Term]]) -> list[tuple[dict[str, Term], str]]:
     seen: Counter[str] = Counter()
     out = []

@@ -58,10 +58,10 @@ Functions = Mapping[str, Callable[..., Term]]
 
 @dataclass(frozen=True, slots=True)
 class Timestamp:
-    """A call of ``f:timestamp``, read from the column ``name``."""
+    """A call of ``f:timestamp``, read from the column ``name``; arguments may read those before it."""
 
     name: str
-    arguments: tuple[Compiled, Compiled, Compiled]
+    arguments: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,9 +207,9 @@ class _Builder:
 
     def function(self, expression: FunctionCall) -> Node:
         if expression.function.value == TIMESTAMP and len(expression.arguments) == 3:
+            triple = self.all(expression.arguments)
             name = f".timestamp{len(self.timestamps)}"
-            subject, predicate, object = (compile(each, self.terms) for each in expression.arguments)
-            self.timestamps.append(Timestamp(name, (subject, predicate, object)))
+            self.timestamps.append(Timestamp(name, triple))
             return nodes.Column(name)
         arguments = self.all(expression.arguments)
         template = FunctionCall(expression.function, _placeholders(len(arguments)))

@@ -18,6 +18,7 @@ from weir.errors import EvaluationError
 from weir.kernel.functions import Context, value_or_none
 from weir.kernel.functions.fresh import Draws, solution_text
 from weir.kernel.interval.expressions.compile import NOW, Compiled, Timestamp
+from weir.kernel.interval.expressions.nodes import Frame
 from weir.kernel.interval.expressions.terms import Terms
 from weir.kernel.interval.expressions.truth import TRUE, effective
 from weir.kernel.interval.keys import codes
@@ -98,6 +99,7 @@ def extend_by(
         else:
             relation = _cut(relation, compiled, around)
             ids = compiled.ids(relation)
+            relation = relation.keep((*names, _OCCURRENCE))
         relation = extend(relation, name, ids)
         names = (*names, name)
     return relation.keep(names)
@@ -136,7 +138,7 @@ def _stamp(relation: Relation, stamp: Timestamp, around: Surroundings, terms: Te
     keys = tuple(fresh(relation, f"{stamp.name}.{place}") for place in range(3))
     bound = np.ones(len(relation), np.bool_)
     for name, argument in zip(keys, stamp.arguments, strict=True):
-        ids = argument.ids(relation)
+        ids = argument.evaluate(Frame(relation.columns, len(relation), terms)).ids()
         bound &= ids != 0
         relation = relation.having(name, ids, optional=True)
     view = latest_times(*around.timed(), terms, (*keys, stamp.name))
