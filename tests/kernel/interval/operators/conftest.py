@@ -12,6 +12,7 @@ SHORT_CUTS = [
     ("weir.kernel.interval.operators.coverage", "_FEW"),
     ("weir.kernel.interval.operators.group", "_FEW"),
     ("weir.kernel.interval.operators.join", "_FEW"),
+    ("weir.kernel.interval.operators.join", "_TINY"),
     ("weir.kernel.interval.operators.order", "_PEEL"),
     ("weir.kernel.interval.operators.sweep", "_DENSE"),
 ]

@@ -28,6 +28,7 @@ CHUNK = 1 << 20
 """The most candidate matches held at a time."""
 
 _FEW = 4
+_TINY = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +128,8 @@ def _matches_on(
         return _probe(one, right, on, limit, refusal)
     if isinstance(left, Index) and set(left.on) <= set(on):
         return _swap(_probe(two, left, on, limit, refusal))
+    if len(one) * len(two) <= _TINY:
+        return _tiny(one, two, on)
     if len(one) <= _FEW and len(one) * len(two) < CHUNK:
         return _bounded(_few(one, two, on), limit, refusal)
     if len(two) <= _FEW and len(one) * len(two) < CHUNK:
@@ -134,6 +137,17 @@ def _matches_on(
     if len(two) <= len(one):
         return _probe(one, Index(two, on), on, limit, refusal)
     return _swap(_probe(two, Index(one, on), on, limit, refusal))
+
+
+def _tiny(left: Relation, right: Relation, on: Sequence[str]) -> Matches:
+    """For a handful of pairs, plain loops."""
+    left_keys = list(zip(*(left.columns[name].tolist() for name in on), strict=True))
+    right_keys = list(zip(*(right.columns[name].tolist() for name in on), strict=True))
+    pairs = [(i, j) for i, key in enumerate(left_keys) for j, other in enumerate(right_keys) if key == other]
+    if not pairs:
+        return _NO_MATCHES
+    table = np.array(pairs, np.int64)
+    return _meeting(left, right, table[:, 0], table[:, 1])
 
 
 def _few(few: Relation, many: Relation, on: Sequence[str]) -> Matches:
