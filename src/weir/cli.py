@@ -57,6 +57,10 @@ def run(
     default_graph: Annotated[
         list[Path] | None, typer.Option(help="The default graph.", metavar="FILE")
     ] = None,
+    service: Annotated[
+        list[str] | None,
+        typer.Option(help="An endpoint, ENDPOINT#weir:budget=10&interval=5s.", metavar="ENDPOINT"),
+    ] = None,
     dialect: DialectOption = "auto",
     evaluator: Annotated[str, typer.Option(help="auto, interval or reference.")] = "auto",
     format: Annotated[str, typer.Option(help="table, jsonl, csv or nquads.")] = "table",
@@ -76,6 +80,8 @@ def run(
             engine.graph(*_pair(text, "--graph", "IRI=FILE"))
         for path in default_graph or ():
             engine.graph(None, path)
+        for endpoint in service or ():
+            engine.service(endpoint)
         for path in queries:
             engine.register(_read(path), name=path.stem, dialect=dialect, evaluator=evaluator, file=str(path))
         letters = dead_letters or _beside(out, checkpoint)

@@ -11,17 +11,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
+from urllib.parse import parse_qsl
 
 from pyspark.sql import SparkSession
 from rich.console import Console
 
+from weir.background.service.config import HINT, config_of, hinted
+from weir.background.service.resolver import ServiceResolver
 from weir.errors import CheckpointError, UsageError
 from weir.kernel.background import Background
 from weir.kernel.evaluator import choose_evaluator
 from weir.language import Query, parse
 from weir.rdf.dictionary import Dictionary
-from weir.runtime.catalog import Catalog, GraphEntry, Registration, StreamEntry, entry_of
+from weir.runtime.catalog import Catalog, GraphEntry, Registration, ServiceEntry, StreamEntry, entry_of
 from weir.runtime.checkpoint import Checkpoint, source_name
 from weir.runtime.control import Entry
 from weir.runtime.feeds import FileFeed, FileSource, Offset, offset_of
@@ -64,6 +67,19 @@ class Engine:
     _streams: dict[str, FileSource] = field(default_factory=dict)
     _graphs: dict[str | None, list[Path]] = field(default_factory=dict)
     _queries: dict[str, _Registered] = field(default_factory=dict)
+    _services: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def service(self, endpoint: str, **settings: Any) -> None:
+        """What is declared about a SERVICE endpoint, ``"*"`` for all others: ``budget=10``,
+        ``change_interval="5s"``, ``policy="ibm"`` and whatever else ``ServiceConfig`` has.
+
+        A hint in the endpoint's own IRI (``…#weir:budget=10&interval=5s``) is taken too.
+        """
+        address, _ = hinted(endpoint, {})
+        hint = endpoint[len(address) :].removeprefix(HINT)
+        told = {**dict(parse_qsl(hint, keep_blank_values=True)), **settings}
+        config_of(told)
+        self._services[address] = {**self._services.get(address, {}), **told}
 
     def stream(
         self,
@@ -209,6 +225,10 @@ class Engine:
             if iri not in catalog.streams:
                 entries.append(entry_of(StreamEntry(iri, idle), batch))
             FileFeed(iri, source, checkpoint.own / "sources", cores).refuse_more(_reached(checkpoint, iri))
+        for endpoint, settings in self._services.items():
+            service = ServiceEntry(endpoint, settings)
+            if catalog.services.get(endpoint) != service:
+                entries.append(entry_of(service, batch))
         for graph, paths in self._graphs.items():
             file = store_graph(paths, checkpoint.graphs, checkpoint.key)
             if graph not in catalog.graphs:
@@ -223,7 +243,11 @@ class Engine:
     def _evaluator(self, item: _Registered) -> str:
         """The evaluator that the query gets; ``interval`` on a query it does not cover is an error."""
         streams = tuple(self._streams)
-        return choose_evaluator(item.query, Background(), Dictionary(), item.evaluator, streams=streams).name
+        dictionary = Dictionary()
+        services = ServiceResolver(dictionary)
+        return choose_evaluator(
+            item.query, Background(), dictionary, item.evaluator, streams=streams, services=services
+        ).name
 
     def _refuse_changes(self, catalog: Catalog, chosen: Mapping[str, str]) -> None:
         hint = "run with the same queries, or start again with a new checkpoint"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weir.background.service.resolver import ServiceResolver
 from weir.kernel.background import Background
 from weir.kernel.evaluator import choose_evaluator
 from weir.language.explain import stages
@@ -21,7 +22,9 @@ def explain_text(query: Query) -> str:
 
 def _evaluator(query: Query) -> str:
     streams = tuple(s for s in query.streams if isinstance(s, str))
-    choice = choose_evaluator(query, Background(), Dictionary(), streams=streams)
+    dictionary = Dictionary()
+    services = ServiceResolver(dictionary)
+    choice = choose_evaluator(query, Background(), dictionary, streams=streams, services=services)
     return choice.name if choice.reason is None else f"{choice.name}: interval does not cover {choice.reason}"
 
 

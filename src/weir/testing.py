@@ -159,7 +159,10 @@ class Scenario:
     def _members(self, streams: tuple[str, ...]) -> list[Any]:
         dictionary = self._group.dictionary
         background = _background(self._graphs, dictionary)
-        return [make_member(r, background, dictionary, streams) for r in self._catalog.queries.values()]
+        services = self._group.services
+        return [
+            make_member(r, background, dictionary, streams, services) for r in self._catalog.queries.values()
+        ]
 
 
 def _background(graphs: Mapping[str | None, str], dictionary: StreamTexts) -> Background:

@@ -9,8 +9,8 @@ Calls come in the order of time: what an evaluation fetched, later ones see and 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass, field, fields
+from typing import Any, Protocol
 
 from weir.language.algebra import Service
 from weir.language.query import Query
@@ -42,6 +42,10 @@ class Freshness:
         total = self.rows + self.missing
         return self.fresh / total if total else 1.0
 
+    def as_json(self) -> dict[str, Any]:
+        """The account as plain values, with the share."""
+        return {"share": self.share, **{f.name: getattr(self, f.name) for f in fields(self)}}
+
 
 @dataclass(frozen=True, slots=True)
 class ServiceRows:
@@ -62,9 +66,7 @@ class ServiceCall(Protocol):
         """The variables that calls must hand over."""
         ...
 
-    def rows(
-        self, bindings: Mapping[str, Ids], length: int, at: int, *, refresh: bool = True
-    ) -> ServiceRows:
+    def rows(self, bindings: Mapping[str, Ids], length: int, at: int, *, refresh: bool = True) -> ServiceRows:
         """Solutions that may join with ``length`` rows, of which ``bindings`` are the columns ``join``,
         bound in every row and *not* made distinct: how often a binding occurs says what it is worth.
 

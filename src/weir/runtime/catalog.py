@@ -27,6 +27,14 @@ class GraphEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class ServiceEntry:
+    """What is declared about a SERVICE endpoint (``background.service.config``), as plain settings."""
+
+    endpoint: str
+    settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Registration:
     """A registered query. It lives in ``slots``: one, or all of them where it is split.
 
@@ -51,6 +59,7 @@ class Catalog:
     graphs: Mapping[str | None, GraphEntry] = field(default_factory=dict)
     queries: Mapping[str, Registration] = field(default_factory=dict)
     version: int = 0
+    services: Mapping[str, ServiceEntry] = field(default_factory=dict)
 
     @staticmethod
     def of(entries: Iterable[Entry]) -> Catalog:
@@ -71,6 +80,9 @@ class Catalog:
             case "graph":
                 graph = GraphEntry(**values)
                 return replace(grown, graphs={**self.graphs, graph.iri: graph})
+            case "service":
+                service = ServiceEntry(**values)
+                return replace(grown, services={**self.services, service.endpoint: service})
             case "register":
                 query = Registration(**{**values, "slots": tuple(values["slots"]), "since": entry.batch})
                 return replace(grown, queries={**self.queries, query.name: query})
@@ -80,9 +92,17 @@ class Catalog:
         raise ValueError(f"unknown entry {entry.operation!r} in the control log")
 
 
-def entry_of(item: StreamEntry | GraphEntry | Registration, batch: int) -> Entry:
+_OPERATIONS: Mapping[type, str] = {
+    StreamEntry: "stream",
+    GraphEntry: "graph",
+    ServiceEntry: "service",
+    Registration: "register",
+}
+
+
+def entry_of(item: StreamEntry | GraphEntry | ServiceEntry | Registration, batch: int) -> Entry:
     """The log entry that registers ``item`` from ``batch`` on."""
-    operation = {StreamEntry: "stream", GraphEntry: "graph", Registration: "register"}[type(item)]
+    operation = _OPERATIONS[type(item)]
     values = asdict(item)
     values.pop("since", None)
     return Entry(batch, operation, values)

@@ -88,7 +88,7 @@ def written_variables(query: Query) -> frozenset[Variable] | None:
         if isinstance(node, (a.Slice, a.OrderBy)) or (isinstance(node, e.Call) and node.function in _SEEDED):
             return None
         if isinstance(node, a.Service):
-            needed.update(n for n in _nodes(node.pattern) if isinstance(n, Variable))
+            needed.update(n for n in _nodes((node.name, node.pattern)) if isinstance(n, Variable))
         if isinstance(node, _EXPRESSIONS):
             needed.update(n for n in _nodes(node) if isinstance(n, Variable))
         if isinstance(node, (a.Filter, a.LeftJoin)):

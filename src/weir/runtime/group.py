@@ -13,6 +13,8 @@ from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 
+from weir.background.service.config import ServiceConfig
+from weir.background.service.resolver import ServiceResolver
 from weir.errors import EvaluationError, UsageError, WeirError
 from weir.kernel.batch import FOREVER, Answers, Slab
 from weir.kernel.progress import NEVER
@@ -46,10 +48,17 @@ class Step:
 
 
 class Group:
-    """``dictionary`` holds the texts of everything alive in the group."""
+    """``dictionary`` holds the texts of everything alive in the group; ``services`` are what is declared
+    about SERVICE endpoints."""
 
-    def __init__(self, dictionary: StreamTexts, streams: Mapping[str, StreamEntry]) -> None:
+    def __init__(
+        self,
+        dictionary: StreamTexts,
+        streams: Mapping[str, StreamEntry],
+        services: Mapping[str, ServiceConfig] | None = None,
+    ) -> None:
         self.dictionary = dictionary
+        self.services = ServiceResolver(dictionary, services)
         self.streams = streams
         self.members: dict[str, Member] = {}
         self.inboxes: dict[InboxKey, Inbox] = {}
@@ -64,6 +73,7 @@ class Group:
     def drop(self, name: str) -> None:
         """A query less; inboxes that nobody reads go with it."""
         del self.members[name]
+        self.services.drop(name)
         self._arrange()
 
     def _arrange(self) -> None:

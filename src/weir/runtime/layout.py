@@ -1,14 +1,20 @@
 """Where queries go: which slot evaluates which, decided once at registration (DESIGN.md, "A group").
 
-Queries that read each other's output share a slot; the rest are spread over the slots by load.
+Queries that read each other's output share a slot, and so do queries that call the same SERVICE endpoint,
+whose view and budget they share; the rest are spread over the slots by load.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
 
+from weir.background.service.config import HINT
 from weir.errors import UsageError
+from weir.language.algebra import Service
 from weir.language.query import Query
+from weir.rdf.terms import IRI
 from weir.runtime.catalog import Catalog
 
 
@@ -27,7 +33,7 @@ def place(
         if len(homes) > 1:
             raise UsageError(
                 f"{', '.join(repr(name) for name in new)} would chain queries that already run apart",
-                hint="register queries that read each other's output together",
+                hint="register queries that read each other's output, or call one endpoint, together",
             )
         slot = homes.pop() if homes else load.index(min(load))
         load[slot] += len(new)
@@ -46,6 +52,10 @@ def _components(queries: Mapping[str, Query], known: Mapping[str, Query]) -> Ite
             if maker is not None:
                 links[name].add(maker)
                 links[maker].add(name)
+    for together in _callers(every).values():
+        for name in together[1:]:
+            links[name].add(together[0])
+            links[together[0]].add(name)
     seen: set[str] = set()
     for name in queries:
         if name in seen:
@@ -58,3 +68,23 @@ def _components(queries: Mapping[str, Query], known: Mapping[str, Query]) -> Ite
                 component.append(current)
                 stack += sorted(links[current])
         yield component
+
+
+def _callers(queries: Mapping[str, Query]) -> dict[str, list[str]]:
+    """The queries that call each endpoint, hints left out; endpoints that a variable names are not known."""
+    found: dict[str, list[str]] = {}
+    for name, query in queries.items():
+        for endpoint in dict.fromkeys(_endpoints(query.pattern)):
+            found.setdefault(endpoint, []).append(name)
+    return found
+
+
+def _endpoints(node: Any) -> Iterator[str]:
+    if isinstance(node, Service) and isinstance(node.name, IRI):
+        yield node.name.value.partition(HINT)[0]
+    if isinstance(node, tuple):
+        for item in node:
+            yield from _endpoints(item)
+    elif is_dataclass(node) and not isinstance(node, type):
+        for item in fields(node):
+            yield from _endpoints(getattr(node, item.name))

@@ -11,6 +11,7 @@ from weir.kernel.background import Background
 from weir.kernel.batch import Answers, Batch, Evaluator
 from weir.kernel.evaluator import make_evaluator
 from weir.kernel.progress import NEVER
+from weir.kernel.service import Services
 from weir.language import parse
 from weir.language.query import Query
 from weir.language.windows import All, Elements, Now, Past, Range, TickKind, Triples
@@ -86,12 +87,24 @@ def share(ids: np.ndarray, slots: int) -> np.ndarray:
 
 
 def make_member(
-    registration: Registration, background: Background, dictionary: Dictionary, streams: Iterable[str]
+    registration: Registration,
+    background: Background,
+    dictionary: Dictionary,
+    streams: Iterable[str],
+    services: Services | None = None,
 ) -> Member:
     """Parse and build; the constants of its patterns become known to ``dictionary``."""
     registered = tuple(streams)
     query = parse(registration.text, dialect=registration.dialect)
-    evaluator = make_evaluator(query, background, dictionary, registration.evaluator, streams=registered)
+    evaluator = make_evaluator(
+        query,
+        background,
+        dictionary,
+        registration.evaluator,
+        streams=registered,
+        services=services,
+        name=registration.name,
+    )
     wanted = demands(query, registered, every_text=needs_every_text(registration.evaluator))
     for patterns in wanted.values():
         for pattern in patterns:

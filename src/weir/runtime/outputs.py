@@ -22,7 +22,7 @@ from weir.rdf.columns import Ids
 from weir.rdf.dictionary import Dictionary
 from weir.runtime.frames import Frame
 from weir.runtime.group import Answered, Group, Step
-from weir.runtime.results import json_lines, timestamp
+from weir.runtime.results import json_lines, keeps_order, order_of_text, timestamp
 
 OUTPUT_SCHEMA = "kind string, name string, slot bigint, data binary"
 
@@ -93,10 +93,17 @@ def _metrics(group: Group, step: Step, frames: Iterable[Frame]) -> dict[str, Any
                 "evaluations": member.evaluations,
                 "results": member.results,
                 **{k: v for k, v in member.evaluator.statistics().items() if isinstance(v, (int, float))},
+                **_services(group, name),
             }
             for name, member in group.members.items()
         },
     }
+
+
+def _services(group: Group, name: str) -> dict[str, Any]:
+    """How fresh what a query took from endpoints was at its latest evaluation, where it has any."""
+    found = group.services.freshness(name)
+    return {"services": [account.as_json() for account in found]} if found else {}
 
 
 def _answers(answered: Answered, dictionary: Dictionary, form: str) -> bytes:
@@ -133,6 +140,10 @@ def text_columns(query: Query, answers: Answers, dictionary: Dictionary) -> dict
         columns[name] = _texts(answers.columns[name], dictionary)
     if isinstance(query.form, Ask):
         columns["boolean"] = pa.array(np.where(answers.columns["boolean"] != 0, "true", "false"))
+    elif names and not keeps_order(query):
+        texts = pl.select(pl.concat_str([pl.Series(columns[name]) for name in names], ignore_nulls=True))
+        order = pa.array(order_of_text(at, texts.to_series()))
+        columns = {name: column.take(order) for name, column in columns.items()}
     return columns
 
 

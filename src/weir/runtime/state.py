@@ -1,8 +1,8 @@
 """A group's state as panes: named byte strings of which only the changed ones are written.
 
 The state store is the truth. What a pane holds is said by its name: ``inbox/…`` messages that wait,
-``texts/…`` texts of one batch, ``query/…`` an evaluator's snapshot; the ``head`` lists them all with a
-digest, beside everything small.
+``texts/…`` texts of one batch, ``query/…`` an evaluator's snapshot, ``services`` the views of SERVICE; the
+``head`` lists them all with a digest, beside everything small.
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ def dump(group: Group, stored: Mapping[str, str], nonce: str) -> Changes:
             panes[f"inbox/{_key(key)}"] = _pack(inbox.waiting.columns())
     for name, member in group.members.items():
         panes[f"query/{name}"] = member.evaluator.snapshot()
+    if group.services.used:
+        panes["services"] = group.services.snapshot()
     digests |= {name: hashlib.blake2b(data, digest_size=12).hexdigest() for name, data in panes.items()}
     changed = {name: data for name, data in panes.items() if stored.get(name) != digests[name]}
     head = {
@@ -85,6 +87,8 @@ def load(group: Group, head: Mapping[str, Any], fetch: Callable[[str], bytes]) -
         if known is not None and known[0] == member.registration.since:
             _, member.given, member.done, member.evaluations, member.results = known
             member.evaluator.restore(fetch(f"query/{name}"))
+    if "services" in head["panes"]:
+        group.services.restore(fetch("services"))
     group.derived |= {iri: count for iri, count in head["derived"].items() if iri in group.derived}
 
 

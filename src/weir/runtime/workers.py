@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pyspark import TaskContext
 
+from weir.background.service.config import config_of
 from weir.kernel.background import Background, GraphTable
 from weir.runtime.catalog import Catalog
 from weir.runtime.checkpoint import Checkpoint
@@ -61,7 +62,8 @@ class Workplace:
     def new_group(self, slot: int, batch: int) -> Group:
         """The group of a slot as of ``batch``, without state."""
         catalog = self.catalog(batch)
-        group = Group(StreamTexts(self.checkpoint.key), catalog.streams)
+        configs = {entry.endpoint: config_of(entry.settings) for entry in catalog.services.values()}
+        group = Group(StreamTexts(self.checkpoint.key), catalog.streams, configs)
         self._join(group, slot, catalog)
         return group
 
@@ -84,7 +86,7 @@ class Workplace:
             return
         background = self._background(catalog, group.dictionary)
         for registration in missing:
-            member = make_member(registration, background, group.dictionary, catalog.streams)
+            member = make_member(registration, background, group.dictionary, catalog.streams, group.services)
             member.slot = slot
             group.add(member)
 

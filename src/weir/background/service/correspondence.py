@@ -132,6 +132,9 @@ class Correspondence:
     def _send(self, part: Part, view: LocalView, numbers: Ids, is_link: bool, at: int) -> None:
         keys = {name: view.keys[name][numbers] for name in view.key}
         terms = [[self._dictionary.decode(i) for i in keys[name].tolist()] for name in view.key]
+        for name, column in zip(view.key, terms, strict=True):
+            # The view outlives the window that brought the key, and so must its text.
+            self._dictionary.add(keys[name], [str(term) for term in column])
         text = request_text(part, list(zip(*terms, strict=True)))
         view.waiting[numbers] = True
         tag = _Asked(is_link, keys, len(numbers), at, text)

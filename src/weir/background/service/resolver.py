@@ -125,6 +125,11 @@ class ServiceResolver:
     def _each_call(self) -> dict[str, RemoteCall]:
         return {f"{query} {n}": call for query, calls in self._calls.items() for n, call in enumerate(calls)}
 
+    @property
+    def used(self) -> bool:
+        """Whether there is any state to keep."""
+        return bool(self._views or self._kept)
+
     # State
 
     def ids(self) -> Ids:
@@ -136,18 +141,17 @@ class ServiceResolver:
         return np.unique(np.concatenate(columns)) if columns else np.empty(0, np.int64)
 
     def snapshot(self) -> bytes:
-        """Views, calls, ledgers and the texts of their terms."""
+        """Views, calls, ledgers and the texts of their terms, but for keys that were never asked for."""
         blobs = dict(self._kept)
         blobs |= {name: view.snapshot() for name, view in self._views.items()}
         blobs |= {name: call.snapshot() for name, call in self._each_call().items()}
-        ids = self.ids()
-        ids = ids[ids > 0]
+        ids = [i for i in self.ids().tolist() if i > 0 and i in self._dictionary]
         head = {
             "version": _VERSION,
             "parts": {name: len(blob) for name, blob in blobs.items()},
             "ledgers": self._kept_ledgers
             | {name: _ledger_state(ledger) for name, ledger in self._ledgers.items()},
-            "terms": dict(zip(map(str, ids.tolist()), self._dictionary.texts(ids), strict=True)),
+            "terms": {str(i): self._dictionary.text(i) for i in ids},
         }
         text = json.dumps(head, ensure_ascii=False).encode()
         return len(text).to_bytes(8, "big") + text + b"".join(blobs.values())
