@@ -7,8 +7,6 @@ a message older than the T last advanced through is late: dropped and counted.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from weir.kernel.batch import Batch
@@ -18,23 +16,54 @@ from weir.rdf.columns import Ids
 _NONE = np.empty(0, np.int64)
 
 
-@dataclass(frozen=True, slots=True)
 class Ready:
-    """Kept triples of ready messages, with the three coordinates by which windows find them.
+    """Kept triples of ready messages; the coordinates by which windows find them are made when asked for.
 
     ``sequence`` numbers the stream's messages, ``number`` its triples (all of them), from 0.
     """
 
-    time: Ids
-    sequence: Ids
-    number: Ids
-    subject: Ids
-    predicate: Ids
-    object: Ids
-    graph: Ids
+    __slots__ = ("_batch", "_before", "_first", "_rows")
+
+    def __init__(self, batch: Batch, rows: int, first: int, before: Ids) -> None:
+        self._batch = batch
+        self._rows = rows
+        self._first = first
+        self._before = before
 
     def __len__(self) -> int:
-        return len(self.time)
+        return self._rows
+
+    @property
+    def subject(self) -> Ids:
+        return self._batch.subject[: self._rows]
+
+    @property
+    def predicate(self) -> Ids:
+        return self._batch.predicate[: self._rows]
+
+    @property
+    def object(self) -> Ids:
+        return self._batch.object[: self._rows]
+
+    @property
+    def graph(self) -> Ids:
+        return self._batch.graph[: self._rows]
+
+    @property
+    def _message(self) -> Ids:
+        return self._batch.message[: self._rows]
+
+    @property
+    def time(self) -> Ids:
+        return self._batch.time[self._message]
+
+    @property
+    def sequence(self) -> Ids:
+        return self._message + self._first
+
+    @property
+    def number(self) -> Ids:
+        return self._before[self._message] + self._batch.position[: self._rows]
 
 
 class Arrivals:
@@ -67,30 +96,34 @@ class Arrivals:
         inside = place < len(column)
         return np.where(inside, column[np.minimum(place, len(column) - 1)], self.total)
 
-    def advance(self, batch: Batch | None, limit: int, oldest: int | None) -> Ready | None:
+    def advance(self, batch: Batch | None, limit: int, oldest: int | None) -> list[Ready]:
         """Take in a batch; messages of time below ``limit`` become ready.
 
-        ``oldest`` is the T of the last advance. Returns the kept triples of what became ready, None
-        where no message did.
+        ``oldest`` is the T of the last advance. Returns the kept triples of what became ready, in order;
+        nothing where no message did.
         """
         if batch is not None and len(batch.time):
             batch = self._admit(batch, oldest)
+            if not len(batch.time):
+                batch = None
         else:
             batch = None
-        if batch is None or not len(batch.time):
-            if not len(self.pending.time):
-                return None
-            merged = self.pending
-        elif not len(self.pending.time):
-            merged = batch
-        else:
-            merged = _merge(self.pending, batch)
-        return self._release(merged, limit)
+        waiting = self.pending
+        if not len(waiting.time):
+            return self._release(batch, limit) if batch is not None else []
+        if batch is None:
+            return self._release(waiting, limit)
+        if waiting.time[-1] <= batch.time[0] and waiting.time[-1] < limit:
+            # In order, as most streams are: nothing has to be merged.
+            return self._release(waiting, limit) + self._release(batch, limit)
+        return self._release(_merge(waiting, batch), limit)
 
     def _admit(self, batch: Batch, oldest: int | None) -> Batch:
         """Without heartbeats and late messages."""
+        if (oldest is None or batch.time[0] >= oldest) and batch.triples.min() > 0:
+            return batch
         good = batch.triples > 0
-        if oldest is not None and int(batch.time[0]) < oldest:
+        if oldest is not None and batch.time[0] < oldest:
             late = good & (batch.time < oldest)
             self.late += int(np.count_nonzero(late))
             good &= ~late
@@ -98,24 +131,25 @@ class Arrivals:
             return batch
         return _keep(batch, good)
 
-    def _release(self, batch: Batch, limit: int) -> Ready | None:
+    def _release(self, batch: Batch, limit: int) -> list[Ready]:
         messages = len(batch.time)
-        ready = messages if batch.time[-1] < limit else int(np.searchsorted(batch.time, limit))
+        ready = messages if batch.time[-1] < limit else int(batch.time.searchsorted(limit))
         if not ready:
             self.pending = batch
-            return None
+            return []
         first = self.log.end
         counts = batch.triples[:ready]
-        before = np.cumsum(counts)
+        before = counts.cumsum()
         before += self.total
-        self.total, through = int(before[-1]), before
-        before = through - counts
+        total = int(before[-1])
+        before -= counts
+        self.total = total
         self.log.append((batch.time[:ready], before))
         if ready == messages:
             rows = len(batch.message)
             self.pending = _EMPTY
         else:
-            rows = int(np.searchsorted(batch.message, ready))
+            rows = int(batch.message.searchsorted(ready))
             self.pending = Batch(
                 batch.time[ready:],
                 batch.triples[ready:],
@@ -126,16 +160,7 @@ class Arrivals:
                 batch.object[rows:],
                 batch.graph[rows:],
             )
-        message = batch.message[:rows]
-        return Ready(
-            batch.time[message],
-            message + first,
-            before[message] + batch.position[:rows],
-            batch.subject[:rows],
-            batch.predicate[:rows],
-            batch.object[:rows],
-            batch.graph[:rows],
-        )
+        return [Ready(batch, rows, first, before)]
 
 
 _EMPTY = Batch.empty()

@@ -7,16 +7,17 @@ PREVIOUS EVALUATION compares with. Numbers in brackets refer to the decision rec
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 import numpy as np
 
 from weir.kernel.interval.arrivals import Arrivals
 from weir.kernel.interval.instants import LOWEST, Instants
-from weir.kernel.interval.reports import empty_at, last_report, never_empty, report_times
+from weir.kernel.interval.reports import changes, empty_at, last_report, never_empty, report_times
 from weir.kernel.interval.tuples import Cursor, Reach, instants_of, just_before, sub_instants
 from weir.kernel.interval.window import Window
 from weir.language.query import R2S, Previous, Semantics
-from weir.rdf.columns import Ids
+from weir.rdf.columns import Ids, Mask
 
 CHUNK = 1 << 14
 """The most reports of one window that are listed at a time."""
@@ -36,6 +37,9 @@ class Clock:
         self._compares = semantics.r2s is not R2S.RSTREAM
         self._instant = self._compares and semantics.previous is Previous.INSTANT
         self._inclusive = not any(window.spec.awaits_company for window in windows)
+        # Windows that report exactly at the times of their stream's messages need one list a stream.
+        self._plain = list({id(w.arrivals): w for w in windows if _is_plain(w)}.values())
+        self._others = [w for w in windows if not _is_plain(w)]
         self._immediate = self.tuples and len(streams) == 1 and all(w.spec.lateness == 0 for w in windows)
 
     def ready_below(self, through: int) -> int:
@@ -62,32 +66,31 @@ class Clock:
 
     def _times(self, after: int, through: int) -> tuple[Ids, int]:
         """The next evaluation times, and the time through which reports were listed for them."""
-        lists = [report_times(window, after, through, CHUNK) for window in self.windows]
+        kept = [times for window in self._plain if len(times := changes(window, after, through))]
+        if not self._others:
+            return _united(kept), through
+        lists = [report_times(window, after, through, CHUNK) for window in self._others]
         listed = min((int(times[-1]) for times, more in lists if more), default=through)
-        kept: list[Ids] = []
-        for window, (times, _) in zip(self.windows, lists, strict=True):
+        if listed < through:
+            kept = [times[: int(times.searchsorted(listed, side="right"))] for times in kept]
+        for window, (times, _) in zip(self._others, lists, strict=True):
             if len(times) and times[-1] > listed:
-                times = times[: int(np.searchsorted(times, listed, side="right"))]
+                times = times[: int(times.searchsorted(listed, side="right"))]
             if not len(times):
                 continue
             if window.spec.non_empty and not never_empty(window):
                 times = times[~empty_at(window, Instants(times, times == times))]
             kept.append(times)
-        if len(kept) == 1:
-            return kept[0], listed
-        return (_united(kept) if kept else np.empty(0, np.int64)), listed
+        return _united(kept), listed
 
     def _laid_out(self, times: Ids) -> Instants:
         count = len(times)
         if not self._compares:
             return Instants(times, np.ones(count, np.bool_))
         if self._instant:
-            both = np.empty(2 * count, np.int64)
-            both[1::2] = times
-            both[::2] = times - 1
-            emitted = np.zeros(2 * count, np.bool_)
-            emitted[1::2] = True
-            return Instants(both, emitted)
+            both = np.repeat(times, 2)
+            both[::2] -= 1
+            return Instants(both, _every_other(count))
         time = np.empty(count + 1, np.int64)
         time[1:] = times
         time[0] = times[0] - 1 if self.last is None else self.last.time
@@ -130,11 +133,33 @@ class Clock:
         return Instants(laid.time, emitted, void=void, sub=laid.sub)
 
 
+@lru_cache(maxsize=64)
+def _every_other(count: int) -> Mask:
+    emitted = np.zeros(2 * count, np.bool_)
+    emitted[1::2] = True
+    return emitted
+
+
 def _column(place: Cursor) -> Ids:
     return np.array([[place.time], [place.phase], [place.stream], [place.sequence]], np.int64)
 
 
+def _is_plain(window: Window) -> bool:
+    """Whether the window reports at every message of its stream, and never otherwise."""
+    spec = window.spec
+    return (
+        spec.changes
+        and not spec.closes
+        and spec.period is None
+        and spec.unit is None
+        and spec.anchor is None
+        and (not spec.non_empty or never_empty(window))
+    )
+
+
 def _united(lists: Sequence[Ids]) -> Ids:
+    if not lists:
+        return np.empty(0, np.int64)
     first = lists[0]
     if all(len(other) == len(first) and np.array_equal(other, first) for other in lists[1:]):
         return first

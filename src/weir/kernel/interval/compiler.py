@@ -27,6 +27,7 @@ from weir.kernel.interval.joining import Check, Difference, Joining, Marking, Op
 from weir.kernel.interval.leaves import Leaves, Streams
 from weir.kernel.interval.operators import Measure
 from weir.kernel.interval.paths import ForEachGraph, PathSearch
+from weir.kernel.interval.reduction import reduce_windows
 from weir.kernel.interval.remote import Federated, Federation, always_bound
 from weir.kernel.interval.routing import Policy, Router, Routes, TooLarge
 from weir.kernel.interval.surroundings import Around
@@ -160,6 +161,7 @@ class Compiler:
                 continue
             parts.append((_shown(part), operator))
         checks = [(reads(condition), self._check(condition)) for condition in conditions]
+        reduce_windows([operator for _, operator in parts])
         if len(parts) == 1 and not checks:
             return parts[0][1]
         return Joining(parts, checks, self.present, self.router)

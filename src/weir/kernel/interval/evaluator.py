@@ -115,7 +115,7 @@ class IntervalEvaluator:
     def background(self, background: Background) -> None:
         """Use these static graphs from the next slab on; views are computed anew."""
         self._graphs = StaticGraphs(self.query, background, self.dictionary)
-        self.streams.inputs.clear()
+        self.streams.forget_inputs()
         leaves = Leaves(self._present, self._graphs, self.streams, self.dictionary)
         terms = Terms(self.dictionary)
         router = Router(self._policy, self.routes)
@@ -127,7 +127,8 @@ class IntervalEvaluator:
             self.query, self._key, terms, _subjects(self.plan.root), lambda: self._described(leaves, terms)
         )
         r2s = self.query.semantics.r2s
-        self._differs = r2s is not R2S.RSTREAM and self._root.linear and not isinstance(self.query.form, Ask)
+        self._asks = isinstance(self.query.form, Ask)
+        self._differs = r2s is not R2S.RSTREAM and self._root.linear and not self._asks
         self._changes = self._graphs.changes()
         self._constants = self.dictionary.encode_terms(sorted(_terms(self.query), key=str))
 
@@ -166,16 +167,14 @@ class IntervalEvaluator:
 
     def _receive(self, slab: Slab, limit: int, oldest: int | None) -> None:
         for name, arrivals in self.streams.arrivals.items():
-            ready = arrivals.advance(slab.batches.get(name), limit, oldest)
-            if ready is None:
+            found = arrivals.advance(slab.batches.get(name), limit, oldest)
+            if not found:
                 continue
-            if len(ready):
-                for key, track in self.streams.tracks.items():
-                    if key[0] == name:
-                        track.append(ready)
-            for window in self.streams.windows.values():
-                if window.arrivals is arrivals:
-                    window.notice()
+            for ready in found:
+                for track in self.streams.tracks_of(name):
+                    track.append(ready)
+            for window in self.streams.windows_of(name):
+                window.notice()
 
     def _evaluate(self, at: Instants) -> Sent | None:
         """The answers at the evaluations among ``at``; what no later instant shows is dropped."""
@@ -185,11 +184,13 @@ class IntervalEvaluator:
             return None
         self._present.at = at
         for name, inputs in self.streams.inputs.items():
+            low, high = bounds[name]
             for each in inputs:
-                each.prepare(*bounds[name])
+                each.prepare(low, high)
         rows = self._root.changes() if self._differs and not at.void else self._root.run()
-        found = self._forms.answers(rows, at)
-        self._release(at, bounds)
+        found = self._forms.answers(rows, at) if len(rows) or self._asks else None
+        if self.streams.growth() > _GROWTH:
+            self.streams.release(bounds, int(at.time[-1]))
         return found
 
     def _nothing_new(self, at: Instants, bounds: Mapping[str, tuple[Ids, Ids]]) -> bool:
@@ -205,37 +206,6 @@ class IntervalEvaluator:
             if where[0] != where[1] or where[2] != where[3]:
                 return False
         return True
-
-    def _release(self, at: Instants, bounds: Mapping[str, tuple[Ids, Ids]]) -> None:
-        """Drop rows and messages that no later instant shows."""
-        dropped: dict[int, int] = {}
-        for inputs in self.streams.inputs.values():
-            for each in inputs:
-                key = id(each.track)
-                dropped[key] = min(dropped.get(key, HIGHEST), each.expired())
-        for track in self.streams.tracks.values():
-            track.drop(dropped.get(id(track), 0))
-        last = int(at.time[-1])
-        for arrivals in self.streams.arrivals.values():
-            low = last
-            first = HIGHEST
-            for name, window in self.streams.windows.items():
-                if window.arrivals is not arrivals:
-                    continue
-                if window.spec.unit is not None:
-                    # A report waits for the next tick.
-                    low = min(low, last - window.spec.unit)
-                if window.spec.count is not None:
-                    continue
-                end = int(bounds[name][0][-1])
-                if window.spec.rows_by == "time":
-                    low = min(low, end)
-                else:
-                    first = min(first, end)
-            count = int(np.searchsorted(arrivals.times, low))
-            if first < HIGHEST:
-                count = min(count, first - arrivals.log.first)
-            arrivals.log.drop(count)
 
     def _once(self, time: int) -> Answers:
         """A query without windows: one evaluation, before which there was nothing."""
@@ -274,6 +244,9 @@ class IntervalEvaluator:
     def restore(self, state: bytes) -> None:
         """Replace the state by one that ``snapshot`` gave for the same query."""
         self._through, self._ended = load(state, self.streams, self._clock)
+        for inputs in self.streams.inputs.values():
+            for each in inputs:
+                each.use(each.track)
 
     def live_ids(self) -> Ids:
         """Every id whose text may still be needed: of live rows, waiting messages, views and constants."""
@@ -307,6 +280,8 @@ class IntervalEvaluator:
 
 
 _LONG = 1024
+_GROWTH = 256
+"""Rows and messages that may arrive before what has expired is looked for again."""
 
 
 def _places(window: Window, ends: Ids) -> list[int]:

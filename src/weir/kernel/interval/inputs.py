@@ -17,7 +17,7 @@ from weir.kernel.interval.keys import combine
 from weir.kernel.interval.operators import matches, merge, union
 from weir.kernel.interval.relation import Relation
 from weir.kernel.interval.sorting import SortedKeys, spread
-from weir.kernel.interval.track import NEVER, Track
+from weir.kernel.interval.track import NEVER, Accept, Derived, Keeping, Track
 from weir.kernel.interval.window import Window
 from weir.rdf.columns import Ids
 
@@ -72,29 +72,57 @@ class Input(Protocol):
 
 
 class WindowInput:
-    """The triples of one pattern in one window."""
+    """The triples of one pattern in one window.
+
+    ``names`` gives the track's column of each variable. What the window shows is a range of rows; it is
+    looked up when somebody asks.
+    """
 
     def __init__(
         self, name: str, track: Track, window: Window, names: dict[str, str], counts: Counts
     ) -> None:
         self.name = name
-        self.track = track
         self.window = window
         self.variables = tuple(names)
-        self._columns = names
+        self._names = names
         self._counts = counts
-        self._indexes: dict[tuple[str, ...], KeptIndex] = {}
-        self._latest = len(track.rows.names) > 0 and track.rows.names[-1] == "later"
         self._by = window.spec.rows_by
+        self.use(track)
+
+    def use(self, track: Track) -> None:
+        """Read from this track."""
+        self.track = track
+        self._rows = track.rows
+        self._columns = tuple((name, track.place(column)) for name, column in self._names.items())
+        self._place = dict(self._columns)
+        self._coordinate = track.place(self._by)
+        self._later = track.place("later") if track.keeping is Keeping.LATEST else None
+        self._indexes: dict[tuple[str, ...], KeptIndex] = {}
+
+    def place_of(self, name: str) -> int:
+        """The place of a variable among the track's columns."""
+        return self._place[name]
+
+    def reduce(self, accept: Accept) -> None:
+        """Look only at rows that ``accept`` keeps, as long as that leaves much out."""
+        self.use(self.track.derive(accept))
 
     def prepare(self, low: Ids, high: Ids) -> None:
         """The window's ends at the instants of the next slab."""
+        if isinstance(self.track, Derived) and self.track.useless:
+            self.track.whole.derived.remove(self.track)
+            self.use(self.track.whole)
         self._low, self._high = low, high
-        self._where = self.track.coordinate(self._by)
-        ends = np.array([low[0], high[-1], low[-1], high[0]])
-        found: list[int] = np.searchsorted(self._where, ends).tolist()
-        self._first, self._end, self._stable_first, self._stable_end = found
         self._bounds: tuple[Ids, Ids] | None = None
+        where = self._rows.column(self._coordinate)
+        self._where = where
+        if not len(where):
+            self._first = self._end = self._stable_first = self._stable_end = 0
+            return
+        self._first = int(where.searchsorted(low[0]))
+        self._end = int(where.searchsorted(high[-1]))
+        self._stable_first = int(where.searchsorted(low[-1]))
+        self._stable_end = int(where.searchsorted(high[0]))
 
     def __len__(self) -> int:
         return max(self._end - self._first, 0)
@@ -105,70 +133,76 @@ class WindowInput:
     def has_stable(self) -> bool:
         return self._stable_first < self._stable_end
 
-    def expired(self) -> int:
-        """How many of the oldest rows no later instant shows."""
-        return self._stable_first
+    def _column(self, name: str) -> Ids:
+        return self._rows.column(self._place[name])
+
+    @property
+    def _superseded(self) -> Ids | None:
+        """Which row takes over from each, where any does."""
+        if self._later is None or not self.track.superseded:
+            return None
+        return self._rows.column(self._later)
 
     def _intervals(self, rows: Ids | slice) -> tuple[Ids, Ids]:
         where = self._where[rows]
-        start = np.searchsorted(self._high, where, side="right")
-        end = np.searchsorted(self._low, where, side="right")
-        if self._latest and self.track.superseded:
-            later = self.track.later[rows]
-            over = np.flatnonzero(later != NEVER)
+        start = self._high.searchsorted(where, side="right")
+        end = self._low.searchsorted(where, side="right")
+        later = self._superseded
+        if later is not None:
+            takers = later[rows]
+            over = (takers != NEVER).nonzero()[0]
             if len(over):
-                after = self._where[later[over] - self.track.rows.first]
-                end[over] = np.minimum(end[over], np.searchsorted(self._high, after, side="right"))
+                after = self._where[takers[over] - self._rows.first]
+                end[over] = np.minimum(end[over], self._high.searchsorted(after, side="right"))
         return start, end
 
-    def _rows(self, rows: Ids | slice) -> Relation:
+    def _listed(self, rows: Ids | slice) -> Relation:
         start, end = self._intervals(rows)
-        columns = {name: self.track.column(column)[rows] for name, column in self._columns.items()}
         seen = start < end
+        columns = {name: self._rows.column(place)[rows] for name, place in self._columns}
         found = Relation(columns, start, end)
-        return found if seen.all() else found.take(np.flatnonzero(seen))
+        return found if seen.all() else found.take(seen.nonzero()[0])
 
     def relation(self) -> Relation:
-        return self._rows(slice(self._first, max(self._end, self._first)))
+        if self._end <= self._first:
+            return Relation.empty(self.variables)
+        return self._listed(slice(self._first, self._end))
 
     def changed(self) -> Relation:
         if not self.has_stable():
             return self.relation()
-        if self._latest and self.track.superseded:
+        later = self._superseded
+        if later is not None:
             moved = np.ones(len(self), np.bool_)
             steady = slice(self._stable_first, self._stable_end)
-            moved[self._stable_first - self._first : self._stable_end - self._first] = (
-                self.track.later[steady] != NEVER
-            )
-            found = self._rows(np.flatnonzero(moved) + self._first)
-            return _unsteady(found, len(self._low))
+            moved[self._stable_first - self._first : self._stable_end - self._first] = later[steady] != NEVER
+            return _unsteady(self._listed(np.flatnonzero(moved) + self._first), len(self._low))
         if self._first == self._stable_first:
-            return self._rows(slice(self._stable_end, self._end))
+            if self._stable_end == self._end:
+                return Relation.empty(self.variables)
+            return self._listed(slice(self._stable_end, self._end))
         if self._stable_end == self._end:
-            return self._rows(slice(self._first, self._stable_first))
+            return self._listed(slice(self._first, self._stable_first))
         rows = np.concatenate(
             [np.arange(self._first, self._stable_first), np.arange(self._stable_end, self._end)]
         )
-        return self._rows(rows)
+        return self._listed(rows)
 
     def _visible(self, flow: Relation) -> tuple[Ids, Ids]:
         """For each row of the flow, the range of positions that can be visible with it."""
         if self._bounds is None:
-            self._bounds = (
-                np.searchsorted(self._where, self._low),
-                np.searchsorted(self._where, self._high),
-            )
+            self._bounds = (self._where.searchsorted(self._low), self._where.searchsorted(self._high))
         return self._bounds[0][flow.start], self._bounds[1][flow.end - 1]
 
     def _index(self, on: tuple[str, ...]) -> KeptIndex:
         index = self._indexes.get(on)
         if index is None:
-            columns = tuple(self._columns[name] for name in on)
-            index = self._indexes[on] = KeptIndex(self.track, columns, self._counts)
+            index = KeptIndex(self.track, tuple(self._place[name] for name in on), self._counts)
+            self._indexes[on] = index
         return index
 
     def join(self, flow: Relation, *, stable: bool = False) -> Relation:
-        if flow.optional.intersection(self.variables):
+        if flow.optional and flow.optional.intersection(self.variables):
             return _generic(flow, self.relation(), len(self._low), stable)
         first, end = (self._stable_first, self._stable_end) if stable else (self._first, self._end)
         on = tuple(name for name in self.variables if name in flow.columns)
@@ -183,7 +217,10 @@ class WindowInput:
             bounds = self._visible(flow) if len(flow) * (end - first) > _LAZY else _ANYWHERE
             left, right = self._index(on).matches(probes, first, end, bounds)
             if len(on) > 1:
-                left, right = _verified(flow, left, right, on, self.track, self._columns)
+                for name in on:
+                    same = flow.columns[name][left] == self._column(name)[right]
+                    if not same.all():
+                        left, right = left[same], right[same]
         start, finish = self._intervals(right)
         if stable:
             kept = (start == 0) & (finish == len(self._low))
@@ -195,12 +232,14 @@ class WindowInput:
         if not kept.all():
             left, right, start, finish = left[kept], right[kept], start[kept], finish[kept]
         columns = {name: column[left] for name, column in flow.columns.items()}
-        for name in self.variables:
+        for name, place in self._columns:
             if name not in columns:
-                columns[name] = self.track.column(self._columns[name])[right]
+                columns[name] = self._rows.column(place)[right]
         return Relation(columns, start, finish, flow.optional)
 
     def estimate(self, flow: Relation) -> float:
+        if self._first >= self._end:
+            return 0.0
         on = tuple(name for name in self.variables if name in flow.columns)
         if not on or flow.optional.intersection(on):
             low, high = self._visible(flow)
@@ -247,8 +286,8 @@ class StaticInput:
     def _intervals(self, rows: Ids | slice) -> tuple[Ids, Ids]:
         assert self._since is not None and self._until is not None
         return (
-            np.searchsorted(self._time, self._since[rows]),
-            np.searchsorted(self._time, self._until[rows]),
+            self._time.searchsorted(self._since[rows]),
+            self._time.searchsorted(self._until[rows]),
         )
 
     def relation(self) -> Relation:
@@ -425,14 +464,3 @@ def _generic(flow: Relation, rows: Relation, instants: int, stable: bool) -> Rel
     if stable:
         rows = rows.take(np.flatnonzero((rows.start == 0) & (rows.end == instants)))
     return merge(flow, rows, matches(flow, rows))
-
-
-def _verified(
-    flow: Relation, left: Ids, right: Ids, on: tuple[str, ...], track: Track, columns: dict[str, str]
-) -> tuple[Ids, Ids]:
-    """Only pairs that are equal in every column: several columns are compared by a hash."""
-    for name in on:
-        same = flow.columns[name][left] == track.column(columns[name])[right]
-        if not same.all():
-            left, right = left[same], right[same]
-    return left, right

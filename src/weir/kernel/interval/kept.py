@@ -40,9 +40,9 @@ class Counts:
 
 
 class KeptIndex:
-    """Rows of a track by some of its columns."""
+    """Rows of a track by some of its columns (their places)."""
 
-    def __init__(self, track: Track, columns: tuple[str, ...], counts: Counts) -> None:
+    def __init__(self, track: Track, columns: tuple[int, ...], counts: Counts) -> None:
         self.track = track
         self.columns = columns
         self.counts = counts
@@ -67,7 +67,7 @@ class KeptIndex:
         plain = min(width * rows * _COMPARE, rows * math.log2(rows + 1) * _SORT + width * _PROBE)
         self._balance = self._balance * _FADE + plain - width * _PROBE
         self._upkeep()
-        columns = [self.track.column(name)[low:high] for name in self.columns]
+        columns = [self.track.rows.column(place)[low:high] for place in self.columns]
         if self._main is None and width * rows <= _BROADCAST:
             self.counts.compared += 1
             return _compare(probes, columns, low)
@@ -97,7 +97,7 @@ class KeptIndex:
             self._build(first, end)
 
     def _build(self, first: int, end: int) -> None:
-        self._main = SortedKeys(combine([self.track.column(name) for name in self.columns]))
+        self._main = SortedKeys(combine([self.track.rows.column(place) for place in self.columns]))
         self._from, self._until, self._tail = first, end, None
         self.counts.built += 1
 
@@ -108,7 +108,7 @@ class KeptIndex:
         start = self._until - first
         if high > start:
             if self._tail is None or self._tail[:2] != (self._until, first + high):
-                columns = [self.track.column(name)[start:high] for name in self.columns]
+                columns = [self.track.rows.column(place)[start:high] for place in self.columns]
                 self._tail = (self._until, first + high, SortedKeys(combine(columns)))
             pairs.append(self._search(self._tail[2], probes, start, bounds))
         probe = np.concatenate([pair[0] for pair in pairs])
@@ -135,14 +135,20 @@ class KeptIndex:
             return float(self._main.ranges(combine(probes))[1].sum()) * min(share, 1.0)
         rows = high - low
         if len(probes[0]) * rows <= _BROADCAST and rows > 0:
-            return float(len(_compare(probes, [self.track.column(n)[low:high] for n in self.columns], 0)[0]))
+            return float(
+                len(
+                    _compare(probes, [self.track.rows.column(place)[low:high] for place in self.columns], 0)[
+                        0
+                    ]
+                )
+            )
         return len(probes[0]) * rows / max(self._distinct(low, high), 1)
 
     def _distinct(self, low: int, high: int) -> int:
         """Different keys in a sample of the live rows, scaled to all of them."""
         rows = high - low
         step = max(rows // 256, 1)
-        sample = combine([self.track.column(name)[low:high:step] for name in self.columns])
+        sample = combine([self.track.rows.column(place)[low:high:step] for place in self.columns])
         found = len(np.unique(sample))
         return found if found < 0.9 * len(sample) else found * step
 

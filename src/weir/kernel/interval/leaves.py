@@ -5,7 +5,7 @@ Patterns that differ only in the names of variables share one track of live trip
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -47,8 +47,54 @@ class Streams:
         self.windows: dict[str, Window] = {}
         self.default: list[str] = []
         self.tracks: dict[tuple[object, ...], Track] = {}
+        self.readers: dict[int, dict[str, Window]] = {}
         self.inputs: dict[str, list[WindowInput]] = {}
         self.counts = Counts()
+        self._released = 0
+
+    def tracks_of(self, stream: str) -> list[Track]:
+        """The tracks of one stream."""
+        return [track for key, track in self.tracks.items() if key[0] == stream]
+
+    def windows_of(self, stream: str) -> list[Window]:
+        """The windows over one stream."""
+        return [window for window in self.windows.values() if window.spec.stream == stream]
+
+    def add(self, found: WindowInput) -> WindowInput:
+        """Prepare this input in every slab."""
+        self.inputs.setdefault(found.window.spec.name, []).append(found)
+        return found
+
+    def forget_inputs(self) -> None:
+        """Before the plan is compiled anew; tracks stay."""
+        self.inputs.clear()
+        for track in self.tracks.values():
+            track.derived.clear()
+
+    def growth(self) -> int:
+        """How much has arrived since expired rows were dropped the last time."""
+        return sum(each.log.end + each.total for each in self.arrivals.values()) - self._released
+
+    def release(self, bounds: Mapping[str, tuple[Ids, Ids]], time: int) -> None:
+        """Drop what no instant after the last of ``bounds`` (at ``time``) can show."""
+        self._released += self.growth()
+        for track in self.tracks.values():
+            windows = self.readers[id(track)]
+            for each in (track, *track.derived):
+                each.drop(min(_expired(each, window, bounds) for window in windows.values()))
+        for name, arrivals in self.arrivals.items():
+            times = arrivals.times
+            count = int(times.searchsorted(time))
+            for window in self.windows_of(name):
+                spec = window.spec
+                if spec.unit is not None:
+                    # A report waits for the next tick.
+                    count = min(count, int(times.searchsorted(time - spec.unit)))
+                if spec.count is None:
+                    low = int(bounds[spec.name][0][-1])
+                    kept = times.searchsorted(low) if spec.rows_by == "time" else low - arrivals.log.first
+                    count = min(count, int(kept))
+            arrivals.log.drop(count)
 
     def track(
         self, window: Window, slots: Sequence[Slot | None], extra: Sequence[str], *, once: bool
@@ -67,13 +113,14 @@ class Streams:
         found = self.tracks.get(key)
         if found is None:
             found = self.tracks[key] = Track(slots, coordinates, keeping, floor)
+        self.readers.setdefault(id(found), {})[spec.name] = window
         return found
 
     def ids(self) -> list[Ids]:
         """The terms of live rows and of waiting messages."""
         found: list[Ids] = []
         for track in self.tracks.values():
-            found += [track.column(name) for name in track.columns]
+            found += [track.rows.column(place) for place in range(len(track.columns))]
         for arrivals in self.arrivals.values():
             waiting = arrivals.pending
             found += [waiting.subject, waiting.predicate, waiting.object, waiting.graph]
@@ -129,11 +176,7 @@ class Leaves:
         for place, slot in zip(("s", "p", "o", "g"), slots, strict=True):
             general.append(names.setdefault(slot, place) if isinstance(slot, str) else slot)
         track = self.streams.track(window, general, (), once=once)
-        return self._added(WindowInput(name, track, window, names, self.streams.counts))
-
-    def _added(self, found: WindowInput) -> WindowInput:
-        self.streams.inputs.setdefault(found.window.spec.name, []).append(found)
-        return found
+        return self.streams.add(WindowInput(name, track, window, names, self.streams.counts))
 
     def timed(self) -> list[WindowInput]:
         """Every triple of every window with its time, for ``f:timestamp``."""
@@ -141,7 +184,8 @@ class Leaves:
         found: list[WindowInput] = []
         for window in self.streams.windows.values():
             track = self.streams.track(window, ("s", "p", "o", None), ("time",), once=False)
-            found.append(self._added(WindowInput("timestamps", track, window, names, self.streams.counts)))
+            made = WindowInput("timestamps", track, window, names, self.streams.counts)
+            found.append(self.streams.add(made))
         return found
 
     def names(self, source: Source) -> Leaf:
@@ -190,6 +234,12 @@ class Leaves:
             return UnionInput(name, [*graph, *bags])
 
         return merged
+
+
+def _expired(track: Track, window: Window, bounds: Mapping[str, tuple[Ids, Ids]]) -> int:
+    """How many of a track's oldest rows the window no longer shows."""
+    low = bounds[window.spec.name][0][-1]
+    return int(track.coordinate(window.spec.rows_by).searchsorted(low))
 
 
 def _absent(rows: Relation, static: StaticInput) -> Relation:

@@ -84,7 +84,7 @@ def report_times(window: Window, after: int, through: int, limit: int) -> tuple[
     since = after if ticks is None else ticks.down(after) if after > LOWEST else after
     lists: list[tuple[Ids, bool]] = []
     if spec.changes:
-        lists.append((_changes(window, since, through), False))
+        lists.append((changes(window, since, through), False))
     if spec.closes and spec.count is not None:
         lists.append((_counted_closes(window, since, through), False))
     elif spec.closes:
@@ -111,10 +111,11 @@ def _ticked(
     return times.between(after, through, limit)
 
 
-def _changes(window: Window, after: int, through: int) -> Ids:
+def changes(window: Window, after: int, through: int) -> Ids:
+    """The times in ``(after, through]`` of messages that the window sees."""
     times = window.arrivals.times
-    low = int(np.searchsorted(times, max(after + 1, window.floor)))
-    high = len(times) if not len(times) or times[-1] <= through else int(np.searchsorted(times, through + 1))
+    low = int(times.searchsorted(max(after + 1, window.floor)))
+    high = len(times) if not len(times) or times[-1] <= through else int(times.searchsorted(through + 1))
     return _distinct(times[low:high])
 
 

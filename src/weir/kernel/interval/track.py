@@ -13,7 +13,7 @@ The three ways to keep equal triples follow from the content (SEMANTICS, "Data")
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
 
 import numpy as np
@@ -22,7 +22,7 @@ from weir.kernel.interval.arrivals import Ready
 from weir.kernel.interval.buffer import Buffer
 from weir.kernel.interval.instants import LOWEST
 from weir.kernel.interval.operators import Slot
-from weir.rdf.columns import Ids
+from weir.rdf.columns import Ids, Mask
 
 COORDINATES = ("time", "sequence", "number")
 _SLOTS = ("subject", "predicate", "object", "graph")
@@ -52,25 +52,34 @@ class Track:
         self.slots = tuple(slots)
         self.keeping = keeping
         self.floor = floor
+        self.derived: list[Derived] = []
         places: dict[str, int] = {}
         for place, slot in enumerate(self.slots):
             if isinstance(slot, str):
                 places.setdefault(slot, place)
         self.columns = tuple(places)
         self._places = tuple(places.values())
+        self._constants = tuple(
+            (place, slot) for place in (1, 0, 2, 3) if isinstance(slot := self.slots[place], int)
+        )
+        self._equal = tuple(
+            (place, places[slot])
+            for place, slot in enumerate(self.slots)
+            if isinstance(slot, str) and places[slot] != place
+        )
         self._coordinates = tuple(name for name in COORDINATES if name in coordinates)
         later = ("later",) if keeping is Keeping.LATEST else ()
         self.rows = Buffer((*self.columns, *self._coordinates, *later))
         self.superseded = 0
         self._latest: dict[int | tuple[int, ...], int] = {}
 
-    def column(self, name: str) -> Ids:
-        """The live rows of a variable or coordinate, as a view."""
-        return self.rows.column(self.rows.names.index(name))
+    def place(self, name: str) -> int:
+        """The place of a variable, coordinate or ``later`` among the columns of ``rows``."""
+        return self.rows.names.index(name)
 
     def coordinate(self, name: str) -> Ids:
         """The live rows of a coordinate, as a view."""
-        return self.rows.column(len(self.columns) + self._coordinates.index(name))
+        return self.rows.column(self.place(name))
 
     @property
     def later(self) -> Ids:
@@ -79,8 +88,10 @@ class Track:
 
     def append(self, ready: Ready) -> None:
         """Take in the triples that match."""
-        chosen = self._select(ready) if len(ready) else None
-        if not len(ready) or (chosen is not None and not len(chosen)):
+        if not len(ready):
+            return
+        chosen = self._select(ready)
+        if chosen is not None and not len(chosen):
             return
         parts: list[Ids] = []
         for place in self._places:
@@ -89,34 +100,36 @@ class Track:
         for name in self._coordinates:
             column = getattr(ready, name)
             parts.append(column if chosen is None else column[chosen])
+        self.add(parts)
+
+    def add(self, parts: list[Ids]) -> None:
+        """New rows: a column for each variable and coordinate."""
         if self.keeping is Keeping.BAG:
             self.rows.append(parts)
-        elif self.keeping is Keeping.FIRST:
-            self._append_first(parts)
-        else:
+        elif self.keeping is Keeping.LATEST:
             self._append_latest(parts)
+        else:
+            parts = self._append_first(parts)
+        for each in self.derived:
+            each.offer(parts)
 
     def _select(self, ready: Ready) -> Ids | None:
         """The positions of matching triples; None where all match."""
         rows: Ids | None = None
-        if self.floor > LOWEST and ready.time[0] < self.floor:
-            rows = np.flatnonzero(ready.time >= self.floor)
-        for place in (1, 0, 2, 3):
-            slot = self.slots[place]
+        for place, constant in self._constants:
             column: Ids = getattr(ready, _SLOTS[place])
-            if isinstance(slot, int):
-                rows = np.flatnonzero(column == slot) if rows is None else rows[column[rows] == slot]
-            elif isinstance(slot, str):
-                first = self._places[self.columns.index(slot)]
-                if first != place:
-                    other: Ids = getattr(ready, _SLOTS[first])
-                    rows = (
-                        np.flatnonzero(column == other) if rows is None else rows[column[rows] == other[rows]]
-                    )
-                if place == 3 and not column.all():
-                    rows = np.flatnonzero(column) if rows is None else rows[column[rows] != 0]
-            if rows is not None and not len(rows):
+            rows = (column == constant).nonzero()[0] if rows is None else rows[column[rows] == constant]
+            if not len(rows):
                 return rows
+        for place, first in self._equal:
+            column, other = getattr(ready, _SLOTS[place]), getattr(ready, _SLOTS[first])
+            rows = np.flatnonzero(column == other) if rows is None else rows[column[rows] == other[rows]]
+        if isinstance(self.slots[3], str):
+            column = ready.graph
+            rows = np.flatnonzero(column) if rows is None else rows[column[rows] != 0]
+        if self.floor > LOWEST:
+            column = ready.time
+            rows = np.flatnonzero(column >= self.floor) if rows is None else rows[column[rows] >= self.floor]
         return None if rows is None or len(rows) == len(ready) else rows
 
     def _keys(self, parts: Sequence[Ids]) -> Sequence[int | tuple[int, ...]]:
@@ -147,16 +160,17 @@ class Track:
         if len(latest) > 2 * len(self.rows) + 64:
             self._latest = {key: number for key, number in latest.items() if number >= oldest}
 
-    def _append_first(self, parts: list[Ids]) -> None:
+    def _append_first(self, parts: list[Ids]) -> list[Ids]:
         latest = self._latest
         fresh: list[int] = []
         for place, key in enumerate(self._keys(parts)):
             if key not in latest:
                 latest[key] = self.rows.first
                 fresh.append(place)
-        if fresh:
-            places = np.array(fresh)
-            self.rows.append([part[places] for part in parts])
+        places = np.array(fresh, np.int64)
+        parts = [part[places] for part in parts]
+        self.rows.append(parts)
+        return parts
 
     def drop(self, count: int) -> None:
         """Forget the oldest rows."""
@@ -174,11 +188,61 @@ class Track:
         self._latest = {}
         self.superseded = 0
         self.rows.restore(first, [])
-        if not len(parts[0]):
-            return
-        if self.keeping is Keeping.LATEST:
-            self._append_latest(parts)
-        else:
-            self.rows.append(parts)
-            if self.keeping is Keeping.FIRST:
-                self._latest = dict.fromkeys(self._keys(parts), first)
+        for each in self.derived:
+            each.clear()
+        if len(parts[0]):
+            self.add(parts)
+
+    def derive(self, accept: Accept) -> Derived:
+        """A track of those rows, live and to come, that ``accept`` keeps."""
+        found = Derived(self, accept)
+        self.derived.append(found)
+        if len(self.rows):
+            found.offer(self.saved()[1])
+        return found
+
+
+Accept = Callable[[Sequence[Ids]], Mask | None]
+"""Tells which rows, given by their columns, to keep; None for all."""
+
+_TRIED = 512
+_USELESS = 0.6
+
+
+class Derived(Track):
+    """Live rows of another track that can have a partner in the static parts they are joined with.
+
+    Rows without one can never contribute to the join, so they are left out on arrival (filters first).
+    The other track keeps them: after an update of the static graphs they may count.
+    """
+
+    def __init__(self, whole: Track, accept: Accept) -> None:
+        super().__init__(whole.slots, whole.rows.names, whole.keeping, whole.floor)
+        self.whole = whole
+        self.accept = accept
+        self.offered = 0
+        self.kept = 0
+
+    def offer(self, parts: list[Ids]) -> None:
+        """Take in the rows that may have partners."""
+        mask = self.accept(parts[: len(self.columns)])
+        self.offered += len(parts[0])
+        if mask is not None:
+            rows = mask.nonzero()[0]
+            if not len(rows):
+                return
+            if len(rows) < len(mask):
+                parts = [part[rows] for part in parts]
+        self.kept += len(parts[0])
+        self.add(parts)
+
+    def clear(self) -> None:
+        """Forget all rows."""
+        self._latest = {}
+        self.superseded = 0
+        self.rows.restore(0, [])
+
+    @property
+    def useless(self) -> bool:
+        """Whether it keeps most of what it is offered, and the whole track would serve as well."""
+        return self.offered > _TRIED and self.kept > _USELESS * self.offered
