@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from weir.background.fragments.source import Horizon, Keys, Pattern4, Source
@@ -83,7 +83,7 @@ class Facts:
                 borne = [(g, (s, p, o)) for s, p, o, g in quads if g]
             else:
                 borne = [(self.source.implicit((s, p, o)), (s, p, o)) for s, p, o, _ in quads]
-        labels = await self.labels({node for node, _ in borne})
+        labels = await self.labels(dict.fromkeys(node for node, _ in borne))
         if method is Method.IMPLICIT:
             plain = [(*fact, "") for node, fact in borne if node not in labels]
             if borne and not labels and not self.source.declared:
@@ -97,6 +97,13 @@ class Facts:
 
     async def _by_nodes(self, predicate: str, object_: str | None, nodes: Iterable[str]) -> list[Quad]:
         return await self._look_up((None, predicate, object_, ""), Keys((0,), tuple((n,) for n in nodes)))
+
+    async def _labels(self, predicate: str, nodes: Iterable[str]) -> list[Quad]:
+        """The labels of nodes: those that came with their pages, and the others asked for."""
+        known = self.horizon.labels.get(predicate, {})
+        found: list[Quad] = [(node, predicate, text, "") for node in nodes for text in known.get(node, ())]
+        missing = [node for node in nodes if node not in known]
+        return found + await self._by_nodes(predicate, None, missing) if missing else found
 
     async def _singletons(
         self, triple: Sequence[str | None], keys: Keys | None
@@ -144,13 +151,16 @@ class Facts:
         ]
         return borne if keys is None else [pair for pair in borne if keys.wanted([(*pair[1], "")])]
 
-    async def labels(self, nodes: set[str]) -> dict[str, list[Validity]]:
-        """When the facts that these nodes stand for hold."""
+    async def labels(self, nodes: Collection[str]) -> dict[str, list[Validity]]:
+        """When the facts that these nodes stand for hold.
+
+        They are asked for in the order given: clients that saw the same page ask for the same labels.
+        """
         if not nodes:
             return {}
         labels: dict[str, list[Validity]] = defaultdict(list)
         if self.annotation.labeling is Labeling.EXPIRATION:
-            for node, _, time, _ in await self._by_nodes(EXPIRATION, None, nodes):
+            for node, _, time, _ in await self._labels(EXPIRATION, nodes):
                 labels[node].append((BEGINNING, _time(node, time)))
             return labels
         if self.annotation.flat:
@@ -158,13 +168,11 @@ class Facts:
             start, end = FLAT_INITIAL, FLAT_FINAL
         else:
             spans = defaultdict(list)
-            for node, _, span, _ in await self._by_nodes(INTERVAL, None, nodes):
+            for node, _, span, _ in await self._labels(INTERVAL, nodes):
                 spans[node].append(span)
             start, end = INITIAL, FINAL
-        wanted = {span for some in spans.values() for span in some}
-        starts, ends = await asyncio.gather(
-            self._by_nodes(start, None, wanted), self._by_nodes(end, None, wanted)
-        )
+        wanted = dict.fromkeys(span for some in spans.values() for span in some)
+        starts, ends = await asyncio.gather(self._labels(start, wanted), self._labels(end, wanted))
         initial = {span: _time(span, time) for span, _, time, _ in starts}
         final = {span: _time(span, time) for span, _, time, _ in ends}
         for node, some in spans.items():

@@ -29,6 +29,8 @@ class Gatherer:
     def __init__(self, matcher: Matcher) -> None:
         self.matcher = matcher
         self.quads: dict[Quad, None] = {}
+        self.solved: dict[algebra.BGP, Rows] = {}
+        """All solutions of those basic graph patterns of the default graph that nothing restricted."""
         self._most = matcher.source.fetcher.limits.rows
 
     async def query(self, query: Query) -> None:
@@ -127,6 +129,8 @@ class Gatherer:
         ]
         rows, quads = await solve(places, self.matcher, given)
         self.quads.update(dict.fromkeys(quads))
+        if len(patterns) == 1 and not given.names and graph == "":
+            self.solved[patterns[0]] = rows
         return rows
 
     async def _path(self, pattern: algebra.PathPattern, given: Rows, graph: Place) -> Rows:

@@ -167,7 +167,7 @@ class Matcher:
             nodes = {quad[0] for quad in found}
             kept = [quad for quad in kept if quad[1] != SINGLETON_OF and quad[1] not in nodes]
         if Method.REIFICATION in methods:
-            subjects = {quad[0] for quad in kept if quad[1] in _REIFIED}
+            subjects = dict.fromkeys(quad[0] for quad in kept if quad[1] in _REIFIED)
             labels = [await facts.labels(subjects) for facts in self.facts]
             annotated = {node for some in labels for node in some}
             kept = [quad for quad in kept if not (quad[1] in _REIFIED and quad[0] in annotated)]
@@ -178,7 +178,7 @@ class Matcher:
         quads = [quad for quad in await self.static.matching(pattern, keys) if quad[3]]
         for facts in self.facts:
             if facts.annotation.method is Method.GRAPHS:
-                labels = await facts.labels({quad[3] for quad in quads})
+                labels = await facts.labels(dict.fromkeys(quad[3] for quad in quads))
                 quads = [quad for quad in quads if quad[3] not in labels]
         return _forever(quads)
 

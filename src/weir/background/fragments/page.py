@@ -16,7 +16,7 @@ from urllib.parse import urljoin
 from weir.background.fragments.controls import ANNOTATION, FOAF, HYDRA, SD, VOID, Form
 from weir.background.fragments.documents import parse_document
 from weir.errors import DataError, RemoteError
-from weir.rdf.annotation import EXPIRATION, Quad, read_time
+from weir.rdf.annotation import EXPIRATION, LABELS, Quad, read_time
 from weir.rdf.terms import Literal, parse_term
 
 _PRIMARY_TOPIC = f"<{FOAF}primaryTopic>"
@@ -41,6 +41,8 @@ class Page:
     expires: int | None
     declared: tuple[str, ...] = ()
     """The annotations that the data set is said to use."""
+    labels: tuple[Quad, ...] = ()
+    """Time labels of the facts on the page that came with it."""
 
     @property
     def estimate(self) -> int:
@@ -94,6 +96,7 @@ def _page(url: str, data: tuple[Quad, ...], metadata: list[Quad]) -> Page:
         next=urljoin(url, following[1:-1]) if following is not None else None,
         forms=tuple(_forms(said, by_predicate)),
         expires=_time(url, expires[0]) if expires else None,
+        labels=tuple(quad for quad in metadata if quad[1] in LABELS and quad[3] and quad[0] != page),
         declared=tuple(o for _, o in by_predicate.get(f"<{ANNOTATION}>", ())),
     )
 

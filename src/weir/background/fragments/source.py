@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 from urllib.parse import quote
 
@@ -24,7 +24,7 @@ from weir.background.fragments.controls import (
     implicit_address,
     pattern_values,
 )
-from weir.background.fragments.http import Fetcher
+from weir.background.fragments.http import Fetcher, Stored
 from weir.background.fragments.page import Page
 from weir.errors import RemoteError
 from weir.rdf.annotation import FOREVER, Quad, TripleText, time_text
@@ -74,21 +74,36 @@ class Horizon:
     expires: int = FOREVER
     fresh_until: int = FOREVER
     suspect: bool = False
+    labels: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    """Objects of time labels that came with pages, by predicate and subject."""
 
-    def saw(self, expires: int | None, fresh_until: int | None) -> None:
-        if expires is not None:
-            self.expires = min(self.expires, expires)
-        if fresh_until is not None:
-            self.fresh_until = min(self.fresh_until, fresh_until)
+    def saw(self, stored: Stored) -> None:
+        """Take in one page."""
+        page = stored.page
+        if page.expires is not None:
+            self.expires = min(self.expires, page.expires)
+        if stored.explicit:
+            self.fresh_until = min(self.fresh_until, stored.fresh_until)
+        for subject, predicate, object_, _ in page.labels:
+            known = self.labels.setdefault(predicate, {}).setdefault(subject, [])
+            if object_ not in known:
+                known.append(object_)
 
 
 class Source:
-    """One data set at one address. ``brtpf`` forces bindings-restricted requests on or off."""
+    """One data set at one address.
 
-    def __init__(self, url: str, fetcher: Fetcher, *, brtpf: bool | None = None) -> None:
+    ``brtpf`` forces bindings-restricted requests on or off; ``instants`` False never asks for the facts of
+    an instant, as if the server could not.
+    """
+
+    def __init__(
+        self, url: str, fetcher: Fetcher, *, brtpf: bool | None = None, instants: bool = True
+    ) -> None:
         self.url = url
         self.fetcher = fetcher
         self._brtpf = brtpf
+        self._instants = instants
         self._plain: Form | None = None
         self._rich: Form | None = None
         self.per_page = 100
@@ -126,7 +141,7 @@ class Source:
     @property
     def timed(self) -> bool:
         """Whether it gives the facts valid at an instant."""
-        return self._rich is not None and self._rich.timed
+        return self._instants and self._rich is not None and self._rich.timed
 
     @property
     def bulk(self) -> bool:
@@ -151,7 +166,7 @@ class Source:
         """The first page of a pattern's fragment: what it counts."""
         stored = await self.fetcher.get(self.address(pattern, at))
         if horizon is not None:
-            horizon.saw(stored.page.expires, stored.fresh_until if stored.explicit else None)
+            horizon.saw(stored)
         return stored.page
 
     async def look_up(
@@ -240,7 +255,7 @@ class Source:
                 )
             stored = await self.fetcher.get(following)
             if horizon is not None:
-                horizon.saw(stored.page.expires, stored.fresh_until if stored.explicit else None)
+                horizon.saw(stored)
             before = len(found)
             found.update(dict.fromkeys(quad for quad in stored.page.data if matches(quad, pattern)))
             idle = 0 if len(found) > before else idle + 1

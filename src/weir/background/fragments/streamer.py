@@ -35,8 +35,10 @@ _PAUSES = (0.02, 0.08, 0.32)
 class Options:
     """How to follow. Times are seconds; ``annotation`` None is found out by metadata queries.
 
-    ``static`` False goes on polling a source that shows nothing dynamic. ``failures`` evaluations in a
-    row may fail before following ends with the last error.
+    ``cache`` False fetches static patterns at every evaluation. ``brtpf`` and ``instants`` say whether to
+    use what a server offers beside plain fragments. ``stop_when_static`` False goes on polling a source
+    that shows nothing dynamic. ``failures`` evaluations in a row may fail before following ends with the
+    last error.
     """
 
     annotation: Annotation | None = None
@@ -44,6 +46,7 @@ class Options:
     max_interval: float = 60.0
     cache: bool = True
     brtpf: bool | None = None
+    instants: bool = True
     stop_when_static: bool = True
     failures: int = 5
     limits: ClientLimits = field(default_factory=ClientLimits)
@@ -86,7 +89,7 @@ class Streamer:
         self.options = options or Options()
         self.clock = clock or WallClock()
         self.fetcher = Fetcher(client, self.clock, self.options.limits)
-        self.source = Source(url, self.fetcher, brtpf=self.options.brtpf)
+        self.source = Source(url, self.fetcher, brtpf=self.options.brtpf, instants=self.options.instants)
         self.static = StaticCache(self.source, enabled=self.options.cache)
         self.results: list[Row] = []
         self._dynamics: Dynamics | None = None
@@ -177,7 +180,7 @@ class Streamer:
         matcher = Matcher(self.source, self._dynamics, self.static, at)
         gatherer = Gatherer(matcher)
         await gatherer.query(self.query)
-        return matcher, answer(self.query, gatherer.quads, at)
+        return matcher, answer(self.query, gatherer.quads, at, gatherer.solved)
 
     async def _learn(self) -> None:
         """Open the source and find its annotations, once; look again for new ones from time to time."""

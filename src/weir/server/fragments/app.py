@@ -19,6 +19,7 @@ from weir.server.fragments.dataset import Dataset, wall_clock
 from weir.server.fragments.formats import HTML, WRITERS, negotiate
 from weir.server.fragments.html import index_page
 from weir.server.fragments.limits import Limits
+from weir.server.fragments.metadata import Controls, Metadata
 from weir.server.fragments.push import end_document, push_document
 from weir.server.fragments.request import TooLarge
 from weir.server.fragments.respond import CORS, HOST, Responder, Response, failure, unchanged
@@ -144,7 +145,7 @@ class FragmentsApp:
                 (source, f"<{RDF}type>", f"<{VOID}Dataset>"),
                 (source, "<http://purl.org/dc/terms/title>", str(Literal.tagged(one.title, "en"))),
             ]
-        text = WRITERS[media_type]([], f"<{base}/#metadata>", triples)
+        text = WRITERS[media_type]([], Metadata(f"<{base}/#metadata>", triples, Controls(())))
         return Response(200, media_type, text.encode())
 
     async def _change(

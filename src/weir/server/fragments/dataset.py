@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -57,16 +57,28 @@ class Selection(NamedTuple):
 
     def page(self, offset: int, limit: int) -> list[Quad]:
         """The quads ``offset`` to ``offset + limit``."""
-        found: list[Quad] = []
+        return [quad for part, low, high in self._ranges(offset, limit) for quad in part.quads(low, high)]
+
+    def labels(self, offset: int, limit: int) -> list[Quad]:
+        """The time labels of the facts whose statements are on a page."""
+        return [
+            quad
+            for part, low, high in self._ranges(offset, limit)
+            if part.labels is not None
+            for quad in part.labels(low, high)
+        ]
+
+    def _ranges(self, offset: int, limit: int) -> Iterator[tuple[Part, int, int]]:
         for part in self.parts:
+            if limit <= 0:
+                return
             if offset < part.length:
-                found += part.quads(offset, offset + limit - len(found))
-                if len(found) >= limit:
-                    break
+                high = min(part.length, offset + limit)
+                yield part, offset, high
+                limit -= high - offset
                 offset = 0
             else:
                 offset -= part.length
-        return found
 
 
 class Dataset:

@@ -9,6 +9,7 @@ from typing import Any
 
 from weir.rdf.annotation import Quad, TripleText
 from weir.rdf.terms import XSD_STRING, Literal, parse_term
+from weir.server.fragments.metadata import GRAPH_MARK, Metadata
 
 HTML = "text/html"
 
@@ -60,28 +61,33 @@ def _quality(media: str, ranges: Sequence[tuple[str, float]]) -> tuple[float, in
     return found
 
 
-def write_nquads(data: Sequence[Quad], graph: str, metadata: Sequence[TripleText]) -> str:
-    lines = [f"{s} {p} {o} {graph} .\n" for s, p, o in metadata]
+def write_nquads(data: Sequence[Quad], metadata: Metadata) -> str:
+    graph = metadata.graph
+    lines = [f"{s} {p} {o} {graph} .\n" for s, p, o in metadata.own]
+    lines.append(metadata.controls.quads.replace(GRAPH_MARK, graph))
+    lines += [f"{s} {p} {o} {graph} .\n" for s, p, o in metadata.labels]
     lines += [f"{s} {p} {o} {g} .\n" if g else f"{s} {p} {o} .\n" for s, p, o, g in data]
     return "".join(lines)
 
 
-def write_ntriples(data: Sequence[Quad], graph: str, metadata: Sequence[TripleText]) -> str:
+def write_ntriples(data: Sequence[Quad], metadata: Metadata) -> str:
     """Triples alone: graph names are lost, and metadata lie beside the data."""
-    lines = [f"{s} {p} {o} .\n" for s, p, o in metadata]
+    lines = [f"{s} {p} {o} .\n" for s, p, o in metadata.own]
+    lines.append(metadata.controls.statements)
     lines += [f"{s} {p} {o} .\n" for s, p, o, _ in data]
     return "".join(lines)
 
 
-def write_turtle(data: Sequence[Quad], graph: str, metadata: Sequence[TripleText]) -> str:
-    return _by_subject(metadata) + _by_subject([quad[:3] for quad in data])
+def write_turtle(data: Sequence[Quad], metadata: Metadata) -> str:
+    return _by_subject(metadata.own) + metadata.controls.statements + _by_subject([quad[:3] for quad in data])
 
 
-def write_trig(data: Sequence[Quad], graph: str, metadata: Sequence[TripleText]) -> str:
+def write_trig(data: Sequence[Quad], metadata: Metadata) -> str:
     graphs: dict[str, list[TripleText]] = {"": []}
     for quad in data:
         graphs.setdefault(quad[3], []).append(quad[:3])
-    parts = [f"{graph} {{\n{_by_subject(metadata)}}}\n", _by_subject(graphs.pop(""))]
+    said = _by_subject(metadata.own) + metadata.controls.statements + _by_subject(metadata.labels)
+    parts = [f"{metadata.graph} {{\n{said}}}\n", _by_subject(graphs.pop(""))]
     parts += [f"{name} {{\n{_by_subject(triples)}}}\n" for name, triples in graphs.items()]
     return "".join(parts)
 
@@ -99,12 +105,12 @@ def _by_subject(triples: Sequence[TripleText]) -> str:
     return "".join(lines) + " .\n" if lines else ""
 
 
-def write_jsonld(data: Sequence[Quad], graph: str, metadata: Sequence[TripleText]) -> str:
+def write_jsonld(data: Sequence[Quad], metadata: Metadata) -> str:
     graphs: dict[str, list[TripleText]] = {}
     for quad in data:
         graphs.setdefault(quad[3], []).append(quad[:3])
     nodes = _nodes(graphs.pop("", []))
-    for name, triples in ((graph, metadata), *graphs.items()):
+    for name, triples in ((metadata.graph, metadata.triples), *graphs.items()):
         nodes.append({"@id": _json_id(name), "@graph": _nodes(triples)})
     return json.dumps(nodes, ensure_ascii=False, indent=1) + "\n"
 
@@ -133,7 +139,12 @@ def _json_value(text: str) -> dict[str, str]:
     return {"@value": term.lexical, "@type": term.datatype}
 
 
-Writer = Callable[[Sequence[Quad], str, Sequence[TripleText]], str]
+WITH_GRAPHS = frozenset(
+    ("application/trig", "application/n-quads", "application/ld+json", "application/json")
+)
+"""Syntaxes that keep data and metadata apart."""
+
+Writer = Callable[[Sequence[Quad], Metadata], str]
 
 WRITERS: Mapping[str, Writer] = {
     "application/trig": write_trig,

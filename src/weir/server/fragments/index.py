@@ -121,7 +121,12 @@ class Index:
 
     def slice(self, run: Run, low: int, high: int) -> list[Quad]:
         """The quads ``low`` to ``high`` of a run, in its order."""
-        return self.quads(self.rows(Run(run.order, run.low + low, min(run.low + high, run.high))))
+        order = self._orders.get(run.order) or self._build(run.order)
+        low, high = run.low + low, min(run.low + high, run.high)
+        parts = [column[low:high].tolist() for column in order.columns]
+        s, p, o, g = (parts[_ORDERS[run.order].index(place)] for place in range(4))
+        terms = self.terms
+        return [(terms[a], terms[b], terms[c], terms[d]) for a, b, c, d in zip(s, p, o, g, strict=True)]
 
     def _build(self, name: str) -> _Order:
         places = _ORDERS[name]

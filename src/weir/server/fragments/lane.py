@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 import time
-from email.utils import formatdate
 from http import HTTPStatus
 from typing import Any
 
@@ -19,7 +18,7 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from weir.server.fragments.app import FragmentsApp
-from weir.server.fragments.respond import Response, unchanged
+from weir.server.fragments.respond import Response, http_date, unchanged
 
 _HEAD = re.compile(
     rb"GET (/[!-~]*) HTTP/1\.1\r\n((?:[!#-'*+.^-z|~A-Z0-9-]+:[ \t]*[^\x00-\x08\x0a-\x1f\x7f]*\r\n)*)\r\n"
@@ -45,7 +44,6 @@ class Lane:
         self.mount = mount.rstrip("/")
         self.scheme = scheme
         self._heads: dict[bytes, tuple[Response, bool]] = {}
-        self._date = (0, b"")
 
     def answer(self, head: bytes) -> bytes | None:
         """The response to a complete head; None where it is not for this lane."""
@@ -84,7 +82,7 @@ class Lane:
 
     def _bytes(self, response: Response, same: bool, now: int) -> bytes:
         status = 304 if same else response.status
-        parts = [b"HTTP/1.1 %d %s\r\ndate: %s\r\n" % (status, _phrase(status), self._now())]
+        parts = [b"HTTP/1.1 %d %s\r\ndate: %s\r\n" % (status, _PHRASES[status], http_date(int(time.time())))]
         for name, value in response.headers(now):
             if not (same and name in (b"content-type", b"content-length")):
                 parts.append(b"%s: %s\r\n" % (name, value))
@@ -93,15 +91,8 @@ class Lane:
             parts.append(response.body)
         return b"".join(parts)
 
-    def _now(self) -> bytes:
-        second = int(time.time())
-        if self._date[0] != second:
-            self._date = (second, formatdate(second, usegmt=True).encode())
-        return self._date[1]
 
-
-def _phrase(status: int) -> bytes:
-    return HTTPStatus(status).phrase.encode()
+_PHRASES = {status.value: status.phrase.encode() for status in HTTPStatus}
 
 
 def protocol(lane: Lane) -> type[HttpToolsProtocol]:

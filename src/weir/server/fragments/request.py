@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import unquote_plus
 
 from weir.background.fragments.controls import DEFAULT_GRAPH, text_of
@@ -27,8 +27,7 @@ class TooLarge(UsageError):
         self.status = status
 
 
-@dataclass(frozen=True, slots=True)
-class FragmentRequest:
+class FragmentRequest(NamedTuple):
     """``query`` is the query string as sent (made safe to write in an IRI), ``fragment`` the same
     without its page; ``instant`` None is the present for expirations and all history for intervals."""
 

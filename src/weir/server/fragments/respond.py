@@ -8,18 +8,20 @@ of the facts in it: ``max-age`` runs out when the first of them does.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from email.utils import formatdate
+from functools import lru_cache
 
 from weir.errors import UsageError
 from weir.rdf.annotation import FOREVER, Quad
 from weir.server.fragments.dataset import Dataset, Selection
-from weir.server.fragments.formats import HTML, WRITERS, negotiate
+from weir.server.fragments.formats import HTML, WITH_GRAPHS, WRITERS, negotiate
 from weir.server.fragments.html import fragment_page
-from weir.server.fragments.metadata import Described, metadata_triples
+from weir.server.fragments.metadata import Described, metadata_of
 from weir.server.fragments.request import FragmentRequest, TooLarge, parse_request
 
 Headers = list[tuple[bytes, bytes]]
@@ -31,6 +33,20 @@ CORS: Headers = [
     (b"access-control-allow-origin", b"*"),
     (b"access-control-expose-headers", b"ETag, Date, Expires, Retry-After"),
 ]
+
+
+_COMMON: Headers = [(b"vary", b"Accept"), *CORS]
+
+
+@lru_cache(maxsize=1024)
+def http_date(second: int) -> bytes:
+    """A time as HTTP writes it."""
+    return formatdate(second, usegmt=True).encode()
+
+
+@lru_cache(maxsize=64)
+def _content_type(media_type: str) -> bytes:
+    return f"{media_type}; charset=utf-8".encode()
 
 
 @dataclass(slots=True)
@@ -58,10 +74,9 @@ class Response:
     def headers(self, now: int) -> Headers:
         """The headers but for Date, which the server adds."""
         headers = [
-            (b"content-type", f"{self.media_type}; charset=utf-8".encode()),
-            (b"content-length", str(len(self.body)).encode()),
-            (b"vary", b"Accept"),
-            *CORS,
+            (b"content-type", _content_type(self.media_type)),
+            (b"content-length", b"%d" % len(self.body)),
+            *_COMMON,
         ]
         if self.etag:
             headers.append((b"etag", self.etag))
@@ -69,8 +84,8 @@ class Response:
             headers.append((b"cache-control", b"no-cache" if self.etag else b"no-store"))
         else:
             seconds = max(0, (self.until - now) // SECOND)
-            headers.append((b"cache-control", f"public, max-age={seconds}".encode()))
-            headers.append((b"expires", formatdate(self.until // SECOND, usegmt=True).encode()))
+            headers.append((b"cache-control", b"public, max-age=%d" % seconds))
+            headers.append((b"expires", http_date(self.until // SECOND)))
         return headers
 
 
@@ -88,6 +103,7 @@ class Responder:
         self.cache_bytes = cache_bytes
         self._cache: OrderedDict[tuple[str, str, str], Response] = OrderedDict()
         self._held = 0
+        self._nonce = os.urandom(8).hex()
         self.counters = {"requests": 0, "hits": 0}
 
     def respond(self, dataset: Dataset, index: str, address: str, query: str, accept: str) -> Response:
@@ -129,17 +145,20 @@ class Responder:
             version = dataset.version(request.predicate)
             selection = dataset.select(request.patterns, now, request.instant, address)
             total = selection.total
+            labels: list[Quad] = []
             offset = (request.page - 1) * dataset.page_size
             if request.overlapping:
                 distinct = _distinct(selection, dataset.limits.overlap)
                 total, data = len(distinct), distinct[offset : offset + dataset.page_size]
             else:
                 data = selection.page(offset, dataset.page_size)
+                if media_type in WITH_GRAPHS:
+                    labels = selection.labels(offset, dataset.page_size)
         if request.page > 1 and not data:
             return failure(404, f"no such page: {request.page}")
         about = Described(
             request=request,
-            index=index,
+            home=index,
             dataset=address,
             title=dataset.title,
             annotation=dataset.annotation,
@@ -151,19 +170,26 @@ class Responder:
         if media_type == HTML:
             text = fragment_page(about, data)
         else:
-            text = WRITERS[media_type](data, about.graph, metadata_triples(about))
-        body = text.encode("utf-8", "replace")
+            text = WRITERS[media_type](data, metadata_of(about, labels))
         return Response(
             200,
             media_type,
-            body,
-            etag=b'"' + hashlib.blake2b(body, digest_size=10).hexdigest().encode() + b'"',
+            text.encode("utf-8", "replace"),
+            etag=self._etag(address, request.query, media_type, version, selection.changes),
             until=self._until(dataset, request, selection, now),
             dataset=dataset,
             predicate=request.predicate,
             version=version,
             holds=FOREVER if request.fixed else selection.changes,
         )
+
+    def _etag(
+        self, address: str, query: str, media_type: str, version: tuple[int, int], changes: int
+    ) -> bytes:
+        """A tag of all that a body depends on: what was asked, the facts' version, and between which of
+        their boundaries the present lies (that is told by the next one)."""
+        named = f"{self._nonce} {address}?{query} {media_type} {version} {changes}".encode()
+        return b'"%s"' % hashlib.blake2b(named, digest_size=10).hexdigest().encode()
 
     def _until(
         self, dataset: Dataset, request: FragmentRequest, selection: Selection, now: int

@@ -38,6 +38,8 @@ class Part(NamedTuple):
 
     length: int
     quads: Callable[[int, int], list[Quad]]
+    labels: Callable[[int, int], list[Quad]] | None = None
+    """The time labels of the facts in a range, where the quads are statements of facts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +169,10 @@ class View:
         def quads(low: int, high: int) -> list[Quad]:
             return self._write(segment, rows[low:high], shape)
 
-        return Part(len(rows), quads)
+        def labels(low: int, high: int) -> list[Quad]:
+            return [q for one in self.annotation.label for q in self._write(segment, rows[low:high], one)]
+
+        return Part(len(rows), quads, labels if shape in self.annotation.statement else None)
 
     def _write(self, segment: Segment, rows: Column, shape: Shape) -> list[Quad]:
         triples = segment.index.quads(rows)
