@@ -106,13 +106,15 @@ def previous_equal(terms: NDArray[np.int64]) -> Ids:
 
 
 @njit(cache=True)
-def group(terms: NDArray[np.int64], rows: Ids, machines: Ids, layout: Layout) -> Groups:
-    """All matches of machines that have lanes, by (lane, value); ``rows`` ascend."""
+def group(
+    terms: NDArray[np.int64], rows: Ids, machines: Ids, first: int, stop: int, layout: Layout
+) -> Groups:
+    """The matches ``first`` to ``stop`` of machines that have lanes, by (lane, value); ``rows`` ascend."""
     lane_offsets, machine_lanes, lane_places = layout.lane_offsets, layout.lanes, layout.lane_places
     wide_offsets, wide_lanes = layout.wide_offsets, layout.wide_lanes
     known = len(lane_offsets) - 1
     entries = 0
-    for match in range(len(rows)):
+    for match in range(first, stop):
         machine = machines[match]
         if machine < known:
             entries += lane_offsets[machine + 1] - lane_offsets[machine]
@@ -125,7 +127,7 @@ def group(terms: NDArray[np.int64], rows: Ids, machines: Ids, layout: Layout) ->
     about = np.empty((entries, 4), np.int64)
     member = np.empty(entries, np.int32)
     entry, groups = 0, 0
-    for match in range(len(rows)):
+    for match in range(first, stop):
         machine = machines[match]
         if machine >= known:
             continue
@@ -158,7 +160,7 @@ def group(terms: NDArray[np.int64], rows: Ids, machines: Ids, layout: Layout) ->
         total += size
     out_rows, out_machines = np.empty(entries, np.int32), np.empty(entries, np.int32)
     entry = 0
-    for match in range(len(rows)):
+    for match in range(first, stop):
         machine = machines[match]
         if machine >= known:
             continue
@@ -194,6 +196,16 @@ def _from(column: Any, first: Any, end: Any, least: Any) -> Any:
 
 
 @njit(cache=True)
+def _packed(heads: Rows, found: Rows, count: int, back: int) -> Any:
+    """The combinations in front, then those at the back."""
+    others = heads.shape[1] - back
+    for place in range(others):
+        heads[:, count + place] = heads[:, back + place]
+        found[count + place] = found[back + place]
+    return count, heads[:, : count + others], found[: count + others]
+
+
+@njit(cache=True)
 def grow(
     layout: Layout,
     groups: Groups,
@@ -206,13 +218,15 @@ def grow(
     rows: Ids,
     machines: Ids,
     begin: int,
+    stop: int,
     room: int,
     width: int,
-) -> tuple[int, Rows, Rows, Rows, Rows, Mask]:
-    """Combinations that begin with the matches from ``begin`` on, at most ``room`` of them.
+) -> tuple[int, int, Rows, Rows]:
+    """Combinations that begin with the matches ``begin`` to ``stop``, at most ``room`` of them.
 
-    Returns the match to go on with (the same one where there was no room for all of its own), then
-    the node, start and end of each combination, its rows, −1 behind the last, and whether any is marked.
+    Returns the match to go on with (the same one where there was no room for all of its own); how many
+    combinations are plain, neither marked nor of a node that is whole: they come first; then columns: the
+    node, start and end of each combination; and its rows, −1 behind the last.
     """
     # Arrays are taken out of their tuples first: inside loops each access would count references.
     root_offsets, roots, links, rest = layout.root_offsets, layout.roots, layout.links, layout.rest
@@ -223,13 +237,9 @@ def grow(
     only_new, fresh, shown, marked, any_marked, whole = kept
     known = len(root_offsets) - 1
     mask = len(slots) - 1
-    out_node, out_start, out_end = (
-        np.empty(room, np.int32),
-        np.empty(room, np.int32),
-        np.empty(room, np.int32),
-    )
-    out_rows, out_marked = np.empty((room, width), np.int32), np.zeros(room, np.bool_)
-    count = 0
+    heads, found = np.empty((3, room), np.int32), np.empty((room, width), np.int32)
+    # Plain combinations grow from the front, the others from the back.
+    count, back = 0, room
     # By depth: the triple, the interval, whether any triple is marked, the children still to try, and
     # the run of partners at hand with the child (or, of a wide run, the children) that it is for.
     chosen = np.empty(MAX_PATTERNS + 1, np.int64)
@@ -243,9 +253,13 @@ def grow(
     run_end = np.empty(MAX_PATTERNS + 1, np.int64)
     run_node = np.empty(MAX_PATTERNS + 1, np.int64)
     run_first = np.empty(MAX_PATTERNS + 1, np.int64)
+    # What each lane was last asked for, and the group found (−1 none, −2 not asked yet): patterns that
+    # share a subject, and the triples of one message, ask the same again and again.
+    known_value = np.zeros(len(layout.lane_places), np.int64)
+    known_owner = np.full(len(layout.lane_places), -2, np.int32)
     match = begin
-    while match < len(rows):
-        whole_match, whole_count = match, count
+    while match < stop:
+        whole_match, whole_count, whole_back = match, count, back
         row, machine = rows[match], machines[match]
         match += 1
         if machine >= known or start[row] >= end[row]:
@@ -263,20 +277,18 @@ def grow(
                 first[depth], last[depth] = begins, ends
                 if any_marked:
                     special[depth] = marked[chosen[depth]] or (depth > 0 and special[depth - 1])
-                if node_ends[node] > 0 and (
-                    not only_new or (begins > 0 and shown[begins]) or special[depth] or whole[node]
-                ):
-                    if count == room:
-                        count = whole_count
-                        return (
-                            whole_match, out_node[:count], out_start[:count], out_end[:count],
-                            out_rows[:count], out_marked[:count],
-                        )  # fmt: skip
-                    out_node[count], out_start[count], out_end[count] = node, begins, ends
-                    out_marked[count] = special[depth]
+                apart = special[depth] or whole[node]
+                if node_ends[node] > 0 and (apart or not only_new or (begins > 0 and shown[begins])):
+                    if count == back:
+                        return whole_match, *_packed(heads, found, whole_count, whole_back)
+                    if apart:
+                        back -= 1
+                    place = back if apart else count
+                    heads[0, place], heads[1, place], heads[2, place] = node, begins, ends
                     for step in range(width):
-                        out_rows[count, step] = chosen[step] if step <= depth else -1
-                    count += 1
+                        found[place, step] = chosen[step] if step <= depth else -1
+                    if not apart:
+                        count += 1
                 child[depth], child_end[depth] = child_offsets[node], child_offsets[node + 1]
                 single[depth] = 0
                 run[depth] = run_end[depth] = 0
@@ -310,11 +322,14 @@ def grow(
                                 value = _fold(value, terms[from_place[place, node], chosen[step]])
                         together = wide_end[at] > 0 and at >= single[depth]
                         lane = wide_lane[at] if together else node_lane[node]
-                        slot = _slot(lane, value, mask)
-                        owner = slots[slot]
-                        while owner >= 0 and not (about[owner, 1] == value and about[owner, 0] == lane):
-                            slot = (slot + 1) & mask
+                        owner = known_owner[lane]
+                        if owner == -2 or known_value[lane] != value:
+                            slot = _slot(lane, value, mask)
                             owner = slots[slot]
+                            while owner >= 0 and not (about[owner, 1] == value and about[owner, 0] == lane):
+                                slot = (slot + 1) & mask
+                                owner = slots[slot]
+                            known_value[lane], known_owner[lane] = value, owner
                         if owner < 0:
                             child[depth] = wide_end[at] if together else at + 1
                             continue
@@ -347,7 +362,7 @@ def grow(
                         depth -= 1
                 if depth < 0:
                     break
-    return match, out_node[:count], out_start[:count], out_end[:count], out_rows[:count], out_marked[:count]
+    return match, *_packed(heads, found, count, back)
 
 
 @njit(cache=True)

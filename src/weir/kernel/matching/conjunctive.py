@@ -84,10 +84,9 @@ class ConjunctiveSet:
         through = slab.through if before is None else max(slab.through, before)
         self.through, self.ended = through, slab.end
         limit = HIGHEST if slab.end else self.clock.ready_below(through)
-        ready = self.arrivals.advance(slab.batches.get(self.stream), limit, before)
-        if ready is not None:
+        for ready in self.arrivals.advance(slab.batches.get(self.stream), limit, before):
             self._take_in(ready)
-            self.window.notice()
+        self.window.notice()
         parts: list[Results] = []
         evaluations = 0
         for at in self.clock.chunks(through, end=slab.end):
@@ -161,30 +160,38 @@ class ConjunctiveSet:
         disputed: list[Combinations] = []
         special: list[Combinations] = []
         for found in combinations(visible, rows, machines, channels.trie.layout, wanted, channels.width):
-            rest = found
-            if len(channels.special):
-                whole = np.flatnonzero(channels.whole[found.node])
-                if len(whole):
-                    special.append(found.take(whole))
-                    rest = found.take(np.flatnonzero(channels.plain[found.node] >= 0))
-            if compares and duplicates is not None and rest.marked.any():
-                apart = duplicates.contested(rest, len(at))
-                if len(apart):
-                    disputed.append(rest.take(apart))
-                    rest = rest.take(np.delete(np.arange(len(rest)), apart))
-            yield from self._plain(rest, at, terms)
-        if disputed:
+            yield from self._plain(found.take(slice(found.plain)), at, terms, wanted.only_new)
+            if found.plain == len(found):
+                continue
+            others = found.take(slice(found.plain, None))
+            whole = channels.whole[others.node]
+            if whole.any():
+                special.append(others.take(np.flatnonzero(whole)))
+                others = others.take(np.flatnonzero(channels.plain[others.node] >= 0))
+            if duplicates is not None:
+                apart = duplicates.contested(others)
+                disputed.append(others.take(apart))
+                others = others.take(np.delete(np.arange(len(others)), apart))
+            yield from self._plain(others, at, terms)
+        if any(map(len, disputed)):
             yield from self._disputed(_concatenated(disputed), at, terms)
         if special:
             yield from self._special(_concatenated(special), at, terms)
 
-    def _plain(self, found: Combinations, at: Instants, terms: NDArray[np.int64]) -> Iterator[Results]:
-        """R2S of combinations none of which equals another that starts where it ends."""
+    def _plain(
+        self, found: Combinations, at: Instants, terms: NDArray[np.int64], chosen: bool = False
+    ) -> Iterator[Results]:
+        """R2S of combinations none of which equals another that starts where it ends.
+
+        ``chosen`` says that only those which ISTREAM wants were made.
+        """
         operator = self.semantics.r2s
         if operator is R2S.RSTREAM:
             rows, indices = expand(found.start.astype(np.int64), found.end.astype(np.int64))
             shown = np.flatnonzero(at.emitted[indices])
             index, found = indices[shown].astype(np.int32), found.take(rows[shown])
+        elif chosen:
+            index = found.start
         else:
             index = found.start if operator is R2S.ISTREAM else found.end
             good = (index > 0) & (index < len(at))
@@ -311,7 +318,7 @@ def _concatenated(parts: Sequence[Combinations]) -> Combinations:
         np.concatenate([part.start for part in parts]),
         np.concatenate([part.end for part in parts]),
         np.concatenate([part.rows for part in parts]),
-        np.concatenate([part.marked for part in parts]),
+        0,
     )
 
 

@@ -10,6 +10,8 @@ combinations only those are *contested* that start, or end, where an equal tripl
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,20 +40,28 @@ class Duplicates:
             self.end[earlier] = np.minimum(end[earlier], start[later])
         self._number = _chains(len(start), earlier, later)
 
-    def contested(self, found: Combinations, indices: int) -> Ids:
-        """The places of combinations that may cancel, or be cancelled by, an equal one."""
-        touched = np.flatnonzero(found.marked)
-        if not len(touched):
-            return touched
+    @cached_property
+    def _changes(self) -> tuple[Ids, Ids]:
+        """Where marked triples end, and where they start, as sorted numbers (triple, index)."""
         marked = np.flatnonzero(self.marked)
-        base = self._number[marked] * (indices + 1)
-        ends, starts = np.sort(base + self.end[marked]), np.sort(base + self._start[marked])
-        rows = found.rows[touched]
+        base = self._number[marked] << _INDEX
+        return np.sort(base + self.end[marked]), np.sort(base + self._start[marked])
+
+    def contested(self, found: Combinations) -> Ids:
+        """The places of combinations that may cancel, or be cancelled by, an equal one."""
+        ends, starts = self._changes
+        if not len(found) or not len(ends):
+            return _NONE
+        rows = found.rows
         relevant = self.marked[rows] & (rows >= 0)
-        place = self._number[rows] * (indices + 1)
-        begins = _among(place + found.start[touched, None], ends)
-        finishes = _among(place + found.end[touched, None], starts)
-        return touched[(relevant & (begins | finishes)).any(axis=1)]
+        place = self._number[rows] << _INDEX
+        begins = _among(place + found.start[:, None], ends)
+        finishes = _among(place + found.end[:, None], starts)
+        return np.flatnonzero((relevant & (begins | finishes)).any(axis=1))
+
+
+_INDEX = 32
+_NONE = np.empty(0, np.int64)
 
 
 def _neighbours(terms: NDArray[np.int64]) -> tuple[Ids, Ids]:

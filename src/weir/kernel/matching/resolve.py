@@ -29,6 +29,9 @@ Rows = NDArray[np.int32]
 BLOCK = 1 << 16
 """How many combinations are handed over together."""
 
+STRIDE = 1 << 11
+"""How many triples are resolved together, at least."""
+
 LIMIT = 1 << 27
 """The most combinations one slab may make."""
 
@@ -74,23 +77,23 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Combinations:
-    """Complete combinations: ``node`` where they end, ``rows`` a triple per step, −1 behind the last;
-    ``marked`` those with a marked triple."""
+    """Complete combinations: ``node`` where they end, ``rows`` a triple per step, −1 behind the last.
+
+    The first ``plain`` ones have no marked triple and a node that is not whole.
+    """
 
     node: Rows
     start: Rows
     end: Rows
     rows: Rows
-    marked: Mask
+    plain: int
 
     def __len__(self) -> int:
         return len(self.node)
 
-    def take(self, places: Ids) -> Combinations:
+    def take(self, places: Ids | slice) -> Combinations:
         """Some of them, by position."""
-        return Combinations(
-            self.node[places], self.start[places], self.end[places], self.rows[places], self.marked[places]
-        )
+        return Combinations(self.node[places], self.start[places], self.end[places], self.rows[places], 0)
 
 
 def combinations(
@@ -133,23 +136,42 @@ def _compiled(
 ) -> Iterator[Combinations]:
     compiled = speed.compiled
     assert compiled is not None
-    groups = compiled.group(visible.terms, rows, machines, layout)
     low, high = _bounds(visible)
     kept = compiled.Kept(
         wanted.only_new, int(high[1]), wanted.shown, wanted.marked, bool(wanted.marked.any()), wanted.whole
     )
-    at, room = 0, BLOCK
-    while at < len(rows):
-        following, *found = compiled.grow(
-            layout, groups, kept, visible.terms, visible.start, visible.end, low, high, rows, machines,
-            at, room, width,
-        )  # fmt: skip
-        room = BLOCK if following > at else min(room * 4, LIMIT + 1)
-        if following == at and room > LIMIT:
-            raise EvaluationError(f"matching: one triple begins more than {LIMIT} combinations")
-        at = following
-        if len(found[0]):
-            yield Combinations(*found)
+    room = BLOCK
+    for first, stop, inner, outer in _blocks(visible, rows, low, high):
+        groups = compiled.group(visible.terms, rows, machines, inner, outer, layout)
+        while first < stop:
+            following, plain, heads, found = compiled.grow(
+                layout, groups, kept, visible.terms, visible.start, visible.end, low, high, rows, machines,
+                first, stop, room, width,
+            )  # fmt: skip
+            if following == first:
+                if room > LIMIT:
+                    raise EvaluationError(f"matching: one triple begins more than {LIMIT} combinations")
+                room *= 4
+                continue
+            first, room = following, BLOCK
+            if heads.shape[1]:
+                yield Combinations(heads[0], heads[1], heads[2], found, plain)
+
+
+def _blocks(visible: Visible, rows: Ids, low: Rows, high: Rows) -> Iterator[tuple[int, int, int, int]]:
+    """Matches in blocks of rows, each with the matches that may be visible together with any of them.
+
+    What a block touches should stay in the processor's cache; but a block reaches as far again as the
+    window on both sides, so it is not shorter than the window.
+    """
+    count = len(visible)
+    reach = int((high[visible.end] - np.arange(count)).max(initial=1))
+    size = max(STRIDE, reach)
+    for at in range(0, count, size):
+        upto = min(at + size, count)
+        least, most = int(low[visible.start[at]]), int(high[visible.end[at:upto].max()])
+        first, stop, inner, outer = np.searchsorted(rows, [at, upto, least, most]).tolist()
+        yield first, stop, inner, outer
 
 
 def _plain(
@@ -161,7 +183,10 @@ def _plain(
         for step, column in enumerate(held.rows):
             padded[:, step] = column
             marked |= wanted.marked[column]
-        yield Combinations(held.node, held.start, held.end, padded, marked)
+        marked |= wanted.whole[held.node]
+        order = np.argsort(marked, kind="stable")
+        plain = len(order) - int(np.count_nonzero(marked))
+        yield Combinations(held.node[order], held.start[order], held.end[order], padded[order], plain)
 
 
 @dataclass(frozen=True, slots=True)
