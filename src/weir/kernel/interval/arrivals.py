@@ -68,15 +68,17 @@ class Ready:
 
 class Arrivals:
     """``log`` has a row per ready message that some window may still show: its time, and the number of
-    triples before it. Row numbers of the log are the messages' sequence numbers."""
+    triples before it. Row numbers of the log are the messages' sequence numbers. ``last`` is the time of
+    the latest message, ``total`` the number of triples so far."""
 
-    __slots__ = ("late", "log", "pending", "total")
+    __slots__ = ("last", "late", "log", "pending", "total")
 
     def __init__(self) -> None:
         self.log = Buffer(("time", "before"))
         self.pending = Batch.empty()
         self.total = 0
         self.late = 0
+        self.last: int | None = None
 
     @property
     def times(self) -> Ids:
@@ -139,11 +141,16 @@ class Arrivals:
             return []
         first = self.log.end
         counts = batch.triples[:ready]
-        before = counts.cumsum()
-        before += self.total
-        total = int(before[-1])
-        before -= counts
+        if ready == 1:
+            total = self.total + int(counts[0])
+            before = np.full(1, self.total, np.int64)
+        else:
+            before = counts.cumsum()
+            before += self.total
+            total = int(before[-1])
+            before -= counts
         self.total = total
+        self.last = int(batch.time[ready - 1])
         self.log.append((batch.time[:ready], before))
         if ready == messages:
             rows = len(batch.message)

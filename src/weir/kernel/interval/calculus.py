@@ -14,7 +14,7 @@ import numpy as np
 
 from weir.kernel.interval.expressions import Compiled, Terms
 from weir.kernel.interval.expressions.ordering import canonical_ranks, order_ranks
-from weir.kernel.interval.inputs import Input, Present, RelationInput, StaticInput
+from weir.kernel.interval.inputs import Input, Present, RelationInput, StaticInput, WindowInput
 from weir.kernel.interval.keys import codes
 from weir.kernel.interval.operators import (
     Measure,
@@ -57,6 +57,10 @@ class Operator(ABC):
     def within(self, seed: Relation, key: str) -> Relation:
         """The rows for each row of ``seed``, whose number is in the column ``key``."""
 
+    def required(self) -> list[WindowInput]:
+        """Windows such that there is no row while any of them shows nothing."""
+        return []
+
     def input(self, name: str, present: Present) -> Input:
         """The operator as a part of a join, computed when it is needed."""
         return RelationInput(name, self.variables, self.run, len(present))
@@ -94,6 +98,10 @@ class Leaf(Operator):
         found = self.give()
         wanted = seed.keep([key, *found.variables])
         return found.join(wanted)
+
+    def required(self) -> list[WindowInput]:
+        found = self.give()
+        return [found] if isinstance(found, WindowInput) else []
 
     def input(self, name: str, present: Present) -> Input:
         return self.give()
@@ -172,6 +180,9 @@ class Projection(Operator):
     def steady(self) -> bool:  # type: ignore[override]
         return self.inner.steady
 
+    def required(self) -> list[WindowInput]:
+        return self.inner.required()
+
     def run(self) -> Relation:
         return project(self.inner.run(), self.variables)
 
@@ -195,6 +206,9 @@ class Distinct(Operator):
     @property
     def steady(self) -> bool:  # type: ignore[override]
         return self.inner.steady
+
+    def required(self) -> list[WindowInput]:
+        return self.inner.required()
 
     def run(self) -> Relation:
         rows = self.inner.run()
@@ -241,6 +255,9 @@ class Binding(Operator):
     def steady(self) -> bool:  # type: ignore[override]
         return self.inner.steady and all(compiled.plain for _, compiled in self.bindings)
 
+    def required(self) -> list[WindowInput]:
+        return self.inner.required()
+
     def run(self) -> Relation:
         return extend_by(self.inner.run(), self.bindings, self.around(), anonymous=self.anonymous)
 
@@ -282,6 +299,9 @@ class Grouping(Operator):
     def steady(self) -> bool:  # type: ignore[override]
         return self.inner.steady
 
+    def required(self) -> list[WindowInput]:
+        return self.inner.required() if self.keys else []
+
     def run(self) -> Relation:
         return group(self.inner.run(), self.keys, self.measures, len(self.present), self.terms)
 
@@ -318,6 +338,9 @@ class Ordering(Operator):
     def steady(self) -> bool:  # type: ignore[override]
         return self.inner.steady
 
+    def required(self) -> list[WindowInput]:
+        return self.inner.required()
+
     def run(self) -> Relation:
         rows = self.inner.run()
         if len(rows) <= 1:
@@ -350,6 +373,9 @@ class Slicing(Operator):
     @property
     def steady(self) -> bool:  # type: ignore[override]
         return self.inner.steady
+
+    def required(self) -> list[WindowInput]:
+        return self.inner.required()
 
     def run(self) -> Relation:
         rows = self.inner.run()

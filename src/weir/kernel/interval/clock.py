@@ -6,8 +6,8 @@ PREVIOUS EVALUATION compares with. Numbers in brackets refer to the decision rec
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -46,8 +46,11 @@ class Clock:
         """Messages before this time are complete once the query's T is ``through``."""
         return through + 1 if self._immediate else through
 
-    def chunks(self, through: int, *, end: bool) -> Iterator[Instants]:
-        """The evaluations that T = ``through`` completes; at the end of input, those that are left."""
+    def chunks(self, through: int, *, end: bool) -> Iterator[tuple[Ids, Callable[[], Instants]]]:
+        """The evaluations that T = ``through`` completes; at the end of input, those that are left.
+
+        A chunk is its evaluation times and a function that lays them out as instants.
+        """
         if end:
             found = [last for window in self.windows if (last := last_report(window)) is not None]
             if not found:
@@ -61,7 +64,7 @@ class Clock:
             times, listed = self._times(self.cursor.time, bound)
             self.cursor = Cursor(listed)
             if len(times):
-                yield self._laid_out(times)
+                yield times, partial(self._laid_out, times)
                 self.last = Cursor(int(times[-1]))
 
     def _times(self, after: int, through: int) -> tuple[Ids, int]:
@@ -98,7 +101,7 @@ class Clock:
         emitted[0] = False
         return Instants(time, emitted, void=self.last is None)
 
-    def _sub_chunks(self, through: int, end: bool) -> Iterator[Instants]:
+    def _sub_chunks(self, through: int, end: bool) -> Iterator[tuple[Ids, Callable[[], Instants]]]:
         reach = Reach(
             through, through if end or self._immediate else through - 1, through if end else through - 1
         )
@@ -108,7 +111,7 @@ class Clock:
                 return
             self.cursor = place
             if table.shape[1]:
-                yield self._laid_out_sub(table)
+                yield table[0], partial(self._laid_out_sub, table)
                 self.last = Cursor(*(int(value) for value in table[:, -1]))
 
     def _laid_out_sub(self, table: Ids) -> Instants:

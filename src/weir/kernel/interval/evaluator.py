@@ -86,7 +86,10 @@ class IntervalEvaluator:
         self._ended = False
         self._evaluations = 0
         self._quiet = 0
+        self._skipped = 0
+        self._arrived = 0
         self._declare()
+        self._expectant = list(self.streams.windows.values())
         self._clock = Clock(
             tuple(self.streams.windows.values()),
             tuple((name, self.streams.arrivals[name]) for name in self.plan.streams),
@@ -126,10 +129,13 @@ class IntervalEvaluator:
         self._forms = Forms(
             self.query, self._key, terms, _subjects(self.plan.root), lambda: self._described(leaves, terms)
         )
+        self._nothing = dict.fromkeys(self._forms.columns, _NONE)
         r2s = self.query.semantics.r2s
         self._asks = isinstance(self.query.form, Ask)
         self._differs = r2s is not R2S.RSTREAM and self._root.linear and not self._asks
         self._changes = self._graphs.changes()
+        self._required = [] if self._asks or self._clock.tuples else self._root.required()
+        self.streams.seal()
         self._constants = self.dictionary.encode_terms(sorted(_terms(self.query), key=str))
 
     def _described(self, leaves: Leaves, terms: Terms) -> Descriptions:
@@ -156,8 +162,14 @@ class IntervalEvaluator:
         parts: list[tuple[Instants, Sent]] = []
         empty: list[Ids] = []
         evaluations = 0
-        for at in self._clock.chunks(through, end=slab.end):
-            evaluations += int(np.count_nonzero(at.emitted))
+        for times, laid_out in self._clock.chunks(through, end=slab.end):
+            evaluations += len(times)
+            if self._arrived < _GROWTH and self._barren(times):
+                self._skipped += len(times)
+                if self.query.semantics.report_empty:
+                    empty.append(times)
+                continue
+            at = laid_out()
             found = self._evaluate(at)
             if found is not None and len(found.index):
                 parts.append((at, found))
@@ -165,16 +177,33 @@ class IntervalEvaluator:
                 empty.append(_without_answers(at, found))
         return self._collected(parts, empty, evaluations)
 
+    def _barren(self, times: Ids) -> bool:
+        """Whether an input without which there is no solution shows nothing at any of these times,
+        nor at what is compared with the first of them."""
+        for needed in self._required:
+            if not len(needed.track.rows):
+                return True
+            first = int(times[0]) - 1
+            if self._clock.last is not None:
+                first = min(first, self._clock.last.time)
+            least = needed.window.least(first)
+            if least is not None and needed.newest() < least:
+                return True
+        return False
+
     def _receive(self, slab: Slab, limit: int, oldest: int | None) -> None:
         for name, arrivals in self.streams.arrivals.items():
             found = arrivals.advance(slab.batches.get(name), limit, oldest)
             if not found:
                 continue
             for ready in found:
-                for track in self.streams.tracks_of(name):
+                self._arrived += len(ready) + 1
+                for track in self.streams.tracks_of[name]:
                     track.append(ready)
-            for window in self.streams.windows_of(name):
-                window.notice()
+            if self._expectant:
+                for window in self._expectant:
+                    window.notice()
+                self._expectant = [window for window in self._expectant if window.first is None]
 
     def _evaluate(self, at: Instants) -> Sent | None:
         """The answers at the evaluations among ``at``; what no later instant shows is dropped."""
@@ -189,7 +218,8 @@ class IntervalEvaluator:
                 each.prepare(low, high)
         rows = self._root.changes() if self._differs and not at.void else self._root.run()
         found = self._forms.answers(rows, at) if len(rows) or self._asks else None
-        if self.streams.growth() > _GROWTH:
+        if self._arrived >= _GROWTH:
+            self._arrived = 0
             self.streams.release(bounds, int(at.time[-1]))
         return found
 
@@ -220,9 +250,12 @@ class IntervalEvaluator:
 
     def _collected(self, parts: list[tuple[Instants, Sent]], empty: list[Ids], evaluations: int) -> Answers:
         self._evaluations += evaluations
-        none = np.empty(0, np.int64)
+        columns: Mapping[str, Ids]
+        none = _NONE
+        if not parts and not empty:
+            return Answers(none, self._nothing, none, evaluations)
         if not parts:
-            columns: Mapping[str, Ids] = dict.fromkeys(self._forms.columns, none)
+            columns = self._nothing
             times = none
         elif len(parts) == 1:
             (at, found) = parts[0]
@@ -244,6 +277,7 @@ class IntervalEvaluator:
     def restore(self, state: bytes) -> None:
         """Replace the state by one that ``snapshot`` gave for the same query."""
         self._through, self._ended = load(state, self.streams, self._clock)
+        self._expectant = [window for window in self.streams.windows.values() if window.first is None]
         for inputs in self.streams.inputs.values():
             for each in inputs:
                 each.use(each.track)
@@ -259,6 +293,7 @@ class IntervalEvaluator:
         return {
             "evaluator": "interval",
             "evaluations": self._evaluations,
+            "skipped": self._skipped + self._quiet,
             "live_rows": sum(len(track.rows) for track in tracks),
             "live_messages": sum(len(each.log) for each in self.streams.arrivals.values()),
             "waiting_messages": sum(len(each.pending.time) for each in self.streams.arrivals.values()),
@@ -279,6 +314,7 @@ class IntervalEvaluator:
         }
 
 
+_NONE = np.empty(0, np.int64)
 _LONG = 1024
 _GROWTH = 256
 """Rows and messages that may arrive before what has expired is looked for again."""

@@ -124,6 +124,10 @@ class WindowInput:
         self._stable_first = int(where.searchsorted(low[-1]))
         self._stable_end = int(where.searchsorted(high[0]))
 
+    def newest(self) -> int:
+        """The coordinate of the newest row."""
+        return int(self._rows.column(self._coordinate)[-1])
+
     def __len__(self) -> int:
         return max(self._end - self._first, 0)
 

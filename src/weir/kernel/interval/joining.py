@@ -14,7 +14,7 @@ import numpy as np
 
 from weir.kernel.interval.calculus import Operator
 from weir.kernel.interval.expressions import FALSE_ID, TRUE_ID, Compiled
-from weir.kernel.interval.inputs import Input, Present, RelationInput
+from weir.kernel.interval.inputs import Input, Present, RelationInput, WindowInput
 from weir.kernel.interval.operators import (
     exists,
     join,
@@ -145,6 +145,9 @@ class Joining(Operator):
     def _conditions(self) -> list[Condition]:
         return [Condition(reads, check.keep, check.name) for reads, check in self.checks]
 
+    def required(self) -> list[WindowInput]:
+        return [each for _, part in self.parts for each in part.required()]
+
     def run(self) -> Relation:
         if len(self.parts) == 1:
             flow = self.parts[0][1].run()
@@ -203,6 +206,9 @@ class Optional(Operator):
     @property
     def nests(self) -> bool:  # type: ignore[override]
         return self.left.nests and self.right.nests
+
+    def required(self) -> list[WindowInput]:
+        return self.left.required()
 
     def run(self) -> Relation:
         return self._extended(self.left.run())
@@ -276,6 +282,9 @@ class Difference(Operator):
     @property
     def nests(self) -> bool:  # type: ignore[override]
         return self.left.nests and self.right.nests
+
+    def required(self) -> list[WindowInput]:
+        return self.left.required()
 
     def run(self) -> Relation:
         return self._reduced(self.left.run())

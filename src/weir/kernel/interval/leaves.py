@@ -50,11 +50,13 @@ class Streams:
         self.readers: dict[int, dict[str, Window]] = {}
         self.inputs: dict[str, list[WindowInput]] = {}
         self.counts = Counts()
-        self._released = 0
+        self.tracks_of: dict[str, list[Track]] = {}
 
-    def tracks_of(self, stream: str) -> list[Track]:
-        """The tracks of one stream."""
-        return [track for key, track in self.tracks.items() if key[0] == stream]
+    def seal(self) -> None:
+        """Once everything is declared and compiled."""
+        self.tracks_of = {
+            name: [track for key, track in self.tracks.items() if key[0] == name] for name in self.arrivals
+        }
 
     def windows_of(self, stream: str) -> list[Window]:
         """The windows over one stream."""
@@ -71,13 +73,8 @@ class Streams:
         for track in self.tracks.values():
             track.derived.clear()
 
-    def growth(self) -> int:
-        """How much has arrived since expired rows were dropped the last time."""
-        return sum(each.log.end + each.total for each in self.arrivals.values()) - self._released
-
     def release(self, bounds: Mapping[str, tuple[Ids, Ids]], time: int) -> None:
         """Drop what no instant after the last of ``bounds`` (at ``time``) can show."""
-        self._released += self.growth()
         for track in self.tracks.values():
             windows = self.readers[id(track)]
             for each in (track, *track.derived):
@@ -108,7 +105,8 @@ class Streams:
         else:
             keeping = Keeping.LATEST
         floor = window.floor if keeping is Keeping.FIRST else LOWEST
-        coordinates = tuple(sorted({spec.rows_by, *extra}))
+        needed = {each.spec.rows_by for each in self.windows_of(spec.stream)}
+        coordinates = tuple(sorted(needed.union(extra)))
         key = (spec.stream, tuple(slots), keeping, floor, coordinates)
         found = self.tracks.get(key)
         if found is None:

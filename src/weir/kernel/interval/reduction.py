@@ -13,10 +13,10 @@ import numpy as np
 from weir.kernel.interval.calculus import Leaf, Operator
 from weir.kernel.interval.inputs import StaticInput, WindowInput
 from weir.kernel.interval.keys import combine
-from weir.kernel.interval.track import Accept
+from weir.kernel.interval.track import FEW, Accept
 from weir.rdf.columns import Ids, Mask
 
-_FEW = 8
+_SMALL = 1 << 16
 
 
 def reduce_windows(parts: Sequence[Operator]) -> None:
@@ -26,41 +26,69 @@ def reduce_windows(parts: Sequence[Operator]) -> None:
     for window in inputs:
         if not isinstance(window, WindowInput):
             continue
-        tests: list[tuple[tuple[int, ...], Ids]] = []
+        tests: list[Membership] = []
         for view in views:
             shared = [name for name in window.variables if name in view.variables]
             shared = [name for name in shared if name not in view.view.optional]
             if shared:
-                places = tuple(window.place_of(name) for name in shared)
-                tests.append((places, np.unique(combine([view.view.columns[name] for name in shared]))))
+                columns = [view.view.columns[name] for name in shared]
+                tests.append(Membership([window.place_of(name) for name in shared], columns))
         if tests:
-            window.reduce(_accepting(sorted(tests, key=lambda test: len(test[1]))))
+            window.reduce(_accepting(sorted(tests, key=len)))
 
 
-def _accepting(tests: Sequence[tuple[tuple[int, ...], Ids]]) -> Accept:
-    """Whether the keys of a row are among those of every view; a collision of keys does no harm."""
+class Membership:
+    """Whether the terms of a row, at some places, occur together in a view."""
 
-    def accept(columns: Sequence[Ids]) -> Mask:
-        mask: Mask | None = None
-        for places, keys in tests:
-            found = _among(combine([columns[place] for place in places]), keys)
-            mask = found if mask is None else mask & found
-            if not mask.any():
-                return mask
-        assert mask is not None
-        return mask
+    def __init__(self, places: Sequence[int], columns: Sequence[Ids]) -> None:
+        self.places = tuple(places)
+        self._keys = np.unique(combine(columns))
+        self._few: set[object] = set()
+        if len(self._keys) <= _SMALL:
+            single = len(columns) == 1
+            self._few = set(
+                columns[0].tolist() if single else zip(*(c.tolist() for c in columns), strict=True)
+            )
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def mask(self, columns: Sequence[Ids]) -> Mask:
+        """For whole columns; a collision of combined keys lets a row in and does no harm."""
+        values = combine([columns[place] for place in self.places])
+        if not len(self._keys):
+            return np.zeros(len(values), np.bool_)
+        place = self._keys.searchsorted(values)
+        np.minimum(place, len(self._keys) - 1, out=place)
+        return np.asarray(self._keys[place] == values)
+
+    def rows(self, columns: Sequence[Ids], rows: list[int]) -> list[int]:
+        """For a handful of rows: those of ``rows`` that are in."""
+        if len(self._keys) > _SMALL:
+            mask = self.mask(columns)
+            return [row for row in rows if mask[row]]
+        if len(self.places) == 1:
+            values = columns[self.places[0]].tolist()
+            return [row for row in rows if values[row] in self._few]
+        tuples = list(zip(*(columns[place].tolist() for place in self.places), strict=True))
+        return [row for row in rows if tuples[row] in self._few]
+
+
+def _accepting(tests: Sequence[Membership]) -> Accept:
+    def accept(columns: Sequence[Ids]) -> Ids:
+        if len(columns[0]) <= FEW:
+            rows = list(range(len(columns[0])))
+            for test in tests:
+                rows = test.rows(columns, rows)
+                if not rows:
+                    return _NONE
+            return np.array(rows, np.int64)
+        mask = tests[0].mask(columns)
+        for test in tests[1:]:
+            mask &= test.mask(columns)
+        return mask.nonzero()[0]
 
     return accept
 
 
-def _among(values: Ids, keys: Ids) -> Mask:
-    if len(keys) <= _FEW:
-        if not len(keys):
-            return np.zeros(len(values), np.bool_)
-        found: Mask = values == keys[0]
-        for key in keys[1:]:
-            found |= values == key
-        return found
-    place = keys.searchsorted(values)
-    np.minimum(place, len(keys) - 1, out=place)
-    return np.asarray(keys[place] == values)
+_NONE = np.empty(0, np.int64)

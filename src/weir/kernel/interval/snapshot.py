@@ -36,13 +36,18 @@ def dump(streams: Streams, clock: Clock, through: int | None, ended: bool) -> by
         "ended": ended,
         "cursor": _place(clock.cursor),
         "last": None if clock.last is None else _place(clock.last),
-        "windows": {name: [each.first, each.last, *each.base] for name, each in streams.windows.items()},
+        "windows": {name: [each.first, *each.base] for name, each in streams.windows.items()},
         "streams": {},
         "tracks": [],
     }
     for name, arrivals in streams.arrivals.items():
         log = arrivals.log
-        header["streams"][name] = {"first": log.first, "total": arrivals.total, "late": arrivals.late}
+        header["streams"][name] = {
+            "first": log.first,
+            "total": arrivals.total,
+            "late": arrivals.late,
+            "last": arrivals.last,
+        }
         _write(body, [log.column(0), log.column(1)])
         _write(body, [getattr(arrivals.pending, column) for column in _MESSAGES])
         _write(body, [getattr(arrivals.pending, column) for column in _ROWS])
@@ -65,15 +70,15 @@ def load(state: bytes, streams: Streams, clock: Clock) -> tuple[int | None, bool
         )
     for name, arrivals in streams.arrivals.items():
         entry = header["streams"][name]
-        arrivals.total, arrivals.late = entry["total"], entry["late"]
+        arrivals.total, arrivals.late, arrivals.last = entry["total"], entry["late"], entry["last"]
         arrivals.log.restore(entry["first"], _read(body))
         messages, rows = _read(body), _read(body)
         arrivals.pending = Batch(*messages, *rows) if messages else Batch.empty()
     for entry, track in zip(header["tracks"], streams.tracks.values(), strict=True):
         track.restore(entry["first"], _read(body))
-    for name, (first, last, message, triple) in header["windows"].items():
+    for name, (first, message, triple) in header["windows"].items():
         window = streams.windows[name]
-        window.first, window.last, window.base = first, last, (message, triple)
+        window.first, window.base = first, (message, triple)
     clock.cursor = Cursor(*header["cursor"])
     clock.last = None if header["last"] is None else Cursor(*header["last"])
     return header["through"], header["ended"]

@@ -17,22 +17,26 @@ from weir.rdf.columns import Ids, Mask
 
 
 class Window:
-    """One window over one stream. ``first`` and ``last`` are the times of the first and the latest message
-    that it sees, None before.
+    """One window over one stream. ``first`` is the time of the first message that it sees, None before.
 
     ``base`` is how many messages and triples of the stream went before that one. Numbers in brackets
     refer to the decision record on time.
     """
 
-    __slots__ = ("arrivals", "base", "first", "last", "position", "spec")
+    __slots__ = ("arrivals", "base", "first", "position", "spec")
 
     def __init__(self, spec: Spec, arrivals: Arrivals, position: int = 0) -> None:
         self.spec = spec
         self.arrivals = arrivals
         self.position = position
         self.first: int | None = None
-        self.last: int | None = None
         self.base = (0, 0)
+
+    @property
+    def last(self) -> int | None:
+        """The time of the latest message that the window sees."""
+        last = self.arrivals.last
+        return None if last is None or last < self.floor else last
 
     @property
     def floor(self) -> int:
@@ -50,10 +54,8 @@ class Window:
         return 0
 
     def notice(self) -> None:
-        """Look at the messages newly logged; they come in the order of time."""
+        """Look for the first message among those newly logged; they come in the order of time."""
         times = self.arrivals.times
-        if len(times) and times[-1] >= self.floor:
-            self.last = int(times[-1])
         if self.first is not None or not len(times):
             return
         place = 0 if self.spec.anchor is None else int(np.searchsorted(times, self.floor))
@@ -73,6 +75,20 @@ class Window:
         if at.void:
             low[0] = high[0] = LOWEST
         return low, high
+
+    def least(self, time: int) -> int | None:
+        """``low`` at the instant ``time``, where it is a short calculation; None elsewhere."""
+        spec = self.spec
+        if spec.tuples or spec.step is not None or spec.unit is not None:
+            return None
+        if spec.count is None:
+            return None if spec.width is None else time + 1 - spec.lag - spec.width
+        log = self.arrivals.log
+        place = int(self.arrivals.times.searchsorted(time, side="right"))
+        if not spec.numbered:
+            return log.first + place - spec.count
+        total = int(log.column(1)[place]) if place < len(log) else self.arrivals.total
+        return total - spec.count
 
     # Time windows
 
