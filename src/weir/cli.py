@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from weir.console import summary
+from weir.console import load_with_progress, summary
 from weir.engine import Engine, sink_for
 from weir.errors import CheckpointError, SyntaxError, TranslationError, UsageError, WeirError
 from weir.explain import explain_text
@@ -93,6 +93,22 @@ def run(
         typer.echo(summary(metrics, letters), err=True)
         if metrics.interrupted and not watch:
             raise typer.Exit(130)
+
+
+@app.command()
+def load(
+    files: Annotated[list[str], typer.Argument(help="Graph files or folders, FILE or IRI=FILE.")],
+    into: Annotated[Path, typer.Option(help="The store, made or added to.", metavar="DIR")],
+    master: Annotated[str | None, typer.Option(help="The Spark master; all local cores by default.")] = None,
+) -> None:
+    """Load graphs into a Parquet store by Spark; ``--graph IRI=DIR`` and ``--default-graph DIR`` read it."""
+    with reported():
+        sources = [
+            ("", text) if Path(text).exists() else _pair(text, "load", "FILE or IRI=FILE") for text in files
+        ]
+        store = load_with_progress([(iri, Path(path)) for iri, path in sources], into, master)
+        for name, count in sorted(store.manifest.graphs.items()):
+            typer.echo(f"{name or 'default graph'}: {count:,} triples")
 
 
 @app.command()

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
+
+from weir.background.graphs.store import GraphStore
+from weir.runtime.load import load_graphs
 from weir.runtime.metrics import Metrics
+from weir.runtime.session import open_session
 
 
 def summary(metrics: Metrics, dead_letters: Path | None) -> str:
@@ -23,3 +30,16 @@ def summary(metrics: Metrics, dead_letters: Path | None) -> str:
     if metrics.late:
         aside.append(f"{metrics.late:,} late")
     return line + (f"\nweir: {', '.join(aside)}" if aside else "")
+
+
+def load_with_progress(
+    sources: Sequence[tuple[str, Path]], into: Path, master: str | None = None
+) -> GraphStore:
+    """Load graphs into a store with a bar on standard error, where that is a terminal."""
+    spark = open_session(master)
+    columns = (TextColumn("reading"), BarColumn(), DownloadColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("reading", total=None)
+        return load_graphs(
+            spark, sources, into, progress=lambda done, total: bar.update(task, completed=done, total=total)
+        )

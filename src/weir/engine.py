@@ -17,6 +17,7 @@ from urllib.parse import parse_qsl
 from pyspark.sql import SparkSession
 from rich.console import Console
 
+from weir.background.graphs.library import Library
 from weir.background.service.config import HINT, config_of, hinted
 from weir.background.service.resolver import ServiceResolver
 from weir.errors import CheckpointError, UsageError
@@ -24,11 +25,11 @@ from weir.kernel.background import Background
 from weir.kernel.evaluator import choose_evaluator
 from weir.language import Query, parse
 from weir.rdf.dictionary import Dictionary
-from weir.runtime.catalog import Catalog, GraphEntry, Registration, ServiceEntry, StreamEntry, entry_of
+from weir.runtime.catalog import Catalog, Registration, ServiceEntry, StreamEntry, entry_of
 from weir.runtime.checkpoint import Checkpoint, source_name
 from weir.runtime.control import Entry
 from weir.runtime.feeds import FileFeed, FileSource, Offset, offset_of
-from weir.runtime.graphs import store_graph
+from weir.runtime.graphs import write_extract
 from weir.runtime.group import evaluation_order
 from weir.runtime.job import Job, Pipeline
 from weir.runtime.layout import place
@@ -65,7 +66,7 @@ class Engine:
     master: str | None = None
     spark: SparkSession | None = None
     _streams: dict[str, FileSource] = field(default_factory=dict)
-    _graphs: dict[str | None, list[Path]] = field(default_factory=dict)
+    _graphs: Library = field(default_factory=Library)
     _queries: dict[str, _Registered] = field(default_factory=dict)
     _services: dict[str, dict[str, Any]] = field(default_factory=dict)
 
@@ -99,11 +100,11 @@ class Engine:
         self._streams[iri] = made
 
     def graph(self, iri: str | None, source: str | Path) -> None:
-        """A static graph from a file; without an IRI it is the default graph."""
-        path = Path(source)
-        if not path.is_file():
-            raise UsageError(f"no such graph file: {source}")
-        self._graphs.setdefault(iri, []).append(path)
+        """A static graph: a file, a folder of files, or a store that ``weir load`` made.
+
+        Without an IRI it is the default graph; a store then brings all its graphs under their own names.
+        """
+        self._graphs.add(iri, Path(source))
 
     def register(
         self,
@@ -178,7 +179,9 @@ class Engine:
     ) -> Job:
         spark = self.spark or open_session(self.master)
         cores = spark.sparkContext.defaultParallelism
-        checkpoint = Checkpoint.open(folder.absolute(), version=metadata.version("weir"), slots=cores)
+        checkpoint = Checkpoint.open(
+            folder.absolute(), version=metadata.version("weir"), slots=cores, key=self._graphs.key
+        )
         self._enrol(checkpoint, cores)
         logs = checkpoint.own / "sinks"
         every = [make(logs) if callable(make) else make for make in sinks]
@@ -229,14 +232,13 @@ class Engine:
             service = ServiceEntry(endpoint, settings)
             if catalog.services.get(endpoint) != service:
                 entries.append(entry_of(service, batch))
-        for graph, paths in self._graphs.items():
-            file = store_graph(paths, checkpoint.graphs, checkpoint.key)
-            if graph not in catalog.graphs:
-                entries.append(entry_of(GraphEntry(graph, file), batch))
         new = {name: item for name, item in self._queries.items() if name not in catalog.queries}
         slots = place({name: item.query for name, item in new.items()}, catalog, known, checkpoint.slots)
+        shelf = self._graphs.open(Dictionary(checkpoint.key))
         for name, item in new.items():
-            made = Registration(name, item.text, item.dialect, chosen[name], (slots[name],))
+            extract = shelf.extract(item.query, tuple(self._streams))
+            graphs = write_extract(extract, shelf.dictionary, checkpoint.graphs)
+            made = Registration(name, item.text, item.dialect, chosen[name], (slots[name],), graphs=graphs)
             entries.append(entry_of(made, batch))
         log.append(entries)
 

@@ -14,11 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from weir.kernel.background import Background, GraphTable
+from weir.background.graphs.embedded import read_graphs
+from weir.background.graphs.tables import DEFAULT
+from weir.kernel.background import Background
 from weir.rdf.lines import parse_lines
 from weir.runtime.catalog import Catalog, Registration, StreamEntry
 from weir.runtime.frames import Frame
-from weir.runtime.graphs import load_graph, store_graph
 from weir.runtime.group import Group, Step
 from weir.runtime.matching import MatchPlan
 from weir.runtime.members import make_member
@@ -97,7 +98,7 @@ class Scenario:
         for member in self._members(tuple(streams)):
             read |= dict.fromkeys(reading.stream for reading in member.readings)
         entries = {iri: StreamEntry(iri, wait) for iri in read}
-        self._catalog = Catalog(entries, {}, registered)
+        self._catalog = Catalog(entries, registered)
         self._plan = MatchPlan(self._catalog, 1, KEY)
         self._group = self._fresh()
         self.lanes: dict[tuple[str, str], Lane] = {}
@@ -166,12 +167,10 @@ class Scenario:
 
 
 def _background(graphs: Mapping[str | None, str], dictionary: StreamTexts) -> Background:
-    tables: dict[str | None, GraphTable] = {}
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+        sources: dict[str, list[Path]] = {}
         for number, (iri, text) in enumerate(graphs.items()):
-            source = folder / f"{number}.ttl"
+            source = Path(name) / f"{number}.ttl"
             source.write_text(text, encoding="utf-8")
-            tables[iri] = load_graph(folder / store_graph([source], folder, KEY), dictionary)
-    default = tables.pop(None, GraphTable.empty())
-    return Background(default, {iri: table for iri, table in tables.items() if iri is not None})
+            sources[iri or DEFAULT] = [source]
+        return read_graphs(sources, dictionary)

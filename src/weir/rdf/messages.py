@@ -100,8 +100,9 @@ def assemble(
     firsts = np.cumsum(triples) - triples
     place = np.arange(len(message)) - firsts[message]
     tag = hashlib.blake2b(scope.encode(), digest_size=6, key=key[:64]).hexdigest()
-    scoped = [_scoped(column, position[message], tag, key) for column in columns]
-    return Messages(time, position, triples, message, place, *scoped, tuple(rejected))
+    subject, predicate, target, graph = (_scoped(each, position[message], tag, key) for each in columns)
+    found = tuple(rejected)
+    return Messages(time, position, triples, message, place, subject, predicate, target, graph, found)
 
 
 def _scoped(terms: Terms, positions: Ids, tag: str, key: bytes) -> Terms:

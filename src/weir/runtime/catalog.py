@@ -1,4 +1,4 @@
-"""What is registered as of a batch: streams, graphs and queries, replayed from the control log."""
+"""What is registered as of a batch: streams and queries, replayed from the control log."""
 
 from __future__ import annotations
 
@@ -19,14 +19,6 @@ class StreamEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class GraphEntry:
-    """A static graph as a file of encoded columns; ``iri`` None is the default graph."""
-
-    iri: str | None
-    file: str
-
-
-@dataclass(frozen=True, slots=True)
 class ServiceEntry:
     """What is declared about a SERVICE endpoint (``background.service.config``), as plain settings."""
 
@@ -38,6 +30,7 @@ class ServiceEntry:
 class Registration:
     """A registered query. It lives in ``slots``: one, or all of them where it is split.
 
+    ``graphs`` names its extract of the static graphs, None where it reads none.
     ``share`` is the place (0 subject, 1 predicate, 2 object) of the variable that splits it. It sees only
     messages of batch ``since`` and later.
     """
@@ -48,6 +41,7 @@ class Registration:
     evaluator: str = "auto"
     slots: tuple[int, ...] = (0,)
     share: int | None = None
+    graphs: str | None = None
     since: int = 0
 
 
@@ -56,7 +50,6 @@ class Catalog:
     """The state of the control log at some batch. ``version`` tells catalogs of one log apart."""
 
     streams: Mapping[str, StreamEntry] = field(default_factory=dict)
-    graphs: Mapping[str | None, GraphEntry] = field(default_factory=dict)
     queries: Mapping[str, Registration] = field(default_factory=dict)
     version: int = 0
     services: Mapping[str, ServiceEntry] = field(default_factory=dict)
@@ -77,9 +70,6 @@ class Catalog:
             case "stream":
                 stream = StreamEntry(**values)
                 return replace(grown, streams={**self.streams, stream.iri: stream})
-            case "graph":
-                graph = GraphEntry(**values)
-                return replace(grown, graphs={**self.graphs, graph.iri: graph})
             case "service":
                 service = ServiceEntry(**values)
                 return replace(grown, services={**self.services, service.endpoint: service})
@@ -94,13 +84,12 @@ class Catalog:
 
 _OPERATIONS: Mapping[type, str] = {
     StreamEntry: "stream",
-    GraphEntry: "graph",
     ServiceEntry: "service",
     Registration: "register",
 }
 
 
-def entry_of(item: StreamEntry | GraphEntry | ServiceEntry | Registration, batch: int) -> Entry:
+def entry_of(item: StreamEntry | ServiceEntry | Registration, batch: int) -> Entry:
     """The log entry that registers ``item`` from ``batch`` on."""
     operation = _OPERATIONS[type(item)]
     values = asdict(item)

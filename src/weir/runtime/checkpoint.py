@@ -65,8 +65,9 @@ class Checkpoint:
         return ControlLog(self.own)
 
     @staticmethod
-    def open(folder: Path, *, version: str, slots: int) -> Checkpoint:
-        """Open, or make, the checkpoint in ``folder``; ``slots`` counts for a new one."""
+    def open(folder: Path, *, version: str, slots: int, key: bytes | None = None) -> Checkpoint:
+        """Open, or make, the checkpoint in ``folder``; the rest counts for a new one, which draws a key
+        of its own where none is given."""
         path = folder / "weir" / "meta.json"
         if path.exists():
             return Checkpoint(folder, _read_meta(path))
@@ -74,7 +75,7 @@ class Checkpoint:
             raise CheckpointError(
                 f"{folder} is not a checkpoint of Weir, and not empty", hint="give an empty or a new folder"
             )
-        meta = Meta(FORMAT, version, secrets.token_hex(16), slots)
+        meta = Meta(FORMAT, version, (key or secrets.token_bytes(16)).hex(), slots)
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_suffix(".partial")
         with open(partial, "w", encoding="utf-8") as file:

@@ -1,104 +1,100 @@
-"""Static graphs as encoded files beside the checkpoint: read once by the driver, mapped by workers.
+"""Extracts as files beside the checkpoint: written once by the driver, mapped by workers.
 
-A file is an Arrow IPC file of triples and one of texts, named by its content, so equal graphs share it.
+An extract is a folder of Arrow IPC files (triples by graph, and the texts of their terms), named by what is
+in it, so that queries with equal extracts share one.
 """
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pyarrow as pa
-import pyoxigraph as ox
 
-from weir.errors import DataError, UsageError
-from weir.kernel.background import GraphTable
+from weir.background.graphs.tables import DEFAULT
+from weir.kernel.background import Background, GraphTable
+from weir.rdf.columns import Ids
 from weir.rdf.dictionary import Dictionary
-from weir.rdf.ids import encode_texts
-from weir.rdf.statements import QuadText, quad_texts
 
-_FORMATS = {
-    ".nt": ox.RdfFormat.N_TRIPLES,
-    ".nq": ox.RdfFormat.N_QUADS,
-    ".ttl": ox.RdfFormat.TURTLE,
-    ".trig": ox.RdfFormat.TRIG,
-    ".jsonld": ox.RdfFormat.JSON_LD,
-    ".rdf": ox.RdfFormat.RDF_XML,
-    ".owl": ox.RdfFormat.RDF_XML,
-    ".xml": ox.RdfFormat.RDF_XML,
-}
+_VALIDITY = ("start", "end")
 
 
-def store_graph(sources: Sequence[Path], folder: Path, key: bytes) -> str:
-    """Encode graph files, merged into one graph, into ``folder``; the name of the result.
-
-    A malformed file is an error and leaves nothing behind.
-    """
-    quads = [quad for source in sources for quad in _read(source)]
-    digest = hashlib.sha256(repr(sorted(quads)).encode()).hexdigest()[:20]
-    name = f"{digest}.graph"
+def write_extract(background: Background, dictionary: Dictionary, folder: Path) -> str:
+    """Write graphs and the texts of their terms into ``folder``; the name of the result."""
+    tables: Mapping[str, GraphTable] = {DEFAULT: background.default, **background.named}
+    triples = pa.concat_tables([_triples(table) for _, table in sorted(tables.items())])
+    ids = np.unique(np.concatenate([triples[name].to_numpy() for name in ("s", "p", "o")]))
+    ids = ids[ids > 0]
+    texts = pa.table({"id": ids, "text": pa.array(dictionary.texts(ids), pa.large_string())})
+    rows = [len(table.subject) for _, table in sorted(tables.items())]
+    names = pa.table({"name": pa.array(sorted(tables), pa.string()), "rows": rows})
+    parts = {"triples": triples, "texts": texts, "names": names}
+    digest = hashlib.sha256()
+    for part in parts.values():
+        digest.update(_bytes(part))
+    name = f"{digest.hexdigest()[:20]}.graphs"
     target = folder / name
     if target.exists():
         return name
-    columns = [pl.Series([quad[place] for quad in quads], dtype=pl.String) for place in range(3)]
-    ids = [encode_texts(column, key) for column in columns]
-    rows = np.unique(np.stack(ids), axis=1) if quads else np.empty((3, 0), np.int64)
-    texts = pl.concat(columns)
-    every, first = np.unique(np.concatenate(ids), return_index=True)
-    named = every > 0
-    folder.mkdir(parents=True, exist_ok=True)
     partial = target.with_suffix(".partial")
-    partial.mkdir(exist_ok=True)
-    _write(
-        partial / "triples.arrow", {"s": pa.array(rows[0]), "p": pa.array(rows[1]), "o": pa.array(rows[2])}
-    )
-    kept = texts.gather(first[named]).to_arrow().cast(pa.large_string())
-    _write(partial / "texts.arrow", {"id": pa.array(every[named]), "text": kept})
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    for part_name, part in parts.items():
+        (partial / f"{part_name}.arrow").write_bytes(_bytes(part))
     os.replace(partial, target)
     return name
 
 
-def load_graph(path: Path, dictionary: Dictionary) -> GraphTable:
-    """The graph of a stored file; its texts go into ``dictionary``."""
+def load_extract(path: Path, dictionary: Dictionary) -> Background:
+    """The graphs of an extract, mapped; their texts go into ``dictionary``."""
     texts = _map(path / "texts.arrow")
-    dictionary.add(texts["id"].to_numpy(), texts["text"].to_pylist())
+    dictionary.add(_column(texts, "id"), texts["text"].to_pylist())
     triples = _map(path / "triples.arrow")
-    return GraphTable(*(triples[name].to_numpy() for name in ("s", "p", "o")))
+    names = _map(path / "names.arrow")
+    tables: dict[str, GraphTable] = {}
+    first = 0
+    for name, rows in zip(names["name"].to_pylist(), names["rows"].to_pylist(), strict=True):
+        part = triples.slice(first, rows)
+        validity = [_optional(part, each) for each in _VALIDITY]
+        tables[name] = GraphTable(*(_column(part, each) for each in ("s", "p", "o")), *validity)
+        first += rows
+    default = tables.pop(DEFAULT, GraphTable.empty())
+    return Background(default, tables)
 
 
-def _read(source: Path) -> Iterator[QuadText]:
-    suffixes = source.suffixes
-    packed = suffixes[-1:] == [".gz"]
-    suffix = suffixes[-2] if packed and len(suffixes) > 1 else suffixes[-1] if suffixes else ""
-    form = _FORMATS.get(suffix)
-    if form is None:
-        raise UsageError(
-            f"unknown graph format: {source.name}",
-            hint=f"known endings: {', '.join(_FORMATS)}, each with .gz",
-        )
-    if not source.is_file():
-        raise UsageError(f"no such graph file: {source}")
-    base = "file://" + str(source.resolve())
-    try:
-        with gzip.open(source, "rb") if packed else open(source, "rb") as file:
-            prefix = hashlib.sha256(str(source.resolve()).encode()).hexdigest()[:8]
-            for quad in quad_texts(ox.parse(file, format=form, base_iri=base)):  # type: ignore[arg-type]
-                yield tuple(f"_:g{prefix}x{t[2:]}" if t.startswith("_:") else t for t in quad)  # type: ignore[misc]
-    except (SyntaxError, ValueError, OSError, EOFError) as error:
-        raise DataError(f"cannot read the graph file {source}", detail=str(error)) from error
+def _triples(table: GraphTable) -> pa.Table:
+    """A graph's triples sorted; validity is null where the graph never changes."""
+    order = np.lexsort((table.object, table.subject, table.predicate))
+    rows = len(order)
+    columns = {"s": table.subject, "p": table.predicate, "o": table.object}
+    data = {column: pa.array(values[order]) for column, values in columns.items()}
+    for column, values in zip(_VALIDITY, (table.start, table.end), strict=True):
+        data[column] = pa.nulls(rows, pa.int64()) if values is None else pa.array(values[order])
+    return pa.table(data)
 
 
-def _write(path: Path, columns: dict[str, pa.Array]) -> None:
-    batch = pa.record_batch(list(columns.values()), names=list(columns))
-    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, batch.schema) as writer:
-        writer.write_batch(batch)
+def _bytes(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, table.schema) as writer:
+        for batch in table.combine_chunks().to_batches():
+            writer.write_batch(batch)
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
 
 
 def _map(path: Path) -> pa.Table:
     with pa.memory_map(str(path)) as source:
         return pa.ipc.open_file(source).read_all()
+
+
+def _column(table: pa.Table, name: str) -> Ids:
+    column: Ids = table[name].combine_chunks().to_numpy(zero_copy_only=False)
+    return column
+
+
+def _optional(table: pa.Table, name: str) -> Ids | None:
+    return None if table[name].null_count == len(table) else _column(table, name)

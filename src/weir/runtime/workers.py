@@ -12,11 +12,11 @@ from pathlib import Path
 from pyspark import TaskContext
 
 from weir.background.service.config import config_of
-from weir.kernel.background import Background, GraphTable
-from weir.runtime.catalog import Catalog
+from weir.kernel.background import Background
+from weir.runtime.catalog import Catalog, Registration
 from weir.runtime.checkpoint import Checkpoint
 from weir.runtime.control import ControlLog
-from weir.runtime.graphs import load_graph
+from weir.runtime.graphs import load_extract
 from weir.runtime.group import Group
 from weir.runtime.matching import MatchPlan
 from weir.runtime.members import make_member
@@ -84,19 +84,16 @@ class Workplace:
         ]
         if not missing:
             return
-        background = self._background(catalog, group.dictionary)
         for registration in missing:
+            background = self._background(registration, group.dictionary)
             member = make_member(registration, background, group.dictionary, catalog.streams, group.services)
             member.slot = slot
             group.add(member)
 
-    def _background(self, catalog: Catalog, dictionary: StreamTexts) -> Background:
-        tables: dict[str | None, GraphTable] = {
-            iri: load_graph(self.checkpoint.graphs / entry.file, dictionary)
-            for iri, entry in catalog.graphs.items()
-        }
-        default = tables.pop(None, GraphTable.empty())
-        return Background(default, {iri: table for iri, table in tables.items() if iri is not None})
+    def _background(self, registration: Registration, dictionary: StreamTexts) -> Background:
+        if registration.graphs is None:
+            return Background()
+        return load_extract(self.checkpoint.graphs / registration.graphs, dictionary)
 
 
 _WORKPLACES: dict[str, Workplace] = {}

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weir.background.graphs.tables import DEFAULT, IndexedTable, TripleSource, take
+from weir.background.graphs.tables import DEFAULT, IndexedTable, TripleSource, merged, take
 from weir.kernel.background import Background, GraphTable
 from weir.language.algebra import (
     Link,
@@ -91,8 +91,8 @@ class Extractor:
         tables: dict[str, list[GraphTable]] = {}
         for scan, selections in used.items():
             tables.setdefault(scan[0], []).append(self._selected(scan, selections))
-        default = _union(tables.get(DEFAULT, []))
-        return Background(default, {name: _union(tables.get(name, [])) for name in names})
+        default = merged(tables.get(DEFAULT, []))
+        return Background(default, {name: merged(tables.get(name, [])) for name in names})
 
     def _part(self, scan: Scan, places: dict[str, str]) -> _Part:
         if scan not in self._tables:
@@ -234,26 +234,3 @@ def _may_be_empty(path: Path) -> bool:
         return True
     inner = [getattr(path, name) for name in ("path", "left", "right") if hasattr(path, name)]
     return any(_may_be_empty(each) for each in inner)
-
-
-def _union(tables: Sequence[GraphTable]) -> GraphTable:
-    """Tables of one graph as one table, equal rows once."""
-    if not tables:
-        return GraphTable.empty()
-    if len(tables) == 1:
-        return tables[0]
-    timed = any(table.start is not None or table.end is not None for table in tables)
-    columns = [
-        np.concatenate([getattr(table, name) for table in tables])
-        for name in ("subject", "predicate", "object")
-    ]
-    if timed:
-        columns.append(np.concatenate([_bound(table, "start", np.iinfo(np.int64).min) for table in tables]))
-        columns.append(np.concatenate([_bound(table, "end", np.iinfo(np.int64).max) for table in tables]))
-    distinct = np.unique(np.stack(columns), axis=1)
-    return GraphTable(*distinct)
-
-
-def _bound(table: GraphTable, name: str, default: int) -> Ids:
-    column: Ids | None = getattr(table, name)
-    return np.full(len(table.subject), default, np.int64) if column is None else column

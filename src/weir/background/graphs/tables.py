@@ -32,11 +32,17 @@ class TripleSource(Protocol):
 
 
 class StoreSource:
-    """The graphs of a Parquet store; ``dictionary`` has the store's key."""
+    """The graphs of a Parquet store, as ids of ``dictionary``'s key.
+
+    Where the store has another key, what a scan finds is encoded anew by its texts: right, but as slow as
+    the scan is large. A new checkpoint takes the key of its store, so that this is the exception.
+    """
 
     def __init__(self, store: GraphStore, dictionary: Dictionary) -> None:
         self.store = store
         self.dictionary = dictionary
+        self._own = Dictionary(store.key)
+        self._same = store.key == dictionary.key
 
     def names(self) -> Sequence[str]:
         return tuple(name for name in self.store.manifest.graphs if name != DEFAULT)
@@ -46,8 +52,51 @@ class StoreSource:
     ) -> GraphTable:
         if graph not in self.store.manifest.graphs:
             return GraphTable.empty()
-        number = 0 if graph == DEFAULT else self.dictionary.encode(IRI(graph))
-        return self.store.table(number, predicates, subject, object)
+        number = 0 if graph == DEFAULT else self._own.encode(IRI(graph))
+        chosen = None if predicates is None else [self._there(each) for each in predicates]
+        ends = [None if end is None else self._there(end) for end in (subject, object)]
+        found = self.store.table(number, chosen, ends[0], ends[1])
+        if self._same:
+            return found
+        return GraphTable(*(self._here(column) for column in (found.subject, found.predicate, found.object)))
+
+    def add_texts(self, ids: Ids) -> None:
+        """Put the texts of a column into the dictionary, where they are not yet."""
+        if self._same:
+            missing = [each for each in np.unique(ids).tolist() if each and each not in self.dictionary]
+            self.store.add_texts(np.array(missing, np.int64), self.dictionary)
+
+    def _there(self, identifier: int) -> int:
+        if self._same or identifier < 0:
+            return identifier
+        return int(self._own.encode_texts([self.dictionary.text(identifier)])[0])
+
+    def _here(self, column: Ids) -> Ids:
+        distinct, where = np.unique(column, return_inverse=True)
+        hashed = distinct > 0
+        if hashed.any():
+            distinct[hashed] = self.dictionary.encode_texts(self.store.texts(distinct[hashed]))
+        return distinct[where]
+
+
+class CombinedSource:
+    """Several sources as one; each comes with the names under which its graphs are known here."""
+
+    def __init__(self, parts: Sequence[tuple[TripleSource, Mapping[str, str]]]) -> None:
+        self.parts = parts
+
+    def names(self) -> Sequence[str]:
+        return tuple(dict.fromkeys(name for _, names in self.parts for name in names if name != DEFAULT))
+
+    def scan(
+        self, graph: str, predicates: Collection[int] | None, subject: int | None, object: int | None
+    ) -> GraphTable:
+        found = [
+            source.scan(names[graph], predicates, subject, object)
+            for source, names in self.parts
+            if graph in names
+        ]
+        return merged([table for table in found if len(table.subject)])
 
 
 class TableSource:
@@ -84,6 +133,27 @@ def take(table: GraphTable, rows: Ids) -> GraphTable:
         None if table.start is None else table.start[rows],
         None if table.end is None else table.end[rows],
     )
+
+
+def merged(tables: Sequence[GraphTable]) -> GraphTable:
+    """Tables of one graph as one table, equal rows once."""
+    if not tables:
+        return GraphTable.empty()
+    if len(tables) == 1:
+        return tables[0]
+    columns = [
+        np.concatenate([getattr(table, name) for table in tables])
+        for name in ("subject", "predicate", "object")
+    ]
+    if any(table.start is not None or table.end is not None for table in tables):
+        columns.append(np.concatenate([_bound(table, "start", np.iinfo(np.int64).min) for table in tables]))
+        columns.append(np.concatenate([_bound(table, "end", np.iinfo(np.int64).max) for table in tables]))
+    return GraphTable(*np.unique(np.stack(columns), axis=1))
+
+
+def _bound(table: GraphTable, name: str, default: int) -> Ids:
+    column: Ids | None = getattr(table, name)
+    return np.full(len(table.subject), default, np.int64) if column is None else column
 
 
 class IndexedTable:

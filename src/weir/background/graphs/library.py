@@ -1,0 +1,79 @@
+"""The static graphs that an engine was given: files read into memory, Parquet stores left where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from weir.background.graphs.embedded import read_graphs
+from weir.background.graphs.extract import Extractor
+from weir.background.graphs.files import graph_files
+from weir.background.graphs.store import MANIFEST, GraphStore
+from weir.background.graphs.tables import (
+    DEFAULT,
+    CombinedSource,
+    StoreSource,
+    TableSource,
+    TripleSource,
+)
+from weir.kernel.background import Background
+from weir.language.query import Query
+from weir.rdf.dictionary import Dictionary
+
+
+class Library:
+    """Graphs by IRI, None for the default graph; each may have several sources."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, list[Path]] = {}
+        self._stores: list[tuple[str | None, GraphStore]] = []
+
+    def add(self, iri: str | None, source: Path) -> None:
+        """A file, a folder of files, or a store, whose default graph then goes by ``iri``; a store
+        without an IRI brings all its graphs under their own names. Nothing is read yet."""
+        if (source / MANIFEST).is_file():
+            self._stores.append((iri, GraphStore(source)))
+            return
+        graph_files([source])
+        self._files.setdefault(iri or DEFAULT, []).append(source)
+
+    @property
+    def key(self) -> bytes | None:
+        """The key of the first store, which a new checkpoint should take; None without a store."""
+        return self._stores[0][1].key if self._stores else None
+
+    def open(self, dictionary: Dictionary) -> Shelf:
+        """Read the files, and make everything ready for extracts."""
+        return Shelf(self._files, self._stores, dictionary)
+
+
+class Shelf:
+    """An opened library under one dictionary."""
+
+    def __init__(
+        self,
+        files: Mapping[str, Sequence[Path]],
+        stores: Sequence[tuple[str | None, GraphStore]],
+        dictionary: Dictionary,
+    ) -> None:
+        self.dictionary = dictionary
+        background = read_graphs(files, dictionary)
+        tables = TableSource(background)
+        parts: list[tuple[TripleSource, Mapping[str, str]]] = [
+            (tables, {name: name for name in tables.tables})
+        ]
+        self._stores = [StoreSource(store, dictionary) for _, store in stores]
+        for (iri, store), source in zip(stores, self._stores, strict=True):
+            names = {name: name for name in store.manifest.graphs} if iri is None else {iri: DEFAULT}
+            parts.append((source, names))
+        self._extractor = Extractor(CombinedSource(parts), dictionary)
+
+    def extract(self, query: Query, streams: Sequence[str]) -> Background:
+        """The query's extract; the texts of its terms are in the dictionary."""
+        found = self._extractor.extract(query, streams)
+        for source in self._stores:
+            for table in (found.default, *found.named.values()):
+                source.add_texts(np.concatenate([table.subject, table.predicate, table.object]))
+        return found
