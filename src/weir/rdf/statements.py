@@ -59,7 +59,7 @@ def read_statements(texts: Sequence[str]) -> list[QuadText | str]:
         return []
     try:
         found = quad_texts(ox.parse("\n".join(texts), format=ox.RdfFormat.N_QUADS))
-    except (SyntaxError, ValueError) as error:
+    except (SyntaxError, ValueError, MemoryError) as error:
         if len(texts) == 1:
             return [_reason(error)]
     else:
@@ -72,7 +72,7 @@ def read_statements(texts: Sequence[str]) -> list[QuadText | str]:
 
 
 def _reason(error: Exception) -> str:
-    text = str(error)
+    text = "longer than the parser takes" if isinstance(error, MemoryError) else str(error)
     prefix = "Parser error at line 1 "
     text = text.removeprefix(prefix).removesuffix(" (line 1)")
     return text if len(text) <= _REASON_LENGTH else text[:_REASON_LENGTH] + "…"

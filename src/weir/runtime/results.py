@@ -1,7 +1,9 @@
 """Answers as result lines: JSON Lines by the contract, a column at a time (DESIGN.md, "Result lines").
 
 Each distinct term is written once and each line is put together by Polars, so that a million results a
-second are a matter of memory bandwidth.
+second are a matter of memory bandwidth. Results of one evaluation time have no order of their own unless
+the query gives one; they are written in the order of their text, so that the file does not depend on ids,
+evaluators or partitions.
 """
 
 from __future__ import annotations
@@ -14,7 +16,9 @@ import numpy as np
 import polars as pl
 
 from weir.kernel.batch import Answers
+from weir.language.algebra import Distinct, OrderBy, Project, Reduced, Slice
 from weir.language.query import Ask, Query, Select
+from weir.language.windows import TickKind
 from weir.rdf.civil import civil_text
 from weir.rdf.columns import Ids
 from weir.rdf.dictionary import Dictionary
@@ -63,6 +67,8 @@ def json_lines(query: Query, name: str, answers: Answers, dictionary: Dictionary
     middle = f'","op":"{query.semantics.r2s.value}",'
     if isinstance(query.form, Select):
         at, body = answers.at, _bindings(query, answers, dictionary)
+        if not keeps_order(query):
+            body = body.gather(order_of_text(at, body))
     elif isinstance(query.form, Ask):
         at, body = answers.at, _booleans(answers.columns["boolean"])
     else:
@@ -71,6 +77,28 @@ def json_lines(query: Query, name: str, answers: Answers, dictionary: Dictionary
     shown = _once(at + shift, timestamp)
     lines = pl.select(pl.concat_str([pl.lit(head), shown, pl.lit(middle), body, pl.lit("}\n")])).to_series()
     return Lines(at + shift, lines)
+
+
+def keeps_order(query: Query) -> bool:
+    """Whether the order within one evaluation time means something: ORDER BY, or several evaluations."""
+    pattern = query.pattern
+    while isinstance(pattern, (Project, Distinct, Reduced, Slice)):
+        pattern = pattern.pattern
+    tuples = any(w.semantics.tick.kind is TickKind.TUPLE for w in query.dataset.windows)
+    return isinstance(pattern, OrderBy) or tuples
+
+
+def order_of_text(at: Ids, texts: pl.Series) -> Ids:
+    """The order by (``at``, text), where ``at`` ascends already; only rows that share their time move."""
+    order = np.arange(len(at))
+    if len(at) < 2:
+        return order
+    same = at[1:] == at[:-1]
+    tied = np.flatnonzero(np.concatenate([same, [False]]) | np.concatenate([[False], same]))
+    if len(tied):
+        rows = pl.DataFrame({"at": at[tied], "text": texts.gather(tied), "row": tied})
+        order[tied] = rows.sort("at", "text")["row"].to_numpy()
+    return order
 
 
 def _once(values: Ids, write: Callable[[int], str | None]) -> pl.Series:
@@ -115,6 +143,7 @@ def _triples(answers: Answers, dictionary: Dictionary) -> tuple[Ids, pl.Series]:
         for name in ("subject", "predicate", "object")
     ]
     statements = pl.select(pl.concat_str([*texts, pl.lit(".")], separator=" ")).to_series()
+    statements = statements.gather(order_of_text(answers.at, statements))
     distinct = statements.unique(maintain_order=True)
     quoted = dict(zip(distinct.to_list(), (compact(text) for text in distinct), strict=True))
     starts = np.flatnonzero(np.concatenate([[True], np.diff(answers.at) != 0]))
