@@ -14,17 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weir.errors import UsageError
-from weir.kernel.batch import Batch, Slab
+from weir.kernel.batch import Slab
 from weir.kernel.interval.arrivals import Arrivals, Ready
 from weir.kernel.interval.buffer import Buffer
 from weir.kernel.interval.clock import Clock
 from weir.kernel.interval.compiler import NotCovered
 from weir.kernel.interval.instants import HIGHEST, LOWEST, Instants
+from weir.kernel.interval.leaves import Streams
 from weir.kernel.interval.operators import distinct, expand
 from weir.kernel.interval.r2s import sent
 from weir.kernel.interval.relation import Relation
+from weir.kernel.interval.snapshot import dump, load
 from weir.kernel.interval.spec import spec_of
-from weir.kernel.interval.tuples import Cursor
 from weir.kernel.interval.window import Window
 from weir.kernel.matching.answers import Listed, Matched, Results, SetAnswers, gather
 from weir.kernel.matching.channels import Channels
@@ -89,9 +90,9 @@ class ConjunctiveSet:
         self.window.notice()
         parts: list[Results] = []
         evaluations = 0
-        for at in self.clock.chunks(through, end=slab.end):
-            evaluations += int(np.count_nonzero(at.emitted))
-            parts.extend(self._evaluate(at))
+        for times, laid_out in self.clock.chunks(through, end=slab.end):
+            evaluations += len(times)
+            parts.extend(self._evaluate(laid_out()))
         self._evaluations += evaluations
         return SetAnswers(self.channels.headers, self.channels.members, parts, evaluations, through)
 
@@ -265,36 +266,25 @@ class ConjunctiveSet:
     # State
 
     def state(self) -> dict[str, Any]:
-        """Everything but the queries, as plain values and columns."""
-        pending = self.arrivals.pending
+        """Everything but the queries, as plain values, columns and bytes."""
         return {
-            "through": self.through,
-            "ended": self.ended,
-            "total": self.arrivals.total,
-            "late": self.arrivals.late,
-            "log_first": self.arrivals.log.first,
-            "log": [self.arrivals.log.column(place).copy() for place in range(2)],
-            "pending": [getattr(pending, name) for name in Batch.__slots__],
-            "rows_first": self.rows.first,
+            "streams": dump(self._streams(), self.clock, self.through, self.ended),
+            "first": self.rows.first,
             "rows": [self.rows.column(place).copy() for place in range(5)],
-            "window_first": self.window.first,
-            "window_base": self.window.base,
-            "cursor": _place(self.clock.cursor),
-            "last": None if self.clock.last is None else _place(self.clock.last),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Replace the state by one that ``state`` gave; matches are found anew."""
-        self.through, self.ended = state["through"], state["ended"]
-        self.arrivals.total, self.arrivals.late = state["total"], state["late"]
-        self.arrivals.log.restore(state["log_first"], state["log"])
-        self.arrivals.pending = Batch(*state["pending"])
-        self.rows.restore(state["rows_first"], state["rows"])
-        self.window.first = state["window_first"]
-        self.window.base = (state["window_base"][0], state["window_base"][1])
-        self.clock.cursor = Cursor(*state["cursor"])
-        self.clock.last = None if state["last"] is None else Cursor(*state["last"])
+        self.through, self.ended = load(state["streams"], self._streams(), self.clock)
+        self.rows.restore(state["first"], state["rows"])
         self._matches = None
+
+    def _streams(self) -> Streams:
+        """The arrivals and the window as the interval evaluator keeps them."""
+        streams = Streams()
+        streams.arrivals[self.stream] = self.arrivals
+        streams.windows[self.window.spec.name] = self.window
+        return streams
 
     def statistics(self) -> dict[str, Any]:
         """Counters for metrics."""
@@ -320,7 +310,3 @@ def _concatenated(parts: Sequence[Combinations]) -> Combinations:
         np.concatenate([part.rows for part in parts]),
         0,
     )
-
-
-def _place(cursor: Cursor) -> list[int]:
-    return [cursor.time, cursor.phase, cursor.stream, cursor.sequence]
