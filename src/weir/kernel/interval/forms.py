@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -37,6 +38,20 @@ class Sent:
     columns: Mapping[str, Ids]
 
 
+@dataclass(frozen=True, slots=True)
+class Blank:
+    """A blank node of a template."""
+
+    label: str
+
+
+Part: TypeAlias = int | str | Blank
+"""A part of a template: a constant's id, a variable's name, a blank node."""
+
+_NONE = np.empty(0, np.int64)
+_NO_TRIPLES = Sent(_NONE, dict.fromkeys(TRIPLE, _NONE))
+
+
 class Forms:
     """``safe`` are the variables that a subject position binds: no literals."""
 
@@ -52,6 +67,11 @@ class Forms:
         self.key = key
         self.terms = terms
         self.safe = safe
+        template = query.form.template if isinstance(query.form, Construct) else ()
+        self._template = tuple(
+            tuple(self._part(node) for node in (each.subject, each.predicate, each.object))
+            for each in template
+        )
         self._descriptions: Descriptions | None = None
         if isinstance(query.form, Describe):
             self._descriptions = descriptions()
@@ -85,55 +105,60 @@ class Forms:
                 truth = _truth(rows, at)
                 index, places = sent(truth, at, operator)
                 return Sent(index, {ANSWER: truth.columns[ANSWER][places] - 1})
-            case Construct(template):
-                rows = rows.keep(name for name in rows.columns if not name.startswith("."))
+            case Construct():
+                rows = _named(rows)
                 index, places = sent(rows, at, operator)
-                parts = [
-                    self._instances(pattern, rows, places, index, at)
-                    for pattern in ((t.subject, t.predicate, t.object) for t in template)
-                ]
-                return _set_of_triples(parts)
+                if not len(index):
+                    return _NO_TRIPLES
+                return _set_of_triples(
+                    [self._instances(nodes, rows, places, index, at) for nodes in self._template]
+                )
             case Describe(targets):
                 assert self._descriptions is not None
-                rows = rows.keep(name for name in rows.columns if not name.startswith("."))
+                rows = _named(rows)
                 index, places = sent(rows, at, operator)
                 return _set_of_triples([self._descriptions.of(targets, rows, index, places)])
 
     # CONSTRUCT
 
+    def _part(self, node: Node) -> Part:
+        """A constant's id, the variable whose value it is, or the label of a blank node."""
+        if isinstance(node, BlankNode):
+            return Blank(node.label)
+        if not isinstance(node, Variable):
+            return self.terms.encode(node)
+        return Blank(node.name) if node.internal else node.name
+
     def _instances(
-        self, nodes: Sequence[Node], rows: Relation, places: Ids, index: Ids, at: Instants
+        self, nodes: Sequence[Part], rows: Relation, places: Ids, index: Ids, at: Instants
     ) -> tuple[Ids, list[Ids]]:
         columns: list[Ids] = []
-        good = np.ones(len(places), np.bool_)
+        good: Mask | None = None
         for position, node in enumerate(nodes):
-            column = self._instance(node, rows, places, index, at)
-            good &= column != 0
-            if isinstance(node, Variable) and not node.internal and position < 2:
-                good &= self._allowed(node.name, column, position)
+            if isinstance(node, int):
+                columns.append(np.broadcast_to(np.int64(node), len(places)))
+                continue
+            if isinstance(node, Blank):
+                columns.append(self._blanks(node.label, rows, places, index, at))
+                continue
+            given = rows.columns.get(node)
+            column = np.zeros(len(places), np.int64) if given is None else given[places]
+            if given is None or node in rows.optional:
+                good = column != 0 if good is None else good & (column != 0)
+            if position < 2 and not (position == 0 and node in self.safe):
+                allowed = self._allowed(column, position)
+                good = allowed if good is None else good & allowed
             columns.append(column)
-        if good.all():
+        if good is None or good.all():
             return index, columns
         return index[good], [column[good] for column in columns]
 
-    def _instance(self, node: Node, rows: Relation, places: Ids, index: Ids, at: Instants) -> Ids:
-        if isinstance(node, BlankNode):
-            return self._blanks(node.label, rows, places, index, at)
-        if not isinstance(node, Variable):
-            return np.full(len(places), self.terms.encode(node), np.int64)
-        if node.internal:
-            return self._blanks(node.name, rows, places, index, at)
-        column = rows.columns.get(node.name)
-        return np.zeros(len(places), np.int64) if column is None else column[places]
-
-    def _allowed(self, name: str, column: Ids, position: int) -> Mask | np.bool_:
+    def _allowed(self, column: Ids, position: int) -> Mask:
         """Subjects are no literals, predicates are IRIs."""
-        if position == 0 and name in self.safe:
-            return np.True_
         distinct, where = np.unique(column, return_inverse=True)
         wanted = (TermClass.IRI, TermClass.BLANK) if position == 0 else (TermClass.IRI,)
         found = np.array([self.terms.classify(each) in wanted for each in distinct.tolist()], np.bool_)
-        return found[where] if len(found) else np.True_
+        return found[where]
 
     def _blanks(self, label: str, rows: Relation, places: Ids, index: Ids, at: Instants) -> Ids:
         """New blank nodes, one per solution: named by the query, the time and the solution."""
@@ -170,14 +195,24 @@ def _truth(rows: Relation, at: Instants) -> Relation:
 
 def _set_of_triples(parts: Sequence[tuple[Ids, list[Ids]]]) -> Sent:
     """All parts together, each triple once at each instant, in the order of instants."""
-    index = np.concatenate([part[0] for part in parts]) if parts else np.empty(0, np.int64)
-    columns = [
-        np.concatenate([part[1][place] for part in parts]) if parts else np.empty(0, np.int64)
-        for place in range(3)
-    ]
+    if len(parts) == 1:
+        index, columns = parts[0]
+    else:
+        index = np.concatenate([part[0] for part in parts])
+        columns = [np.concatenate([part[1][place] for part in parts]) for place in range(3)]
     if len(index) > 1:
-        _, firsts = codes([index + 1, *columns], len(index))
+        # Broadcast columns are constants and tell nothing apart.
+        _, firsts = codes([index, *(column for column in columns if column.strides != (0,))], len(index))
         chosen = np.sort(firsts)
-        chosen = chosen[np.argsort(index[chosen], kind="stable")]
-        index, columns = index[chosen], [column[chosen] for column in columns]
+        if len(parts) > 1:
+            chosen = chosen[np.argsort(index[chosen], kind="stable")]
+        if len(chosen) < len(index) or len(parts) > 1:
+            index, columns = index[chosen], [column[chosen] for column in columns]
     return Sent(index, dict(zip(TRIPLE, columns, strict=True)))
+
+
+def _named(rows: Relation) -> Relation:
+    """Without internal variables, which do not belong to a solution."""
+    if any(name.startswith(".") for name in rows.columns):
+        return rows.keep(name for name in rows.columns if not name.startswith("."))
+    return rows

@@ -17,7 +17,7 @@ from weir.kernel.interval.keys import combine
 from weir.kernel.interval.operators import matches, merge, union
 from weir.kernel.interval.relation import Relation
 from weir.kernel.interval.sorting import SortedKeys, spread
-from weir.kernel.interval.track import NEVER, Accept, Derived, Keeping, Track
+from weir.kernel.interval.track import FEW, NEVER, Accept, Derived, Keeping, Track
 from weir.kernel.interval.window import Window
 from weir.rdf.columns import Ids
 
@@ -114,6 +114,7 @@ class WindowInput:
             self.use(self.track.whole)
         self._low, self._high = low, high
         self._bounds: tuple[Ids, Ids] | None = None
+        self._every: tuple[Ids, Ids] | None = None
         where = self._rows.column(self._coordinate)
         self._where = where
         if not len(where):
@@ -159,6 +160,15 @@ class WindowInput:
                 after = self._where[takers[over] - self._rows.first]
                 end[over] = np.minimum(end[over], self._high.searchsorted(after, side="right"))
         return start, end
+
+    def _intervals_of(self, rows: Ids) -> tuple[Ids, Ids]:
+        """The same, by way of all rows where there are fewer of them."""
+        if len(rows) <= 2 * (self._end - self._first):
+            return self._intervals(rows)
+        if self._every is None:
+            self._every = self._intervals(slice(self._first, self._end))
+        places = rows - self._first
+        return self._every[0][places], self._every[1][places]
 
     def _listed(self, rows: Ids | slice) -> Relation:
         start, end = self._intervals(rows)
@@ -225,7 +235,7 @@ class WindowInput:
                     same = flow.columns[name][left] == self._column(name)[right]
                     if not same.all():
                         left, right = left[same], right[same]
-        start, finish = self._intervals(right)
+        start, finish = self._intervals_of(right)
         if stable:
             kept = (start == 0) & (finish == len(self._low))
             start, finish = flow.start[left], flow.end[left]
@@ -245,7 +255,9 @@ class WindowInput:
         if self._first >= self._end:
             return 0.0
         on = tuple(name for name in self.variables if name in flow.columns)
-        if not on or flow.optional.intersection(on):
+        if not on or (flow.optional and flow.optional.intersection(on)):
+            if len(flow) <= FEW:
+                return float(len(flow) * self.standing())
             low, high = self._visible(flow)
             return float(np.maximum(high - low, 0).sum())
         return self._index(on).estimate([flow.columns[name] for name in on], self._first, self._end)
@@ -362,6 +374,8 @@ class StaticInput:
         on = tuple(name for name in self.variables if name in flow.columns)
         if not on or flow.optional.intersection(on) or self.view.optional.intersection(on):
             return float(len(flow)) * len(self.view)
+        if len(self.view) * len(flow) <= _TINY:
+            return float(len(self._probe(flow, on)[0]))
         return float(self.index(on).ranges(combine([flow.columns[name] for name in on]))[1].sum())
 
 

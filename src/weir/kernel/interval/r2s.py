@@ -38,8 +38,15 @@ def sent(relation: Relation, at: Instants, operator: R2S) -> tuple[Ids, Ids]:
     if len(ending):
         kept = _surplus(relation, starting, index, ending, end[ending])
         starting, index = starting[kept], index[kept]
+    return _by_index(index, starting)
+
+
+def _by_index(index: Ids, rows: Ids) -> tuple[Ids, Ids]:
+    """In the order of indices; rows of one index stay as they are."""
+    if len(index) < 2 or bool((index[1:] >= index[:-1]).all()):
+        return index, rows
     order = np.argsort(index, kind="stable")
-    return index[order], starting[order]
+    return index[order], rows[order]
 
 
 def _listed(relation: Relation, emitted: Mask) -> tuple[Ids, Ids]:
@@ -47,15 +54,14 @@ def _listed(relation: Relation, emitted: Mask) -> tuple[Ids, Ids]:
     if not emitted.all():
         shown = emitted[index]
         row, index = row[shown], index[shown]
-    order = np.argsort(index, kind="stable")
-    return index[order], row[order]
+    return _by_index(index, row)
 
 
 def _at(places: Ids, emitted: Mask) -> Ids:
     """The rows whose start (or end) is an evaluation that has something before it."""
-    inside = (places > 0) & (places < len(emitted))
-    inside[inside] = emitted[places[inside]]
-    return np.flatnonzero(inside)
+    padded = np.zeros(len(emitted) + 1, np.bool_)
+    padded[1:-1] = emitted[1:]
+    return padded[places].nonzero()[0]
 
 
 def _surplus(relation: Relation, rows: Ids, index: Ids, others: Ids, their: Ids) -> Ids:
