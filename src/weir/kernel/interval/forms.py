@@ -17,7 +17,7 @@ from weir.kernel.interval.describing import Descriptions
 from weir.kernel.interval.expressions import Terms
 from weir.kernel.interval.expressions.terms import TermClass
 from weir.kernel.interval.instants import Instants
-from weir.kernel.interval.keys import codes
+from weir.kernel.interval.keys import codes, firsts
 from weir.kernel.interval.operators import clip, uncovered, unite
 from weir.kernel.interval.r2s import sent
 from weir.kernel.interval.relation import Relation
@@ -202,8 +202,8 @@ def _set_of_triples(parts: Sequence[tuple[Ids, list[Ids]]]) -> Sent:
         columns = [np.concatenate([part[1][place] for part in parts]) for place in range(3)]
     if len(index) > 1:
         # Broadcast columns are constants and tell nothing apart.
-        _, firsts = codes([index, *(column for column in columns if column.strides != (0,))], len(index))
-        chosen = np.sort(firsts)
+        telling = [column for column in columns if column.strides != (0,)]
+        chosen = firsts([index, *telling], len(index))
         if len(parts) > 1:
             chosen = chosen[np.argsort(index[chosen], kind="stable")]
         if len(chosen) < len(index) or len(parts) > 1:

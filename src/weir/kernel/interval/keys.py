@@ -33,31 +33,60 @@ def combine(columns: Sequence[Ids]) -> Ids:
 
 
 def codes(columns: Sequence[Ids], length: int) -> tuple[Ids, Ids]:
-    """Numbers 0, 1, … of the distinct rows, and the position of one row of each number.
+    """Numbers 0, 1, … of the distinct rows, and the position of the first row of each number.
 
     ``length`` is the number of rows, for the case that there are no columns.
     """
     if not columns or length <= 1:
         return np.zeros(length, np.int64), np.zeros(min(length, 1), np.int64)
-    if length <= _FEW:
-        seen: dict[tuple[int, ...], int] = {}
-        rows = zip(*(column.tolist() for column in columns), strict=True)
-        few = [seen.setdefault(row, len(seen)) for row in rows]
-        return np.array(few), np.array([few.index(number) for number in range(len(seen))])
+    order, new = _ordered(columns, length)
+    numbers = np.empty(length, np.int64)
+    numbers[order] = np.cumsum(new) - 1
+    return numbers, order[new]
+
+
+def firsts(columns: Sequence[Ids], length: int) -> Ids:
+    """The position of the first row of each distinct one, ascending."""
+    if not columns or length <= 1:
+        return np.zeros(min(length, 1), np.int64)
+    order, new = _ordered(columns, length)
+    return np.sort(order[new])
+
+
+def _ordered(columns: Sequence[Ids], length: int) -> tuple[Ids, Mask]:
+    """The rows such that equal ones are neighbours, in their old order, and where a new one begins."""
     keys = combine(columns)
-    order = np.argsort(keys)
-    ordered = keys[order]
+    exact = len(columns) == 1
+    if length > _LARGE:
+        # Sorting values is several times faster than sorting positions by value: the key gives up its
+        # low bits for the position.
+        bits = (length - 1).bit_length()
+        packed = np.sort((_spread(keys) << bits) | np.arange(length))
+        order = packed & ((1 << bits) - 1)
+        ordered = packed >> bits
+        exact = False
+    else:
+        order = np.argsort(keys, kind="stable")
+        ordered = keys[order]
     new = np.empty(length, np.bool_)
     new[0] = True
     np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
-    if len(columns) > 1 and not new.all():
+    if not exact and not new.all():
         again = np.flatnonzero(~new)
         if not same(columns, order[again], order[again - 1]).all():
             order = np.lexsort(tuple(columns))
             new[1:] = ~same(columns, order[1:], order[:-1])
-    numbers = np.empty(length, np.int64)
-    numbers[order] = np.cumsum(new) - 1
-    return numbers, order[new]
+    return order, new
+
+
+_LARGE = 1 << 9
+
+
+def _spread(keys: Ids) -> Ids:
+    """Keys whose low bits depend on all of theirs."""
+    mixed = keys * _GOLDEN
+    mixed ^= (mixed >> 32) & 0xFFFFFFFF
+    return mixed
 
 
 def same(columns: Sequence[Ids], left: Ids, right: Ids) -> Mask:
