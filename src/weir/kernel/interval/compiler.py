@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import count
 
@@ -88,6 +89,7 @@ class Compiler:
         self.present = leaves.present
         self.views: list[tuple[str, int]] = []
         self._numbers = count(1)
+        self._occurrences: Counter[int] = Counter()
 
     def compile(self, plan: Plan) -> Operator:
         """The operator of a plan."""
@@ -179,13 +181,35 @@ class Compiler:
         operator = self.compile(Joined(others, early) if others else UNIT)
         for part in plan.parts:
             if isinstance(part, Remote):
-                operator = Federated(operator, part.service, bound, self.present, self.federation)
+                operator = self._service(operator, part.service, bound)
                 bound |= always_bound(part.service)
         late = [condition for condition in plan.conditions if not others or condition not in early]
         if not late:
             return operator
         checks = [(reads(condition), self._check(condition)) for condition in late]
         return Joining([("service", operator)], checks, self.present, self.router)
+
+    def _service(
+        self,
+        left: Operator,
+        service: Service,
+        bound: frozenset[str],
+        *,
+        optional: bool = False,
+        check: Check | None = None,
+    ) -> Operator:
+        number = self.federation.places.get(id(service.pattern), 0)
+        self._occurrences[number] += 1
+        return Federated(
+            left,
+            service,
+            bound,
+            self.present,
+            self.federation,
+            place=f"{number}.{self._occurrences[number]}",
+            optional=optional,
+            check=check,
+        )
 
     def _need_services(self) -> None:
         if self.federation.services is None:
@@ -196,7 +220,7 @@ class Compiler:
         check = None if plan.condition is None else self._check(plan.condition, anonymous=True)
         left = self.compile(plan.left)
         bound = certain(plan.left)
-        return Federated(left, service, bound, self.present, self.federation, optional=True, check=check)
+        return self._service(left, service, bound, optional=True, check=check)
 
     def _check(self, formula: Formula, place: str = "", *, anonymous: bool = False) -> Check:
         probes = [self._probe(test.name, test.plan, test.outer) for test in formula.tests]

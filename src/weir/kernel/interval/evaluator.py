@@ -33,7 +33,7 @@ from weir.kernel.interval.spec import spec_of
 from weir.kernel.interval.surroundings import Around
 from weir.kernel.interval.tables import StaticGraphs
 from weir.kernel.interval.window import Window
-from weir.kernel.service import Services, span_of
+from weir.kernel.service import Services, places_of, span_of
 from weir.language.query import R2S, Ask, Query
 from weir.plan.nodes import (
     Bind,
@@ -123,7 +123,9 @@ class IntervalEvaluator:
         terms = Terms(self.dictionary)
         router = Router(self._policy, self.routes)
         around = Around(self._present, self._key)
-        federation = Federation(self.services, self.name, self.dictionary, *span_of(self.query))
+        federation = Federation(
+            self.services, self.name, self.dictionary, *span_of(self.query), places_of(self.query)
+        )
         self._compiler = Compiler(leaves, router, around, terms, federation)
         self._root: Operator = self._compiler.compile(self.plan.root)
         self._forms = Forms(

@@ -131,12 +131,12 @@ class Forms:
 
     def _instances(
         self, nodes: Sequence[Part], rows: Relation, places: Ids, index: Ids, at: Instants
-    ) -> tuple[Ids, list[Ids]]:
-        columns: list[Ids] = []
+    ) -> tuple[Ids, list[Ids | int]]:
+        columns: list[Ids | int] = []
         good: Mask | None = None
         for position, node in enumerate(nodes):
             if isinstance(node, int):
-                columns.append(np.broadcast_to(np.int64(node), len(places)))
+                columns.append(node)
                 continue
             if isinstance(node, Blank):
                 columns.append(self._blanks(node.label, rows, places, index, at))
@@ -151,7 +151,7 @@ class Forms:
             columns.append(column)
         if good is None or good.all():
             return index, columns
-        return index[good], [column[good] for column in columns]
+        return index[good], [column if isinstance(column, int) else column[good] for column in columns]
 
     def _allowed(self, column: Ids, position: int) -> Mask:
         """Subjects are no literals, predicates are IRIs."""
@@ -193,22 +193,29 @@ def _truth(rows: Relation, at: Instants) -> Relation:
     return Relation({ANSWER: value}, start, end)
 
 
-def _set_of_triples(parts: Sequence[tuple[Ids, list[Ids]]]) -> Sent:
-    """All parts together, each triple once at each instant, in the order of instants."""
+def _set_of_triples(parts: Sequence[tuple[Ids, Sequence[Ids | int]]]) -> Sent:
+    """All parts together, each triple once at each instant, in the order of instants.
+
+    A column may be one id for all rows: it tells nothing apart.
+    """
     if len(parts) == 1:
         index, columns = parts[0]
     else:
         index = np.concatenate([part[0] for part in parts])
-        columns = [np.concatenate([part[1][place] for part in parts]) for place in range(3)]
+        columns = [np.concatenate([_whole(part[1][place], part[0]) for part in parts]) for place in range(3)]
     if len(index) > 1:
-        # Broadcast columns are constants and tell nothing apart.
-        telling = [column for column in columns if column.strides != (0,)]
+        telling = [column for column in columns if not isinstance(column, int)]
         chosen = firsts([index, *telling], len(index))
         if len(parts) > 1:
             chosen = chosen[np.argsort(index[chosen], kind="stable")]
         if len(chosen) < len(index) or len(parts) > 1:
-            index, columns = index[chosen], [column[chosen] for column in columns]
-    return Sent(index, dict(zip(TRIPLE, columns, strict=True)))
+            index = index[chosen]
+            columns = [column if isinstance(column, int) else column[chosen] for column in columns]
+    return Sent(index, {name: _whole(column, index) for name, column in zip(TRIPLE, columns, strict=True)})
+
+
+def _whole(column: Ids | int, index: Ids) -> Ids:
+    return np.full(len(index), column, np.int64) if isinstance(column, int) else column
 
 
 def _named(rows: Relation) -> Relation:

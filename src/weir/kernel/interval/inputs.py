@@ -280,6 +280,7 @@ class StaticInput:
         self.variables = view.variables
         self._since, self._until = since, until
         self._indexes: dict[tuple[str, ...], SortedKeys] = {}
+        self._probed: tuple[Relation, Ids, Ids] | None = None
 
     @property
     def _time(self) -> Ids:
@@ -360,6 +361,12 @@ class StaticInput:
         return Relation(columns, start, end, flow.optional | self.view.optional.difference(flow.columns))
 
     def _probe(self, flow: Relation, on: tuple[str, ...]) -> tuple[Ids, Ids]:
+        """Pairs (row of the flow, row of the view); what was estimated is not looked up again."""
+        if self._probed is None or self._probed[0] is not flow:
+            self._probed = (flow, *self._lookup(flow, on))
+        return self._probed[1], self._probed[2]
+
+    def _lookup(self, flow: Relation, on: tuple[str, ...]) -> tuple[Ids, Ids]:
         if len(self.view) * len(flow) <= _TINY:
             hits = flow.columns[on[0]][:, None] == self.view.columns[on[0]]
             for name in on[1:]:

@@ -6,8 +6,8 @@ what one evaluation fetches the next ones see; an index that only serves as "bef
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -27,13 +27,15 @@ from weir.rdf.terms import IRI, Variable
 
 @dataclass(frozen=True, slots=True)
 class Federation:
-    """Where the SERVICEs of a query go; ``width`` and ``slide`` as in ``Services.call``."""
+    """Where the SERVICEs of a query go; ``width`` and ``slide`` as in ``Services.call``, ``places`` as in
+    ``places_of``."""
 
     services: Services | None
     query: str
     dictionary: Dictionary
     width: int | None = None
     slide: int | None = None
+    places: Mapping[int, int] = field(default_factory=dict)
 
 
 def always_bound(service: Service) -> frozenset[str]:
@@ -47,7 +49,7 @@ class Federated(Operator):
     """``left`` joined with a SERVICE, or left-joined where it is ``optional``.
 
     ``bound`` are the variables that every left row binds. A variable endpoint is taken from the left rows,
-    each of which asks the endpoint it names.
+    each of which asks the endpoint it names. ``place`` tells equal SERVICEs of a query apart.
     """
 
     nests = False
@@ -60,10 +62,12 @@ class Federated(Operator):
         present: Present,
         federation: Federation,
         *,
+        place: str,
         optional: bool = False,
         check: Check | None = None,
     ) -> None:
         self.left = left
+        self.place = place
         self.service = service
         self.present = present
         self.federation = federation
@@ -142,5 +146,6 @@ class Federated(Operator):
                 optional=self.optional,
                 width=self.federation.width,
                 slide=self.federation.slide,
+                place=self.place,
             )
         return call
