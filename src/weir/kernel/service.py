@@ -9,7 +9,7 @@ Calls come in the order of time: what an evaluation fetched, later ones see and 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Protocol
 
 from weir.language.algebra import Service
@@ -87,8 +87,11 @@ class Services(Protocol):
         optional: bool = False,
         width: int | None = None,
         slide: int | None = None,
+        place: str | None = None,
     ) -> ServiceCall:
         """Prepare a SERVICE whose name is an IRI, for a query that always binds ``bound`` beside it.
+
+        ``place`` names where it stands in the query: asked for again, at the same place, it is the same call.
 
         ``optional``: it stands right of OPTIONAL. ``width`` and ``slide`` are the range and step of the
         query's time windows, where it has them: how long rows live and when the next evaluation comes.
@@ -102,6 +105,22 @@ class Services(Protocol):
     def ids(self) -> Ids:
         """Every id whose text must be kept for views and answers to come."""
         ...
+
+
+def places_of(query: Query) -> dict[int, int]:
+    """The number of each SERVICE of a query, by the identity of its pattern: equal ones at different places
+    are different calls."""
+    found: dict[int, int] = {}
+    stack: list[object] = [query.pattern]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Service):
+            found.setdefault(id(node.pattern), len(found))
+        if isinstance(node, tuple):
+            stack += reversed(node)
+        elif is_dataclass(node) and not isinstance(node, type):
+            stack += [getattr(node, each.name) for each in reversed(fields(node))]
+    return found
 
 
 def span_of(query: Query) -> tuple[int | None, int | None]:

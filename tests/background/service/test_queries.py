@@ -279,6 +279,19 @@ def test_istream_sends_a_refreshed_value_once(evaluator: str, cut: bool) -> None
     assert found == [(2, "t1", "10"), (4, "t1", "11")]
 
 
+def test_new_static_graphs_leave_calls_as_they_are() -> None:
+    """Equal SERVICEs at two places, and a static graph that is replaced between two evaluations: what was
+    answered before is still known, at each place, so nothing is sent again."""
+    text = f"""REGISTER ISTREAM <out> AS SELECT ?t ?n {WINDOW} WHERE {{ WINDOW <w> {{ ?t :by ?a }}
+      {{ {{ ?x :x ?y }} UNION {{ {COUNTS} }} }} OPTIONAL {{ {COUNTS} }} }}"""
+    config = ServiceConfig(budget=Budget(3), change_interval=60 * SECOND)
+    runner = Runner(text, "interval", config)
+    assert runner.step(STREAM[:1], 2) == [(2, "t1", "10")]
+    runner.evaluator.background(Background())  # type: ignore[attr-defined]
+    assert runner.step([], 4) == []
+    assert len(runner.resolver.freshness("q")) == 2
+
+
 @both
 def test_age_is_a_variable_like_any_other(evaluator: str) -> None:
     text = f"""SELECT ?t ?age {WINDOW} WHERE {{ WINDOW <w> {{ ?t :by ?a }}

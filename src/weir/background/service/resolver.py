@@ -48,7 +48,7 @@ class ServiceResolver:
         self._dictionary = dictionary
         self._configs = dict(configs or {})
         self._loop = loop
-        self._calls: dict[str, list[RemoteCall]] = {}
+        self._calls: dict[str, dict[str, RemoteCall]] = {}
         self._views: dict[str, LocalView] = {}
         self._ledgers: dict[str, Ledger] = {}
         self._kept: dict[str, bytes] = {}
@@ -63,17 +63,23 @@ class ServiceResolver:
         optional: bool = False,
         width: int | None = None,
         slide: int | None = None,
+        place: str | None = None,
     ) -> RemoteCall:
         """Prepare a SERVICE (see ``kernel.service.Services``)."""
         if not isinstance(service.name, IRI):
             raise EvaluationError(f"SERVICE {service.name} has no endpoint", hint="bind the variable first")
         endpoint, config = hinted(service.name.value, self._configs)
         parts = parts_of(service.pattern, bound, config)
+        target = Target(query, endpoint, config, parts, service.silent, optional)
+        calls = self._calls.setdefault(query, {})
+        name = f"{len(calls) if place is None else place} {endpoint}"
+        if name in calls and calls[name].target == target:
+            return calls[name]
         link = None if parts.link is None else self._view(endpoint, config, parts.link)
         value = self._view(endpoint, config, parts.value)
         ledger = self._ledger(endpoint, config, query)
         call = RemoteCall(
-            Target(query, endpoint, config, parts, service.silent, optional),
+            target,
             (link, value),
             ledger,
             self._loop if self._loop is not None else shared_loop(),
@@ -81,22 +87,21 @@ class ServiceResolver:
             width,
             slide,
         )
-        calls = self._calls.setdefault(query, [])
-        name = f"{query} {len(calls)}"
-        if name in self._kept:
-            call.restore(self._kept.pop(name))
-        calls.append(call)
+        kept = f"{query} {name}"
+        if kept in self._kept:
+            call.restore(self._kept.pop(kept))
+        calls[name] = call
         return call
 
     def drop(self, query: str) -> None:
         """Forget a query; its share of budgets is free, its views stay for the others."""
-        for call in self._calls.pop(query, []):
+        for call in self._calls.pop(query, {}).values():
             if call.ledger is not None:
                 call.ledger.leave(query)
 
     def freshness(self, query: str) -> list[Freshness]:
         """The account of each of a query's calls at its latest evaluation."""
-        return [call.last for call in self._calls.get(query, []) if call.last is not None]
+        return [call.last for call in self._calls.get(query, {}).values() if call.last is not None]
 
     def _view(self, endpoint: str, config: ServiceConfig, part: Part) -> LocalView:
         cached = config.budget is None
@@ -123,7 +128,9 @@ class ServiceResolver:
         return ledger
 
     def _each_call(self) -> dict[str, RemoteCall]:
-        return {f"{query} {n}": call for query, calls in self._calls.items() for n, call in enumerate(calls)}
+        return {
+            f"{query} {name}": call for query, calls in self._calls.items() for name, call in calls.items()
+        }
 
     @property
     def used(self) -> bool:

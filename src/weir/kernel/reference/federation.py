@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from weir.errors import EvaluationError
 from weir.kernel.reference.multisets import Bindings
-from weir.kernel.service import ServiceCall, Services, span_of
+from weir.kernel.service import ServiceCall, Services, places_of, span_of
 from weir.language import algebra as a
 from weir.language.algebra import Pattern, Service
 from weir.language.query import Query
@@ -26,7 +26,8 @@ class Federation:
         self._dictionary = dictionary
         self._name = name
         self._width, self._slide = span_of(query)
-        self._calls: dict[tuple[Service, tuple[str, ...], bool], ServiceCall] = {}
+        self._places = places_of(query)
+        self._calls: dict[tuple[int, str], ServiceCall] = {}
 
     def solutions(
         self,
@@ -39,8 +40,9 @@ class Federation:
         optional: bool = False,
     ) -> list[Bindings]:
         """Solutions that may join with ``left``, all of whose solutions bind ``bound``."""
+        place = self._places.get(id(service.pattern), len(self._places))
         if isinstance(service.name, IRI):
-            return self._asked(service, left, bound, at, refresh, optional)
+            return self._asked(place, service, left, bound, at, refresh, optional)
         name = service.name.name
         found: list[Bindings] = []
         endpoints = dict.fromkeys(solution.get(name) for solution in left)
@@ -52,12 +54,13 @@ class Federation:
                 )
             here = [solution for solution in left if solution[name] == endpoint]
             named = Service(endpoint, service.pattern, service.silent)
-            rows = self._asked(named, here, bound, at, refresh, optional)
+            rows = self._asked(place, named, here, bound, at, refresh, optional)
             found += [{**row, name: endpoint} for row in rows if row.get(name, endpoint) == endpoint]
         return found
 
     def _asked(
         self,
+        place: int,
         service: Service,
         left: Sequence[Bindings],
         bound: frozenset[str],
@@ -65,12 +68,19 @@ class Federation:
         refresh: bool,
         optional: bool,
     ) -> list[Bindings]:
+        assert isinstance(service.name, IRI)
         names = tuple(v.name for v in visible(service.pattern) if v.name in bound)
-        key = (service, names, optional)
+        key = (place, service.name.value)
         call = self._calls.get(key)
         if call is None:
             call = self._calls[key] = self._services.call(
-                self._name, service, names, optional=optional, width=self._width, slide=self._slide
+                self._name,
+                service,
+                names,
+                optional=optional,
+                width=self._width,
+                slide=self._slide,
+                place=str(place),
             )
         columns = {
             name: self._dictionary.encode_terms([solution[name] for solution in left]) for name in call.join
