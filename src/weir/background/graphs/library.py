@@ -72,7 +72,27 @@ class Shelf:
 
     def extract(self, query: Query, streams: Sequence[str]) -> Background:
         """The query's extract; the texts of its terms are in the dictionary."""
-        found = self._extractor.extract(query, streams)
+        return self._with_texts(self._extractor.extract(query, streams))
+
+    @property
+    def number(self) -> int:
+        """The number of the latest update; 0 before the first."""
+        return self._extractor.overlay.number
+
+    def names(self) -> Sequence[str]:
+        """The named graphs."""
+        return self._extractor.names()
+
+    def apply(self, inserted: Background, deleted: Background) -> int:
+        """Take in an update; its number. Their terms are in the dictionary, and no triple is in both."""
+        return self._extractor.apply(inserted, deleted)
+
+    def change(self, query: Query, number: int, streams: Sequence[str]) -> Background | None:
+        """What an update adds to the query's extract, None where it does not concern the query."""
+        found = self._extractor.change(query, number, streams)
+        return None if found is None else self._with_texts(found)
+
+    def _with_texts(self, found: Background) -> Background:
         for source in self._stores:
             for table in (found.default, *found.named.values()):
                 source.add_texts(np.concatenate([table.subject, table.predicate, table.object]))
