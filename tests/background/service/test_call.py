@@ -11,7 +11,7 @@ from service_store import E, StoreLoop
 from weir.background.service.call import RemoteCall
 from weir.background.service.config import SECOND, Budget, OnFailure, PolicyName, ServiceConfig
 from weir.background.service.resolver import ServiceResolver
-from weir.errors import EvaluationError, RemoteError
+from weir.errors import EvaluationError, RemoteError, UsageError
 from weir.kernel.service import ServiceRows
 from weir.language.algebra import (
     BGP,
@@ -508,6 +508,12 @@ def test_a_hint_in_the_query_wins() -> None:
     call = resolver.call("q", service, ("user",))
     assert call.target.endpoint == "http://s/q"
     assert call.target.config.budget == Budget(1)
+
+
+def test_an_endpoint_can_be_refused() -> None:
+    resolver = ServiceResolver(Dictionary(), {"*": ServiceConfig(allow=False)}, loop=StoreLoop(DATA))
+    with pytest.raises(UsageError, match="may not call"):
+        resolver.call("q", Service(IRI("http://s/q#weir:allow=true"), FOLLOWERS), ("user",))
 
 
 def test_an_endpoint_must_be_known() -> None:

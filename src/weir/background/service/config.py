@@ -76,9 +76,11 @@ class ServiceConfig:
     ``trust_headers`` takes ``Cache-Control`` and ``Expires`` as exact expiry times.
     ``cache`` is how long an answer may be used again where there is no budget.
     ``age_variable`` binds in each row how old its remote part is, in seconds.
+    ``allow`` false refuses the endpoint; declared for ``"*"``, all that are not declared themselves.
     ``deadline`` is how long an evaluation waits for answers: by default 1 s with a budget, else 10 s.
     """
 
+    allow: bool = True
     budget: Budget | None = None
     policy: PolicyName = PolicyName.AUTO
     change_interval: int | None = None
@@ -175,13 +177,28 @@ def config_of(settings: Mapping[str, Any], base: ServiceConfig | None = None) ->
 
 
 def hinted(endpoint: str, configs: Mapping[str, ServiceConfig]) -> tuple[str, ServiceConfig]:
-    """An endpoint's address without its hint, and its configuration with the hint applied."""
+    """An endpoint's address without its hint, and its configuration with the hint applied.
+
+    Queries may come from strangers: a hint can make a declared budget smaller, never larger, and it cannot
+    allow what is refused.
+    """
     address, mark, hint = endpoint.partition(HINT)
-    base = configs.get(address, configs.get("*"))
+    base = configs.get(address, configs.get("*", ServiceConfig()))
     if not mark:
-        return address, base or ServiceConfig()
+        return address, base
     pairs = parse_qsl(hint, keep_blank_values=True, strict_parsing=True) if hint else []
-    return address, config_of(dict(pairs), base)
+    told = config_of(dict(pairs), base)
+    return address, replace(told, allow=base.allow, budget=_stricter(base.budget, told.budget))
+
+
+def _stricter(declared: Budget | None, told: Budget | None) -> Budget | None:
+    if declared is None or told is None:
+        return told or declared
+    gammas = [b.per_evaluation for b in (declared, told) if b.per_evaluation is not None]
+    if declared.per_period is None:
+        return replace(told, per_evaluation=min(gammas, default=None))
+    total = declared.per_period if told.per_period is None else min(told.per_period, declared.per_period)
+    return Budget(min(gammas, default=None), total, declared.period)
 
 
 def _budget(limits: Mapping[str, Any], base: Budget | None) -> Budget | None:

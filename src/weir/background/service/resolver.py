@@ -22,7 +22,7 @@ from weir.background.service.correspondence import Target
 from weir.background.service.parts import Part, parts_of
 from weir.background.service.refresher import RemoteLoop, shared_loop
 from weir.background.service.view import LocalView
-from weir.errors import CheckpointError, EvaluationError
+from weir.errors import CheckpointError, EvaluationError, UsageError
 from weir.kernel.service import Freshness
 from weir.language.algebra import Service
 from weir.rdf.columns import Ids
@@ -69,6 +69,11 @@ class ServiceResolver:
         if not isinstance(service.name, IRI):
             raise EvaluationError(f"SERVICE {service.name} has no endpoint", hint="bind the variable first")
         endpoint, config = hinted(service.name.value, self._configs)
+        if not config.allow:
+            raise UsageError(
+                f"query {query!r} may not call the endpoint {endpoint}",
+                hint="declare it, or allow endpoints that are not declared",
+            )
         parts = parts_of(service.pattern, bound, config)
         target = Target(query, endpoint, config, parts, service.silent, optional)
         calls = self._calls.setdefault(query, {})
