@@ -111,14 +111,17 @@ class LocalView:
             setattr(self, name, np.concatenate((getattr(self, name), zero.astype(np.bool_))))
         self._changes = np.concatenate((self._changes, zero.astype(np.float64)))
         self._watched = np.concatenate((self._watched, zero.astype(np.float64)))
-        self._reindex()
+        self._reindex(len(self) - count)
 
-    def _reindex(self) -> None:
-        keys = combine(list(self.keys.values()))
-        self._order = np.argsort(keys, kind="stable")
-        self._sorted = keys[self._order]
+    def _reindex(self, known: int = 0) -> None:
+        """Sort the keys, of which the first ``known`` are sorted already."""
+        keys = combine([column[known:] for column in self.keys.values()])
+        order = np.argsort(keys, kind="stable")
+        place = np.searchsorted(self._sorted[:known], keys[order], side="right")
+        self._order = np.insert(self._order[:known], place, known + order)
+        self._sorted = np.insert(self._sorted[:known], place, keys[order])
         starts = np.flatnonzero(np.diff(self._sorted, prepend=self._sorted[:1] - 1))
-        self._longest = int(np.diff(starts, append=len(keys)).max(initial=1))
+        self._longest = int(np.diff(starts, append=len(self._sorted)).max(initial=1))
 
     # Time
 
@@ -186,6 +189,16 @@ class LocalView:
         )
 
     def _replace(self, numbers: Ids, rows: Mapping[str, Ids], owner: Ids) -> None:
+        places, old = self.places(numbers)
+        if np.array_equal(
+            np.bincount(old, minlength=len(numbers)), np.bincount(owner, minlength=len(numbers))
+        ):
+            # As many rows as before for each key, the rule where values change: they take the old places.
+            order = np.argsort(owner, kind="stable")
+            for name, column in self._columns.items():
+                column[places] = rows[name][order]
+            self.edition += 1
+            return
         gone = np.zeros(len(self), np.bool_)
         gone[numbers] = True
         keep = ~gone[self._owner]
