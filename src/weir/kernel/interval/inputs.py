@@ -11,6 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
+from weir.kernel.interval.gathering import gathered
 from weir.kernel.interval.instants import Instants
 from weir.kernel.interval.kept import Counts, KeptIndex
 from weir.kernel.interval.keys import combine
@@ -219,22 +220,27 @@ class WindowInput:
         if flow.optional and flow.optional.intersection(self.variables):
             return _generic(flow, self.relation(), len(self._low), stable)
         first, end = (self._stable_first, self._stable_end) if stable else (self._first, self._end)
+        if first >= end or not len(flow):
+            return self._merged(flow, _NONE, _NONE, _NONE, _NONE)
         on = tuple(name for name in self.variables if name in flow.columns)
-        if first >= end:
-            left = right = _NONE
-        elif not on:
+        # Where each row of the flow has one instant, a range of positions is all it can see.
+        exact = not stable and self._superseded is None and _instantaneous(flow)
+        if not on:
             low, high = self._visible(flow)
             low, high = np.maximum(low, first), np.minimum(high, end)
             left, right = spread(low, np.maximum(high - low, 0))
         else:
             probes = [flow.columns[name] for name in on]
-            bounds = self._visible(flow) if len(flow) * (end - first) > _LAZY else _ANYWHERE
-            left, right = self._index(on).matches(probes, first, end, bounds)
+            limited = exact or len(flow) * (end - first) > _LAZY
+            bounds = self._visible(flow) if limited else _ANYWHERE
+            left, right = self._index(on).matches(probes, first, end, bounds, exact=exact)
             if len(on) > 1:
                 for name in on:
                     same = flow.columns[name][left] == self._column(name)[right]
                     if not same.all():
                         left, right = left[same], right[same]
+        if exact:
+            return self._merged(flow, left, right, flow.start[left], flow.end[left])
         start, finish = self._intervals_of(right)
         if stable:
             kept = (start == 0) & (finish == len(self._low))
@@ -245,11 +251,11 @@ class WindowInput:
             kept = start < finish
         if not kept.all():
             left, right, start, finish = left[kept], right[kept], start[kept], finish[kept]
-        columns = {name: column[left] for name, column in flow.columns.items()}
-        for name, place in self._columns:
-            if name not in columns:
-                columns[name] = self._rows.column(place)[right]
-        return Relation(columns, start, finish, flow.optional)
+        return self._merged(flow, left, right, start, finish)
+
+    def _merged(self, flow: Relation, left: Ids, right: Ids, start: Ids, end: Ids) -> Relation:
+        own = {name: self._rows.column(place) for name, place in self._columns if name not in flow.columns}
+        return Relation(gathered(flow.columns, left, own, right), start, end, flow.optional)
 
     def estimate(self, flow: Relation) -> float:
         if self._first >= self._end:
@@ -354,11 +360,11 @@ class StaticInput:
                 seen = start < end
             if not seen.all():
                 left, right, start, end = left[seen], right[seen], start[seen], end[seen]
-        columns = {name: column[left] for name, column in flow.columns.items()}
-        for name, column in self.view.columns.items():
-            if name not in columns:
-                columns[name] = column[right]
-        return Relation(columns, start, end, flow.optional | self.view.optional.difference(flow.columns))
+        own = {name: column for name, column in self.view.columns.items() if name not in flow.columns}
+        optional = flow.optional
+        if self.view.optional:
+            optional |= self.view.optional.difference(flow.columns)
+        return Relation(gathered(flow.columns, left, own, right), start, end, optional)
 
     def _probe(self, flow: Relation, on: tuple[str, ...]) -> tuple[Ids, Ids]:
         """Pairs (row of the flow, row of the view); what was estimated is not looked up again."""
@@ -471,6 +477,10 @@ class UnionInput:
 
     def estimate(self, flow: Relation) -> float:
         return sum(part.estimate(flow) for part in self.parts)
+
+
+def _instantaneous(flow: Relation) -> bool:
+    return bool((flow.end - flow.start == 1).all())
 
 
 _TINY = 1 << 10

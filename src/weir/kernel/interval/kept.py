@@ -55,11 +55,13 @@ class KeptIndex:
     def is_kept(self) -> bool:
         return self._main is not None
 
-    def matches(self, probes: list[Ids], low: int, high: int, bounds: tuple[Ids, Ids]) -> tuple[Ids, Ids]:
+    def matches(
+        self, probes: list[Ids], low: int, high: int, bounds: tuple[Ids, Ids], *, exact: bool = False
+    ) -> tuple[Ids, Ids]:
         """Pairs (probe, row) with equal terms, rows by position among the live ones in ``[low, high)``.
 
-        ``bounds`` give each probe the range of positions that can be visible to it; pairs outside it may
-        be returned or not.
+        ``bounds`` give each probe the range of positions that can be visible to it; pairs outside it are
+        left out if ``exact``, else they may be returned or not.
         """
         rows, width = high - low, len(probes[0])
         if rows <= 0:
@@ -70,12 +72,17 @@ class KeptIndex:
         columns = [self.track.rows.column(place)[low:high] for place in self.columns]
         if self._main is None and width * rows <= _BROADCAST:
             self.counts.compared += 1
-            return _compare(probes, columns, low)
+            probe, row = _compare(probes, columns, low)
+            if exact:
+                inside = (row >= bounds[0][probe]) & (row < bounds[1][probe])
+                if not inside.all():
+                    return probe[inside], row[inside]
+            return probe, row
         if self._main is None:
             self.counts.sorted += 1
-            return self._search(SortedKeys(combine(columns)), probes, low, bounds)
+            return self._search(SortedKeys(combine(columns)), probes, low, bounds, exact)
         self.counts.kept += 1
-        return self._probe_kept(probes, low, high, bounds)
+        return self._probe_kept(probes, low, high, bounds, exact)
 
     def _upkeep(self) -> None:
         """Build, extend or drop the kept index by the account."""
@@ -101,30 +108,35 @@ class KeptIndex:
         self._from, self._until, self._tail = first, end, None
         self.counts.built += 1
 
-    def _probe_kept(self, probes: list[Ids], low: int, high: int, bounds: tuple[Ids, Ids]) -> tuple[Ids, Ids]:
+    def _probe_kept(
+        self, probes: list[Ids], low: int, high: int, bounds: tuple[Ids, Ids], exact: bool
+    ) -> tuple[Ids, Ids]:
         assert self._main is not None
         first = self.track.rows.first
-        pairs = [self._search(self._main, probes, self._from - first, bounds)]
+        pairs = [self._search(self._main, probes, self._from - first, bounds, exact)]
         start = self._until - first
         if high > start:
             if self._tail is None or self._tail[:2] != (self._until, first + high):
                 columns = [self.track.rows.column(place)[start:high] for place in self.columns]
                 self._tail = (self._until, first + high, SortedKeys(combine(columns)))
-            pairs.append(self._search(self._tail[2], probes, start, bounds))
+            pairs.append(self._search(self._tail[2], probes, start, bounds, exact))
         probe = np.concatenate([pair[0] for pair in pairs])
         row = np.concatenate([pair[1] for pair in pairs])
         inside = (row >= low) & (row < high)
         return (probe, row) if inside.all() else (probe[inside], row[inside])
 
     def _search(
-        self, keys: SortedKeys, probes: list[Ids], base: int, bounds: tuple[Ids, Ids]
+        self, keys: SortedKeys, probes: list[Ids], base: int, bounds: tuple[Ids, Ids], exact: bool
     ) -> tuple[Ids, Ids]:
         """Pairs from one sorted run whose first row has the position ``base``."""
         probing = combine(probes)
-        first, counts = keys.ranges(probing)
         low, high = bounds
-        if len(low) and int(counts.sum()) > max(_MANY, 4 * len(probing)):
+        if exact:
             first, counts = keys.ranges_within(probing, low - base, high - base)
+        else:
+            first, counts = keys.ranges(probing)
+            if len(low) and int(counts.sum()) > max(_MANY, 4 * len(probing)):
+                first, counts = keys.ranges_within(probing, low - base, high - base)
         probe, place = spread(first, counts)
         return probe, keys.order[place] + base
 

@@ -46,7 +46,7 @@ class SortedKeys:
         if not len(self._distinct):
             none = np.zeros(len(probes), np.int64)
             return none, none
-        rank = np.searchsorted(self._distinct, probes)
+        rank = self._distinct.searchsorted(probes)
         np.minimum(rank, len(self._distinct) - 1, out=rank)
         first = self._offsets[rank]
         counts = self._offsets[rank + 1] - first
@@ -58,12 +58,12 @@ class SortedKeys:
         if not len(self._distinct):
             none = np.zeros(len(probes), np.int64)
             return none, none
-        rank = np.searchsorted(self._distinct, probes)
+        rank = self._distinct.searchsorted(probes)
         np.minimum(rank, len(self._distinct) - 1, out=rank)
         rows = len(self.order)
         base = rank * rows
-        first = np.searchsorted(self._placed, base + np.minimum(low, rows))
-        last = np.searchsorted(self._placed, base + np.clip(high, 0, rows))
+        first = self._placed.searchsorted(base + np.clip(low, 0, rows))
+        last = self._placed.searchsorted(base + np.clip(high, 0, rows))
         counts = np.maximum(last - first, 0)
         counts[self._distinct[rank] != probes] = 0
         return first, counts
