@@ -16,6 +16,7 @@ import numpy as np
 from weir.errors import RemoteError
 from weir.kernel.background import Background, GraphTable
 from weir.kernel.batch import Answers, Batch, Evaluator, Slab
+from weir.kernel.evaluator import make_evaluator
 from weir.kernel.reference import ReferenceEvaluator, Static, evaluate_query
 from weir.language.algebra import Graph, Pattern, Project, Window
 from weir.language.query import Ask, Dataset, Query, Select
@@ -26,7 +27,7 @@ from weir.rdf.terms import IRI, Term, Triple, Variable
 Services = Mapping[str, Sequence[Triple]]
 Factory = Callable[..., Evaluator]
 
-EVALUATORS: dict[str, Factory] = {"reference": ReferenceEvaluator}
+EVALUATORS: dict[str, Factory] = {"reference": ReferenceEvaluator, "auto": make_evaluator}
 """Each is called with (query, background, dictionary, service=hook)."""
 
 DEFAULT, NAMED, TICK = "urn:x-weir:default", "urn:x-weir:named", "urn:x-weir:tick"

@@ -113,7 +113,9 @@ def messages(rng: Random, horizon: int) -> list[Message]:
     ]
 
 
-def graph(rng: Random, horizon: int, varying: bool) -> tuple[tuple[Term, Term, Term, int | None, int | None], ...]:
+def graph(
+    rng: Random, horizon: int, varying: bool
+) -> tuple[tuple[Term, Term, Term, int | None, int | None], ...]:
     chosen = list(dict.fromkeys(triple(rng) for _ in range(rng.randrange(6))))
     rows = []
     for each in chosen:
@@ -452,9 +454,7 @@ def case(rng: Random, *, depth: int = 2, cuts: int = 3) -> Case:
     if isinstance(made, Select):
         pattern = patterns.modified(pattern)
         made = Select(tuple(v for v in visible(pattern) if not v.internal))
-    semantics = Semantics(
-        rng.choice(list(R2S)), rng.choice(list(Previous)), report_empty=rng.random() < 0.3
-    )
+    semantics = Semantics(rng.choice(list(R2S)), rng.choice(list(Previous)), report_empty=rng.random() < 0.3)
     lateness = rng.choice((0, 0, 2, 5))
     if lateness:
         declared = tuple(
@@ -497,7 +497,9 @@ def _read(declared: tuple[WindowDeclaration, ...]) -> list[str]:
 # Encoding
 
 
-def table(rows: tuple[tuple[Term, Term, Term, int | None, int | None], ...], dictionary: Dictionary) -> GraphTable:
+def table(
+    rows: tuple[tuple[Term, Term, Term, int | None, int | None], ...], dictionary: Dictionary
+) -> GraphTable:
     columns = [dictionary.encode_terms([row[place] for row in rows]) for place in range(3)]
     if all(row[3] is None and row[4] is None for row in rows):
         return GraphTable(*columns)

@@ -1,0 +1,100 @@
+"""Random queries over random streams: ``interval`` answers what ``reference`` answers, however input is cut.
+
+A case is a seed. ``WEIR_EXAMPLES`` scales the number of cases, ``WEIR_SEED`` moves to other ones.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any
+
+import pytest
+
+from properties.generate import STREAMS, Case, Message, Step, background, case, slab
+from weir.kernel.batch import Evaluator
+from weir.kernel.interval.compiler import NotCovered
+from weir.kernel.interval.evaluator import IntervalEvaluator
+from weir.kernel.reference import ReferenceEvaluator
+from weir.language.windows import TickKind
+from weir.rdf.dictionary import Dictionary
+
+SCALE = int(os.environ.get("WEIR_EXAMPLES", "40"))
+FIRST = int(os.environ.get("WEIR_SEED", "1")) * 1_000_000
+CHUNK = 100
+Make = Callable[..., Evaluator]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Everything that came out, in an order that does not depend on ties."""
+
+    rows: tuple[tuple[Any, ...], ...]
+    empty: tuple[int, ...]
+    evaluations: int
+
+
+def outcome(make: Make, given: Case, steps: Sequence[Step], *, restarts: bool = False) -> Outcome:
+    dictionary = Dictionary()
+    graphs = background(given, dictionary)
+    evaluator = make(given.query, graphs, dictionary, streams=STREAMS)
+    rows: list[tuple[Any, ...]] = []
+    empty: list[int] = []
+    evaluations = 0
+    for step in steps:
+        found = evaluator.advance(slab(step, dictionary))
+        columns = [
+            column.tolist() if name == "boolean" else dictionary.texts(column)
+            for name, column in found.columns.items()
+        ]
+        rows += zip(found.at.tolist(), *columns, strict=True)
+        empty += found.empty.tolist()
+        evaluations += found.evaluations
+        if restarts:
+            state = evaluator.snapshot()
+            evaluator = make(given.query, graphs, dictionary, streams=STREAMS)
+            evaluator.restore(state)
+    return Outcome(tuple(sorted(rows, key=str)), tuple(sorted(empty)), evaluations)
+
+
+def together(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """All slabs as one, in the same order of arrival within each time."""
+    arrivals: dict[str, list[Message]] = {}
+    for step in steps:
+        for name, sent in step.arrivals.items():
+            arrivals.setdefault(name, []).extend(sent)
+    ordered = {name: tuple(sorted(sent, key=lambda each: each.time)) for name, sent in arrivals.items()}
+    return (Step(ordered, steps[-1].through, steps[-1].end),)
+
+
+@pytest.mark.parametrize("chunk", range(SCALE))
+def test_interval_equals_reference(chunk: int) -> None:
+    covered = 0
+    for seed in range(FIRST + chunk * CHUNK, FIRST + (chunk + 1) * CHUNK):
+        given = case(Random(seed))
+        expected = outcome(ReferenceEvaluator, given, given.steps)
+        try:
+            found = outcome(IntervalEvaluator, given, given.steps)
+        except NotCovered:
+            continue
+        covered += 1
+        assert found == expected, f"seed {seed}: {given.query}"
+    assert covered > CHUNK * 0.9
+
+
+@pytest.mark.parametrize("chunk", range(max(1, SCALE // 8)))
+def test_cuts_and_restarts_change_nothing(chunk: int) -> None:
+    for seed in range(FIRST + 500_000 + chunk * CHUNK, FIRST + 500_000 + (chunk + 1) * CHUNK):
+        given = case(Random(seed))
+        ticks = {window.semantics.tick.kind for window in given.query.dataset.windows}
+        given = replace(given, steps=tuple(given.steps))
+        try:
+            cut = outcome(IntervalEvaluator, given, given.steps, restarts=True)
+            whole = outcome(IntervalEvaluator, given, together(given.steps))
+        except NotCovered:
+            continue
+        if TickKind.TUPLE not in ticks:
+            assert cut == whole, f"seed {seed}: {given.query}"
+        assert cut == outcome(IntervalEvaluator, given, given.steps), f"seed {seed}: {given.query}"
