@@ -89,7 +89,11 @@ def exponent(times: Mapping[int, float], least: int = 10_000) -> float:
     return float(slope)
 
 
-def share_of_slide(planning: float, waited: float) -> dict[str, Any]:
+def share_of_slide(planning: float, waited: float, latency: float) -> dict[str, Any]:
     """The overhead table: a slide's planning against its whole latency with remote calls."""
-    total = planning + waited
-    return {"planning_ms": planning * 1e3, "remote_ms": waited * 1e3, "overhead": planning / total}
+    return {
+        "latency_ms": latency * 1e3,
+        "planning_ms": planning * 1e3,
+        "remote_ms": waited * 1e3,
+        "overhead": planning / latency,
+    }
