@@ -129,7 +129,10 @@ def test_every_syntax_says_the_same(media_type: str) -> None:
 def test_negotiation(accept: str, expected: str) -> None:
     app, _ = make()
     response = get(app, "/d", accept=accept)
-    assert response.headers["content-type"].startswith(expected) and response.headers["vary"] == "Accept"
+    assert (
+        response.headers["content-type"].startswith(expected)
+        and response.headers["vary"] == "Accept, Accept-Encoding"
+    )
 
 
 def test_what_is_not_acceptable() -> None:
@@ -258,6 +261,20 @@ def test_pushes_of_other_predicates_leave_cached_fragments_alone() -> None:
     get(app, label(predicate=f"{EX}delay"))
     app.datasets["d"].push([Fact(f"<{EX}s2>", f"<{EX}delay>", '"1"', T0, T0 + SECOND)], T0)
     assert page_of(get(app, label(predicate=f"{EX}delay"))).total == 2
+
+
+def test_what_is_asked_for_again_is_packed() -> None:
+    app, _ = make()
+    path = label(predicate=f"{EX}label")
+    first = get(app, path, accept_encoding="gzip")
+    again = get(app, path, accept_encoding="br, gzip;q=0.5")
+    assert "content-encoding" not in first.headers and again.headers["content-encoding"] == "gzip"
+    assert again.text == first.text and int(again.headers["content-length"]) < len(first.content) / 3
+    assert again.headers["etag"] != first.headers["etag"]
+    for tag in (first.headers["etag"], again.headers["etag"]):
+        assert get(app, path, if_none_match=tag, accept_encoding="gzip").status_code == 304
+        assert get(app, path, if_none_match=tag, accept_encoding="identity").status_code == 304
+    assert "content-encoding" not in get(app, path, accept_encoding="gzip;q=0, identity").headers
 
 
 def test_the_cache_is_bounded() -> None:

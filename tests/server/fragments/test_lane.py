@@ -67,6 +67,7 @@ def test_the_lane_answers_as_the_application_does(app: FragmentsApp) -> None:
     "head",
     [
         request("/d", "Connection: close"),
+        request("/d", "Connection: keep-alive, Upgrade"),
         request("/d", "Upgrade: websocket"),
         request("/d", "Content-Length: 3") + b"abc",
         request("/d", "Transfer-Encoding: chunked"),
@@ -85,6 +86,10 @@ def test_the_lane_answers_as_the_application_does(app: FragmentsApp) -> None:
 )
 def test_what_is_not_plain_goes_the_other_way(app: FragmentsApp, head: bytes) -> None:
     assert Lane(app).answer(head) is None
+
+
+def test_keep_alive_is_plain(app: FragmentsApp) -> None:
+    assert Lane(app).answer(request("/d", "Connection: keep-alive", "Accept-Encoding: gzip")) is not None
 
 
 def test_a_mounted_lane_leaves_other_paths_alone(app: FragmentsApp) -> None:

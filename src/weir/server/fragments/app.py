@@ -22,7 +22,7 @@ from weir.server.fragments.limits import Limits
 from weir.server.fragments.metadata import Controls, Metadata
 from weir.server.fragments.push import end_document, push_document
 from weir.server.fragments.request import TooLarge
-from weir.server.fragments.respond import CORS, HOST, Responder, Response, failure, unchanged
+from weir.server.fragments.respond import CORS, HOST, Responder, Response, failure, understands_gzip
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -101,11 +101,8 @@ class FragmentsApp:
         else:
             response = failure(405, f"the method {method[:20]} is not allowed")
         tags = headers.get(b"if-none-match") if method in ("GET", "HEAD") else None
-        fields = response.headers(self.clock())
-        status, body = response.status, response.body
-        if tags is not None and response.etag and unchanged(response.etag, tags):
-            status, body = 304, b""
-            fields = [field for field in fields if field[0] not in (b"content-type", b"content-length")]
+        packs = understands_gzip(headers.get(b"accept-encoding", b""))
+        status, fields, body = response.reply(self.clock(), tags, packs)
         if status in (401, 405):
             extra = (b"www-authenticate", b"Bearer") if status == 401 else (b"allow", b"GET, HEAD, OPTIONS")
             fields.append(extra)

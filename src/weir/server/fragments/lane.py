@@ -18,17 +18,19 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from weir.server.fragments.app import FragmentsApp
-from weir.server.fragments.respond import Response, http_date, unchanged
+from weir.server.fragments.respond import Response, http_date, understands_gzip
 
 _HEAD = re.compile(
     rb"GET (/[!-~]*) HTTP/1\.1\r\n((?:[!#-'*+.^-z|~A-Z0-9-]+:[ \t]*[^\x00-\x08\x0a-\x1f\x7f]*\r\n)*)\r\n"
 )
 _ODD = re.compile(
-    rb"^(?:connection|upgrade|expect|transfer-encoding|content-length|te|range|if-match|if-range"
-    rb"|if-unmodified-since)[ \t]*:",
+    rb"^(?:connection[ \t]*:(?![ \t]*keep-alive[ \t]*\r)|(?:upgrade|expect|transfer-encoding"
+    rb"|content-length|te|range|if-match|if-range|if-unmodified-since)[ \t]*:)",
     re.IGNORECASE | re.MULTILINE,
 )
-_FIELDS = re.compile(rb"^(host|accept|if-none-match):[ \t]*(.*?)[ \t]*\r$", re.IGNORECASE | re.MULTILINE)
+_FIELDS = re.compile(
+    rb"^(host|accept|accept-encoding|if-none-match):[ \t]*(.*?)[ \t]*\r$", re.IGNORECASE | re.MULTILINE
+)
 _REMEMBERED = 4096
 _LONGEST = 65_536
 
@@ -43,18 +45,18 @@ class Lane:
         self.app = app
         self.mount = mount.rstrip("/")
         self.scheme = scheme
-        self._heads: dict[bytes, tuple[Response, bool]] = {}
+        self._heads: dict[bytes, tuple[Response, bytes | None, bool]] = {}
 
     def answer(self, head: bytes) -> bytes | None:
         """The response to a complete head; None where it is not for this lane."""
         now = self.app.clock()
         known = self._heads.get(head)
         if known is not None:
-            response, same = known
+            response, tags, packs = known
             if response.current(now):
                 self.app.responder.counters["requests"] += 1
                 self.app.responder.counters["hits"] += 1
-                return self._bytes(response, same, now)
+                return _bytes(response, now, tags, packs)
             del self._heads[head]
         match = _HEAD.fullmatch(head)
         if match is None or len(head) > _LONGEST or _ODD.search(match[2]):
@@ -73,23 +75,22 @@ class Lane:
         accept = fields.get(b"accept", b"").decode("latin-1")
         response = self.app.get(base, path[len(self.mount) :], query, accept)
         tags = fields.get(b"if-none-match")
-        same = tags is not None and bool(response.etag) and unchanged(response.etag, tags)
+        packs = understands_gzip(fields.get(b"accept-encoding", b""))
         if response.dataset is not None:
             if len(self._heads) >= _REMEMBERED:
                 self._heads.clear()
-            self._heads[head] = (response, same)
-        return self._bytes(response, same, now)
+            self._heads[head] = (response, tags, packs)
+        return _bytes(response, now, tags, packs)
 
-    def _bytes(self, response: Response, same: bool, now: int) -> bytes:
-        status = 304 if same else response.status
-        parts = [b"HTTP/1.1 %d %s\r\ndate: %s\r\n" % (status, _PHRASES[status], http_date(int(time.time())))]
-        for name, value in response.headers(now):
-            if not (same and name in (b"content-type", b"content-length")):
-                parts.append(b"%s: %s\r\n" % (name, value))
-        parts.append(b"\r\n")
-        if not same:
-            parts.append(response.body)
-        return b"".join(parts)
+
+def _bytes(response: Response, now: int, tags: bytes | None, packs: bool) -> bytes:
+    status, headers, body = response.reply(now, tags, packs)
+    date = http_date(int(time.time()))
+    parts = [b"HTTP/1.1 %d %s\r\ndate: %s\r\n" % (status, _PHRASES[status], date)]
+    parts += [b"%s: %s\r\n" % header for header in headers]
+    parts.append(b"\r\n")
+    parts.append(body)
+    return b"".join(parts)
 
 
 _PHRASES = {status.value: status.phrase.encode() for status in HTTPStatus}

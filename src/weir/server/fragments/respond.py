@@ -7,11 +7,12 @@ of the facts in it: ``max-age`` runs out when the first of them does.
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import os
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from email.utils import formatdate
 from functools import lru_cache
@@ -35,7 +36,8 @@ CORS: Headers = [
 ]
 
 
-_COMMON: Headers = [(b"vary", b"Accept"), *CORS]
+_COMMON: Headers = [(b"vary", b"Accept, Accept-Encoding"), *CORS]
+_WORTH_PACKING = 1000
 
 
 @lru_cache(maxsize=1024)
@@ -62,6 +64,8 @@ class Response:
     predicate: str | None = None
     version: tuple[int, int] = (0, 0)
     holds: int = FOREVER
+    packed: bytes | None = None
+    served: int = 0
 
     def current(self, now: int) -> bool:
         """Whether it would be the same if made again now."""
@@ -71,22 +75,41 @@ class Response:
             and self.dataset.version(self.predicate) == self.version
         )
 
-    def headers(self, now: int) -> Headers:
-        """The headers but for Date, which the server adds."""
-        headers = [
-            (b"content-type", _content_type(self.media_type)),
-            (b"content-length", b"%d" % len(self.body)),
-            *_COMMON,
-        ]
-        if self.etag:
-            headers.append((b"etag", self.etag))
+    def reply(self, now: int, tags: bytes | None = None, packs: bool = False) -> tuple[int, Headers, bytes]:
+        """Status, headers (but for Date, which the server adds) and body.
+
+        ``tags`` is If-None-Match; ``packs`` says that the client understands gzip, which is used from the
+        second time on: packing once pays for what is sent often.
+        """
+        body, etag = self.body, self.etag
+        headers: Headers = []
+        if packs and len(body) > _WORTH_PACKING and etag:
+            if self.packed is None and self.served:
+                self.packed = gzip.compress(body, 5, mtime=0)
+            if self.packed is not None:
+                body, etag = self.packed, etag[:-1] + b'-gz"'
+                headers.append((b"content-encoding", b"gzip"))
+        self.served += 1
+        if tags is not None and self.etag:
+            for tag in (etag, self.etag, self.etag[:-1] + b'-gz"'):
+                if unchanged(tag, tags):
+                    return 304, [(b"etag", tag), *_COMMON, *self._freshness(now)], b""
+        headers.append((b"content-type", _content_type(self.media_type)))
+        headers.append((b"content-length", b"%d" % len(body)))
+        if etag:
+            headers.append((b"etag", etag))
+        headers += _COMMON
+        headers += self._freshness(now)
+        return self.status, headers, body
+
+    def _freshness(self, now: int) -> Headers:
         if self.until is None:
-            headers.append((b"cache-control", b"no-cache" if self.etag else b"no-store"))
-        else:
-            seconds = max(0, (self.until - now) // SECOND)
-            headers.append((b"cache-control", b"public, max-age=%d" % seconds))
-            headers.append((b"expires", http_date(self.until // SECOND)))
-        return headers
+            return [(b"cache-control", b"no-cache" if self.etag else b"no-store")]
+        seconds = max(0, (self.until - now) // SECOND)
+        return [
+            (b"cache-control", b"public, max-age=%d" % seconds),
+            (b"expires", http_date(self.until // SECOND)),
+        ]
 
 
 def failure(status: int, message: str) -> Response:
@@ -224,12 +247,17 @@ def _distinct(selection: Selection, most: int) -> list[Quad]:
     return list(dict.fromkeys(selection.page(0, most)))
 
 
+def understands_gzip(header: bytes) -> bool:
+    """Whether Accept-Encoding allows gzip, by name and not with quality 0."""
+    for part in header.lower().split(b","):
+        name, _, parameters = part.strip().partition(b";")
+        if name.strip() == b"gzip":
+            return parameters.replace(b" ", b"") not in (b"q=0", b"q=0.0", b"q=0.00", b"q=0.000")
+    return False
+
+
 def unchanged(etag: bytes, header: bytes) -> bool:
     """Whether If-None-Match names this representation (RFC 9110, section 13.1.2)."""
     if header.strip() == b"*":
         return True
     return any(tag.strip().removeprefix(b"W/") == etag for tag in header.split(b","))
-
-
-def header_of(headers: Mapping[bytes, bytes], name: bytes) -> str:
-    return headers.get(name, b"").decode("latin-1")
