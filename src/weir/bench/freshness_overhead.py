@@ -61,7 +61,7 @@ class Planner:
         rows = self._lifetimes.update(left.name, left.count, at, _SLIDE)
         graph = maintenance_graph(found, right, rows, at, _SLIDE)
         allowed = Allowance(budget, 4 * budget)
-        return choose(policy, graph, stale, right, allowed, aggregate, at, _SLIDE, self._chance)
+        return choose(policy, graph, stale, right, allowed, aggregate, at, _SLIDE, 4, self._chance)
 
 
 def planning_times(repeats: int, sizes: Sequence[int] = SIZES) -> dict[str, dict[int, float]]:

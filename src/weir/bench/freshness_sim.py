@@ -123,15 +123,17 @@ def _choose(
     setting, at = data.setting, window.at
     if contender is Contender.FBA_PRINTED:
         horizon = setting.width // setting.slide
-        allowed = ledger.allowance("q", at - began, setting.slide, horizon)
-        offered = versions(stale, right.change, right.interval, at, setting.slide, horizon)
+        slides = min(horizon, ledger.slides(at - began, setting.slide))
+        allowed = ledger.allowance("q", at - began, setting.slide, slides)
+        offered = versions(stale, right.change, right.interval, at, setting.slide, slides)
         return fba(graph, offered, allowed.ahead, horizon, chance)[: allowed.now]
     if contender is Contender.FBA:
         policy = PolicyName.FBA
-        allowed = ledger.allowance("q", at - began, setting.slide, horizon_of(graph))
+        slides = min(horizon_of(graph), ledger.slides(at - began, setting.slide))
+        allowed = ledger.allowance("q", at - began, setting.slide, slides)
     else:
-        policy, allowed = PolicyName[contender.name], Allowance(budget, budget)
-    return choose(policy, graph, stale, right, allowed, setting.aggregate, at, setting.slide, chance)
+        policy, allowed, slides = PolicyName[contender.name], Allowance(budget, budget), 1
+    return choose(policy, graph, stale, right, allowed, setting.aggregate, at, setting.slide, slides, chance)
 
 
 def _rows(data: Trace, window: Window) -> int:

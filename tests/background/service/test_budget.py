@@ -45,6 +45,12 @@ def test_a_new_period_starts_afresh() -> None:
     assert ledger.allowance("q", 60, 1, 4) == Allowance(60, 4)
 
 
+def test_a_period_has_so_many_evaluations_left() -> None:
+    ledger = Ledger(Budget(per_period=60, period=60))
+    assert [ledger.slides(at, 10) for at in (0, 5, 50, 55, 59, 60)] == [6, 6, 1, 1, 1, 6]
+    assert Ledger(Budget(per_evaluation=5)).slides(3, 1) > 1_000_000
+
+
 def test_both_limits_hold() -> None:
     ledger = Ledger(Budget(per_evaluation=3, per_period=60, period=60))
     assert ledger.allowance("q", 0, 1, 4) == Allowance(3, 4)

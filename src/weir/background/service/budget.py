@@ -55,6 +55,12 @@ class Ledger:
             now, ahead = min(now, flexible.now), min(ahead, flexible.ahead)
         return Allowance(max(now, 0), max(ahead, 0))
 
+    def slides(self, at: int, slide: int) -> int:
+        """How many evaluations, this one included, the present period still has: what Γ can be moved to."""
+        if self.budget.per_period is None:
+            return 1 << 62
+        return max(1, -(-(self.budget.period - at % self.budget.period) // slide))
+
     def spend(self, query: str, at: int, refreshes: int) -> None:
         """Note that so many refreshes were asked for, whatever became of them."""
         self._turn(at)

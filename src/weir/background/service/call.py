@@ -140,9 +140,10 @@ class RemoteCall:
         graph = maintenance_graph(found, right, rows, at, self._pace)
         aggregate = self.target.parts.outer is not None
         policy = resolved(config.policy, config.budget, aggregate)
-        allowed = self.ledger.allowance(self.target.query, at, self._pace, horizon_of(graph))
+        slides = min(horizon_of(graph), self.ledger.slides(at, self._pace))
+        allowed = self.ledger.allowance(self.target.query, at, self._pace, slides)
         chance = np.random.default_rng((config.seed, at & 0xFFFF_FFFF_FFFF))
-        return choose(policy, graph, stale, right, allowed, aggregate, at, self._pace, chance)
+        return choose(policy, graph, stale, right, allowed, aggregate, at, self._pace, slides, chance)
 
     def _trim(self) -> None:
         """Keep the views within bounds, while nothing on its way refers to their keys."""

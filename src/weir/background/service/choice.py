@@ -48,13 +48,18 @@ def choose(
     aggregate: bool,
     at: int,
     slide: int,
+    slides: int,
     chance: np.random.Generator,
 ) -> Ids:
-    """The right nodes to refresh, best first; ``stale`` marks those that may be chosen."""
+    """The right nodes to refresh, best first; ``stale`` marks those that may be chosen.
+
+    ``slides`` is the number of evaluations over which the allowance may be spent. FBA looks as far to see
+    what a refresh is worth as rows live and refreshes last, but plans refreshes only within them.
+    """
     if policy is PolicyName.FBA:
         horizon = horizon_of(graph)
         interval = np.maximum(right.interval, 1)
-        offered = versions(stale, right.change, interval, at, slide, horizon)
+        offered = versions(stale, right.change, interval, at, slide, min(slides, horizon))
         picked = fba(graph, offered, allowed.ahead, horizon, chance, steady_arrivals(graph))
         return picked[: allowed.now]
     part, kept = graph.restrict(stale)
