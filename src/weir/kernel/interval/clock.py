@@ -47,19 +47,19 @@ class Clock:
         return through + 1 if self._immediate else through
 
     def chunks(self, through: int, *, end: bool) -> Iterator[tuple[Ids, Callable[[], Instants]]]:
-        """The evaluations that T = ``through`` completes; at the end of input, those that are left.
+        """The evaluations that T = ``through`` completes; at the end of input, also those that are left (24).
 
         A chunk is its evaluation times and a function that lays them out as instants.
         """
+        last = LOWEST
         if end:
-            found = [last for window in self.windows if (last := last_report(window)) is not None]
-            if not found:
-                return
-            through = max(found)
+            last = max(
+                (each for window in self.windows if (each := last_report(window)) is not None), default=last
+            )
         if self.tuples:
-            yield from self._sub_chunks(through, end)
+            yield from self._sub_chunks(through, last)
             return
-        bound = through if end or self._inclusive else through - 1
+        bound = max(last, through if self._inclusive else through - 1)
         while self.cursor.time < bound:
             times, listed = self._times(self.cursor.time, bound)
             self.cursor = Cursor(listed)
@@ -101,9 +101,11 @@ class Clock:
         emitted[0] = False
         return Instants(time, emitted, void=self.last is None)
 
-    def _sub_chunks(self, through: int, end: bool) -> Iterator[tuple[Ids, Callable[[], Instants]]]:
+    def _sub_chunks(self, through: int, last: int) -> Iterator[tuple[Ids, Callable[[], Instants]]]:
         reach = Reach(
-            through, through if end or self._immediate else through - 1, through if end else through - 1
+            max(last, through),
+            max(last, through if self._immediate else through - 1),
+            max(last, through - 1),
         )
         while True:
             table, place = sub_instants(self.windows, self.streams, self.cursor, reach, CHUNK)
