@@ -13,7 +13,8 @@ from weir.kernel.batch import Batch
 from weir.kernel.interval.buffer import Buffer
 from weir.rdf.columns import Ids
 
-_NONE = np.empty(0, np.int64)
+FEW = 4
+"""So few rows are quicker handled as plain integers."""
 
 
 class Ready:
@@ -122,8 +123,10 @@ class Arrivals:
 
     def _admit(self, batch: Batch, oldest: int | None) -> Batch:
         """Without heartbeats and late messages."""
-        if (oldest is None or batch.time[0] >= oldest) and batch.triples.min() > 0:
-            return batch
+        if oldest is None or batch.time[0] >= oldest:
+            few = len(batch.triples) <= FEW
+            if 0 not in batch.triples.tolist() if few else batch.triples.min() > 0:
+                return batch
         good = batch.triples > 0
         if oldest is not None and batch.time[0] < oldest:
             late = good & (batch.time < oldest)
@@ -135,10 +138,10 @@ class Arrivals:
 
     def _release(self, batch: Batch, limit: int) -> list[Ready]:
         messages = len(batch.time)
-        ready = messages if batch.time[-1] < limit else int(batch.time.searchsorted(limit))
-        if not ready:
+        if batch.time[0] >= limit:
             self.pending = batch
             return []
+        ready = messages if batch.time[-1] < limit else int(batch.time.searchsorted(limit))
         first = self.log.end
         counts = batch.triples[:ready]
         if ready == 1:

@@ -16,6 +16,7 @@ from weir.kernel.functions.fresh import blank_node, solution_text
 from weir.kernel.interval.describing import Descriptions
 from weir.kernel.interval.expressions import Terms
 from weir.kernel.interval.expressions.terms import TermClass
+from weir.kernel.interval.gathering import Gathered
 from weir.kernel.interval.instants import Instants
 from weir.kernel.interval.keys import codes, firsts
 from weir.kernel.interval.operators import clip, uncovered, unite
@@ -95,21 +96,19 @@ class Forms:
         match form:
             case Select(variables):
                 index, places = sent(rows, at, operator)
-                none = np.zeros(len(places), np.int64)
-                columns = {
-                    v.name: rows.columns[v.name][places] if v.name in rows.columns else none
-                    for v in variables
-                }
-                return Sent(index, columns)
+                return Sent(index, {v.name: _taken(rows, v.name, index, places) for v in variables})
             case Ask():
                 truth = _truth(rows, at)
                 index, places = sent(truth, at, operator)
-                return Sent(index, {ANSWER: truth.columns[ANSWER][places] - 1})
+                return Sent(index, {ANSWER: _taken(truth, ANSWER, index, places) - 1})
             case Construct():
                 rows = _named(rows)
                 index, places = sent(rows, at, operator)
                 if not len(index):
                     return _NO_TRIPLES
+                found = self._quickly(rows) if places is None else None
+                if found is not None:
+                    return found
                 return _set_of_triples(
                     [self._instances(nodes, rows, places, index, at) for nodes in self._template]
                 )
@@ -117,7 +116,8 @@ class Forms:
                 assert self._descriptions is not None
                 rows = _named(rows)
                 index, places = sent(rows, at, operator)
-                return _set_of_triples([self._descriptions.of(targets, rows, index, places)])
+                everything = np.arange(len(index)) if places is None else places
+                return _set_of_triples([self._descriptions.of(targets, rows, index, everything)])
 
     # CONSTRUCT
 
@@ -130,7 +130,7 @@ class Forms:
         return Blank(node.name) if node.internal else node.name
 
     def _instances(
-        self, nodes: Sequence[Part], rows: Relation, places: Ids, index: Ids, at: Instants
+        self, nodes: Sequence[Part], rows: Relation, places: Ids | None, index: Ids, at: Instants
     ) -> tuple[Ids, list[Ids | int]]:
         columns: list[Ids | int] = []
         good: Mask | None = None
@@ -139,11 +139,11 @@ class Forms:
                 columns.append(node)
                 continue
             if isinstance(node, Blank):
-                columns.append(self._blanks(node.label, rows, places, index, at))
+                everything = np.arange(len(index)) if places is None else places
+                columns.append(self._blanks(node.label, rows, everything, index, at))
                 continue
-            given = rows.columns.get(node)
-            column = np.zeros(len(places), np.int64) if given is None else given[places]
-            if given is None or node in rows.optional:
+            column = _taken(rows, node, index, places)
+            if node not in rows.columns or node in rows.optional:
                 good = column != 0 if good is None else good & (column != 0)
             if position < 2 and not (position == 0 and node in self.safe):
                 allowed = self._allowed(column, position)
@@ -152,6 +152,23 @@ class Forms:
         if good is None or good.all():
             return index, columns
         return index[good], [column if isinstance(column, int) else column[good] for column in columns]
+
+    def _quickly(self, rows: Relation) -> Sent | None:
+        """The triples of a large join with one template, where each row has one instant."""
+        columns = rows.columns
+        if not isinstance(columns, Gathered) or len(self._template) != 1:
+            return None
+        nodes = self._template[0]
+        names = [node for node in nodes if isinstance(node, str)]
+        bound = not rows.optional.intersection(names) and all(name in self.safe for name in nodes[:1])
+        if not bound or not isinstance(nodes[1], int) or any(isinstance(node, Blank) for node in nodes):
+            return None
+        found = columns.distinct(names)
+        if found is None:
+            return None
+        index, values = found
+        made = [_whole(node, index) if isinstance(node, int) else values[str(node)] for node in nodes]
+        return Sent(index, dict(zip(TRIPLE, made, strict=True)))
 
     def _allowed(self, column: Ids, position: int) -> Mask:
         """Subjects are no literals, predicates are IRIs."""
@@ -170,6 +187,14 @@ class Forms:
             identity = f"{solution_text(solution)} #{occurrence[row]}"
             nodes.append(blank_node(f"{self.key} {time} {identity}", label))
         return self.terms.encode_all(nodes)
+
+
+def _taken(rows: Relation, name: str, index: Ids, places: Ids | None) -> Ids:
+    """A column of what is sent, always a copy: live rows change."""
+    column = rows.columns.get(name)
+    if column is None:
+        return np.zeros(len(index), np.int64)
+    return column.copy() if places is None else column[places]
 
 
 def _occurrences(rows: Relation, places: Ids, index: Ids) -> Ids:

@@ -11,6 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
+from weir.kernel.interval.arrivals import FEW
 from weir.kernel.interval.gathering import gathered
 from weir.kernel.interval.instants import Instants
 from weir.kernel.interval.kept import Counts, KeptIndex
@@ -18,7 +19,7 @@ from weir.kernel.interval.keys import combine
 from weir.kernel.interval.operators import matches, merge, union
 from weir.kernel.interval.relation import Relation
 from weir.kernel.interval.sorting import SortedKeys, spread
-from weir.kernel.interval.track import FEW, NEVER, Accept, Derived, Keeping, Track
+from weir.kernel.interval.track import NEVER, Accept, Derived, Keeping, Track
 from weir.kernel.interval.window import Window
 from weir.rdf.columns import Ids
 
@@ -42,6 +43,11 @@ class Input(Protocol):
 
     name: str
     variables: tuple[str, ...]
+
+    @property
+    def steady(self) -> bool:
+        """Whether every row is always visible."""
+        ...
 
     def __len__(self) -> int:
         """How many rows take part in the slab, or a close upper bound."""
@@ -78,6 +84,8 @@ class WindowInput:
     ``names`` gives the track's column of each variable. What the window shows is a range of rows; it is
     looked up when somebody asks.
     """
+
+    steady = False
 
     def __init__(
         self, name: str, track: Track, window: Window, names: dict[str, str], counts: Counts
@@ -116,28 +124,40 @@ class WindowInput:
         self._low, self._high = low, high
         self._bounds: tuple[Ids, Ids] | None = None
         self._every: tuple[Ids, Ids] | None = None
-        where = self._rows.column(self._coordinate)
-        self._where = where
-        if not len(where):
-            self._first = self._end = self._stable_first = self._stable_end = 0
-            return
-        self._first = int(where.searchsorted(low[0]))
-        self._end = int(where.searchsorted(high[-1]))
-        self._stable_first = int(where.searchsorted(low[-1]))
-        self._stable_end = int(where.searchsorted(high[0]))
+        self._span: tuple[int, int] | None = None
+        self._core: tuple[int, int] | None = None
+        self._where = self._rows.column(self._coordinate)
+
+    def _shown(self) -> tuple[int, int]:
+        """The range of rows that are visible at some instant."""
+        if self._span is None:
+            where = self._where
+            first = int(where.searchsorted(self._low[0]))
+            self._span = (first, max(first, int(where.searchsorted(self._high[-1]))))
+        return self._span
+
+    def _throughout(self) -> tuple[int, int]:
+        """The range of rows that are visible at every instant."""
+        if self._core is None:
+            where = self._where
+            first = int(where.searchsorted(self._low[-1]))
+            self._core = (first, max(first, int(where.searchsorted(self._high[0]))))
+        return self._core
 
     def newest(self) -> int:
         """The coordinate of the newest row."""
         return int(self._rows.column(self._coordinate)[-1])
 
     def __len__(self) -> int:
-        return max(self._end - self._first, 0)
+        first, end = self._shown()
+        return end - first
 
     def standing(self) -> int:
-        return max(self._end - self._stable_first, 0)
+        return max(self._shown()[1] - self._throughout()[0], 0)
 
     def has_stable(self) -> bool:
-        return self._stable_first < self._stable_end
+        first, end = self._throughout()
+        return first < end
 
     def _column(self, name: str) -> Ids:
         return self._rows.column(self._place[name])
@@ -164,11 +184,12 @@ class WindowInput:
 
     def _intervals_of(self, rows: Ids) -> tuple[Ids, Ids]:
         """The same, by way of all rows where there are fewer of them."""
-        if len(rows) <= 2 * (self._end - self._first):
+        first, end = self._shown()
+        if len(rows) <= 2 * (end - first):
             return self._intervals(rows)
         if self._every is None:
-            self._every = self._intervals(slice(self._first, self._end))
-        places = rows - self._first
+            self._every = self._intervals(slice(first, end))
+        places = rows - first
         return self._every[0][places], self._every[1][places]
 
     def _listed(self, rows: Ids | slice) -> Relation:
@@ -179,29 +200,23 @@ class WindowInput:
         return found if seen.all() else found.take(seen.nonzero()[0])
 
     def relation(self) -> Relation:
-        if self._end <= self._first:
-            return Relation.empty(self.variables)
-        return self._listed(slice(self._first, self._end))
+        first, end = self._shown()
+        return self._listed(slice(first, end)) if first < end else Relation.empty(self.variables)
 
     def changed(self) -> Relation:
-        if not self.has_stable():
+        (first, end), (core, core_end) = self._shown(), self._throughout()
+        if core >= core_end:
             return self.relation()
         later = self._superseded
         if later is not None:
-            moved = np.ones(len(self), np.bool_)
-            steady = slice(self._stable_first, self._stable_end)
-            moved[self._stable_first - self._first : self._stable_end - self._first] = later[steady] != NEVER
-            return _unsteady(self._listed(np.flatnonzero(moved) + self._first), len(self._low))
-        if self._first == self._stable_first:
-            if self._stable_end == self._end:
-                return Relation.empty(self.variables)
-            return self._listed(slice(self._stable_end, self._end))
-        if self._stable_end == self._end:
-            return self._listed(slice(self._first, self._stable_first))
-        rows = np.concatenate(
-            [np.arange(self._first, self._stable_first), np.arange(self._stable_end, self._end)]
-        )
-        return self._listed(rows)
+            moved = np.ones(end - first, np.bool_)
+            moved[core - first : core_end - first] = later[core:core_end] != NEVER
+            return _unsteady(self._listed(np.flatnonzero(moved) + first), len(self._low))
+        if first == core:
+            return self._listed(slice(core_end, end)) if core_end < end else Relation.empty(self.variables)
+        if core_end == end:
+            return self._listed(slice(first, core))
+        return self._listed(np.concatenate([np.arange(first, core), np.arange(core_end, end)]))
 
     def _visible(self, flow: Relation) -> tuple[Ids, Ids]:
         """For each row of the flow, the range of positions that can be visible with it."""
@@ -219,28 +234,20 @@ class WindowInput:
     def join(self, flow: Relation, *, stable: bool = False) -> Relation:
         if flow.optional and flow.optional.intersection(self.variables):
             return _generic(flow, self.relation(), len(self._low), stable)
-        first, end = (self._stable_first, self._stable_end) if stable else (self._first, self._end)
-        if first >= end or not len(flow):
-            return self._merged(flow, _NONE, _NONE, _NONE, _NONE)
         on = tuple(name for name in self.variables if name in flow.columns)
         # Where each row of the flow has one instant, a range of positions is all it can see.
         exact = not stable and self._superseded is None and _instantaneous(flow)
-        if not on:
-            low, high = self._visible(flow)
-            low, high = np.maximum(low, first), np.minimum(high, end)
-            left, right = spread(low, np.maximum(high - low, 0))
+        if exact and len(flow) <= _SHORT and (found := self._at_once(flow, on)) is not None:
+            left, right = found
         else:
-            probes = [flow.columns[name] for name in on]
-            limited = exact or len(flow) * (end - first) > _LAZY
-            bounds = self._visible(flow) if limited else _ANYWHERE
-            left, right = self._index(on).matches(probes, first, end, bounds, exact=exact)
-            if len(on) > 1:
-                for name in on:
-                    same = flow.columns[name][left] == self._column(name)[right]
-                    if not same.all():
-                        left, right = left[same], right[same]
+            left, right = self._pairs(flow, on, *(self._throughout() if stable else self._shown()), exact)
+        if len(on) > 1:
+            for name in on:
+                same = flow.columns[name][left] == self._column(name)[right]
+                if not same.all():
+                    left, right = left[same], right[same]
         if exact:
-            return self._merged(flow, left, right, flow.start[left], flow.end[left])
+            return self._merged(flow, left, right, flow.start[left], flow.end[left], flow.start)
         start, finish = self._intervals_of(right)
         if stable:
             kept = (start == 0) & (finish == len(self._low))
@@ -251,14 +258,40 @@ class WindowInput:
             kept = start < finish
         if not kept.all():
             left, right, start, finish = left[kept], right[kept], start[kept], finish[kept]
-        return self._merged(flow, left, right, start, finish)
+        return self._merged(flow, left, right, start, finish, None)
 
-    def _merged(self, flow: Relation, left: Ids, right: Ids, start: Ids, end: Ids) -> Relation:
+    def _at_once(self, flow: Relation, on: tuple[str, ...]) -> tuple[Ids, Ids] | None:
+        """Pairs for a few rows of one instant, to which the same rows of the window are visible."""
+        starts = flow.start.tolist()
+        index = starts[0] if starts else 0
+        if not on or any(start != index for start in starts):
+            return None
+        low = int(self._where.searchsorted(self._low[index]))
+        high = int(self._where.searchsorted(self._high[index]))
+        return self._index(on).matches([flow.columns[name] for name in on], low, high, _ANYWHERE)
+
+    def _pairs(
+        self, flow: Relation, on: tuple[str, ...], first: int, end: int, exact: bool
+    ) -> tuple[Ids, Ids]:
+        if first >= end or not len(flow):
+            return _NONE, _NONE
+        if not on:
+            low, high = self._visible(flow)
+            low, high = np.maximum(low, first), np.minimum(high, end)
+            return spread(low, np.maximum(high - low, 0))
+        probes = [flow.columns[name] for name in on]
+        limited = exact or len(flow) * (end - first) > _LAZY
+        bounds = self._visible(flow) if limited else _ANYWHERE
+        return self._index(on).matches(probes, first, end, bounds, exact=exact)
+
+    def _merged(
+        self, flow: Relation, left: Ids, right: Ids, start: Ids, end: Ids, instant: Ids | None
+    ) -> Relation:
         own = {name: self._rows.column(place) for name, place in self._columns if name not in flow.columns}
-        return Relation(gathered(flow.columns, left, own, right), start, end, flow.optional)
+        return Relation(gathered(flow.columns, left, own, right, instant), start, end, flow.optional)
 
     def estimate(self, flow: Relation) -> float:
-        if self._first >= self._end:
+        if not len(self._where):
             return 0.0
         on = tuple(name for name in self.variables if name in flow.columns)
         if not on or (flow.optional and flow.optional.intersection(on)):
@@ -266,7 +299,7 @@ class WindowInput:
                 return float(len(flow) * self.standing())
             low, high = self._visible(flow)
             return float(np.maximum(high - low, 0).sum())
-        return self._index(on).estimate([flow.columns[name] for name in on], self._first, self._end)
+        return self._index(on).estimate([flow.columns[name] for name in on], *self._shown())
 
 
 class StaticInput:
@@ -296,6 +329,10 @@ class StaticInput:
     def varies(self) -> bool:
         """Whether rows come and go."""
         return self._since is not None
+
+    @property
+    def steady(self) -> bool:
+        return self._since is None
 
     def __len__(self) -> int:
         return len(self.view)
@@ -395,6 +432,8 @@ class StaticInput:
 class RelationInput:
     """A relation that other operators compute in the same slab, once somebody asks for it."""
 
+    steady = False
+
     def __init__(
         self, name: str, variables: tuple[str, ...], compute: Callable[[], Relation], instants: int
     ) -> None:
@@ -452,6 +491,8 @@ class RelationInput:
 class UnionInput:
     """Several inputs of the same variables, no row of which is also in another."""
 
+    steady = False
+
     def __init__(self, name: str, parts: Sequence[Input]) -> None:
         self.name = name
         self.parts = tuple(parts)
@@ -484,6 +525,7 @@ def _instantaneous(flow: Relation) -> bool:
 
 
 _TINY = 1 << 10
+_SHORT = 1 << 6
 _LAZY = 1 << 14
 _ANYWHERE = (_NONE, _NONE)
 

@@ -130,6 +130,7 @@ class Joining(Operator):
         self.router = router
         self.variables = tuple(dict.fromkeys(name for _, part in parts for name in part.variables))
         self.linear = all(check.steady for _, check in self.checks)
+        self._conditions = [Condition(reads, check.keep, check.name) for reads, check in self.checks]
 
     @property
     def steady(self) -> bool:  # type: ignore[override]
@@ -142,9 +143,6 @@ class Joining(Operator):
     def _inputs(self) -> list[Input]:
         return [part.input(name, self.present) for name, part in self.parts]
 
-    def _conditions(self) -> list[Condition]:
-        return [Condition(reads, check.keep, check.name) for reads, check in self.checks]
-
     def required(self) -> list[WindowInput]:
         return [each for _, part in self.parts for each in part.required()]
 
@@ -154,7 +152,7 @@ class Joining(Operator):
             for _, check in self.checks:
                 flow = check.keep(flow)
             return flow
-        return self.router.everything(self._inputs(), self._conditions())
+        return self.router.everything(self._inputs(), self._conditions)
 
     def changes(self) -> Relation:
         if len(self.parts) == 1 and self.parts[0][1].linear:
@@ -162,7 +160,7 @@ class Joining(Operator):
             for _, check in self.checks:
                 flow = check.keep(flow)
             return flow
-        found = self.router.changes(self._inputs(), self._conditions())
+        found = self.router.changes(self._inputs(), self._conditions)
         if len(found) == 1:
             return found[0]
         return union(*found) if found else Relation.empty(self.variables)
@@ -178,7 +176,7 @@ class Joining(Operator):
                 variables = tuple(dict.fromkeys((key, *part.variables)))
                 compute = partial(part.within, seed, key)
                 inputs.append(RelationInput(name, variables, compute, len(self.present)))
-        found = self.router.onward(start, inputs, self._conditions(), "rows")
+        found = self.router.onward(start, inputs, self._conditions, "rows")
         return found.keep([key, *self.variables])
 
 

@@ -19,31 +19,45 @@ from weir.rdf.columns import Ids, Mask
 _NONE = np.empty(0, np.int64)
 
 
-def sent(relation: Relation, at: Instants, operator: R2S) -> tuple[Ids, Ids]:
-    """Pairs (index, row) in the order of indices, and of rows within one.
+def sent(relation: Relation, at: Instants, operator: R2S) -> tuple[Ids, Ids | None]:
+    """Pairs (index, row) in the order of indices, and of rows within one; no rows mean all, in order.
 
     Where index 0 lies before everything, the relation must not show there (``operators.clip``).
     """
     if not len(relation):
-        return _NONE, _NONE
+        return _NONE, None
     if operator is R2S.RSTREAM:
         return _listed(relation, at.emitted)
+    padded = np.zeros(len(at) + 1, np.bool_)
+    padded[1:-1] = at.emitted[1:]
     start, end = relation.start, relation.end
-    starting, ending = _at(start, at.emitted), _at(end, at.emitted)
     if operator is R2S.DSTREAM:
-        starting, ending, start, end = ending, starting, end, start
-    if not len(starting):
-        return _NONE, _NONE
-    index = start[starting]
-    if len(ending):
-        kept = _surplus(relation, starting, index, ending, end[ending])
-        starting, index = starting[kept], index[kept]
-    return _by_index(index, starting)
+        start, end = end, start
+    beginning, ceasing = padded[start], padded[end]
+    if beginning.all():
+        if not ceasing.any() and _ascends(start):
+            return start, None
+        rows = np.arange(len(start))
+        index = start
+    else:
+        rows = beginning.nonzero()[0]
+        if not len(rows):
+            return _NONE, None
+        index = start[rows]
+    others = ceasing.nonzero()[0]
+    if len(others):
+        kept = _surplus(relation, rows, index, others, end[others])
+        rows, index = rows[kept], index[kept]
+    return _by_index(index, rows)
+
+
+def _ascends(index: Ids) -> bool:
+    return len(index) < 2 or bool((index[1:] >= index[:-1]).all())
 
 
 def _by_index(index: Ids, rows: Ids) -> tuple[Ids, Ids]:
     """In the order of indices; rows of one index stay as they are."""
-    if len(index) < 2 or bool((index[1:] >= index[:-1]).all()):
+    if _ascends(index):
         return index, rows
     order = np.argsort(index, kind="stable")
     return index[order], rows[order]
@@ -55,13 +69,6 @@ def _listed(relation: Relation, emitted: Mask) -> tuple[Ids, Ids]:
         shown = emitted[index]
         row, index = row[shown], index[shown]
     return _by_index(index, row)
-
-
-def _at(places: Ids, emitted: Mask) -> Ids:
-    """The rows whose start (or end) is an evaluation that has something before it."""
-    padded = np.zeros(len(emitted) + 1, np.bool_)
-    padded[1:-1] = emitted[1:]
-    return padded[places].nonzero()[0]
 
 
 def _surplus(relation: Relation, rows: Ids, index: Ids, others: Ids, their: Ids) -> Ids:

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from weir.kernel.interval.arrivals import FEW
 from weir.kernel.interval.calculus import Leaf, Operator
 from weir.kernel.interval.inputs import StaticInput, WindowInput
 from weir.kernel.interval.keys import combine
-from weir.kernel.interval.track import FEW, Accept
+from weir.kernel.interval.track import Accept
 from weir.rdf.columns import Ids, Mask
 
 _SMALL = 1 << 16

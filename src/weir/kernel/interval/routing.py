@@ -81,13 +81,15 @@ class Router:
 
     def changes(self, inputs: Sequence[Input], conditions: Sequence[Condition]) -> list[Relation]:
         """The parts of the join that are not visible throughout the slab; together, each row once."""
-        order = sorted(inputs, key=lambda each: not _at_hand(each) or each.has_stable())
+        moving = [each for each in inputs if not each.steady]
+        if len(moving) > 1:
+            moving.sort(key=lambda each: not _at_hand(each) or each.has_stable())
         found: list[Relation] = []
         steady: set[int] = set()
-        for each in order:
+        for each in moving:
             start = each.changed()
             if len(start):
-                rest = [other for other in order if other is not each]
+                rest = [other for other in inputs if other is not each]
                 found.append(self._flow(each.name, start, rest, conditions, frozenset(steady)))
             if not each.has_stable():
                 break

@@ -18,7 +18,7 @@ from enum import Enum
 
 import numpy as np
 
-from weir.kernel.interval.arrivals import Ready
+from weir.kernel.interval.arrivals import FEW, Ready
 from weir.kernel.interval.buffer import Buffer
 from weir.kernel.interval.instants import LOWEST
 from weir.kernel.interval.operators import Slot
@@ -27,7 +27,6 @@ from weir.rdf.columns import Ids
 COORDINATES = ("time", "sequence", "number")
 _SLOTS = ("subject", "predicate", "object", "graph")
 NEVER = np.iinfo(np.int64).max
-FEW = 4
 
 
 class Keeping(Enum):
