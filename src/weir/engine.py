@@ -8,7 +8,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
 from typing import IO, Any
@@ -29,7 +29,6 @@ from weir.runtime.catalog import Catalog, Registration, ServiceEntry, StreamEntr
 from weir.runtime.checkpoint import Checkpoint, source_name
 from weir.runtime.control import Entry
 from weir.runtime.feeds import FileFeed, FileSource, Offset, offset_of
-from weir.runtime.graphs import write_extract
 from weir.runtime.group import evaluation_order
 from weir.runtime.job import Job, Pipeline
 from weir.runtime.layout import place
@@ -38,6 +37,7 @@ from weir.runtime.session import open_session
 from weir.runtime.sinks.base import Sink
 from weir.runtime.sinks.lines import ExactFile, JsonLinesFile, JsonLinesOutput
 from weir.runtime.sinks.text import Render, TextSink, csv_text, nquads_text, table_text
+from weir.runtime.updates import Curator
 
 FORMATS = ("table", "jsonl", "csv", "nquads")
 SinkMaker = Callable[[Path], Sink]
@@ -182,7 +182,7 @@ class Engine:
         checkpoint = Checkpoint.open(
             folder.absolute(), version=metadata.version("weir"), slots=cores, key=self._graphs.key
         )
-        self._enrol(checkpoint, cores)
+        curator = self._enrol(checkpoint, cores)
         logs = checkpoint.own / "sinks"
         every = [make(logs) if callable(make) else make for make in sinks]
         if out is not None:
@@ -193,7 +193,7 @@ class Engine:
             Path(dead_letters).absolute() if dead_letters else None,
             Path(late).absolute() if late else None,
         )
-        return Job(spark, checkpoint, pipeline)
+        return Job(spark, checkpoint, pipeline, curator)
 
     def _check(self) -> None:
         """Everything that can be refused before Spark starts."""
@@ -214,8 +214,9 @@ class Engine:
         if not self._streams:
             raise UsageError("no stream is given", hint="give one with --stream IRI=SOURCE")
 
-    def _enrol(self, checkpoint: Checkpoint, cores: int) -> None:
-        """Write what is new to the control log; refuse what does not fit the checkpoint."""
+    def _enrol(self, checkpoint: Checkpoint, cores: int) -> Curator:
+        """Write what is new to the control log; refuse what does not fit the checkpoint. The static graphs
+        stay open for updates."""
         log = checkpoint.control()
         catalog = Catalog.of(log.entries())
         batch = checkpoint.next_batch()
@@ -234,13 +235,13 @@ class Engine:
                 entries.append(entry_of(service, batch))
         new = {name: item for name, item in self._queries.items() if name not in catalog.queries}
         slots = place({name: item.query for name, item in new.items()}, catalog, known, checkpoint.slots)
-        shelf = self._graphs.open(Dictionary(checkpoint.key))
+        curator = Curator(self._graphs.open(Dictionary(checkpoint.key)), checkpoint)
         for name, item in new.items():
-            extract = shelf.extract(item.query, tuple(self._streams))
-            graphs = write_extract(extract, shelf.dictionary, checkpoint.graphs)
-            made = Registration(name, item.text, item.dialect, chosen[name], (slots[name],), graphs=graphs)
-            entries.append(entry_of(made, batch))
+            graphs, updates = curator.extract(item.query, tuple(self._streams))
+            made = Registration(name, item.text, item.dialect, chosen[name], (slots[name],))
+            entries.append(entry_of(replace(made, graphs=graphs, updates=updates), batch))
         log.append(entries)
+        return curator
 
     def _evaluator(self, item: _Registered) -> str:
         """The evaluator that the query gets; ``interval`` on a query it does not cover is an error."""

@@ -10,15 +10,20 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from weir.background.graphs.embedded import read_graphs
-from weir.background.graphs.tables import DEFAULT
+import numpy as np
+
+from weir.background.graphs.history import graphs_of
+from weir.background.graphs.library import Library, Shelf
 from weir.kernel.background import Background
+from weir.language import parse
+from weir.language.update import parse_update
+from weir.rdf.dictionary import Dictionary
 from weir.rdf.lines import parse_lines
-from weir.runtime.catalog import Catalog, Registration, StreamEntry
+from weir.runtime.catalog import Catalog, Registration, StreamEntry, UpdateEntry
 from weir.runtime.frames import Frame
 from weir.runtime.group import Group, Step
 from weir.runtime.matching import MatchPlan
@@ -26,6 +31,7 @@ from weir.runtime.members import make_member
 from weir.runtime.results import json_lines
 from weir.runtime.state import dump, load
 from weir.runtime.texts import StreamTexts
+from weir.runtime.updates import follow, net_of, settled
 
 KEY = b"weir.testing"
 
@@ -88,8 +94,8 @@ class Scenario:
         self.restarts = restarts
         self.number = 0
         self.steps: list[Step] = []
-        self._background: Background | None = None
-        self._graphs = dict(graphs or {})
+        self._shelf = _shelf(graphs or {})
+        self._extracts: dict[str, Background] = {}
         wait = None if idle is None else round(idle * 1_000_000)
         registered = {name: Registration(name, text, dialect, evaluator) for name, text in texts.items()}
         self._catalog = Catalog(queries=registered)
@@ -98,7 +104,13 @@ class Scenario:
         for member in self._members(tuple(streams)):
             read |= dict.fromkeys(reading.stream for reading in member.readings)
         entries = {iri: StreamEntry(iri, wait) for iri in read}
-        self._catalog = Catalog(entries, registered)
+        extracted = {
+            name: replace(
+                r, graphs=self._kept(self._shelf.extract(parse(r.text, dialect=dialect), tuple(read)))
+            )
+            for name, r in registered.items()
+        }
+        self._catalog = Catalog(entries, extracted)
         self._plan = MatchPlan(self._catalog, 1, KEY)
         self._group = self._fresh()
         self.lanes: dict[tuple[str, str], Lane] = {}
@@ -114,6 +126,7 @@ class Scenario:
 
     def batch(self) -> list[dict[str, Any]]:
         """Deliver everything that was put into the lanes; the results as JSON objects."""
+        follow(self._group, self._catalog, self._load)
         frames = [self._frame(lane) for lane in self.lanes.values()]
         step = self._group.step(
             [Frame.from_bytes(frame.to_bytes()) for frame in frames], self.number, self.clock.now
@@ -124,6 +137,20 @@ class Scenario:
         if self.restarts:
             self._restart()
         return found
+
+    def update(self, request: str, at: int | None = None) -> None:
+        """Change the graphs from the next batch on, by INSERT DATA and DELETE DATA; ``at`` is in µs."""
+        shelf, catalog = self._shelf, self._catalog
+        inserted, deleted = net_of(parse_update(request), shelf.dictionary, f"u{shelf.number + 1}")
+        number = shelf.apply(inserted, deleted)
+        parts = {}
+        for name, registration in catalog.queries.items():
+            query = parse(registration.text, dialect=registration.dialect)
+            change = shelf.change(query, number, tuple(catalog.streams))
+            if change is not None:
+                parts[name] = self._kept(change)
+        entry = UpdateEntry(number, at, "", "", parts)
+        self._catalog = replace(catalog, updates=(*catalog.updates, entry))
 
     def run(self, batches: Iterable[str], stream: str) -> list[dict[str, Any]]:
         """Each text as one batch of one lane, then the end of input; all results in order."""
@@ -158,19 +185,31 @@ class Scenario:
         return group
 
     def _members(self, streams: tuple[str, ...]) -> list[Any]:
-        dictionary = self._group.dictionary
-        background = _background(self._graphs, dictionary)
-        services = self._group.services
+        dictionary, services = self._group.dictionary, self._group.services
         return [
-            make_member(r, background, dictionary, streams, services) for r in self._catalog.queries.values()
+            make_member(r, settled(r, (), self._catalog, {}, self._load), dictionary, streams, services)
+            for r in self._catalog.queries.values()
         ]
 
+    def _kept(self, extract: Background) -> str:
+        name = str(len(self._extracts))
+        self._extracts[name] = extract
+        return name
 
-def _background(graphs: Mapping[str | None, str], dictionary: StreamTexts) -> Background:
+    def _load(self, name: str) -> Background:
+        found = self._extracts[name]
+        for table in graphs_of(found).values():
+            ids = np.unique(np.concatenate([table.subject, table.predicate, table.object]))
+            ids = ids[ids > 0]
+            self._group.dictionary.add(ids, [self._shelf.dictionary.text(each) for each in ids.tolist()])
+        return found
+
+
+def _shelf(graphs: Mapping[str | None, str]) -> Shelf:
+    library = Library()
     with tempfile.TemporaryDirectory() as name:
-        sources: dict[str, list[Path]] = {}
         for number, (iri, text) in enumerate(graphs.items()):
             source = Path(name) / f"{number}.ttl"
             source.write_text(text, encoding="utf-8")
-            sources[iri or DEFAULT] = [source]
-        return read_graphs(sources, dictionary)
+            library.add(iri, source)
+        return library.open(Dictionary(KEY))

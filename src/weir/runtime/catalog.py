@@ -27,10 +27,26 @@ class ServiceEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class UpdateEntry:
+    """An update of static graphs. ``at`` is the time it was asked for (µs), None for the present.
+
+    ``inserted`` and ``deleted`` name the extracts that hold its triples; ``parts`` names, for each query that
+    it concerns, what it adds to the query's extract. Numbers count from 1 in the order of the log.
+    """
+
+    number: int
+    at: int | None
+    inserted: str
+    deleted: str
+    parts: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Registration:
     """A registered query. It lives in ``slots``: one, or all of them where it is split.
 
-    ``graphs`` names its extract of the static graphs, None where it reads none.
+    ``graphs`` names its extract of the static graphs, None where it reads none; the first ``updates`` updates
+    of the log are in it.
     ``share`` is the place (0 subject, 1 predicate, 2 object) of the variable that splits it. It sees only
     messages of batch ``since`` and later.
     """
@@ -43,6 +59,7 @@ class Registration:
     share: int | None = None
     graphs: str | None = None
     since: int = 0
+    updates: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +70,7 @@ class Catalog:
     queries: Mapping[str, Registration] = field(default_factory=dict)
     version: int = 0
     services: Mapping[str, ServiceEntry] = field(default_factory=dict)
+    updates: tuple[UpdateEntry, ...] = ()
 
     @staticmethod
     def of(entries: Iterable[Entry]) -> Catalog:
@@ -61,6 +79,10 @@ class Catalog:
         for entry in entries:
             catalog = catalog.after(entry)
         return catalog
+
+    def reads_like(self, other: Catalog) -> bool:
+        """Whether the same queries read the same streams, whatever else changed."""
+        return self.streams == other.streams and self.queries == other.queries
 
     def after(self, entry: Entry) -> Catalog:
         """The catalog with one entry more."""
@@ -76,6 +98,8 @@ class Catalog:
             case "register":
                 query = Registration(**{**values, "slots": tuple(values["slots"]), "since": entry.batch})
                 return replace(grown, queries={**self.queries, query.name: query})
+            case "update":
+                return replace(grown, updates=(*self.updates, UpdateEntry(**values)))
             case "drop":
                 kept = {name: query for name, query in self.queries.items() if name != values["name"]}
                 return replace(grown, queries=kept)
@@ -86,11 +110,12 @@ _OPERATIONS: Mapping[type, str] = {
     StreamEntry: "stream",
     ServiceEntry: "service",
     Registration: "register",
+    UpdateEntry: "update",
 }
 
 
-def entry_of(item: StreamEntry | ServiceEntry | Registration, batch: int) -> Entry:
-    """The log entry that registers ``item`` from ``batch`` on."""
+def entry_of(item: StreamEntry | ServiceEntry | Registration | UpdateEntry, batch: int) -> Entry:
+    """The log entry that brings in ``item`` from ``batch`` on."""
     operation = _OPERATIONS[type(item)]
     values = asdict(item)
     values.pop("since", None)

@@ -16,6 +16,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
 
 from weir.runtime.feeds import FileFeed, FileSource, Offset, offset_of
+from weir.runtime.holding import wait_while_held
 
 NAME = "weir"
 
@@ -50,6 +51,7 @@ class PartReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return Offset().as_json()
 
     def latestOffset(self, start: dict[str, Any], limit: Any) -> dict[str, Any]:
+        wait_while_held(Path(self._options["folder"]) / "weir")
         return self.feed.latest(offset_of(start)).as_json()
 
     def prepareForTriggerAvailableNow(self) -> None:

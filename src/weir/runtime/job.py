@@ -17,9 +17,12 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from weir import errors
 from weir.errors import EvaluationError, WeirError
+from weir.language.update import Update
 from weir.runtime.checkpoint import Checkpoint, source_name
 from weir.runtime.datasource import NAME, WeirSource
 from weir.runtime.feeds import FINISH, STOP, FileSource
+from weir.runtime.holding import HOLD
+from weir.runtime.live_graphs import LiveGraphs, When
 from weir.runtime.metrics import Metrics
 from weir.runtime.outputs import OUTPUT_SCHEMA, Output, read_answers
 from weir.runtime.processor import GroupProcessor
@@ -27,6 +30,7 @@ from weir.runtime.session import apply_settings
 from weir.runtime.sinks.base import Results, Sink
 from weir.runtime.sinks.lines import ExactFile
 from weir.runtime.stage import FRAME_SCHEMA, parts_to_frames
+from weir.runtime.updates import Curator
 
 _FAILED = re.compile(r"weir\.errors\.(\w+): (.*?)(?=\n\n|\nSQLSTATE|\s*SQLSTATE|\Z)", re.DOTALL)
 
@@ -45,8 +49,11 @@ class Pipeline:
 class Job:
     """One Structured Streaming query over one checkpoint."""
 
-    def __init__(self, spark: SparkSession, checkpoint: Checkpoint, pipeline: Pipeline) -> None:
+    def __init__(
+        self, spark: SparkSession, checkpoint: Checkpoint, pipeline: Pipeline, curator: Curator | None = None
+    ) -> None:
         self.spark = spark
+        self.graphs = LiveGraphs(checkpoint, curator, lambda: self.active, lambda: self._query is not None)
         self.checkpoint = checkpoint
         self.pipeline = pipeline
         self.metrics = Metrics()
@@ -69,7 +76,8 @@ class Job:
         """Start the query; the first batch is planned at once."""
         apply_settings(self.spark, self.checkpoint.slots)
         self.spark.dataSource.register(WeirSource)
-        (self.checkpoint.own / STOP).unlink(missing_ok=True)
+        for flag in (STOP, HOLD):
+            (self.checkpoint.own / flag).unlink(missing_ok=True)
         for sink in self.pipeline.sinks:
             sink.open()
         for side in self._side.values():
@@ -130,6 +138,18 @@ class Job:
         """Declare the input of all sources over: what is there is read, then every window is reported."""
         (self.checkpoint.own / FINISH).touch()
 
+    def update(self, request: str | Sequence[Update], at: When = None) -> int:
+        """Change static graphs by INSERT DATA and DELETE DATA; the number of the update.
+
+        It counts from ``at`` (µs since 1970, an xsd:dateTime or a ``datetime``) or from each query's
+        present, whichever is later, and triggers no evaluation.
+        """
+        return self.graphs.update(request, at)
+
+    def insert(self, graph: str | None, source: str | Path, at: When = None) -> int:
+        """Add the triples of a file or folder to a graph, None for the default graph; as ``update``."""
+        return self.graphs.insert(graph, Path(source), at)
+
     @property
     def active(self) -> bool:
         return self._query is not None and self._query.isActive
@@ -173,6 +193,7 @@ class Job:
             raise
 
     def _close(self) -> None:
+        self.graphs.close()
         while self.afterwards:
             self.afterwards.pop()()
         for sink in self.pipeline.sinks:

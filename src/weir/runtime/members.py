@@ -10,6 +10,7 @@ import numpy as np
 from weir.kernel.background import Background
 from weir.kernel.batch import Answers, Batch, Evaluator
 from weir.kernel.evaluator import make_evaluator
+from weir.kernel.interval.spec import spec_of
 from weir.kernel.progress import NEVER
 from weir.kernel.service import Services
 from weir.language import parse
@@ -35,6 +36,10 @@ class Member:
     evaluations: int = 0
     results: int = 0
     counters: dict[str, int] = field(default_factory=dict)
+    effective: dict[int, int] = field(default_factory=dict)
+    """The time from which each update of its graphs counts, once that is settled."""
+    followed: tuple[int, ...] = ()
+    """The updates that its evaluator's graphs have."""
 
     @property
     def name(self) -> str:
@@ -49,6 +54,31 @@ class Member:
             and all(w.semantics.tick.kind is TickKind.TUPLE and not w.semantics.lateness for w in windows)
             and len(self.readings) == 1
         )
+
+    @property
+    def present(self) -> int:
+        """The earliest time at which the query cannot have been evaluated: T, or the microsecond after it
+        where a window may have closed at T, or where messages are evaluated as they come."""
+        if self.given == NEVER:
+            return NEVER
+        waits = [spec_of(w, w.name).awaits_company for w in self.query.dataset.windows]
+        return self.given if all(waits) and not self.as_it_comes else self.given + 1
+
+    def renew(
+        self, background: Background, dictionary: Dictionary, streams: Iterable[str], services: Services
+    ) -> None:
+        """Go on with other graphs; what windows hold stays."""
+        state = self.evaluator.snapshot()
+        self.evaluator = make_evaluator(
+            self.query,
+            background,
+            dictionary,
+            self.registration.evaluator,
+            streams=tuple(streams),
+            services=services,
+            name=self.name,
+        )
+        self.evaluator.restore(state)
 
     def share_of(self, batch: Batch) -> Batch:
         """The triples of ``batch`` that are this slot's, where the query is split."""

@@ -57,11 +57,14 @@ class GroupProcessor(StatefulProcessor):
         known = place.live.pop(slot, None)
         if known is not None and head is not None and known.nonce == head["nonce"]:
             place.update_group(known.group, slot, batch)
+            place.follow(known.group, batch)
             return known
         group = place.new_group(slot, batch)
         if head is None:
+            place.follow(group, batch)
             return LiveGroup("", group)
         load(group, head, self._fetch)
+        place.follow(group, batch)
         return LiveGroup(head["nonce"], group, dict(head["panes"]))
 
     def _fetch(self, name: str) -> bytes:

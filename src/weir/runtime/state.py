@@ -58,6 +58,7 @@ def dump(group: Group, stored: Mapping[str, str], nonce: str) -> Changes:
         "nonce": nonce,
         "panes": digests,
         "derived": group.derived,
+        "updates": {name: list(m.effective.items()) for name, m in group.members.items() if m.effective},
         "texts": {chunk.name: chunk.until for chunk in group.dictionary.chunks},
         "inboxes": {_key(key): inbox.head() for key, inbox in group.inboxes.items()},
         "members": {
@@ -86,6 +87,7 @@ def load(group: Group, head: Mapping[str, Any], fetch: Callable[[str], bytes]) -
         known = head["members"].get(name)
         if known is not None and known[0] == member.registration.since:
             _, member.given, member.done, member.evaluations, member.results = known
+            member.effective = dict(head.get("updates", {}).get(name, ()))
             member.evaluator.restore(fetch(f"query/{name}"))
     if "services" in head["panes"]:
         group.services.restore(fetch("services"))

@@ -6,6 +6,7 @@ version; losing it costs time and nothing else.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from pyspark import TaskContext
 
 from weir.background.service.config import config_of
 from weir.kernel.background import Background
-from weir.runtime.catalog import Catalog, Registration
+from weir.runtime.catalog import Catalog
 from weir.runtime.checkpoint import Checkpoint
 from weir.runtime.control import ControlLog
 from weir.runtime.graphs import load_extract
@@ -21,6 +22,7 @@ from weir.runtime.group import Group
 from weir.runtime.matching import MatchPlan
 from weir.runtime.members import make_member
 from weir.runtime.texts import StreamTexts
+from weir.runtime.updates import follow, settled
 
 BATCH_PROPERTY = "streaming.sql.batchId"
 
@@ -42,7 +44,7 @@ class Workplace:
         self.log: ControlLog = self.checkpoint.control()
         self.live: dict[int, LiveGroup] = {}
         self._catalog: Catalog | None = None
-        self._plan: tuple[int, MatchPlan] | None = None
+        self._plan: tuple[Catalog, MatchPlan] | None = None
 
     def catalog(self, batch: int) -> Catalog:
         """What is registered as of ``batch``."""
@@ -54,9 +56,10 @@ class Workplace:
     def match_plan(self, batch: int) -> MatchPlan:
         """The match step as of ``batch``."""
         catalog = self.catalog(batch)
-        if self._plan is None or self._plan[0] != catalog.version:
+        known = None if self._plan is None else self._plan[0]
+        if self._plan is None or known is None or not known.reads_like(catalog):
             plan = MatchPlan(catalog, self.checkpoint.slots, self.checkpoint.key)
-            self._plan = catalog.version, plan
+            self._plan = catalog, plan
         return self._plan[1]
 
     def new_group(self, slot: int, batch: int) -> Group:
@@ -85,15 +88,17 @@ class Workplace:
         if not missing:
             return
         for registration in missing:
-            background = self._background(registration, group.dictionary)
+            background = settled(registration, (), catalog, {}, self._loader(group))
             member = make_member(registration, background, group.dictionary, catalog.streams, group.services)
             member.slot = slot
             group.add(member)
 
-    def _background(self, registration: Registration, dictionary: StreamTexts) -> Background:
-        if registration.graphs is None:
-            return Background()
-        return load_extract(self.checkpoint.graphs / registration.graphs, dictionary)
+    def follow(self, group: Group, batch: int) -> None:
+        """Bring the graphs of a group's members up to ``batch``; their state is that of the batch before."""
+        follow(group, self.catalog(batch), self._loader(group))
+
+    def _loader(self, group: Group) -> Callable[[str], Background]:
+        return lambda name: load_extract(self.checkpoint.graphs / name, group.dictionary)
 
 
 _WORKPLACES: dict[str, Workplace] = {}
