@@ -1,0 +1,92 @@
+"""``kill -9`` of the whole driver at random moments: the file is that of an undisturbed run, to the byte."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from cli_kit import COUNTS, FLOOR, REACHES, detected, weir
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
+KILLS = int(os.environ.get("WEIR_KILLS", "2"))
+FILES = 24
+ARGUMENTS = [
+    *("counts.rq", "reaches.rq", "--stream", "rfid=stream", "--graph", "floorplan=floor.ttl"),
+    *("--files-per-batch", "1", "--format", "jsonl"),
+]
+
+
+def write_input(folder: Path) -> None:
+    """Three detections a millisecond in bursts, 24 files; some lines are garbage, some messages late."""
+    dice = random.Random(5)
+    (folder / "counts.rq").write_text(COUNTS.replace("STEP PT1S", "STEP PT1S LATENESS PT0.1S"))
+    (folder / "reaches.rq").write_text(REACHES)
+    (folder / "floor.ttl").write_text(FLOOR)
+    (folder / "stream").mkdir()
+    for number in range(FILES):
+        lines = []
+        for i in range(40):
+            time_ = 400 * number + 10 * i
+            lines.append(detected(time_, dice.randrange(9), 1 + dice.randrange(3)))
+            if dice.random() < 0.05:
+                lines.append("garbage\n")
+            if dice.random() < 0.05 and number:
+                lines.append(detected(time_ - 350, 99, 1))
+        (folder / "stream" / f"{number:03d}.tnq").write_text("".join(lines))
+
+
+def start(folder: Path, out: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "weir", "run", *ARGUMENTS, "--out", out, "--checkpoint", "ck"]
+    return subprocess.Popen(
+        [*command, "--master", "local[2]"],
+        cwd=folder,
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+
+
+def wait_for_growth(process: subprocess.Popen[bytes], path: Path, size: int, limit: float = 300.0) -> None:
+    """Until the output has grown past ``size`` or the process is done."""
+    deadline = time.monotonic() + limit
+    while process.poll() is None and time.monotonic() < deadline:
+        if path.exists() and path.stat().st_size > size:
+            return
+        time.sleep(0.02)
+
+
+def test_the_output_after_kills_is_that_of_an_undisturbed_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spark: SparkSession
+) -> None:
+    seed = int(os.environ.get("WEIR_SEED", str(random.randrange(10**6))))
+    print(f"WEIR_SEED={seed}")
+    dice = random.Random(seed)
+    monkeypatch.chdir(tmp_path)
+    write_input(tmp_path)
+    undisturbed = weir("run", *ARGUMENTS, "--out", "whole.jsonl")
+    assert undisturbed.exit_code == 0, undisturbed.stderr
+    assert f"{FILES} batches" in undisturbed.stderr
+
+    out = tmp_path / "out.jsonl"
+    for _ in range(KILLS):
+        process = start(tmp_path, "out.jsonl")
+        size = out.stat().st_size if out.exists() else 0
+        wait_for_growth(process, out, size)
+        time.sleep(dice.uniform(0.0, 1.5))
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+    last = start(tmp_path, "out.jsonl")
+    _, errors = last.communicate(timeout=600)
+    assert last.returncode == 0, errors.decode()
+    assert out.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+    letters = "out.jsonl.dead.jsonl", "whole.jsonl.dead.jsonl"
+    assert (tmp_path / letters[0]).read_bytes() == (tmp_path / letters[1]).read_bytes()
