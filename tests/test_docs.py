@@ -60,9 +60,9 @@ def run_console(body: str, folder: Path, place: str) -> None:
             timeout=240,
         )
         wanted = "".join(
-            ".*" if part == "..." else re.escape(part) for part in re.split(r"(\.\.\.)", expected)
+            ".*" if part == "..." else re.escape(part) for part in re.split(r"(\.\.\.)", expected.strip())
         )
-        assert re.fullmatch(wanted.strip(), (done.stdout + done.stderr).strip(), re.DOTALL), (
+        assert re.fullmatch(wanted, (done.stdout + done.stderr).strip(), re.DOTALL), (
             f"{place}: {command}\nprinted\n{done.stdout}{done.stderr}\ninstead of\n{expected}"
         )
 
