@@ -9,7 +9,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-LV = "http://deri.org/live-conference/"
+LV = "http://deri.org/floorplan/"
 FOAF = "http://xmlns.com/foaf/0.1/"
 DC = "http://purl.org/dc/elements/1.1/"
 RFID = "http://deri.org/streams/rfid"
