@@ -87,3 +87,28 @@ class Evaluator(Protocol):
     def statistics(self) -> Mapping[str, Any]:
         """Counters for ``explain --analyze`` and metrics: live rows, evaluations, routes taken."""
         ...
+
+
+class Segmented(Protocol):
+    """An evaluator whose state is mostly tables to which rows are appended and from which old ones go.
+
+    Rows have absolute numbers, so that a store can keep a table as panes, write only rows it has not seen,
+    and drop a pane whole once all its rows are gone. Law: ``rebuild`` of ``core`` and the live rows of every
+    table is ``restore`` of ``snapshot``.
+    """
+
+    def core(self) -> bytes:
+        """Everything but the tables."""
+        ...
+
+    def tables(self) -> Mapping[str, tuple[int, int]]:
+        """The number of the first live row of each table, and the number that the next row will get."""
+        ...
+
+    def rows(self, table: str, first: int, end: int) -> list[Ids]:
+        """The columns of the rows with these numbers."""
+        ...
+
+    def rebuild(self, core: bytes, tables: Mapping[str, tuple[int, list[Ids]]]) -> None:
+        """Replace the state by a stored one: for each table the number of its first row, and its columns."""
+        ...

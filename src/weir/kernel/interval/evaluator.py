@@ -28,7 +28,7 @@ from weir.kernel.interval.instants import HIGHEST, Instants
 from weir.kernel.interval.leaves import EVERYTHING, Leaves, Streams
 from weir.kernel.interval.remote import Federation
 from weir.kernel.interval.routing import Policy, Router, Routes
-from weir.kernel.interval.snapshot import dump, load
+from weir.kernel.interval.snapshot import dump, dump_core, load, load_core, table_rows, tables
 from weir.kernel.interval.spec import spec_of
 from weir.kernel.interval.surroundings import Around
 from weir.kernel.interval.tables import StaticGraphs
@@ -279,10 +279,32 @@ class IntervalEvaluator:
     def restore(self, state: bytes) -> None:
         """Replace the state by one that ``snapshot`` gave for the same query."""
         self._through, self._ended = load(state, self.streams, self._clock)
+        self._restored()
+
+    def _restored(self) -> None:
         self._expectant = [window for window in self.streams.windows.values() if window.first is None]
         for inputs in self.streams.inputs.values():
             for each in inputs:
                 each.use(each.track)
+
+    # The state in parts (kernel.batch.Segmented)
+
+    def core(self) -> bytes:
+        """Everything but the tables."""
+        return dump_core(self.streams, self._clock, self._through, self._ended)
+
+    def tables(self) -> Mapping[str, tuple[int, int]]:
+        """The first live row of each log and track, and the number of the next."""
+        return tables(self.streams)
+
+    def rows(self, table: str, first: int, end: int) -> list[Ids]:
+        """The columns of the rows with these numbers."""
+        return table_rows(self.streams, table, first, end)
+
+    def rebuild(self, core: bytes, tables: Mapping[str, tuple[int, list[Ids]]]) -> None:
+        """Replace the state by a stored one of the same query."""
+        self._through, self._ended = load_core(core, tables, self.streams, self._clock)
+        self._restored()
 
     def live_ids(self) -> Ids:
         """Every id whose text may still be needed: of live rows, waiting messages, views and constants."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -117,3 +117,69 @@ def _place(cursor: Cursor) -> list[int]:
 
 def _shown(key: tuple[object, ...]) -> str:
     return repr(key)
+
+
+# The same state as a small core and tables of rows (kernel.batch.Segmented)
+
+
+def dump_core(streams: Streams, clock: Clock, through: int | None, ended: bool) -> bytes:
+    """Everything but the logs of messages and the tracks of triples."""
+    body = io.BytesIO()
+    header: dict[str, Any] = {
+        "through": through,
+        "ended": ended,
+        "cursor": _place(clock.cursor),
+        "last": None if clock.last is None else _place(clock.last),
+        "windows": {name: [each.first, *each.base] for name, each in streams.windows.items()},
+        "streams": {name: [each.total, each.late] for name, each in streams.arrivals.items()},
+    }
+    for arrivals in streams.arrivals.values():
+        _write(body, [getattr(arrivals.pending, column) for column in _MESSAGES])
+        _write(body, [getattr(arrivals.pending, column) for column in _ROWS])
+    text = json.dumps(header, separators=(",", ":")).encode()
+    return _MAGIC + str(len(text)).encode() + b"\n" + text + body.getvalue()
+
+
+def tables(streams: Streams) -> dict[str, tuple[int, int]]:
+    """First and next row number of every log and track."""
+    found = {f"log {name}": (each.log.first, each.log.end) for name, each in streams.arrivals.items()}
+    for key, track in streams.tracks.items():
+        found[f"track {_shown(key)}"] = (track.rows.first, track.rows.end)
+    return found
+
+
+def table_rows(streams: Streams, table: str, first: int, end: int) -> list[Ids]:
+    """The columns of some rows of a log or track, copied."""
+    for name, arrivals in streams.arrivals.items():
+        if table == f"log {name}":
+            base = arrivals.log.first
+            return [arrivals.log.column(place)[first - base : end - base].copy() for place in range(2)]
+    for key, track in streams.tracks.items():
+        if table == f"track {_shown(key)}":
+            base, columns = track.saved()
+            return [column[first - base : end - base] for column in columns]
+    raise KeyError(table)
+
+
+def load_core(
+    core: bytes, rows: Mapping[str, tuple[int, list[Ids]]], streams: Streams, clock: Clock
+) -> tuple[int | None, bool]:
+    """The inverse: as ``load``, from a core and the live rows of every table."""
+    header, body = _open(core)
+    if list(header["streams"]) != list(streams.arrivals) or set(rows) != set(tables(streams)):
+        raise CheckpointError(
+            "the state belongs to another query", hint="restore with the query that made the snapshot"
+        )
+    for name, arrivals in streams.arrivals.items():
+        arrivals.total, arrivals.late = header["streams"][name]
+        arrivals.log.restore(*rows[f"log {name}"])
+        messages, triples = _read(body), _read(body)
+        arrivals.pending = Batch(*messages, *triples) if messages else Batch.empty()
+    for key, track in streams.tracks.items():
+        track.restore(*rows[f"track {_shown(key)}"])
+    for name, (first, message, triple) in header["windows"].items():
+        streams.windows[name].first = first
+        streams.windows[name].base = (message, triple)
+    clock.cursor = Cursor(*header["cursor"])
+    clock.last = None if header["last"] is None else Cursor(*header["last"])
+    return header["through"], header["ended"]
