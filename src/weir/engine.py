@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 from rich.console import Console
 
 from weir.background.graphs.library import Library
+from weir.background.graphs.remote import RemoteGraph
 from weir.background.service.config import HINT, config_of, hinted
 from weir.background.service.resolver import ServiceResolver
 from weir.errors import CheckpointError, UsageError
@@ -32,6 +33,7 @@ from weir.runtime.feeds import FileFeed, FileSource, Offset, offset_of
 from weir.runtime.group import evaluation_order
 from weir.runtime.job import Job, Pipeline
 from weir.runtime.layout import place
+from weir.runtime.live_graphs import BASE
 from weir.runtime.metrics import Metrics
 from weir.runtime.session import open_session
 from weir.runtime.sinks.base import Sink
@@ -99,11 +101,20 @@ class Engine:
         made.check()
         self._streams[iri] = made
 
-    def graph(self, iri: str | None, source: str | Path) -> None:
-        """A static graph: a file, a folder of files, or a store that ``weir load`` made.
+    def graph(
+        self, iri: str | None, source: str | Path, *, refresh: float | None = None, **limits: Any
+    ) -> None:
+        """A static graph: a file, a folder of files, a store that ``weir load`` made, or a URL.
 
         Without an IRI it is the default graph; a store then brings all its graphs under their own names.
+        A URL is fetched once, within ``timeout`` seconds and ``max_bytes``, and with ``refresh`` again after
+        so many seconds: what has changed is then an update of the running job.
         """
+        if isinstance(source, str) and "://" in source:
+            self._graphs.add_remote(iri, RemoteGraph(source, refresh=refresh, **limits))
+            return
+        if refresh is not None or limits:
+            raise UsageError(f"only a graph from a URL is refreshed, and {source} is none")
         self._graphs.add(iri, Path(source))
 
     def register(
@@ -163,6 +174,7 @@ class Engine:
             if observer is not None:
                 job.observers.append(observer)
             job.start()
+            job.graphs.keep_fresh(self._graphs.remotes)
         except BaseException:
             if temporary is not None:
                 shutil.rmtree(temporary, ignore_errors=True)
@@ -235,7 +247,8 @@ class Engine:
                 entries.append(entry_of(service, batch))
         new = {name: item for name, item in self._queries.items() if name not in catalog.queries}
         slots = place({name: item.query for name, item in new.items()}, catalog, known, checkpoint.slots)
-        curator = Curator(self._graphs.open(Dictionary(checkpoint.key)), checkpoint)
+        shelf = self._graphs.open(Dictionary(checkpoint.key), checkpoint.graphs / BASE)
+        curator = Curator(shelf, checkpoint)
         for name, item in new.items():
             graphs, updates = curator.extract(item.query, tuple(self._streams))
             made = Registration(name, item.text, item.dialect, chosen[name], (slots[name],))

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeAlias
 
+from weir.background.graphs.remote import RemoteGraph
 from weir.errors import UsageError
 from weir.kernel.background import Background
 from weir.language import Query, parse
@@ -16,10 +17,14 @@ from weir.rdf.lines_time import read_time
 from weir.runtime.catalog import Catalog, entry_of
 from weir.runtime.checkpoint import Checkpoint
 from weir.runtime.holding import planning_held
+from weir.runtime.refreshing import Refresher
 from weir.runtime.updates import Curator, is_empty
 
 When: TypeAlias = int | str | datetime | None
 """A time of the data: microseconds since 1970, an xsd:dateTime, a ``datetime``; None is the present."""
+
+BASE, LATEST = "fetched", "refreshed"
+"""Folders beside the extracts: documents as they were first fetched, and as they were last."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -43,7 +48,7 @@ class LiveGraphs:
         self._started = started
         self._lock = threading.Lock()
         self._parsed: dict[tuple[str, str], Query] = {}
-        self._closing: list[Callable[[], None]] = []
+        self.refreshers: list[Refresher] = []
 
     def update(self, request: str | Sequence[Update], at: When = None) -> int:
         """INSERT DATA and DELETE DATA; the number of the update, 0 where there was nothing to do."""
@@ -62,14 +67,24 @@ class LiveGraphs:
         with self._lock:
             return self._log(inserted, deleted, None)
 
-    def closing(self, action: Callable[[], None]) -> None:
-        """Have something done when the job ends."""
-        self._closing.append(action)
+    def keep_fresh(self, remotes: Sequence[tuple[str | None, RemoteGraph]]) -> None:
+        """Start the timers of graphs from URLs that are to be refreshed."""
+        folder = self.checkpoint.graphs
+        for iri, graph in remotes:
+            if graph.refresh is not None:
+                folders = (folder / BASE, folder / LATEST)
+                timer = Refresher(iri, graph, folders, self._read, self.replace)
+                self.refreshers.append(timer)
+                timer.start()
 
     def close(self) -> None:
-        """The job has ended."""
-        while self._closing:
-            self._closing.pop()()
+        """The job has ended: stop the timers."""
+        while self.refreshers:
+            self.refreshers.pop().stop()
+
+    def _read(self, graph: str | None, path: Path) -> Background:
+        with self._lock:
+            return self._graphs.file(graph, path)
 
     @property
     def _graphs(self) -> Curator:

@@ -38,6 +38,9 @@ PIECE = 1 << 24
 
 _QUADS = 100_000
 
+NOTE = ".url"
+"""The ending of the note beside a file that was fetched: its address."""
+
 
 @dataclass(frozen=True, slots=True)
 class GraphFile:
@@ -58,6 +61,12 @@ class GraphFile:
 
     def open(self) -> IO[bytes]:
         return cast("IO[bytes]", gzip.open(self.path, "rb")) if self.packed else open(self.path, "rb")
+
+    @property
+    def base(self) -> str:
+        """What relative IRIs in it are relative to."""
+        note = self.path.with_name(self.path.name + NOTE)
+        return note.read_text() if note.is_file() else self.path.resolve().as_uri()
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +167,7 @@ def _document(file: GraphFile, key: bytes) -> Iterator[Piece]:
         return labels.setdefault(text, f"{tag}{len(labels)}") if text.startswith("_:") else text
 
     with file.open() as source:
-        quads = ox.parse(source, format=DOCUMENTS[file.suffix], base_iri=file.path.resolve().as_uri())
+        quads = ox.parse(source, format=DOCUMENTS[file.suffix], base_iri=file.base)
         while True:
             rows, rejected = _take(cast("Iterator[ox.Quad]", quads))
             columns = [[scoped(row[place]) for row in rows] for place in range(4)]

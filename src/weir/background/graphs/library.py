@@ -10,6 +10,7 @@ import numpy as np
 from weir.background.graphs.embedded import read_graphs
 from weir.background.graphs.extract import Extractor
 from weir.background.graphs.files import graph_files
+from weir.background.graphs.remote import RemoteGraph, fetch, kept
 from weir.background.graphs.store import MANIFEST, GraphStore
 from weir.background.graphs.tables import (
     DEFAULT,
@@ -18,6 +19,7 @@ from weir.background.graphs.tables import (
     TableSource,
     TripleSource,
 )
+from weir.errors import UsageError
 from weir.kernel.background import Background
 from weir.language.query import Query
 from weir.rdf.dictionary import Dictionary
@@ -29,6 +31,11 @@ class Library:
     def __init__(self) -> None:
         self._files: dict[str, list[Path]] = {}
         self._stores: list[tuple[str | None, GraphStore]] = []
+        self.remotes: list[tuple[str | None, RemoteGraph]] = []
+
+    def add_remote(self, iri: str | None, graph: RemoteGraph) -> None:
+        """A document at a URL, fetched when the library is opened."""
+        self.remotes.append((iri, graph))
 
     def add(self, iri: str | None, source: Path) -> None:
         """A file, a folder of files, or a store, whose default graph then goes by ``iri``; a store
@@ -44,9 +51,18 @@ class Library:
         """The key of the first store, which a new checkpoint should take; None without a store."""
         return self._stores[0][1].key if self._stores else None
 
-    def open(self, dictionary: Dictionary) -> Shelf:
-        """Read the files, and make everything ready for extracts."""
-        return Shelf(self._files, self._stores, dictionary)
+    def open(self, dictionary: Dictionary, downloads: Path | None = None) -> Shelf:
+        """Read the files, and make everything ready for extracts.
+
+        Documents from URLs are kept in ``downloads``; what is there already is not fetched again, so that
+        the base of a checkpoint stays what it was.
+        """
+        files = {name: list(paths) for name, paths in self._files.items()}
+        for iri, graph in self.remotes:
+            if downloads is None:
+                raise UsageError(f"nowhere to keep the graph at {graph.url}")
+            files.setdefault(iri or DEFAULT, []).append(kept(graph, downloads) or fetch(graph, downloads))
+        return Shelf(files, self._stores, dictionary)
 
 
 class Shelf:
