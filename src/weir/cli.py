@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from weir.background.graphs.remote import is_url
 from weir.console import load_with_progress, summary
 from weir.engine import Engine, sink_for
 from weir.errors import CheckpointError, SyntaxError, TranslationError, UsageError, WeirError
@@ -52,10 +53,13 @@ def run(
     watch: Annotated[bool, typer.Option("--watch", help="Go on with files that appear later.")] = False,
     files_per_batch: Annotated[int | None, typer.Option(help="Files a batch takes.", min=1)] = None,
     graph: Annotated[
-        list[str] | None, typer.Option(help="A named graph, IRI=FILE.", metavar="IRI=FILE")
+        list[str] | None, typer.Option(help="A named graph, IRI=FILE or IRI=URL.", metavar="IRI=FILE")
     ] = None,
     default_graph: Annotated[
-        list[Path] | None, typer.Option(help="The default graph.", metavar="FILE")
+        list[str] | None, typer.Option(help="The default graph.", metavar="FILE")
+    ] = None,
+    refresh: Annotated[
+        float | None, typer.Option(help="Seconds after which graphs from URLs are fetched again.")
     ] = None,
     service: Annotated[
         list[str] | None,
@@ -77,9 +81,10 @@ def run(
             iri, source = _pair(text, "--stream", "IRI=SOURCE")
             engine.stream(iri, source, watch=watch, files_per_batch=files_per_batch)
         for text in graph or ():
-            engine.graph(*_pair(text, "--graph", "IRI=FILE"))
-        for path in default_graph or ():
-            engine.graph(None, path)
+            iri, source = _pair(text, "--graph", "IRI=FILE")
+            engine.graph(iri, source, refresh=refresh if is_url(source) else None)
+        for source in default_graph or ():
+            engine.graph(None, source, refresh=refresh if is_url(source) else None)
         for endpoint in service or ():
             engine.service(endpoint)
         for path in queries:
