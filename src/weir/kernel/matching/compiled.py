@@ -22,6 +22,7 @@ Rows = NDArray[np.int32]
 _LANE = np.uint64(0x9E3779B97F4A7C15)
 _MIX = np.uint64(0xD6E8FEB86659FD93)
 _FOLD = np.int64(-4658895280553007687)
+_FEW = 8
 
 
 class Groups(NamedTuple):
@@ -37,15 +38,19 @@ class Groups(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """Which combinations to make: see ``resolve.Wanted``. ``fresh`` is the first row that is not visible
-    at index 0."""
+    """Which combinations to make: see ``resolve.Wanted``, and ``duplicates`` for the last four. ``fresh``
+    is the first row that is not visible at index 0."""
 
     only_new: bool
     fresh: int
     shown: Mask
-    marked: Mask
-    any_marked: bool
     whole: Mask
+    any_marked: bool
+    marked: Mask
+    chain: Ids
+    taken: Mask
+    taking: Mask
+    as_set: bool
 
 
 @njit(cache=True, inline="always")
@@ -196,6 +201,49 @@ def _from(column: Any, first: Any, end: Any, least: Any) -> Any:
 
 
 @njit(cache=True)
+def _contested(
+    chosen: Any,
+    depth: Any,
+    begins: Any,
+    ends: Any,
+    start: Any,
+    end: Any,
+    low: Any,
+    high: Any,
+    marked: Any,
+    chain: Any,
+    taken: Any,
+    taking: Any,
+    as_set: Any,
+) -> bool:
+    """Whether an equal combination may end where this one starts, or start where it ends.
+
+    In a set, one of its triples then takes over there, or is taken over. In a bag a triple leaves, or
+    comes, there that equals one of its own; where many do at once, that is not looked into.
+    """
+    if not as_set:
+        gone, gone_end = (low[begins - 1], low[begins]) if begins > 0 else (low[0], low[0])
+        come, come_end = (high[ends], high[ends + 1]) if ends + 1 < len(high) else (high[0], high[0])
+        if gone_end - gone > _FEW or come_end - come > _FEW:
+            return True
+    for step in range(depth + 1):
+        row = chosen[step]
+        if not marked[row]:
+            continue
+        if as_set:
+            if (taking[row] and start[row] == begins) or (taken[row] and end[row] == ends):
+                return True
+        else:
+            for other in range(gone, gone_end):
+                if chain[other] == chain[row]:
+                    return True
+            for other in range(come, come_end):
+                if chain[other] == chain[row]:
+                    return True
+    return False
+
+
+@njit(cache=True)
 def _packed(heads: Rows, found: Rows, count: int, back: int) -> Any:
     """The combinations in front, then those at the back."""
     others = heads.shape[1] - back
@@ -225,8 +273,8 @@ def grow(
     """Combinations that begin with the matches ``begin`` to ``stop``, at most ``room`` of them.
 
     Returns the match to go on with (the same one where there was no room for all of its own); how many
-    combinations are plain, neither marked nor of a node that is whole: they come first; then columns: the
-    node, start and end of each combination; and its rows, −1 behind the last.
+    combinations are plain, neither contested nor of a node that is whole: they come first; then columns:
+    the node, start and end of each combination; and its rows, −1 behind the last.
     """
     # Arrays are taken out of their tuples first: inside loops each access would count references.
     root_offsets, roots, links, rest = layout.root_offsets, layout.roots, layout.links, layout.rest
@@ -234,7 +282,7 @@ def grow(
     wide_end, wide_lane, node_ends, node_lane = layout.wide_end, layout.wide_lane, layout.ends, layout.lane
     from_step, from_place = layout.from_step, layout.from_place
     slots, about, members, member_machines = groups
-    only_new, fresh, shown, marked, any_marked, whole = kept
+    only_new, fresh, shown, whole, any_marked, marked, chain, taken, taking, as_set = kept
     known = len(root_offsets) - 1
     mask = len(slots) - 1
     heads, found = np.empty((3, room), np.int32), np.empty((room, width), np.int32)
@@ -277,7 +325,23 @@ def grow(
                 first[depth], last[depth] = begins, ends
                 if any_marked:
                     special[depth] = marked[chosen[depth]] or (depth > 0 and special[depth - 1])
-                apart = special[depth] or whole[node]
+                apart = whole[node]
+                if special[depth] and not apart and node_ends[node] > 0:
+                    apart = _contested(
+                        chosen,
+                        depth,
+                        begins,
+                        ends,
+                        start,
+                        end,
+                        low,
+                        high,
+                        marked,
+                        chain,
+                        taken,
+                        taking,
+                        as_set,
+                    )
                 if node_ends[node] > 0 and (apart or not only_new or (begins > 0 and shown[begins])):
                     if count == back:
                         return whole_match, *_packed(heads, found, whole_count, whole_back)

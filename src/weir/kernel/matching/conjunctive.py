@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from weir.errors import UsageError
 from weir.kernel.batch import Slab
-from weir.kernel.interval.arrivals import Arrivals, Ready
+from weir.kernel.interval.arrivals import Arrivals, Ready, Single
 from weir.kernel.interval.buffer import Buffer
 from weir.kernel.interval.clock import Clock
 from weir.kernel.interval.compiler import NotCovered
@@ -96,24 +96,25 @@ class ConjunctiveSet:
         self._evaluations += evaluations
         return SetAnswers(self.channels.headers, self.channels.members, parts, evaluations, through)
 
-    def _take_in(self, ready: Ready) -> None:
+    def _take_in(self, ready: Ready | Single) -> None:
         """Keep the triples that some query can use, and their matches."""
-        terms = (ready.subject, ready.predicate, ready.object)
+        subject, predicate, target, time, sequence, number = _columns(ready)
+        terms = (subject, predicate, target)
         rows, machines = self.channels.matcher.match(*terms)
         if self.window.floor > LOWEST:
-            seen = ready.time[rows] >= self.window.floor
+            seen = time[rows] >= self.window.floor
             rows, machines = rows[seen], machines[seen]
-        rows, machines = by_row(rows, machines, len(ready))
+        rows, machines = by_row(rows, machines, len(subject))
         new = np.ones(len(rows), np.bool_)
         new[1:] = rows[1:] != rows[:-1]
         kept = rows[new]
         first = self.rows.end
-        by = getattr(ready, self.window.spec.rows_by)
-        self.rows.append([*(column[kept] for column in terms), ready.number[kept], by[kept]])
+        by = {"time": time, "sequence": sequence, "number": number}[self.window.spec.rows_by]
+        self.rows.append([*(column[kept] for column in terms), number[kept], by[kept]])
         if self._matches is not None:
-            number = first + np.cumsum(new) - 1
+            place = first + np.cumsum(new) - 1
             self._matches = (
-                np.concatenate([self._matches[0], number]),
+                np.concatenate([self._matches[0], place]),
                 np.concatenate([self._matches[1], machines]),
             )
 
@@ -153,11 +154,8 @@ class ConjunctiveSet:
         channels, operator = self.channels, self.semantics.r2s
         compares, bag = operator is not R2S.RSTREAM, self.window.spec.bag
         duplicates = Duplicates(terms, start, limit, as_set=not bag) if not bag or compares else None
-        end, marked = limit, np.zeros(len(start), np.bool_)
-        if duplicates is not None:
-            end, marked = duplicates.end, duplicates.marked & compares
-        visible = Visible(terms, start, end, limit, len(at))
-        wanted = Wanted(operator is R2S.ISTREAM, at.emitted, marked, channels.whole)
+        visible = Visible(terms, start, limit if duplicates is None else duplicates.end, limit, len(at))
+        wanted = Wanted(operator is R2S.ISTREAM, at.emitted, channels.whole, duplicates if compares else None)
         disputed: list[Combinations] = []
         special: list[Combinations] = []
         for found in combinations(visible, rows, machines, channels.trie.layout, wanted, channels.width):
@@ -169,11 +167,7 @@ class ConjunctiveSet:
             if whole.any():
                 special.append(others.take(np.flatnonzero(whole)))
                 others = others.take(np.flatnonzero(channels.plain[others.node] >= 0))
-            if duplicates is not None:
-                apart = duplicates.contested(others)
-                disputed.append(others.take(apart))
-                others = others.take(np.delete(np.arange(len(others)), apart))
-            yield from self._plain(others, at, terms)
+            disputed.append(others)
         if any(map(len, disputed)):
             yield from self._disputed(_concatenated(disputed), at, terms)
         if special:
@@ -238,8 +232,9 @@ class ConjunctiveSet:
         relation = Relation({"channel": channel + 1, **columns}, start, end)
         if distinctly:
             relation = distinct(relation)
-        index, places = sent(relation, at, self.semantics.r2s)
+        index, rows = sent(relation, at, self.semantics.r2s)
         if len(index):
+            places = np.arange(len(relation)) if rows is None else rows
             listed = np.empty((len(columns), len(index)), np.int64)
             for number, name in enumerate(columns):
                 listed[number] = relation.columns[name][places]
@@ -298,6 +293,14 @@ class ConjunctiveSet:
             "live_rows": len(self.rows),
             "late": self.arrivals.late,
         }
+
+
+def _columns(ready: Ready | Single) -> tuple[Ids, ...]:
+    """Subject, predicate, object, time, sequence number and number of ready triples."""
+    if isinstance(ready, Ready):
+        return ready.subject, ready.predicate, ready.object, ready.time, ready.sequence, ready.number
+    subject, predicate, target, _, time, sequence, number = ready
+    return tuple(np.array([value]) for value in (subject, predicate, target, time, sequence, number))
 
 
 def _concatenated(parts: Sequence[Combinations]) -> Combinations:

@@ -17,51 +17,59 @@ from numpy.typing import NDArray
 
 from weir.kernel.interval.keys import codes
 from weir.kernel.matching import speed
-from weir.kernel.matching.resolve import Combinations, Rows
 from weir.rdf.columns import Ids, Mask
+
+Rows = NDArray[np.int32]
 
 
 class Duplicates:
     """Equal triples among ``terms`` whose visibility, ``[start, end)``, overlaps or touches.
 
-    ``end`` is where each row ends after later ones took over, which they do ``as_set``.
+    ``end`` is where each row ends after later ones took over, which they do ``as_set``; ``taken`` and
+    ``taking`` tell which rows have such a later, or earlier, equal one, ``marked`` which have either;
+    ``chain`` is equal for rows that are so linked.
     """
 
     def __init__(self, terms: NDArray[np.int64], start: Rows, end: Rows, *, as_set: bool) -> None:
-        self.end = end
-        self.marked = np.zeros(len(start), np.bool_)
-        self._start = start
+        count = len(start)
         earlier, later = _neighbours(terms)
         near = start[later] <= end[earlier]
         earlier, later = earlier[near], later[near]
-        self.marked[earlier] = self.marked[later] = True
+        self.taken, self.taking = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
+        self.taken[earlier], self.taking[later] = True, True
+        self.marked = self.taken | self.taking
+        self.end = end
         if as_set and len(later):
             self.end = end.copy()
             self.end[earlier] = np.minimum(end[earlier], start[later])
-        self._number = _chains(len(start), earlier, later)
+        self.as_set = as_set
+        self.chain = _chains(count, earlier, later)
+        self._start = start
 
     @cached_property
     def _changes(self) -> tuple[Ids, Ids]:
         """Where marked triples end, and where they start, as sorted numbers (triple, index)."""
         marked = np.flatnonzero(self.marked)
-        base = self._number[marked] << _INDEX
+        base = self.chain[marked] << _INDEX
         return np.sort(base + self.end[marked]), np.sort(base + self._start[marked])
 
-    def contested(self, found: Combinations) -> Ids:
-        """The places of combinations that may cancel, or be cancelled by, an equal one."""
+    def contested(self, rows: Rows, start: Rows, end: Rows) -> Mask:
+        """Which combinations, visible in ``[start, end)``, may cancel, or be cancelled by, an equal one.
+
+        ``rows`` has a row each, −1 behind the last triple.
+        """
         ends, starts = self._changes
-        if not len(found) or not len(ends):
-            return _NONE
-        rows = found.rows
+        if not len(start) or not len(ends):
+            return np.zeros(len(start), np.bool_)
         relevant = self.marked[rows] & (rows >= 0)
-        place = self._number[rows] << _INDEX
-        begins = _among(place + found.start[:, None], ends)
-        finishes = _among(place + found.end[:, None], starts)
-        return np.flatnonzero((relevant & (begins | finishes)).any(axis=1))
+        place = self.chain[rows] << _INDEX
+        begins = _among(place + start[:, None], ends)
+        finishes = _among(place + end[:, None], starts)
+        found: Mask = np.logical_or.reduce(relevant & (begins | finishes), axis=1)
+        return found
 
 
 _INDEX = 32
-_NONE = np.empty(0, np.int64)
 
 
 def _neighbours(terms: NDArray[np.int64]) -> tuple[Ids, Ids]:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from weir.errors import EvaluationError
 from weir.kernel.matching import speed
+from weir.kernel.matching.duplicates import Duplicates
 from weir.kernel.matching.layout import Layout
 from weir.kernel.matching.steps import PLACES, link
 from weir.rdf.columns import Ids, Mask
@@ -66,20 +67,20 @@ class Wanted:
     """Which combinations to make.
 
     ``only_new`` wants those that start at an index which is ``shown``, and not at index 0; besides, all
-    with a triple that is ``marked``, and all of the nodes that are ``whole``.
+    that are contested among ``duplicates``, and all of the nodes that are ``whole``.
     """
 
     only_new: bool
     shown: Mask
-    marked: Mask
     whole: Mask
+    duplicates: Duplicates | None
 
 
 @dataclass(frozen=True, slots=True)
 class Combinations:
     """Complete combinations: ``node`` where they end, ``rows`` a triple per step, −1 behind the last.
 
-    The first ``plain`` ones have no marked triple and a node that is not whole.
+    The first ``plain`` ones are not contested and have a node that is not whole.
     """
 
     node: Rows
@@ -138,7 +139,7 @@ def _compiled(
     assert compiled is not None
     low, high = _bounds(visible)
     kept = compiled.Kept(
-        wanted.only_new, int(high[1]), wanted.shown, wanted.marked, bool(wanted.marked.any()), wanted.whole
+        wanted.only_new, int(high[1]), wanted.shown, wanted.whole, *_marks(wanted.duplicates)
     )
     room = BLOCK
     for first, stop, inner, outer in _blocks(visible, rows, low, high):
@@ -156,6 +157,20 @@ def _compiled(
             first, room = following, BLOCK
             if heads.shape[1]:
                 yield Combinations(heads[0], heads[1], heads[2], found, plain)
+
+
+def _marks(duplicates: Duplicates | None) -> tuple[bool, Mask, Ids, Mask, Mask, bool]:
+    if duplicates is None:
+        none = np.zeros(0, np.bool_)
+        return False, none, np.zeros(0, np.int64), none, none, False
+    return (
+        bool(duplicates.marked.any()),
+        duplicates.marked,
+        duplicates.chain,
+        duplicates.taken,
+        duplicates.taking,
+        duplicates.as_set,
+    )
 
 
 def _blocks(visible: Visible, rows: Ids, low: Rows, high: Rows) -> Iterator[tuple[int, int, int, int]]:
@@ -177,16 +192,11 @@ def _blocks(visible: Visible, rows: Ids, low: Rows, high: Rows) -> Iterator[tupl
 def _plain(
     visible: Visible, rows: Ids, machines: Ids, layout: Layout, wanted: Wanted, width: int
 ) -> Iterator[Combinations]:
-    for held in _Resolver(visible, rows, machines, layout, wanted):
-        padded = np.full((len(held.node), width), -1, np.int32)
-        marked = np.zeros(len(held.node), np.bool_)
-        for step, column in enumerate(held.rows):
-            padded[:, step] = column
-            marked |= wanted.marked[column]
-        marked |= wanted.whole[held.node]
-        order = np.argsort(marked, kind="stable")
-        plain = len(order) - int(np.count_nonzero(marked))
-        yield Combinations(held.node[order], held.start[order], held.end[order], padded[order], plain)
+    for held, apart in _Resolver(visible, rows, machines, layout, wanted):
+        order = np.argsort(apart, kind="stable")
+        plain = len(order) - int(np.count_nonzero(apart))
+        found = held.padded(width)
+        yield Combinations(held.node[order], held.start[order], held.end[order], found[order], plain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +207,13 @@ class _Held:
     start: Rows
     end: Rows
     rows: tuple[Rows, ...]
+
+    def padded(self, width: int) -> Rows:
+        """The triples of each combination in a row, −1 behind the last."""
+        out = np.full((len(self.node), width), -1, np.int32)
+        for step, column in enumerate(self.rows):
+            out[:, step] = column
+        return out
 
     def take(self, kept: Ids) -> _Held:
         return _Held(
@@ -263,9 +280,9 @@ class _Resolver:
         self._low, self._high = _bounds(visible)
         self._fresh = int(self._high[1])
         self._trimmed = bool((visible.end < visible.limit).any())
-        self._any_marked = bool(wanted.marked.any())
+        self._contested = wanted.duplicates if wanted.duplicates and wanted.duplicates.marked.any() else None
 
-    def __iter__(self) -> Iterator[_Held]:
+    def __iter__(self) -> Iterator[tuple[_Held, Mask]]:
         counts = np.diff(self._layout.root_offsets)
         inside = self._machines < len(counts)
         rows, machines = self._rows[inside], self._machines[inside]
@@ -283,8 +300,11 @@ class _Resolver:
         node, row = node[good].astype(np.int32), row[good]
         return _Held(node, visible.start[row], visible.end[row], (row,))
 
-    def _grow(self, roots: _Held) -> Iterator[_Held]:
-        """Depth first by blocks, so that memory stays bounded however much a block fans out."""
+    def _grow(self, roots: _Held) -> Iterator[tuple[_Held, Mask]]:
+        """Complete combinations and which of them stand apart: those contested, and of whole nodes.
+
+        Depth first by blocks, so that memory stays bounded however much a block fans out.
+        """
         layout = self._layout
         waiting = [iter([roots])]
         while waiting:
@@ -292,22 +312,21 @@ class _Resolver:
             if held is None:
                 waiting.pop()
                 continue
-            ends = np.flatnonzero(self._complete(held))
+            ends = np.flatnonzero(layout.ends[held.node] > 0)
             if len(ends):
-                yield held if len(ends) == len(held.node) else held.take(ends)
+                yield self._complete(held.take(ends))
             inner = np.flatnonzero(layout.child_offsets[held.node + 1] > layout.child_offsets[held.node])
             if len(inner):
                 waiting.append(self._children(held.take(inner)))
 
-    def _complete(self, held: _Held) -> Mask:
-        ends: Mask = self._layout.ends[held.node] > 0
+    def _complete(self, held: _Held) -> tuple[_Held, Mask]:
+        apart: Mask = self._wanted.whole[held.node]
+        if self._contested is not None:
+            apart = apart | self._contested.contested(held.padded(len(held.rows)), held.start, held.end)
         if self._wanted.only_new:
-            wanted = ((held.start > 0) & self._wanted.shown[held.start]) | self._wanted.whole[held.node]
-            if self._any_marked:
-                for rows in held.rows:
-                    wanted |= self._wanted.marked[rows]
-            ends &= wanted
-        return ends
+            kept = np.flatnonzero(((held.start > 0) & self._wanted.shown[held.start]) | apart)
+            return held.take(kept), apart[kept]
+        return held, apart
 
     def _children(self, held: _Held) -> Iterator[_Held]:
         layout, index = self._layout, self._index
@@ -317,7 +336,7 @@ class _Resolver:
         lane = layout.lane[node]
         values = self._values(held, node, owner)
         low = self._low[held.start][owner]
-        if self._wanted.only_new and not self._any_marked:
+        if self._wanted.only_new and self._contested is None:
             # What is old so far and ends here needs a new triple.
             last = layout.child_offsets[node + 1] == layout.child_offsets[node]
             last &= (held.start == 0)[owner] & ~self._wanted.whole[node]
