@@ -89,12 +89,22 @@ class Evaluator(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Rows of a table from number ``start`` on, of which those below ``first`` are gone by now."""
+
+    first: int
+    start: int
+    columns: list[Ids]
+
+
 class Segmented(Protocol):
     """An evaluator whose state is mostly tables to which rows are appended and from which old ones go.
 
     Rows have absolute numbers, so that a store can keep a table as panes, write only rows it has not seen,
     and drop a pane whole once all its rows are gone. Law: ``rebuild`` of ``core`` and the live rows of every
-    table is ``restore`` of ``snapshot``.
+    table is ``restore`` of ``snapshot``; so is, on an evaluator in an earlier state of the same history,
+    ``rebuild`` of the rows that came since.
     """
 
     def core(self) -> bytes:
@@ -109,6 +119,7 @@ class Segmented(Protocol):
         """The columns of the rows with these numbers."""
         ...
 
-    def rebuild(self, core: bytes, tables: Mapping[str, tuple[int, list[Ids]]]) -> None:
-        """Replace the state by a stored one: for each table the number of its first row, and its columns."""
+    def rebuild(self, core: bytes, tables: Mapping[str, Stretch]) -> None:
+        """Replace the state by a stored one. A stretch that starts where a table ends is appended to it;
+        any other replaces the table, and must then hold all live rows."""
         ...

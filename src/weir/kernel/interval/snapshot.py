@@ -17,7 +17,8 @@ import numpy as np
 import pyarrow as pa
 
 from weir.errors import CheckpointError
-from weir.kernel.batch import Batch
+from weir.kernel.batch import Batch, Stretch
+from weir.kernel.interval.buffer import Buffer
 from weir.kernel.interval.clock import Clock
 from weir.kernel.interval.leaves import Streams
 from weir.kernel.interval.tuples import Cursor
@@ -162,9 +163,9 @@ def table_rows(streams: Streams, table: str, first: int, end: int) -> list[Ids]:
 
 
 def load_core(
-    core: bytes, rows: Mapping[str, tuple[int, list[Ids]]], streams: Streams, clock: Clock
+    core: bytes, rows: Mapping[str, Stretch], streams: Streams, clock: Clock
 ) -> tuple[int | None, bool]:
-    """The inverse: as ``load``, from a core and the live rows of every table."""
+    """The inverse: as ``load``, from a core and the rows of every table, all or those that are new."""
     header, body = _open(core)
     if list(header["streams"]) != list(streams.arrivals) or set(rows) != set(tables(streams)):
         raise CheckpointError(
@@ -172,14 +173,31 @@ def load_core(
         )
     for name, arrivals in streams.arrivals.items():
         arrivals.total, arrivals.late = header["streams"][name]
-        arrivals.log.restore(*rows[f"log {name}"])
+        _resume(arrivals.log, rows[f"log {name}"])
         messages, triples = _read(body), _read(body)
         arrivals.pending = Batch(*messages, *triples) if messages else Batch.empty()
     for key, track in streams.tracks.items():
-        track.restore(*rows[f"track {_shown(key)}"])
+        stretch = rows[f"track {_shown(key)}"]
+        if _continues(track.rows, stretch):
+            track.add(stretch.columns)
+            track.drop(stretch.first - track.rows.first)
+        else:
+            track.restore(stretch.first, stretch.columns)
     for name, (first, message, triple) in header["windows"].items():
         streams.windows[name].first = first
         streams.windows[name].base = (message, triple)
     clock.cursor = Cursor(*header["cursor"])
     clock.last = None if header["last"] is None else Cursor(*header["last"])
     return header["through"], header["ended"]
+
+
+def _continues(buffer: Buffer, stretch: Stretch) -> bool:
+    return buffer.end > 0 and stretch.start == buffer.end and buffer.first <= stretch.first
+
+
+def _resume(buffer: Buffer, stretch: Stretch) -> None:
+    if _continues(buffer, stretch):
+        buffer.append(stretch.columns)
+        buffer.drop(stretch.first - buffer.first)
+    else:
+        buffer.restore(stretch.first, stretch.columns)
