@@ -11,7 +11,7 @@ import json
 import sys
 import time
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 import httpx
 import uvicorn
@@ -23,6 +23,7 @@ from weir.bench.fragments_pushing import PushingApp
 from weir.language import parse
 from weir.rdf.annotation import Annotation, Labeling, Method
 from weir.server.fragments import Dataset, FragmentsApp, server
+from weir.server.fragments.app import Receive, Scope, Send
 
 _PLACES = 24
 _AT_ONCE = 4
@@ -30,20 +31,54 @@ _AT_ONCE = 4
 
 
 def departures(setting: dict[str, Any]) -> Departures:
-    return Departures(setting["first"], period=setting["period"], seed=setting.get("seed", 0))
+    return Departures(setting["first"], setting.get("trains", 100), setting["period"])
+
+
+def annotation_of(setting: dict[str, Any]) -> Annotation:
+    labeling = Labeling(setting.get("labeling", "expiration"))
+    return Annotation(Method(setting.get("method", "graphs")), labeling)
+
+
+class Controlled:
+    """A fragments application whose clock and facts are set by POST to ``/control``.
+
+    ``?begin=…&end=…`` pushes versions, each at its time; ``?reset=JSON`` starts anew with other settings.
+    """
+
+    def __init__(self, setting: dict[str, Any]) -> None:
+        self.reset(setting)
+
+    def reset(self, setting: dict[str, Any]) -> None:
+        self.data = departures(setting)
+        self.dataset = Dataset("d", self.data.static(), annotation=annotation_of(setting))
+        self.now = self.data.first
+        self.app = FragmentsApp([self.dataset], clock=lambda: self.now)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] == "/control":
+            fields = dict(parse_qsl(scope["query_string"].decode()))
+            if "reset" in fields:
+                self.reset(json.loads(fields["reset"]))
+            for number in range(int(fields.get("begin", 0)), int(fields.get("end", 0))):
+                self.now = self.data.first + number * self.data.period
+                self.dataset.push(self.data.version(number, self.now), self.now)
+            await send({"type": "http.response.start", "status": 204, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+        else:
+            await self.app(scope, receive, send)
 
 
 def serve(setting: dict[str, Any]) -> None:
-    """Serve until ended. ``mode`` is fragments, shared or each; ``file`` serves a file instead."""
-    annotation = Annotation(
-        Method(setting.get("method", "graphs")), Labeling(setting.get("labeling", "expiration"))
-    )
+    """Serve until ended. ``mode`` is fragments, controlled, shared or each; ``file`` serves a file."""
     if "file" in setting:
         dataset = Dataset("d", Dataset.read(setting["file"]))
     else:
-        dataset = Dataset("d", departures(setting).static(), annotation=annotation)
-    app = FragmentsApp([dataset], push=True)
+        dataset = Dataset("d", departures(setting).static(), annotation=annotation_of(setting))
     mode = setting.get("mode", "fragments")
+    if mode == "controlled":
+        uvicorn.run(Controlled(setting), port=setting["port"], access_log=False, log_level="warning")
+        return
+    app = FragmentsApp([dataset], push=True)
     if mode == "fragments":
         server(app, port=setting["port"]).run()
         return

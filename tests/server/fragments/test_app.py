@@ -251,6 +251,13 @@ def test_freshness_is_the_facts_own_validity() -> None:
     assert get(app, label(predicate=f"{EX}label")).headers["cache-control"] == "public, max-age=3600"
 
 
+def test_static_fragments_stay_fresh_for_as_long_from_whenever_they_are_sent() -> None:
+    app, clock = make()
+    for _ in range(3):
+        assert get(app, label(predicate=f"{EX}label")).headers["cache-control"] == "public, max-age=3600"
+        clock.time += 3000 * SECOND
+
+
 def test_pushes_of_other_predicates_leave_cached_fragments_alone() -> None:
     app, _ = make()
     counters = app.responder.counters

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from urllib.parse import parse_qs, urlsplit
 
 from weir.background.fragments.controls import PREDICATE, text_of
+from weir.background.fragments.page import Page
 from weir.background.fragments.source import Pattern4, Source
 from weir.rdf.annotation import (
     EXPIRATION,
@@ -126,16 +127,19 @@ class Dynamics:
         elif method is Method.REIFICATION:
             asked = (None, RDF_PREDICATE, p, "")
         elif method is Method.GRAPHS:
-            whole, default = await asyncio.gather(
-                self.source.first((s, p, o, None)), self.source.first(pattern)
-            )
-            known = whole.estimate > default.estimate or any(quad[3] for quad in whole.data)
-            return known or whole.expires is not None
+            whole = await self.source.first((s, p, o, None))
+            if any(quad[3] for quad in whole.data) or self._changes(whole):
+                return True
+            return whole.next is not None and whole.estimate > (await self.source.first(pattern)).estimate
         else:
             page = await self.source.first(pattern)
-            return page.expires is not None or p in await self._implicit_predicates()
+            return self._changes(page) or p in await self._implicit_predicates()
         page = await self.source.first(asked)
-        return page.expires is not None or any(_fits(quad, asked) for quad in page.data)
+        return self._changes(page) or any(_fits(quad, asked) for quad in page.data)
+
+    def _changes(self, page: Page) -> bool:
+        """Whether a page says itself that it will change."""
+        return self.source.extended and page.expires is not None
 
     async def _implicit_predicates(self) -> set[str]:
         """The predicates in the names of all labelled implicit graphs."""

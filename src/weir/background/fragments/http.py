@@ -52,16 +52,33 @@ class Fetcher:
         self.budget = Budget(limits)
         self._stored: OrderedDict[str, Stored] = OrderedDict()
         self._under_way: dict[str, asyncio.Task[Stored]] = {}
+        self._seen: dict[str, Stored] = {}
         self._slots = asyncio.Semaphore(limits.concurrency)
 
     def begin(self) -> None:
         """Start an evaluation: a new budget."""
         self.budget = Budget(self.limits)
+        self.look_again()
+
+    def look_again(self) -> None:
+        """From now on ask again for what is not fresh any more; until then one evaluation sees each page
+        once, as it was."""
+        self._seen.clear()
+
+    def seen(self, url: str) -> Stored | None:
+        """A page that can be had without asking."""
+        stored = self._seen.get(url) or self._stored.get(url)
+        return stored if stored is not None and (url in self._seen or self._fresh(stored)) else None
+
+    def _fresh(self, stored: Stored) -> bool:
+        return self.clock.now() < stored.fresh_until
 
     async def get(self, url: str) -> Stored:
         """The page at an address, from the cache while it is fresh."""
+        if url in self._seen:
+            return self._seen[url]
         stored = self._stored.get(url)
-        if stored is not None and self.clock.now() < stored.fresh_until:
+        if stored is not None and self._fresh(stored):
             self._stored.move_to_end(url)
             return stored
         task = self._under_way.get(url)
@@ -152,6 +169,7 @@ class Fetcher:
         control = answer.get("cache-control", "").lower()
         lifetime, explicit = freshness(control, answer)
         stored = Stored(page, sent + lifetime, explicit, answer.get("etag"), answer.get("last-modified"))
+        self._seen[url] = stored
         if self.caching and "no-store" not in control:
             self._stored[url] = stored
             self._stored.move_to_end(url)

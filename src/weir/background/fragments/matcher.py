@@ -64,11 +64,11 @@ class StaticCache:
         if cached.whole is not None:
             return cached.whole if keys is None else keys.wanted(cached.whole)
         horizon = Horizon()
-        if keys is None:
+        if keys is None or self.source.complete(pattern):
             whole = await self.source.look_up(pattern, None, None, horizon)
             cached.whole = whole
             cached.until = min(cached.until, horizon.fresh_until)
-            return whole
+            return whole if keys is None else keys.wanted(whole)
         missing = tuple(row for row in keys.rows if (keys.places, row) not in cached.rows)
         if missing:
             found = await self.source.look_up(pattern, Keys(keys.places, missing), None, horizon)

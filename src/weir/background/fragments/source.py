@@ -77,13 +77,15 @@ class Horizon:
     labels: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     """Objects of time labels that came with pages, by predicate and subject."""
 
-    def saw(self, stored: Stored) -> None:
-        """Take in one page."""
+    def saw(self, stored: Stored, extended: bool = True) -> None:
+        """Take in one page; what goes beyond plain fragments only where it is ``extended``."""
         page = stored.page
-        if page.expires is not None:
-            self.expires = min(self.expires, page.expires)
         if stored.explicit:
             self.fresh_until = min(self.fresh_until, stored.fresh_until)
+        if not extended:
+            return
+        if page.expires is not None:
+            self.expires = min(self.expires, page.expires)
         for subject, predicate, object_, _ in page.labels:
             known = self.labels.setdefault(predicate, {}).setdefault(subject, [])
             if object_ not in known:
@@ -93,17 +95,15 @@ class Horizon:
 class Source:
     """One data set at one address.
 
-    ``brtpf`` forces bindings-restricted requests on or off; ``instants`` False never asks for the facts of
-    an instant, as if the server could not.
+    ``brtpf`` forces bindings-restricted requests on or off. ``plain`` uses nothing that goes beyond quad
+    pattern fragments, even where the server offers it.
     """
 
-    def __init__(
-        self, url: str, fetcher: Fetcher, *, brtpf: bool | None = None, instants: bool = True
-    ) -> None:
+    def __init__(self, url: str, fetcher: Fetcher, *, brtpf: bool | None = None, plain: bool = False) -> None:
         self.url = url
         self.fetcher = fetcher
-        self._brtpf = brtpf
-        self._instants = instants
+        self._brtpf = False if plain else brtpf
+        self.extended = not plain
         self._plain: Form | None = None
         self._rich: Form | None = None
         self.per_page = 100
@@ -125,7 +125,7 @@ class Source:
             self._plain = next((form for form in forms if form.mappings.keys() == _QUAD), self._plain)
         self._rich = max(forms, key=lambda form: (form.bulk, form.timed))
         self.per_page = page.per_page or max(len(page.data), 1)
-        self.declared = page.declared
+        self.declared = page.declared if self.extended else ()
         return page
 
     @property
@@ -141,7 +141,7 @@ class Source:
     @property
     def timed(self) -> bool:
         """Whether it gives the facts valid at an instant."""
-        return self._instants and self._rich is not None and self._rich.timed
+        return self.extended and self._rich is not None and self._rich.timed
 
     @property
     def bulk(self) -> bool:
@@ -166,8 +166,13 @@ class Source:
         """The first page of a pattern's fragment: what it counts."""
         stored = await self.fetcher.get(self.address(pattern, at))
         if horizon is not None:
-            horizon.saw(stored)
+            horizon.saw(stored, self.extended)
         return stored.page
+
+    def complete(self, pattern: Pattern4, at: int | None = None) -> bool:
+        """Whether a pattern's whole fragment is at hand."""
+        known = self.fetcher.seen(self.address(pattern, at))
+        return known is not None and known.page.next is None
 
     async def look_up(
         self,
@@ -182,11 +187,12 @@ class Source:
         keys, blank = keys.askable()
         if not keys.rows:
             return []
-        chunks = [] if blank else self._chunks(pattern, keys, at)
+        whole = blank or self.complete(pattern, at)
+        chunks = [] if whole else self._chunks(pattern, keys, at)
         if len(chunks) > 1:
             page = await self.first(pattern, at, horizon)
-            blank = -(-page.estimate // self.per_page) <= len(chunks)
-        if blank:
+            whole = -(-page.estimate // self.per_page) <= len(chunks)
+        if whole:
             return keys.wanted(await self._whole(self.address(pattern, at), pattern, horizon))
         found = await asyncio.gather(*(self._whole(url, bound, horizon) for url, bound in chunks))
         return keys.wanted(dict.fromkeys(quad for quads in found for quad in quads))
@@ -255,7 +261,7 @@ class Source:
                 )
             stored = await self.fetcher.get(following)
             if horizon is not None:
-                horizon.saw(stored)
+                horizon.saw(stored, self.extended)
             before = len(found)
             found.update(dict.fromkeys(quad for quad in stored.page.data if matches(quad, pattern)))
             idle = 0 if len(found) > before else idle + 1

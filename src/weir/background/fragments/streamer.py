@@ -35,8 +35,9 @@ _PAUSES = (0.02, 0.08, 0.32)
 class Options:
     """How to follow. Times are seconds; ``annotation`` None is found out by metadata queries.
 
-    ``cache`` False fetches static patterns at every evaluation. ``brtpf`` and ``instants`` say whether to
-    use what a server offers beside plain fragments. ``stop_when_static`` False goes on polling a source
+    ``cache`` False fetches everything at every evaluation. ``brtpf`` forces
+    bindings-restricted requests on or off; ``plain`` uses nothing that a server offers beside quad pattern
+    fragments. ``stop_when_static`` False goes on polling a source
     that shows nothing dynamic. ``failures`` evaluations in a row may fail before following ends with the
     last error.
     """
@@ -46,7 +47,7 @@ class Options:
     max_interval: float = 60.0
     cache: bool = True
     brtpf: bool | None = None
-    instants: bool = True
+    plain: bool = False
     stop_when_static: bool = True
     failures: int = 5
     limits: ClientLimits = field(default_factory=ClientLimits)
@@ -88,8 +89,8 @@ class Streamer:
         self.query = query
         self.options = options or Options()
         self.clock = clock or WallClock()
-        self.fetcher = Fetcher(client, self.clock, self.options.limits)
-        self.source = Source(url, self.fetcher, brtpf=self.options.brtpf, instants=self.options.instants)
+        self.fetcher = Fetcher(client, self.clock, self.options.limits, caching=self.options.cache)
+        self.source = Source(url, self.fetcher, brtpf=self.options.brtpf, plain=self.options.plain)
         self.static = StaticCache(self.source, enabled=self.options.cache)
         self.results: list[Row] = []
         self._dynamics: Dynamics | None = None
@@ -176,6 +177,7 @@ class Streamer:
 
     async def _once(self, at: int) -> tuple[Matcher, list[Row]]:
         assert self._dynamics is not None
+        self.fetcher.look_again()
         self.static.begin(self.clock.now())
         matcher = Matcher(self.source, self._dynamics, self.static, at)
         gatherer = Gatherer(matcher)

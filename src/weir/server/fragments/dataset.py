@@ -182,6 +182,13 @@ class Dataset:
             return self.static_version, self.store.version
         return self.static_version, self.store.predicate_versions.get(predicate, 0)
 
+    def dynamic(self, patterns: Sequence[Bound], predicate: str | None, address: str) -> bool:
+        """Whether facts that were ever pushed could match one of these patterns, all of one predicate."""
+        if not self.version(predicate)[1]:
+            return False
+        view = self._view(address)
+        return any(view.concerns(pattern) for pattern in patterns)
+
     def select(self, patterns: Sequence[Bound], now: int, instant: int | None, address: str) -> Selection:
         """What any of the patterns matches; the patterns must not overlap."""
         with self.lock:

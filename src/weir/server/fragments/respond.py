@@ -53,13 +53,15 @@ def _content_type(media_type: str) -> bytes:
 
 @dataclass(slots=True)
 class Response:
-    """``until`` (µs) is when a cache must ask again; None stands for a response not to be cached."""
+    """``until`` (µs) is when a cache must ask again, ``age`` (µs) the same counted from when it is sent;
+    without both it must always ask."""
 
     status: int
     media_type: str
     body: bytes
     etag: bytes = b""
     until: int | None = None
+    age: int | None = None
     dataset: Dataset | None = None
     predicate: str | None = None
     version: tuple[int, int] = (0, 0)
@@ -103,12 +105,12 @@ class Response:
         return self.status, headers, body
 
     def _freshness(self, now: int) -> Headers:
-        if self.until is None:
+        until = self.until if self.age is None else now + self.age
+        if until is None:
             return [(b"cache-control", b"no-cache" if self.etag else b"no-store")]
-        seconds = max(0, (self.until - now) // SECOND)
         return [
-            (b"cache-control", b"public, max-age=%d" % seconds),
-            (b"expires", http_date(self.until // SECOND)),
+            (b"cache-control", b"public, max-age=%d" % max(0, (until - now) // SECOND)),
+            (b"expires", http_date(until // SECOND)),
         ]
 
 
@@ -194,12 +196,14 @@ class Responder:
             text = fragment_page(about, data)
         else:
             text = WRITERS[media_type](data, metadata_of(about, labels))
+        until, age = self._freshness(dataset, request, selection, address, now)
         return Response(
             200,
             media_type,
             text.encode("utf-8", "replace"),
             etag=self._etag(address, request.query, media_type, version, selection.changes),
-            until=self._until(dataset, request, selection, now),
+            until=until,
+            age=age,
             dataset=dataset,
             predicate=request.predicate,
             version=version,
@@ -214,15 +218,19 @@ class Responder:
         named = f"{self._nonce} {address}?{query} {media_type} {version} {changes}".encode()
         return b'"%s"' % hashlib.blake2b(named, digest_size=10).hexdigest().encode()
 
-    def _until(
-        self, dataset: Dataset, request: FragmentRequest, selection: Selection, now: int
-    ) -> int | None:
-        dynamic = dataset.version(request.predicate)[1] > 0
-        if not dynamic:
-            return now + self.static_age
-        if request.instant is not None and request.instant < now - _SETTLED:
-            return now + _SETTLED
-        return selection.changes if selection.changes < FOREVER else None
+    def _freshness(
+        self, dataset: Dataset, request: FragmentRequest, selection: Selection, address: str, now: int
+    ) -> tuple[int | None, int | None]:
+        """When others must ask again, or after how long: as the facts' own validity says.
+
+        What is asked about an instant just past may still be pushed, so it must be asked for again; later
+        it is settled.
+        """
+        if not dataset.dynamic(request.patterns, request.predicate, address):
+            return None, self.static_age
+        if request.fixed and request.instant is not None:
+            return None, _SETTLED if request.instant < now - _SETTLED else None
+        return (selection.changes, None) if selection.changes < FOREVER else (None, None)
 
     def _keep(self, key: tuple[str, str, str], response: Response) -> None:
         size = _size(key, response)

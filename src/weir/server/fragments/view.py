@@ -95,6 +95,10 @@ class View:
             parts.extend(found)
         return parts, changes
 
+    def concerns(self, pattern: Bound) -> bool:
+        """Whether some fact could match a pattern, now or later."""
+        return any(self._wanted(shape, pattern) is not None for shape in self.annotation.shapes)
+
     def _wanted(self, shape: Shape, pattern: Bound) -> _Wanted | None:
         asked: dict[str, str | int] = {}
         for place, text in zip(shape, pattern, strict=True):
