@@ -26,10 +26,10 @@ from weir.rdf.lines import parse_lines
 from weir.runtime.catalog import Catalog, Registration, StreamEntry, UpdateEntry
 from weir.runtime.frames import Frame
 from weir.runtime.group import Group, Step
+from weir.runtime.live import LiveGroup, awaken, put_away
 from weir.runtime.matching import MatchPlan
 from weir.runtime.members import make_member
 from weir.runtime.results import json_lines
-from weir.runtime.state import dump, load
 from weir.runtime.texts import StreamTexts
 from weir.runtime.updates import follow, net_of, settled
 
@@ -44,6 +44,31 @@ class Clock:
 
     def advance(self, seconds: float) -> None:
         self.now += round(seconds * 1_000_000)
+
+
+class MemoryStore:
+    """A state store in memory; ``written`` counts the bytes put into it."""
+
+    def __init__(self) -> None:
+        self.panes: dict[str, bytes] = {}
+        self.written = 0
+        self._head: bytes | None = None
+
+    def head(self) -> bytes | None:
+        return self._head
+
+    def pane(self, name: str) -> bytes:
+        return self.panes[name]
+
+    def put(self, name: str, data: bytes) -> None:
+        self.panes[name] = data
+        self.written += len(data)
+
+    def remove(self, name: str) -> None:
+        del self.panes[name]
+
+    def set_head(self, data: bytes) -> None:
+        self._head = data
 
 
 @dataclass(slots=True)
@@ -74,8 +99,9 @@ class Lane:
 class Scenario:
     """Queries over scripted lanes. ``batch`` delivers what was put into the lanes and gives the results.
 
-    ``graphs`` are Turtle texts by IRI, None for the default graph. ``restarts`` puts the group away and
-    rebuilds it from its stored state after every batch.
+    ``graphs`` are Turtle texts by IRI, None for the default graph. State is put away after every batch, as
+    in a job; ``workers`` processes take turns, each with the copy of the group it was left with, and
+    ``restarts`` makes every batch start without any copy.
     """
 
     def __init__(
@@ -88,10 +114,13 @@ class Scenario:
         dialect: str = "auto",
         idle: float | None = None,
         restarts: bool = False,
+        workers: int = 1,
     ) -> None:
         texts = {"query": queries} if isinstance(queries, str) else dict(queries)
         self.clock = Clock()
         self.restarts = restarts
+        self.store = MemoryStore()
+        self._workers: list[LiveGroup | None] = [None] * workers
         self.number = 0
         self.steps: list[Step] = []
         self._shelf = _shelf(graphs or {})
@@ -126,16 +155,18 @@ class Scenario:
 
     def batch(self) -> list[dict[str, Any]]:
         """Deliver everything that was put into the lanes; the results as JSON objects."""
-        follow(self._group, self._catalog, self._load)
-        frames = [self._frame(lane) for lane in self.lanes.values()]
-        step = self._group.step(
-            [Frame.from_bytes(frame.to_bytes()) for frame in frames], self.number, self.clock.now
-        )
+        turn = self.number % len(self._workers)
+        known = None if self.restarts else self._workers[turn]
+        live = awaken(self.store, known, self._fresh, lambda group: None)
+        self._group = live.group
+        follow(live.group, self._catalog, self._load)
+        frames = [Frame.from_bytes(self._frame(lane).to_bytes()) for lane in self.lanes.values()]
+        step = live.group.step(frames, self.number, self.clock.now)
         self.steps.append(step)
         self.number += 1
         found = [line for answered in step.answered for line in self._lines(answered)]
-        if self.restarts:
-            self._restart()
+        put_away(self.store, live)
+        self._workers[turn] = live
         return found
 
     def update(self, request: str, at: int | None = None) -> None:
@@ -171,11 +202,6 @@ class Scenario:
         messages = parse_lines(data, scope=f"{lane.stream} {lane.name}", key=KEY, base=lane.position)
         position, lane.position = lane.position, lane.position + len(data)
         return self._plan.frame(0, lane.stream, lane.name, messages, position, ended=lane.ended)
-
-    def _restart(self) -> None:
-        changes = dump(self._group, {}, "")
-        self._group = self._fresh()
-        load(self._group, json.loads(changes.head), changes.put.__getitem__)
 
     def _fresh(self) -> Group:
         group = Group(StreamTexts(KEY), self._catalog.streams)

@@ -34,9 +34,15 @@ def reaches(source: int, target: int) -> str:
 
 @pytest.mark.parametrize("evaluator", ["reference", "interval"])
 @pytest.mark.parametrize("cut", [[4], [1, 3], [1, 1, 1, 1], [2, 0, 2]])
-@pytest.mark.parametrize("restarts", [False, True])
-def test_table_1_of_cqels_row_by_row(evaluator: str, cut: list[int], restarts: bool) -> None:
-    scenario = Scenario(REACHES, graphs={"floorplan": FLOOR}, evaluator=evaluator, restarts=restarts)
+@pytest.mark.parametrize("workers", [0, 1, 2])
+def test_table_1_of_cqels_row_by_row(evaluator: str, cut: list[int], workers: int) -> None:
+    scenario = Scenario(
+        REACHES,
+        graphs={"floorplan": FLOOR},
+        evaluator=evaluator,
+        restarts=not workers,
+        workers=workers or 1,
+    )
     batches, place = [], 0
     for size in cut:
         batches.append("".join(LINES[place : place + size]))

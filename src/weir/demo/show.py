@@ -89,8 +89,8 @@ def run(*, seconds: float = 15.0, plain: bool = False) -> None:
     console = Console(file=sys.stdout)
     live = console.is_terminal and not plain
     console.print("weir: starting Spark …")
-    began = time.time()
     spark = open_session()
+    began = time.time()
     world = World.made()
     board = Board()
     with tempfile.TemporaryDirectory(prefix="weir-demo-") as name:

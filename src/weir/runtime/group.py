@@ -19,6 +19,7 @@ from weir.errors import EvaluationError, UsageError, WeirError
 from weir.kernel.batch import FOREVER, Answers, Slab
 from weir.kernel.progress import NEVER
 from weir.language.query import Construct, Query
+from weir.rdf.columns import Ids
 from weir.runtime.catalog import StreamEntry
 from weir.runtime.demand import Reading
 from weir.runtime.frames import Frame
@@ -27,6 +28,7 @@ from weir.runtime.members import Member, horizon
 from weir.runtime.texts import StreamTexts, TextChunk
 
 _DERIVED_AHEAD = 2**61
+_MANY_TEXTS = 200_000
 InboxKey = tuple[str, int, int]
 
 
@@ -63,12 +65,14 @@ class Group:
         self.members: dict[str, Member] = {}
         self.inboxes: dict[InboxKey, Inbox] = {}
         self.derived: dict[str, int] = {}
+        self._live_texts = 0
         self._order: tuple[str, ...] = ()
 
     def add(self, member: Member) -> None:
         """A query more; the inboxes it reads from are made where they are missing."""
         self.members[member.name] = member
         self._arrange()
+        self.dictionary.settle()
 
     def drop(self, name: str) -> None:
         """A query less; inboxes that nobody reads go with it."""
@@ -181,6 +185,14 @@ class Group:
             np.zeros(len(message), np.int64),
         )
         self.derived[stream] += len(times)
+        ids = np.unique(np.concatenate([frame.subject, frame.predicate, frame.object]))
+        ids = ids[ids > 0]
+        if len(ids):
+            texts = [self.dictionary.text(identifier) for identifier in ids.tolist()]
+            until = self._until(int(times[-1]))
+            self.dictionary.add_chunk(
+                TextChunk.of(f"d{batch}.{len(self.dictionary.chunks)}", ids, texts, until)
+            )
         for key, inbox in self.inboxes.items():
             if key[0] == stream:
                 inbox.admit([frame], batch, now)
@@ -189,12 +201,31 @@ class Group:
         brought = [frame for frame in frames if len(frame.text_ids)]
         if not brought:
             return
-        lasting = [horizon(member.query) for member in self.members.values()]
-        latest = max(int(frame.time.max()) for frame in brought)
-        until = FOREVER if None in lasting else latest + max((h for h in lasting if h is not None), default=0)
         ids = np.concatenate([frame.text_ids for frame in brought])
         texts = [text for frame in brought for text in frame.texts]
+        until = self._until(max(int(frame.time.max()) for frame in brought))
         self.dictionary.add_chunk(TextChunk.of(f"b{batch}", ids, texts, until))
+        if until == FOREVER and self.dictionary.held > 2 * self._live_texts + _MANY_TEXTS:
+            self.dictionary.keep_only(self.live_ids(), f"l{batch}")
+            self._live_texts = self.dictionary.held
+
+    def _until(self, time: int) -> int:
+        """When nothing can need the texts of messages of ``time`` any more; chained queries pass them on."""
+        lasting = [horizon(member.query) for member in self.members.values()]
+        if None in lasting:
+            return FOREVER
+        spans = [span for span in lasting if span is not None]
+        return time + (sum(spans) if self.derived else max(spans, default=0))
+
+    def live_ids(self) -> Ids:
+        """Every id that a waiting message or an evaluator holds."""
+        columns = [
+            getattr(inbox.waiting, name)
+            for inbox in self.inboxes.values()
+            for name in ("subject", "predicate", "object", "graph")
+        ]
+        columns += [m.evaluator.live_ids() for m in self.members.values() if hasattr(m.evaluator, "live_ids")]
+        return np.unique(np.concatenate(columns)) if columns else np.empty(0, np.int64)
 
     def _forget(self, outputs: Mapping[str, str]) -> None:
         """Drop what every reader has."""
@@ -210,6 +241,7 @@ class Group:
         """Drop the texts that nothing alive can need; answers of the step before have been written out."""
         reached = [member.given for member in self.members.values() if not member.done]
         self.dictionary.expire(min(reached, default=FOREVER))
+        self.dictionary.forget_computed()
 
 
 def evaluation_order(queries: Mapping[str, Query]) -> tuple[str, ...]:

@@ -40,6 +40,8 @@ class Member:
     """The time from which each update of its graphs counts, once that is settled."""
     followed: tuple[int, ...] = ()
     """The updates that its evaluator's graphs have."""
+    stored: bool = False
+    """Whether the state store has an earlier state of it."""
 
     @property
     def name(self) -> str:

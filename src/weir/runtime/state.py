@@ -1,27 +1,54 @@
 """A group's state as panes: named byte strings of which only the changed ones are written.
 
 The state store is the truth. What a pane holds is said by its name: ``inbox/…`` messages that wait,
-``texts/…`` texts of one batch, ``query/…`` an evaluator's snapshot, ``services`` the views of SERVICE; the
-``head`` lists them all with a digest, beside everything small.
+``texts/…`` texts of one batch, ``core/…`` and ``rows/…`` an evaluator's small state and its tables,
+``query/…`` the snapshot of an evaluator without tables, ``services`` the views of SERVICE. The ``head``
+lists them all with their digests, beside everything small, and names the states before it: a worker that
+has one of those needs only what came since.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
+import mmap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
 
+from weir.kernel.batch import Segmented, Stretch
 from weir.rdf.columns import Ids
 from weir.runtime.group import Group, InboxKey
 from weir.runtime.inbox import Waiting
+from weir.runtime.members import Member
+from weir.runtime.panes import Run, digest, pack, repaned, unpack
 from weir.runtime.texts import TextChunk
 
-FORMAT = 1
+FORMAT = 2
+_LINEAGE = 64
+
+Tables = dict[str, dict[str, list[Run]]]
+Fetch = Callable[[str], "bytes | mmap.mmap"]
+
+
+@dataclass(slots=True)
+class Image:
+    """What the store holds: digests of all panes, the panes of each query's tables, the states before."""
+
+    digests: dict[str, str] = field(default_factory=dict)
+    tables: Tables = field(default_factory=dict)
+    lineage: list[str] = field(default_factory=list)
+
+    @staticmethod
+    def of(head: Mapping[str, Any]) -> Image:
+        """The image that a head describes."""
+        tables: Tables = {
+            query: {table: [(a, b) for a, b in runs] for table, (_, runs) in found.items()}
+            for query, found in head["tables"].items()
+        }
+        return Image(dict(head["panes"]), tables, list(head["lineage"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,32 +58,44 @@ class Changes:
     head: bytes
     put: Mapping[str, bytes]
     remove: tuple[str, ...]
-    digests: Mapping[str, str] = field(default_factory=dict)
+    image: Image
 
 
-def dump(group: Group, stored: Mapping[str, str], nonce: str) -> Changes:
-    """The state against ``stored``, the digests of what the store holds."""
+def dump(group: Group, stored: Image, nonce: str) -> Changes:
+    """The state against what the store holds."""
     panes: dict[str, bytes] = {}
-    digests: dict[str, str] = {}
+    kept: dict[str, str] = {}
     for chunk in group.dictionary.chunks:
         name = f"texts/{chunk.name}"
-        if name in stored:
-            digests[name] = stored[name]
+        if name in stored.digests:
+            kept[name] = stored.digests[name]
         else:
             panes[name] = _ipc({"id": pa.array(chunk.ids), "text": chunk.texts})
     for key, inbox in group.inboxes.items():
         if len(inbox.waiting):
-            panes[f"inbox/{_key(key)}"] = _pack(inbox.waiting.columns())
+            panes[f"inbox/{_key(key)}"] = _pack_waiting(inbox.waiting.columns())
+    tables: Tables = {}
+    live: dict[str, dict[str, tuple[int, list[Run]]]] = {}
     for name, member in group.members.items():
-        panes[f"query/{name}"] = member.evaluator.snapshot()
+        evaluator = segmented(member)
+        if evaluator is None:
+            panes[f"query/{name}"] = member.evaluator.snapshot()
+            continue
+        panes[f"core/{name}"] = evaluator.core()
+        before = stored.tables.get(name, {}) if _same(name, member, stored) else {}
+        tables[name], live[name] = _dump_tables(name, evaluator, before, stored, panes, kept)
     if group.services.used:
         panes["services"] = group.services.snapshot()
-    digests |= {name: hashlib.blake2b(data, digest_size=12).hexdigest() for name, data in panes.items()}
-    changed = {name: data for name, data in panes.items() if stored.get(name) != digests[name]}
+    digests = {name: digest(data) for name, data in panes.items()}
+    changed = {name: data for name, data in panes.items() if stored.digests.get(name) != digests[name]}
+    digests |= kept
+    lineage = [*stored.lineage, nonce][-_LINEAGE:]
     head = {
         "format": FORMAT,
         "nonce": nonce,
+        "lineage": lineage,
         "panes": digests,
+        "tables": live,
         "derived": group.derived,
         "updates": {name: list(m.effective.items()) for name, m in group.members.items() if m.effective},
         "texts": {chunk.name: chunk.until for chunk in group.dictionary.chunks},
@@ -66,32 +105,103 @@ def dump(group: Group, stored: Mapping[str, str], nonce: str) -> Changes:
             for name, member in group.members.items()
         },
     }
-    removed = tuple(name for name in stored if name not in digests)
-    return Changes(json.dumps(head).encode(), changed, removed, digests)
+    removed = tuple(name for name in stored.digests if name not in digests)
+    return Changes(json.dumps(head).encode(), changed, removed, Image(digests, tables, lineage))
 
 
-def load(group: Group, head: Mapping[str, Any], fetch: Callable[[str], bytes]) -> None:
-    """Bring ``group``, whose members are those of the stored state or newer, to that state."""
+def segmented(member: Member) -> Segmented | None:
+    """The evaluator, where its state has tables."""
+    evaluator: Any = member.evaluator
+    return cast(Segmented, evaluator) if hasattr(evaluator, "rebuild") else None
+
+
+def _same(name: str, member: Member, stored: Image) -> bool:
+    """Whether the store's tables under this name are of this registration, not of one dropped before."""
+    return f"core/{name}" in stored.digests and member.stored
+
+
+def _dump_tables(
+    query: str,
+    evaluator: Segmented,
+    before: Mapping[str, list[Run]],
+    stored: Image,
+    panes: dict[str, bytes],
+    kept: dict[str, str],
+) -> tuple[dict[str, list[Run]], dict[str, tuple[int, list[Run]]]]:
+    runs: dict[str, list[Run]] = {}
+    live: dict[str, tuple[int, list[Run]]] = {}
+    for table, (first, end) in evaluator.tables().items():
+        old, new = repaned(before.get(table, []), first, end)
+        for run in old:
+            name = _pane(query, table, run)
+            kept[name] = stored.digests[name]
+        if new is not None:
+            panes[_pane(query, table, new)] = pack(evaluator.rows(table, *new))
+            old = [*old, new]
+        runs[table] = old
+        live[table] = (first, old)
+    return runs, live
+
+
+def load(group: Group, head: Mapping[str, Any], fetch: Fetch) -> None:
+    """Bring ``group`` to the state of ``head``.
+
+    The group is new, or in one of the states that the head descends from; its members may be newer than
+    the head. Only what it lacks is fetched.
+    """
+    known = {chunk.name: chunk for chunk in group.dictionary.chunks}
     chunks = []
     for name, until in head["texts"].items():
-        table = _table(fetch(f"texts/{name}"))
-        chunks.append(TextChunk(name, table["id"].to_numpy(), table["text"], until))
+        if name not in known:
+            table = _table(fetch(f"texts/{name}"))
+            known[name] = TextChunk(name, table["id"].to_numpy(), table["text"], until)
+        chunks.append(known[name])
     group.dictionary.chunks = chunks
     for key, inbox in group.inboxes.items():
         stored = head["inboxes"].get(_key(key))
         if stored is not None:
             name = f"inbox/{_key(key)}"
-            waiting = Waiting(**_unpack(fetch(name))) if name in head["panes"] else Waiting()
+            waiting = Waiting(**_unpack_waiting(fetch(name))) if name in head["panes"] else Waiting()
             inbox.restore(stored, waiting)
     for name, member in group.members.items():
-        known = head["members"].get(name)
-        if known is not None and known[0] == member.registration.since:
-            _, member.given, member.done, member.evaluations, member.results = known
+        found = head["members"].get(name)
+        if found is not None and found[0] == member.registration.since:
+            _, member.given, member.done, member.evaluations, member.results = found
             member.effective = dict(head.get("updates", {}).get(name, ()))
-            member.evaluator.restore(fetch(f"query/{name}"))
+            member.stored = True
+            evaluator = segmented(member)
+            if evaluator is None:
+                member.evaluator.restore(bytes(fetch(f"query/{name}")))
+            else:
+                stretches = _load_tables(name, evaluator, head["tables"][name], fetch)
+                evaluator.rebuild(bytes(fetch(f"core/{name}")), stretches)
     if "services" in head["panes"]:
-        group.services.restore(fetch("services"))
+        group.services.restore(bytes(fetch("services")))
     group.derived |= {iri: count for iri, count in head["derived"].items() if iri in group.derived}
+
+
+def _load_tables(
+    query: str, evaluator: Segmented, tables: Mapping[str, Any], fetch: Fetch
+) -> dict[str, Stretch]:
+    present = evaluator.tables()
+    out = {}
+    for table, (first, runs) in tables.items():
+        end = runs[-1][1] if runs else first
+        oldest, reached = present.get(table, (0, 0))
+        start = reached if reached and oldest <= first <= reached <= end else first
+        parts = []
+        for run in runs:
+            if run[1] > start:
+                columns = unpack(fetch(_pane(query, table, (run[0], run[1]))))
+                parts.append([column[max(0, start - run[0]) :] for column in columns])
+        empty = evaluator.rows(table, reached, reached) if not parts else []
+        joined = [np.concatenate(same) for same in zip(*parts, strict=True)] if parts else empty
+        out[table] = Stretch(first, start, joined)
+    return out
+
+
+def _pane(query: str, table: str, run: Run) -> str:
+    return f"rows/{query}/{run[0]}-{run[1]}/{table}"
 
 
 def _key(key: InboxKey) -> str:
@@ -99,7 +209,7 @@ def _key(key: InboxKey) -> str:
     return f"{lateness},{ahead},{stream}"
 
 
-def _pack(columns: Mapping[str, Ids]) -> bytes:
+def _pack_waiting(columns: Mapping[str, Ids]) -> bytes:
     """Columns of different lengths: messages first, then triples."""
     lengths = {name: len(column) for name, column in columns.items()}
     header = json.dumps(lengths).encode()
@@ -107,7 +217,7 @@ def _pack(columns: Mapping[str, Ids]) -> bytes:
     return len(header).to_bytes(4, "little") + header + body
 
 
-def _unpack(data: bytes) -> dict[str, Ids]:
+def _unpack_waiting(data: bytes | mmap.mmap) -> dict[str, Ids]:
     place = 4 + int.from_bytes(data[:4], "little")
     out = {}
     for name, length in json.loads(data[4:place]).items():
@@ -124,5 +234,5 @@ def _ipc(columns: Mapping[str, pa.Array]) -> bytes:
     return bytes(sink.getvalue())
 
 
-def _table(data: bytes) -> pa.RecordBatch:
+def _table(data: bytes | mmap.mmap) -> pa.RecordBatch:
     return pa.ipc.open_stream(pa.py_buffer(data)).read_next_batch()

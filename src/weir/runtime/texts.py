@@ -1,7 +1,8 @@
 """A dictionary that takes texts a frame at a time and looks into them only when asked.
 
-Most texts that come with a batch are never written out, so they stay in the arrays they came in, one
-chunk a batch; a chunk holds every text that the rows of its batch may need, and goes when they are gone.
+Most texts that come with a batch are never written out, so they stay in the arrays they came in. A chunk
+holds every text that the rows of its batches may need, and goes when they are gone. Chunks of similar size
+are merged, equal texts once, so there are few of them however long a stream runs.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from weir.rdf.columns import Ids
 from weir.rdf.dictionary import Dictionary
 from weir.rdf.hashing import DEFAULT_KEY
 
-_MANY = 16
+MOST_MERGED = 1 << 20
+_ROOM_FOR_COMPUTED = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,9 @@ class TextChunk:
         column = texts if isinstance(texts, pa.LargeStringArray) else pa.array(texts, pa.large_string())
         return TextChunk(name, distinct, column.take(pa.array(first)), until)
 
+    def __len__(self) -> int:
+        return len(self.ids)
+
     def find(self, identifier: int) -> str | None:
         """The text of an id, None where it is not here."""
         place = int(np.searchsorted(self.ids, identifier))
@@ -43,16 +48,31 @@ class TextChunk:
         text: str = self.texts[place].as_py()
         return text
 
+    def only(self, name: str, ids: Ids) -> TextChunk:
+        """The texts of ``ids`` among these."""
+        rows = np.flatnonzero(np.isin(self.ids, ids, assume_unique=True))
+        return TextChunk(name, self.ids[rows], self.texts.take(pa.array(rows)), self.until)
+
 
 class StreamTexts(Dictionary):
-    """Constants, static terms and computed terms as any dictionary; the terms of streams in chunks."""
+    """Constants, static terms and computed terms as any dictionary; the terms of streams in chunks.
+
+    ``settle`` marks what a dictionary of this kind must never forget; computed terms beyond that are kept
+    only while there are few.
+    """
 
     def __init__(self, key: bytes = DEFAULT_KEY) -> None:
         super().__init__(key)
         self.chunks: list[TextChunk] = []
+        self._lasting: Ids = np.empty(0, np.int64)
 
     def __contains__(self, identifier: int) -> bool:
         return super().__contains__(identifier) or self._find(identifier) is not None
+
+    @property
+    def held(self) -> int:
+        """The number of texts in chunks."""
+        return sum(len(chunk) for chunk in self.chunks)
 
     def text(self, identifier: int) -> str:
         """The canonical text of an id; ``KeyError`` where it is unknown."""
@@ -65,22 +85,36 @@ class StreamTexts(Dictionary):
             return found
 
     def add_chunk(self, chunk: TextChunk) -> None:
-        """Texts of a new batch."""
-        if len(chunk.ids):
-            self.chunks.append(chunk)
+        """Texts of a new batch, merged with its smaller neighbours."""
+        if not len(chunk):
+            return
+        while self.chunks:
+            last = self.chunks[-1]
+            if len(last) > 2 * len(chunk) or len(last) + len(chunk) > MOST_MERGED:
+                break
+            self.chunks.pop()
+            ids = np.concatenate([last.ids, chunk.ids])
+            texts = pa.concat_arrays([last.texts, chunk.texts])
+            chunk = TextChunk.of(chunk.name, ids, texts, max(last.until, chunk.until))
+        self.chunks.append(chunk)
 
     def expire(self, time: int) -> None:
         """Drop the chunks that nothing can need once event time has reached ``time``."""
         self.chunks = [chunk for chunk in self.chunks if chunk.until >= time]
 
-    def compact(self, name: str) -> None:
-        """Merge the chunks where they have become many; equal texts are then kept once."""
-        if len(self.chunks) <= _MANY:
-            return
-        texts = pa.chunked_array([chunk.texts for chunk in self.chunks]).combine_chunks()
-        ids = np.concatenate([chunk.ids for chunk in self.chunks])
-        until = max(chunk.until for chunk in self.chunks)
-        self.chunks = [TextChunk.of(name, ids, texts, until)]
+    def keep_only(self, ids: Ids, name: str) -> None:
+        """Drop the texts in chunks of all but ``ids``."""
+        kept = [chunk.only(f"{name}.{place}", ids) for place, chunk in enumerate(self.chunks)]
+        self.chunks = [chunk for chunk in kept if len(chunk)]
+
+    def settle(self) -> None:
+        """What is known now, outside chunks, is known for good."""
+        self._lasting = self.items()[0]
+
+    def forget_computed(self) -> None:
+        """Drop computed terms where they have become many; rows that hold one have its text in a chunk."""
+        if len(self) > 2 * len(self._lasting) + _ROOM_FOR_COMPUTED:
+            self.retain(self._lasting)
 
     def _find(self, identifier: int) -> str | None:
         for chunk in reversed(self.chunks):

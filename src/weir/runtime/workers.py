@@ -7,7 +7,6 @@ version; losing it costs time and nothing else.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from pyspark import TaskContext
@@ -19,21 +18,13 @@ from weir.runtime.checkpoint import Checkpoint
 from weir.runtime.control import ControlLog
 from weir.runtime.graphs import load_extract
 from weir.runtime.group import Group
+from weir.runtime.live import LiveGroup
 from weir.runtime.matching import MatchPlan
 from weir.runtime.members import make_member
 from weir.runtime.texts import StreamTexts
 from weir.runtime.updates import follow, settled
 
 BATCH_PROPERTY = "streaming.sql.batchId"
-
-
-@dataclass(slots=True)
-class LiveGroup:
-    """A group as some worker left it; ``nonce`` names the state it is in."""
-
-    nonce: str
-    group: Group
-    stored: dict[str, str] = field(default_factory=dict)
 
 
 class Workplace:
@@ -96,6 +87,7 @@ class Workplace:
     def follow(self, group: Group, batch: int) -> None:
         """Bring the graphs of a group's members up to ``batch``; their state is that of the batch before."""
         follow(group, self.catalog(batch), self._loader(group))
+        group.dictionary.settle()
 
     def _loader(self, group: Group) -> Callable[[str], Background]:
         return lambda name: load_extract(self.checkpoint.graphs / name, group.dictionary)
