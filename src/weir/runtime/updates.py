@@ -35,7 +35,7 @@ def follow(group: Group, catalog: Catalog, load: Loader) -> None:
     for member in group.members.values():
         own = [each for each in catalog.updates if concerns(each, member.registration)]
         numbers = tuple(each.number for each in own)
-        if member.done or numbers == member.followed:
+        if member.done or (numbers == member.followed and all(n in member.effective for n in numbers)):
             continue
         present = member.present
         for each in own:
