@@ -26,8 +26,9 @@ from weir.runtime.session import open_session
 from weir.runtime.sinks.base import Results
 
 _SHOWN = 10
+_WARM_UP = 30.0
 _LIMIT = 55.0
-RATE = 2_000
+RATE = 1_000
 
 
 class Board:
@@ -104,8 +105,13 @@ def run(*, seconds: float = 15.0, plain: bool = False) -> None:
         engine.graph(None, folder / "library.ttl")
         for query, text in QUERIES.items():
             engine.register(text, name=query)
-        job = engine.start(sinks=[board])
         stream = LiveStream(world, folder / "stream", RATE)
+        stream.first()
+        job = engine.start(sinks=[board])
+        console.print("weir: warming up …")
+        while not job.metrics.batches and time.time() - began < _WARM_UP:
+            job.wait(1)
+        board.latencies.clear()
         stream.start()
         console.print(f"weir: {len(world.people)} people, {len(ROOMS)} rooms, {RATE:,} detections a second")
         try:
@@ -128,10 +134,10 @@ def _follow(job: Job, stream: LiveStream, began: float, seconds: float, show: ob
     finished = False
     while not job.wait(1) and not job.metrics.ended and time.time() - began < _LIMIT:
         show()
-        if first is None and job.metrics.batches:
+        if first is None and job.metrics.batches > 1:
             first = time.time()
         flowed = first is not None and time.time() - first >= seconds
-        if not finished and (flowed or time.time() - began > _LIMIT - 15):
+        if not finished and (flowed or time.time() - began > _LIMIT - 10):
             stream.stop()
             job.finish()
             finished = True

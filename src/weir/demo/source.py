@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from weir.demo.world import World, detection
@@ -22,24 +23,31 @@ class LiveStream(threading.Thread):
         self.rate = rate
         self.written = 0
         self._halt = threading.Event()
+        self._walk = world.walk()
+        self._number = 0
+
+    def first(self) -> None:
+        """A single detection, for the first batch to warm up with."""
+        self._write([int(1000 * time.time())])
 
     def run(self) -> None:
-        walk = self.world.walk()
         last = time.time()
-        number = 0
         while not self._halt.wait(_PERIOD):
             now = time.time()
             count = max(1, round((now - last) * self.rate))
-            times = [int(1000 * (last + (now - last) * (i + 1) / count)) for i in range(count)]
+            self._write([int(1000 * (last + (now - last) * (i + 1) / count)) for i in range(count)])
             last = now
-            lines = [detection(at, *next(walk)) for at in times]
-            partial = self.folder / f".{number:06d}.partial"
-            partial.write_text("".join(lines), encoding="utf-8")
-            os.replace(partial, self.folder / f"{number:06d}.tnq")
-            number += 1
-            self.written += count
+
+    def _write(self, times: Sequence[int]) -> None:
+        lines = [detection(at, *next(self._walk)) for at in times]
+        partial = self.folder / f".{self._number:06d}.partial"
+        partial.write_text("".join(lines), encoding="utf-8")
+        os.replace(partial, self.folder / f"{self._number:06d}.tnq")
+        self._number += 1
+        self.written += len(times)
 
     def stop(self) -> None:
         """Write no more."""
         self._halt.set()
-        self.join()
+        if self.is_alive():
+            self.join()

@@ -89,11 +89,10 @@ def _metrics(group: Group, step: Step, frames: Iterable[Frame]) -> dict[str, Any
         },
         "queries": {
             name: {
+                **{k: v for k, v in member.evaluator.statistics().items() if isinstance(v, (int, float))},
                 "through": None if member.given == NEVER else member.given,
                 "evaluations": member.evaluations,
                 "results": member.results,
-                **{k: v for k, v in member.evaluator.statistics().items() if isinstance(v, (int, float))},
-                **_services(group, name),
             }
             for name, member in group.members.items()
         },
