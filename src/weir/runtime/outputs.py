@@ -93,6 +93,7 @@ def _metrics(group: Group, step: Step, frames: Iterable[Frame]) -> dict[str, Any
                 "through": None if member.given == NEVER else member.given,
                 "evaluations": member.evaluations,
                 "results": member.results,
+                **_services(group, name),
             }
             for name, member in group.members.items()
         },
