@@ -1,0 +1,55 @@
+"""Java is checked before Spark is started; slots land in their own partitions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from weir.errors import UsageError
+from weir.runtime.partitioning import slot_keys, spark_hash
+from weir.runtime.session import check_java
+
+
+def fake_java(folder: Path, version: str) -> None:
+    java = folder / "java"
+    java.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\" 2020-01-01' >&2\n")
+    java.chmod(0o755)
+
+
+def test_missing_java_says_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UsageError, match="Java 17 or newer") as caught:
+        check_java()
+    assert "apt-get install openjdk-17-jre-headless" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("version", "good"), [("1.8.0_402", False), ("11.0.2", False), ("17.0.15", True), ("21", True)]
+)
+def test_old_java_is_refused(
+    version: str, good: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    fake_java(tmp_path, version)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    if good:
+        check_java()
+    else:
+        with pytest.raises(UsageError, match="is older"):
+            check_java()
+
+
+@pytest.mark.spark
+def test_hash_is_sparks_own(spark: SparkSession) -> None:
+    values = [0, 1, -1, 2**31, 2**63 - 1, -(2**63), 12345678901]
+    rows = spark.createDataFrame([(v,) for v in values], "v bigint").select(F.hash("v")).collect()
+    assert [row[0] for row in rows] == [spark_hash(v) for v in values]
+
+
+@pytest.mark.parametrize("slots", [1, 2, 3, 8, 200])
+def test_every_slot_has_a_partition_of_its_own(slots: int) -> None:
+    assert [spark_hash(key) % slots for key in slot_keys(slots)] == list(range(slots))
