@@ -1,0 +1,245 @@
+"""CQELS section 5, experiments 2 and 3: the cost of an evaluation as the static data and the queries grow.
+
+Experiment 2 loads libraries of growing size into Parquet stores by Spark, beside pyoxigraph's bulk load of
+the same file, and measures queries on their extracts. Experiment 3 evaluates up to 1,024 instances of Q1,
+Q3 and Q4 at once. Times of evaluations are processor time of the one thread that works; times of loading
+are wall clock, as both loaders use all cores.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+import pyoxigraph as ox
+from pyspark.sql import SparkSession
+
+from weir.background.graphs.library import Library, Shelf
+from weir.background.graphs.tables import merged
+from weir.bench.conference_queries import QUERIES
+from weir.bench.data.conference import FLOORPLAN, RFID, Conference, Sightings, Triples, conference, sightings
+from weir.bench.plots import figure
+from weir.bench.report import Report
+from weir.kernel.background import Background
+from weir.kernel.batch import Slab
+from weir.kernel.interval.evaluator import IntervalEvaluator
+from weir.kernel.matching.shared import SharedEvaluator
+from weir.language import parse
+from weir.language.query import Query
+from weir.rdf.dictionary import Dictionary
+from weir.runtime.load import load_graphs
+from weir.runtime.session import open_session
+
+SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
+CROWDS = (1, 4, 16, 64, 256, 1024)
+SLAB = 1000
+FILL = 3_200
+"""Sightings before measuring begins: more than the longest window holds."""
+
+_ROUNDS = 3
+
+
+def static_size(report: Report, quick: bool) -> None:
+    """Experiment 2. If ``quick``, up to 10^6 triples."""
+    sizes = SIZES[:3] if quick else SIZES
+    spark = open_session(None)
+    rows: dict[str, list[Any]] = {"triples": list(sizes), "load": [], "extract_rows": [], "slab_us": []}
+    for size in sizes:
+        people = conference(size)
+        with tempfile.TemporaryDirectory(prefix="weir-scale-") as name:
+            folder = Path(name)
+            write_lines(people.library, folder / "library.nt")
+            write_lines(people.floorplan, folder / "floorplan.nt")
+            rows["load"].append(_load(spark, folder, size))
+            shelf, seconds = _opened(folder)
+            rows["load"][-1]["open_seconds"] = seconds
+            costs, held = _costs(people, shelf, 5_000 if quick else 20_000)
+        rows["slab_us"].append(costs)
+        rows["extract_rows"].append(held)
+    report.figures["static_size"] = rows
+    _size_goals(report, rows, sizes)
+
+
+def _size_goals(report: Report, rows: dict[str, list[Any]], sizes: Sequence[int]) -> None:
+    base = sizes.index(100_000)
+    for query in rows["slab_us"][-1]:
+        ratio = rows["slab_us"][-1][query] / rows["slab_us"][base][query]
+        report.goal(f"{query}: cost at {sizes[-1]:,} / at 100,000 triples", ratio, 1.2, "×", at_least=False)
+    last = rows["load"][-1]
+    label = f"{sizes[-1]:,} triples"
+    report.goal(
+        f"loading {label}: Spark / pyoxigraph", last["spark_s"] / last["oxigraph_s"], 3, "×", at_least=False
+    )
+    report.goal(f"loading {label}: memory", last["spark_gb"], 6, "GB", at_least=False)
+
+
+def write_lines(triples: Triples, path: Path) -> None:
+    """Triples as a file of N-Triples, without ever holding its text."""
+    with open(path, "wb") as file:
+        for part in triples.iter_slices(1_000_000):
+            text = part.select(_line(part)).to_series()
+            file.write(("\n".join(text.to_list()) + "\n").encode())
+
+
+def _line(part: Triples) -> Any:
+    s, p, o = (part[name] for name in ("s", "p", "o"))
+    return (s + " " + p + " " + o + " .").alias("line")
+
+
+def _load(spark: SparkSession, folder: Path, size: int) -> dict[str, float]:
+    """Wall clock of both loaders on the same file, and the most memory that Weir's took."""
+    source = folder / "library.nt"
+    begin = time.perf_counter()
+    store = ox.Store(str(folder / "oxigraph"))
+    store.bulk_load(path=str(source), format=ox.RdfFormat.N_TRIPLES)
+    store.flush()
+    other = time.perf_counter() - begin
+    del store
+    with _memory() as most:
+        begin = time.perf_counter()
+        loaded = load_graphs(spark, [("", source)], folder / "store")
+        spent = time.perf_counter() - begin
+    if len(loaded) != size:
+        raise AssertionError(f"{len(loaded)} triples were loaded of {size}")
+    return {"spark_s": spent, "oxigraph_s": other, "spark_gb": most[0] / 1e9}
+
+
+@contextmanager
+def _memory() -> Iterator[list[int]]:
+    """The largest sum of the resident memory of this process and all it started, while the block runs."""
+    most = [0]
+    ended = threading.Event()
+
+    def look() -> None:
+        own = psutil.Process()
+        while not ended.wait(0.2):
+            total = 0
+            for process in [own, *own.children(recursive=True)]:
+                try:
+                    total += process.memory_info().rss
+                except psutil.Error:
+                    continue
+            most[0] = max(most[0], total)
+
+    watcher = threading.Thread(target=look, daemon=True)
+    watcher.start()
+    try:
+        yield most
+    finally:
+        ended.set()
+        watcher.join()
+
+
+def _opened(folder: Path) -> tuple[Shelf, float]:
+    library = Library()
+    library.add(None, folder / "store")
+    library.add(FLOORPLAN, folder / "floorplan.nt")
+    key = library.key
+    assert key is not None
+    begin = time.perf_counter()
+    return library.open(Dictionary(key)), time.perf_counter() - begin
+
+
+def _costs(people: Conference, shelf: Shelf, count: int) -> tuple[dict[str, float], dict[str, int]]:
+    """Microseconds per evaluation and rows of the extract, the mean over ten instances."""
+    stream = sightings(people, shelf.dictionary, FILL + count)
+    costs: dict[str, float] = {}
+    held: dict[str, int] = {}
+    for template in QUERIES:
+        found, rows = [], []
+        for author in people.notable[: min(10, template.instances)]:
+            text = template.cqels(people.name(author))
+            extract = shelf.extract(parse(text, "cqels"), (RFID,))
+            rows.append(sum(len(each.subject) for each in (extract.default, *extract.named.values())))
+            found.append(min(_alone(text, extract, shelf.dictionary, stream) for _ in range(_ROUNDS)))
+        costs[template.name] = float(np.mean(found))
+        held[template.name] = int(np.mean(rows))
+    return costs, held
+
+
+def _alone(text: str, extract: Background, dictionary: Dictionary, stream: Sightings) -> float:
+    evaluator = IntervalEvaluator(parse(text, "cqels"), extract, dictionary)
+    evaluator.advance(_slab(stream, 0, FILL))
+    slabs = [_slab(stream, low, low + SLAB) for low in range(FILL, len(stream) - SLAB + 1, SLAB)]
+    begin = time.thread_time()
+    evaluations = sum(evaluator.advance(slab).evaluations for slab in slabs)
+    return 1e6 * (time.thread_time() - begin) / evaluations
+
+
+def _slab(stream: Sightings, low: int, high: int) -> Slab:
+    return Slab({RFID: stream.batch(low, high)}, int(stream.time[high - 1]))
+
+
+def instances(report: Report, quick: bool) -> None:
+    """Experiment 3 on a library of 10^5 triples: all instances together, per sighting."""
+    people = conference(100_000)
+    dictionary = Dictionary()
+    with tempfile.TemporaryDirectory(prefix="weir-crowd-") as name:
+        library = Library()
+        for graph, triples in ((None, people.library), (FLOORPLAN, people.floorplan)):
+            path = Path(name) / f"{'library' if graph is None else 'floorplan'}.nt"
+            write_lines(triples, path)
+            library.add(graph, path)
+        shelf = library.open(dictionary)
+    stream = sightings(people, dictionary, FILL + (3_000 if quick else 10_000))
+    everybody = [*people.notable, *(n for n in range(people.authors) if n not in set(people.notable))]
+    rows: dict[str, Any] = {"instances": list(CROWDS)}
+    for template in (QUERIES[0], QUERIES[2], QUERIES[3]):
+        extracts: list[Background] = []
+        costs = []
+        for crowd in CROWDS:
+            queries = {f"q{a}": parse(template.cqels(people.name(a)), "cqels") for a in everybody[:crowd]}
+            new = list(queries.values())[len(extracts) :]
+            extracts += [shelf.extract(query, (RFID,)) for query in new]
+            graphs = _united(extracts)
+            costs.append(min(_together(queries, graphs, dictionary, stream) for _ in range(_ROUNDS)))
+        rows[template.name] = costs
+        ratio = costs[-1] / costs[0]
+        report.goal(f"{template.name}: cost of 1,024 instances / of one", ratio, 20, "×", at_least=False)
+    report.figures["instances"] = rows
+
+
+def _united(extracts: Sequence[Background]) -> Background:
+    """The extracts of queries that are evaluated together as one background."""
+    names = dict.fromkeys(name for each in extracts for name in each.named)
+    named = {name: merged([each.named[name] for each in extracts]) for name in names}
+    return Background(merged([each.default for each in extracts]), named)
+
+
+def _together(
+    queries: dict[str, Query], extract: Background, dictionary: Dictionary, stream: Sightings
+) -> float:
+    evaluator = SharedEvaluator(extract, dictionary, streams=(RFID,))
+    evaluator.add(queries)
+    evaluator.advance(_slab(stream, 0, FILL))
+    lows = range(FILL, len(stream) - SLAB + 1, SLAB)
+    slabs = [_slab(stream, low, low + SLAB) for low in lows]
+    begin = time.thread_time()
+    for slab in slabs:
+        evaluator.advance(slab)
+    return 1e6 * (time.thread_time() - begin) / (len(slabs) * SLAB)
+
+
+def draw(report: Report, folder: str | Path) -> None:
+    """Both experiments, each a figure."""
+    sizes = report.figures["static_size"]
+    title = "Cost of an evaluation as the static data grow"
+    with figure(folder, "conference-size", title=title, x="static triples", y="microseconds (log)") as axes:
+        for query in sizes["slab_us"][0]:
+            axes.plot(sizes["triples"], [row[query] for row in sizes["slab_us"]], marker="o", label=query)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+    crowd = report.figures["instances"]
+    title = "Cost of a sighting as queries are added"
+    with figure(folder, "conference-queries", title=title, x="queries", y="microseconds (log)") as axes:
+        for query in ("Q1", "Q3", "Q4"):
+            axes.plot(crowd["instances"], crowd[query], marker="o", label=query)
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
