@@ -59,8 +59,8 @@ class Run:
     @property
     def growth(self) -> float:
         """The time of the last iterations in terms of the early ones."""
-        early, late = self.seconds[1:6], self.seconds[-5:]
-        return median(late) / median(early)
+        part = max(1, len(self.seconds) // 6)
+        return median(self.seconds[-part:]) / median(self.seconds[1 : part + 1])
 
     @property
     def settled(self) -> float:
@@ -181,14 +181,15 @@ class Moment:
     """Evaluations over a history of so many versions."""
 
     versions: int
-    seconds: float
+    least: float
+    median: float
     requests: int
 
 
 def history(
     checkpoints: Sequence[int], trains: int, repeats: int, method: Method = Method.GRAPHS
 ) -> list[Moment]:
-    """How long an evaluation takes with ever more versions kept: the median of several."""
+    """How long an evaluation takes with ever more versions kept: least and median of several."""
     first = time.time_ns() // 1000 // SECOND * SECOND - 400 * 86_400 * SECOND
     data = Departures(first, trains=trains)
     moments = []
@@ -210,7 +211,7 @@ def history(
                     update = await streamer.evaluate()
                     times.append(time.perf_counter() - began)
                     requests = update.statistics["requests"]
-                moments.append(Moment(checkpoint, median(times), requests))
+                moments.append(Moment(checkpoint, min(times), median(times), requests))
 
     with controlled() as control:
         control.reset(Annotation(method, Labeling.INTERVAL), data)

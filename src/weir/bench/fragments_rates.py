@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
+from typing import cast
 from urllib.parse import urlencode, urlsplit
 
 import psutil
@@ -73,8 +74,7 @@ class _Connection(asyncio.Protocol):
         self.failure: str | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
+        self.transport = cast(asyncio.Transport, transport)
         self._send()
 
     def _send(self) -> None:
