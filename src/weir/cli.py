@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from weir.background.graphs.remote import is_url
+from weir.background.graphs.remote import RemoteGraph, fetch, is_url, kept
 from weir.console import load_with_progress, summary
 from weir.engine import Engine, sink_for
 from weir.errors import CheckpointError, SyntaxError, TranslationError, UsageError, WeirError
@@ -102,16 +102,14 @@ def run(
 
 @app.command()
 def load(
-    files: Annotated[list[str], typer.Argument(help="Graph files or folders, FILE or IRI=FILE.")],
+    files: Annotated[list[str], typer.Argument(help="Graph files, folders or URLs, FILE or IRI=FILE.")],
     into: Annotated[Path, typer.Option(help="The store, made or added to.", metavar="DIR")],
     master: Annotated[str | None, typer.Option(help="The Spark master; all local cores by default.")] = None,
 ) -> None:
     """Load graphs into a Parquet store by Spark; ``--graph IRI=DIR`` and ``--default-graph DIR`` read it."""
     with reported():
-        sources = [
-            ("", text) if Path(text).exists() else _pair(text, "load", "FILE or IRI=FILE") for text in files
-        ]
-        store = load_with_progress([(iri, Path(path)) for iri, path in sources], into, master)
+        sources = [_loaded(text, into) for text in files]
+        store = load_with_progress(sources, into, master)
         for name, count in sorted(store.manifest.graphs.items()):
             typer.echo(f"{name or 'default graph'}: {count:,} triples")
 
@@ -182,6 +180,17 @@ def _module(name: str) -> Any:
             raise UsageError(f"this build of Weir has no {name}") from None
         hint = 'install what it needs with: pip install "weir[bench]"'
         raise UsageError(f"{name} needs the package {error.name}", hint=hint) from None
+
+
+def _loaded(text: str, into: Path) -> tuple[str, Path]:
+    """Graph and file of an argument of ``load``; what is at a URL is fetched, once, beside the store."""
+    after = [text[place + 1 :] for place, sign in enumerate(text) if sign == "="]
+    alone = Path(text).exists() or (is_url(text) and not any(Path(x).exists() or is_url(x) for x in after))
+    iri, source = ("", text) if alone else _pair(text, "load", "FILE or IRI=FILE")
+    if not is_url(source):
+        return iri, Path(source)
+    graph, folder = RemoteGraph(source), into.with_name(f"{into.name}.fetched")
+    return iri, kept(graph, folder) or fetch(graph, folder)
 
 
 def _pair(text: str, option: str, form: str) -> tuple[str, str]:

@@ -14,6 +14,7 @@ from weir.background.graphs.embedded import read_graphs
 from weir.background.graphs.files import graph_files, read_file
 from weir.background.graphs.library import Library
 from weir.background.graphs.remote import RemoteGraph, fetch, kept
+from weir.cli import _loaded
 from weir.errors import DataError, RemoteError, UsageError
 from weir.kernel.background import Background
 from weir.language.update import parse_update
@@ -158,3 +159,12 @@ def test_a_refresh_is_the_difference(site: Site, tmp_path: Path) -> None:
             assert found.named["urn:g"].subject.tolist() == columns.subject.tolist()
             assert found.named["urn:g"].object.tolist() == columns.object.tolist()
     assert shelf.number == 0
+
+
+def test_an_argument_of_load_may_be_a_url(site: Site, tmp_path: Path) -> None:
+    url = site.put("/g.nt?a=b", "<urn:a> <urn:b> <urn:c> .\n", "text/plain")
+    (tmp_path / "x.nt").write_text("")
+    for text, graph in ((url, ""), (f"http://e/g={url}", "http://e/g")):
+        iri, path = _loaded(text, tmp_path / "store")
+        assert (iri, path.parent, path.suffix) == (graph, tmp_path / "store.fetched", ".nt")
+    assert _loaded(f"http://e/g={tmp_path / 'x.nt'}", tmp_path / "store") == ("http://e/g", tmp_path / "x.nt")
