@@ -67,6 +67,11 @@ class Ready:
         return self._before[self._message] + self._batch.position[: self._rows]
 
 
+Single = tuple[int, int, int, int, int, int, int]
+"""One kept triple of one message, as plain integers: subject, predicate, object, graph, time, sequence
+number, number. Streams of single triples evaluated as they come need no more."""
+
+
 class Arrivals:
     """``log`` has a row per ready message that some window may still show: its time, and the number of
     triples before it. Row numbers of the log are the messages' sequence numbers. ``last`` is the time of
@@ -99,7 +104,7 @@ class Arrivals:
         inside = place < len(column)
         return np.where(inside, column[np.minimum(place, len(column) - 1)], self.total)
 
-    def advance(self, batch: Batch | None, limit: int, oldest: int | None) -> list[Ready]:
+    def advance(self, batch: Batch | None, limit: int, oldest: int | None) -> list[Ready | Single]:
         """Take in a batch; messages of time below ``limit`` become ready.
 
         ``oldest`` is the T of the last advance. Returns the kept triples of what became ready, in order;
@@ -116,14 +121,15 @@ class Arrivals:
             return self._release(batch, limit) if batch is not None else []
         if batch is None:
             return self._release(waiting, limit)
-        if waiting.time[-1] <= batch.time[0] and waiting.time[-1] < limit:
+        last = waiting.time.item(-1)
+        if last <= batch.time.item(0) and last < limit:
             # In order, as most streams are: nothing has to be merged.
             return self._release(waiting, limit) + self._release(batch, limit)
         return self._release(_merge(waiting, batch), limit)
 
     def _admit(self, batch: Batch, oldest: int | None) -> Batch:
         """Without heartbeats and late messages."""
-        if oldest is None or batch.time[0] >= oldest:
+        if oldest is None or batch.time.item(0) >= oldest:
             few = len(batch.triples) <= FEW
             if 0 not in batch.triples.tolist() if few else batch.triples.min() > 0:
                 return batch
@@ -136,22 +142,20 @@ class Arrivals:
             return batch
         return _keep(batch, good)
 
-    def _release(self, batch: Batch, limit: int) -> list[Ready]:
+    def _release(self, batch: Batch, limit: int) -> list[Ready | Single]:
         messages = len(batch.time)
-        if batch.time[0] >= limit:
+        if batch.time.item(0) >= limit:
             self.pending = batch
             return []
+        if messages == 1 and len(batch.message) == 1:
+            return [self._single(batch)]
         ready = messages if batch.time[-1] < limit else int(batch.time.searchsorted(limit))
         first = self.log.end
         counts = batch.triples[:ready]
-        if ready == 1:
-            total = self.total + int(counts[0])
-            before = np.full(1, self.total, np.int64)
-        else:
-            before = counts.cumsum()
-            before += self.total
-            total = int(before[-1])
-            before -= counts
+        before = counts.cumsum()
+        before += self.total
+        total = int(before[-1])
+        before -= counts
         self.total = total
         self.last = int(batch.time[ready - 1])
         self.log.append((batch.time[:ready], before))
@@ -171,6 +175,23 @@ class Arrivals:
                 batch.graph[rows:],
             )
         return [Ready(batch, rows, first, before)]
+
+    def _single(self, batch: Batch) -> Single:
+        """The only message, with its only kept triple."""
+        time, before = batch.time.item(0), self.total
+        sequence = self.log.append_row((time, before))
+        self.total = before + batch.triples.item(0)
+        self.last = time
+        self.pending = _EMPTY
+        return (
+            batch.subject.item(0),
+            batch.predicate.item(0),
+            batch.object.item(0),
+            batch.graph.item(0),
+            time,
+            sequence,
+            before + batch.position.item(0),
+        )
 
 
 _EMPTY = Batch.empty()

@@ -54,6 +54,18 @@ class Buffer:
             self._data[place, tail : tail + count] = column
         self._tail = tail + count
 
+    def append_row(self, values: Sequence[int]) -> int:
+        """One new row; returns its number."""
+        tail = self._tail
+        if tail >= self._data.shape[1]:
+            self._make_room(1)
+            tail = self._tail
+        data = self._data
+        for place, value in enumerate(values):
+            data[place, tail] = value
+        self._tail = tail + 1
+        return self.first + tail - self._head
+
     def drop(self, count: int) -> None:
         """Forget the oldest ``count`` rows."""
         if count <= 0:

@@ -13,11 +13,20 @@ import numpy as np
 
 from weir.kernel.interval.arrivals import Arrivals
 from weir.kernel.interval.instants import LOWEST, Instants
-from weir.kernel.interval.reports import changes, empty_at, last_report, never_empty, report_times
+from weir.kernel.interval.reports import (
+    changes,
+    distinct,
+    empty_at,
+    last_report,
+    never_empty,
+    report_times,
+)
 from weir.kernel.interval.tuples import Cursor, Reach, instants_of, just_before, sub_instants
 from weir.kernel.interval.window import Window
 from weir.language.query import R2S, Previous, Semantics
 from weir.rdf.columns import Ids, Mask
+
+_NO_TIMES = np.empty(0, np.int64)
 
 CHUNK = 1 << 14
 """The most reports of one window that are listed at a time."""
@@ -67,11 +76,32 @@ class Clock:
                 yield times, partial(self._laid_out, times)
                 self.last = Cursor(int(times[-1]))
 
+    @property
+    def simple(self) -> bool:
+        """Whether evaluation times are the times of messages and nothing else."""
+        return not self.tuples and not self._others
+
+    def news(self, through: int) -> Ids:
+        """The evaluation times that T = ``through`` completes, for a simple clock; ``passed`` follows."""
+        after = self.cursor.time
+        if after >= through - 1:
+            return _NO_TIMES
+        self.cursor = Cursor(through - 1)
+        return self._news(after)
+
+    def passed(self, times: Ids) -> None:
+        """These times have been evaluated."""
+        self.last = Cursor(times.item(-1))
+
+    def laid_out(self, times: Ids) -> Instants:
+        """Evaluation times as instants."""
+        return self._laid_out(times)
+
     def _times(self, after: int, through: int) -> tuple[Ids, int]:
         """The next evaluation times, and the time through which reports were listed for them."""
-        kept = [times for window in self._plain if len(times := changes(window, after, through))]
         if not self._others:
-            return _united(kept), through
+            return self._news(after), through
+        kept = [times for window in self._plain if len(times := changes(window, after, through))]
         lists = [report_times(window, after, through, CHUNK) for window in self._others]
         listed = min((int(times[-1]) for times, more in lists if more), default=through)
         if listed < through:
@@ -85,6 +115,22 @@ class Clock:
                 times = times[~empty_at(window, Instants(times, times == times))]
             kept.append(times)
         return _united(kept), listed
+
+    def _news(self, after: int) -> Ids:
+        """The times of messages logged since ``after``, where they are all that is reported: none of them
+        lies beyond what T completes."""
+        kept: list[Ids] = []
+        for window in self._plain:
+            times = window.arrivals.times
+            if not len(times) or times.item(-1) <= after:
+                continue
+            if len(times) == 1 or times.item(-2) <= after:
+                kept.append(times[-1:])
+            else:
+                kept.append(distinct(times[int(times.searchsorted(after + 1)) :]))
+        if len(kept) == 1:
+            return kept[0]
+        return _united(kept)
 
     def _laid_out(self, times: Ids) -> Instants:
         count = len(times)

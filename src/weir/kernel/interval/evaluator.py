@@ -6,8 +6,9 @@ messages not yet complete, and the clock. Everything else is computed anew in ea
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -140,9 +141,12 @@ class IntervalEvaluator:
         self._changes = self._graphs.changes()
         semantics = self.query.semantics
         self._walk = None
-        if self._differs and semantics.previous is Previous.INSTANT and not self._clock.tuples:
-            self._walk = walk_of(self._root, self._policy, self.routes)
+        instant = semantics.r2s is R2S.ISTREAM and semantics.previous is Previous.INSTANT
+        wanted = self._forms.wanted
+        if instant and self._differs and not self._clock.tuples and wanted is not None:
+            self._walk = walk_of(self._root, wanted, self._policy, self.routes)
         self._required = [] if self._asks or self._clock.tuples else self._root.required()
+        self._simple = self._clock.simple
         self.streams.seal()
         self._constants = self.dictionary.encode_terms(sorted(_terms(self.query), key=str))
 
@@ -167,45 +171,73 @@ class IntervalEvaluator:
         if not self.streams.windows:
             return self._once(through) if before is None else self._collected([], [], 0)
         self._receive(slab, HIGHEST if slab.end else self._clock.ready_below(through), before)
+        if self._simple and not slab.end:
+            times = self._clock.news(through)
+            if len(times) <= 1:
+                answers = self._briefly(times)
+                if answers is not None:
+                    return answers
+            return self._answered([(times, partial(self._clock.laid_out, times))] if len(times) else [])
+        return self._answered(self._clock.chunks(through, end=slab.end))
+
+    def _answered(self, chunks: Iterable[tuple[Ids, Callable[[], Instants]]]) -> Answers:
+        """The answers of all chunks of evaluation times."""
         parts: list[tuple[Instants, Sent]] = []
         empty: list[Ids] = []
         evaluations = 0
-        for times, laid_out in self._clock.chunks(through, end=slab.end):
+        for times, laid_out in chunks:
             evaluations += len(times)
+            found: Sent | None = None
             if self._arrived < _GROWTH and self._barren(times):
                 self._skipped += len(times)
                 if self.query.semantics.report_empty:
                     empty.append(times)
-                continue
-            at = None
-            if len(times) == 1 and self._walk is not None and self._arrived < _GROWTH:
-                found = self._walked(int(times[0]))
-                if found is not None:
-                    at = Instants(times, _EMITTED)
-            if at is None:
+            else:
                 at = laid_out()
                 found = self._evaluate(at)
-            if found is not None and len(found.index):
-                parts.append((at, found))
-            if self.query.semantics.report_empty:
-                empty.append(_without_answers(at, found))
+                if found is not None and len(found.index):
+                    parts.append((at, found))
+                if self.query.semantics.report_empty:
+                    empty.append(_without_answers(at, found))
+            if self._simple:
+                self._clock.passed(times)
         return self._collected(parts, empty, evaluations)
 
-    def _walked(self, time: int) -> Sent | None:
-        """The answers at one evaluation time by the short cut, None where it does not apply."""
-        assert self._walk is not None
+    def _briefly(self, times: Ids) -> Answers | None:
+        """The answers of at most one evaluation, where that takes no arrays; None where it does."""
+        if not len(times):
+            return self._collected([], [], 0)
+        if self._arrived >= _GROWTH or self.query.semantics.report_empty:
+            return None
+        if self._barren(times):
+            self._skipped += 1
+            self._clock.passed(times)
+            return self._collected([], [], 1)
+        if self._walk is None:
+            return None
+        time = times.item(0)
         found = self._walk.solutions(time)
-        return None if found is None else self._forms.of_mappings(*found, 0)
+        if found is None:
+            return None
+        self._clock.passed(times)
+        columns, count = found
+        if not count:
+            return self._collected([], [], 1)
+        self._evaluations += 1
+        made = self._forms.of_columns(columns, count)
+        at = np.empty(len(next(iter(made.values()))), np.int64)
+        at.fill(time)
+        return Answers(at, made, _NONE, 1)
 
     def _barren(self, times: Ids) -> bool:
         """Whether an input without which there is no solution shows nothing at any of these times,
         nor at what is compared with the first of them."""
+        first = times.item(0) - 1
+        if self._clock.last is not None:
+            first = min(first, self._clock.last.time)
         for needed in self._required:
             if not len(needed.track.rows):
                 return True
-            first = int(times[0]) - 1
-            if self._clock.last is not None:
-                first = min(first, self._clock.last.time)
             least = needed.window.least(first)
             if least is not None and needed.newest() < least:
                 return True
@@ -364,7 +396,6 @@ class IntervalEvaluator:
 
 
 _NONE = np.empty(0, np.int64)
-_EMITTED = np.ones(1, np.bool_)
 _LONG = 1024
 _GROWTH = 256
 """Rows and messages that may arrive before what has expired is looked for again."""

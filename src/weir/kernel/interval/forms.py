@@ -6,9 +6,10 @@ answer (record on time, 29, 30). What is left is then instantiated, a set of tri
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -73,12 +74,40 @@ class Forms:
             tuple(self._part(node) for node in (each.subject, each.predicate, each.object))
             for each in template
         )
+        self._walkable = all(
+            not any(isinstance(node, Blank) for node in nodes)
+            and isinstance(nodes[1], int)
+            and (isinstance(nodes[0], int) or nodes[0] in safe)
+            for nodes in self._template
+        )
+        self._selects = isinstance(query.form, Select)
+        self.columns = self._columns()
+        self.wanted = self._wanted()
+        names = self.wanted or ()
+        self._parts: tuple[int, ...] = ()
+        if self.wanted is not None and not self._selects:
+            # A constant's id, or −1 − the place of a variable. Inline ids are negative too, so a constant
+            # must not be one: subjects and predicates never are, and an object that is gives up.
+            nodes = self._template[0]
+            if any(isinstance(node, int) and node < 0 for node in nodes):
+                self.wanted = None
+            else:
+                self._parts = tuple(
+                    node if isinstance(node, int) else -1 - names.index(str(node)) for node in nodes
+                )
         self._descriptions: Descriptions | None = None
         if isinstance(query.form, Describe):
             self._descriptions = descriptions()
 
-    @property
-    def columns(self) -> tuple[str, ...]:
+    def _wanted(self) -> tuple[str, ...] | None:
+        """The variables that ``of_columns`` makes answers of; None where it takes more than those."""
+        if self._selects:
+            return self.columns
+        if len(self._template) != 1 or not self._walkable:
+            return None
+        return tuple(dict.fromkeys(node for node in self._template[0] if isinstance(node, str)))
+
+    def _columns(self) -> tuple[str, ...]:
         """The names of the answers' columns."""
         match self.query.form:
             case Select(variables):
@@ -118,6 +147,26 @@ class Forms:
                 index, places = sent(rows, at, operator)
                 everything = np.arange(len(index)) if places is None else places
                 return _set_of_triples([self._descriptions.of(targets, rows, index, everything)])
+
+    def of_columns(self, columns: Sequence[int | list[int]], count: int) -> dict[str, Ids]:
+        """Answers at one instant for ``count`` solutions, all to be sent: the variables ``wanted`` as
+        columns, each a list or one value for all."""
+        if self._selects:
+            return {name: _filled(each, count) for name, each in zip(self.columns, columns, strict=True)}
+        lists = [column for column in columns if not isinstance(column, int)]
+        if len(lists) == 1:
+            distinct: list[Any] = [list(dict.fromkeys(lists[0]))]
+        elif lists:
+            distinct = list(zip(*dict.fromkeys(zip(*lists, strict=True)), strict=True))
+        else:
+            distinct = [(0,)]
+        count = len(distinct[0])
+        values = iter(distinct)
+        arrays = [_filled(c if isinstance(c, int) else next(values), count) for c in columns]
+        subject, predicate, object = (
+            arrays[-1 - part] if part < 0 else _filled(part, count) for part in self._parts
+        )
+        return {"subject": subject, "predicate": predicate, "object": object}
 
     # CONSTRUCT
 
@@ -160,8 +209,7 @@ class Forms:
             return None
         nodes = self._template[0]
         names = [node for node in nodes if isinstance(node, str)]
-        bound = not rows.optional.intersection(names) and all(name in self.safe for name in nodes[:1])
-        if not bound or not isinstance(nodes[1], int) or any(isinstance(node, Blank) for node in nodes):
+        if not self._walkable or rows.optional.intersection(names):
             return None
         found = columns.distinct(names)
         if found is None:
@@ -237,6 +285,14 @@ def _set_of_triples(parts: Sequence[tuple[Ids, Sequence[Ids | int]]]) -> Sent:
             index = index[chosen]
             columns = [column if isinstance(column, int) else column[chosen] for column in columns]
     return Sent(index, {name: _whole(column, index) for name, column in zip(TRIPLE, columns, strict=True)})
+
+
+def _filled(values: int | Sequence[int], count: int) -> Ids:
+    if isinstance(values, int):
+        filled = np.empty(count, np.int64)
+        filled.fill(values)
+        return filled
+    return np.frombuffer(array("q", values), np.int64)
 
 
 def _whole(column: Ids | int, index: Ids) -> Ids:

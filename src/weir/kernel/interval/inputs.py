@@ -13,9 +13,10 @@ import numpy as np
 
 from weir.kernel.interval.arrivals import FEW
 from weir.kernel.interval.gathering import gathered
-from weir.kernel.interval.instants import Instants
+from weir.kernel.interval.instants import LOWEST, Instants
 from weir.kernel.interval.kept import Counts, KeptIndex
 from weir.kernel.interval.keys import combine
+from weir.kernel.interval.lookup import Lookup
 from weir.kernel.interval.operators import matches, merge, union
 from weir.kernel.interval.relation import Relation
 from weir.kernel.interval.sorting import SortedKeys, spread
@@ -106,6 +107,8 @@ class WindowInput:
         self._place = dict(self._columns)
         self._coordinate = track.place(self._by)
         self._later = track.place("later") if track.keeping is Keeping.LATEST else None
+        self._seen = (LOWEST, -1, 0, 0)
+        self._lookups: dict[tuple[tuple[str, ...], tuple[str, ...]], Lookup] = {}
         self._indexes: dict[tuple[str, ...], KeptIndex] = {}
 
     def place_of(self, name: str) -> int:
@@ -116,11 +119,63 @@ class WindowInput:
         """Look only at rows that ``accept`` keeps, as long as that leaves much out."""
         self.use(self.track.derive(accept))
 
-    def prepare(self, low: Ids, high: Ids) -> None:
-        """The window's ends at the instants of the next slab."""
+    def settle(self) -> None:
+        """Go back to the whole track where reducing it leaves out little."""
         if isinstance(self.track, Derived) and self.track.useless:
             self.track.whole.derived.remove(self.track)
             self.use(self.track.whole)
+
+    def numbers_at(self, time: int) -> tuple[int, int]:
+        """The range of row numbers visible at one instant (windows that ``Window.least`` answers for)."""
+        if self._seen[0] != time or self._seen[1] != self._rows.end:
+            low = self.window.least(time)
+            assert low is not None
+            where, first = self._rows.column(self._coordinate), self._rows.first
+            start = int(where.searchsorted(low)) if len(where) and where.item(0) < low else 0
+            high = self.window.reach(time)
+            end = len(where) if not len(where) or where.item(-1) < high else int(where.searchsorted(high))
+            self._seen = (time, self._rows.end, first + start, first + end)
+        return self._seen[2], self._seen[3]
+
+    def shows(self, time: int) -> int:
+        """How many rows are visible at one instant."""
+        low, high = self.numbers_at(time)
+        return max(high - low, 0)
+
+    def fresh_rows(self, time: int) -> list[tuple[int, ...]] | None:
+        """The rows visible at ``time``, in the order of ``variables``, if none was the instant before.
+
+        None if some was, or if more than a few are new: only the newest rows are looked at.
+        """
+        where = self._rows.column(self._coordinate)
+        before, now = self.window.reach(time - 1), self.window.reach(time)
+        found: list[tuple[int, ...]] = []
+        for place in range(len(where) - 1, -1, -1):
+            coordinate = where.item(place)
+            if coordinate >= now:
+                continue
+            if coordinate < before:
+                least = self.window.least(time - 1)
+                if least is None or coordinate >= least:
+                    return None
+                break
+            if len(found) == FEW:
+                return None
+            found.append(tuple([self._rows.column(column).item(place) for _, column in self._columns]))
+        found.reverse()
+        return found
+
+    def lookup(self, on: tuple[str, ...], rest: tuple[str, ...]) -> Lookup:
+        """The track's rows by some variables."""
+        found = self._lookups.get((on, rest))
+        if found is None:
+            places = [tuple(self._place[name] for name in names) for names in (on, rest)]
+            found = self._lookups[on, rest] = self.track.lookup(self.window.spec.name, *places)
+        return found
+
+    def prepare(self, low: Ids, high: Ids) -> None:
+        """The window's ends at the instants of the next slab."""
+        self.settle()
         self._low, self._high = low, high
         self._bounds: tuple[Ids, Ids] | None = None
         self._every: tuple[Ids, Ids] | None = None

@@ -14,7 +14,6 @@ from weir.kernel.interval.arrivals import FEW
 from weir.kernel.interval.calculus import Leaf, Operator
 from weir.kernel.interval.inputs import StaticInput, WindowInput
 from weir.kernel.interval.keys import combine
-from weir.kernel.interval.track import Accept
 from weir.rdf.columns import Ids, Mask
 
 _SMALL = 1 << 16
@@ -35,7 +34,7 @@ def reduce_windows(parts: Sequence[Operator]) -> None:
                 columns = [view.view.columns[name] for name in shared]
                 tests.append(Membership([window.place_of(name) for name in shared], columns))
         if tests:
-            window.reduce(_accepting(sorted(tests, key=len)))
+            window.reduce(Members(sorted(tests, key=len)))
 
 
 class Membership:
@@ -63,6 +62,14 @@ class Membership:
         np.minimum(place, len(self._keys) - 1, out=place)
         return np.asarray(self._keys[place] == values)
 
+    def row(self, values: Sequence[int]) -> bool:
+        """For one row."""
+        if len(self._keys) > _SMALL:
+            return bool(self.mask([np.array([value], np.int64) for value in values])[0])
+        if len(self.places) == 1:
+            return values[self.places[0]] in self._few
+        return tuple(values[place] for place in self.places) in self._few
+
     def rows(self, columns: Sequence[Ids], rows: list[int]) -> list[int]:
         """For a handful of rows: those of ``rows`` that are in."""
         if len(self._keys) > _SMALL:
@@ -75,21 +82,24 @@ class Membership:
         return [row for row in rows if tuples[row] in self._few]
 
 
-def _accepting(tests: Sequence[Membership]) -> Accept:
-    def accept(columns: Sequence[Ids]) -> Ids:
+class Members:
+    """Rows that are in all of several views."""
+
+    def __init__(self, tests: Sequence[Membership]) -> None:
+        self._tests = tuple(tests)
+
+    def rows(self, columns: Sequence[Ids]) -> Ids:
+        """Of rows given by their columns, the places of those that are in."""
         if len(columns[0]) <= FEW:
             rows = list(range(len(columns[0])))
-            for test in tests:
+            for test in self._tests:
                 rows = test.rows(columns, rows)
-                if not rows:
-                    return _NONE
             return np.array(rows, np.int64)
-        mask = tests[0].mask(columns)
-        for test in tests[1:]:
+        mask = self._tests[0].mask(columns)
+        for test in self._tests[1:]:
             mask &= test.mask(columns)
         return mask.nonzero()[0]
 
-    return accept
-
-
-_NONE = np.empty(0, np.int64)
+    def row(self, values: Sequence[int]) -> bool:
+        """Whether one row is in."""
+        return all(test.row(values) for test in self._tests)

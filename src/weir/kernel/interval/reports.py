@@ -116,14 +116,14 @@ def changes(window: Window, after: int, through: int) -> Ids:
     times = window.arrivals.times
     low = int(times.searchsorted(max(after + 1, window.floor)))
     high = len(times) if not len(times) or times[-1] <= through else int(times.searchsorted(through + 1))
-    return _distinct(times[low:high])
+    return distinct(times[low:high])
 
 
 def _counted_closes(window: Window, after: int, through: int) -> Ids:
     times = window.arrivals.times
     rows = np.flatnonzero(_closing(window))
     chosen = times[rows]
-    return _distinct(chosen[(chosen > after) & (chosen <= through)])
+    return distinct(chosen[(chosen > after) & (chosen <= through)])
 
 
 def _closing(window: Window) -> np.ndarray:
@@ -143,14 +143,15 @@ def closing_messages(window: Window) -> Ids:
     return rows
 
 
-def _distinct(ordered: Ids) -> Ids:
+def distinct(ordered: Ids) -> Ids:
+    """Ascending times, each once."""
     if len(ordered) < 2:
         return ordered
     new = ordered[1:] != ordered[:-1]
     if new.all():
         return ordered
-    distinct: Ids = ordered[np.concatenate([_TRUE, new])]
-    return distinct
+    found: Ids = ordered[np.concatenate([_TRUE, new])]
+    return found
 
 
 _TRUE = np.ones(1, np.bool_)

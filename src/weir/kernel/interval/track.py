@@ -13,14 +13,16 @@ The three ways to keep equal triples follow from the content (SEMANTICS, "Data")
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import Enum
+from typing import Protocol
 
 import numpy as np
 
-from weir.kernel.interval.arrivals import FEW, Ready
+from weir.kernel.interval.arrivals import FEW, Ready, Single
 from weir.kernel.interval.buffer import Buffer
 from weir.kernel.interval.instants import LOWEST
+from weir.kernel.interval.lookup import Lookup
 from weir.kernel.interval.operators import Slot
 from weir.rdf.columns import Ids
 
@@ -68,6 +70,9 @@ class Track:
             if isinstance(slot, str) and places[slot] != place
         )
         self._coordinates = tuple(name for name in COORDINATES if name in coordinates)
+        self._taken = (*self._places, *(4 + COORDINATES.index(name) for name in self._coordinates))
+        self._named = isinstance(self.slots[3], str)
+        self.lookups: dict[tuple[str, tuple[int, ...], tuple[int, ...]], Lookup] = {}
         later = ("later",) if keeping is Keeping.LATEST else ()
         self.rows = Buffer((*self.columns, *self._coordinates, *later))
         self.superseded = 0
@@ -102,20 +107,53 @@ class Track:
             parts.append(column if chosen is None else column[chosen])
         self.add(parts)
 
+    def append_single(self, single: Single) -> None:
+        """Take in one triple, if it matches."""
+        for place, constant in self._constants:
+            if single[place] != constant:
+                return
+        for place, first in self._equal:
+            if single[place] != single[first]:
+                return
+        if (self._named and not single[3]) or single[4] < self.floor:
+            return
+        self.add_row([single[place] for place in self._taken])
+
     def add(self, parts: list[Ids]) -> None:
         """New rows: a column for each variable and coordinate."""
+        number = self.rows.end
         if self.keeping is Keeping.BAG:
             self.rows.append(parts)
         elif self.keeping is Keeping.LATEST:
             self._append_latest(parts)
         else:
             parts = self._append_first(parts)
+        for lookup in self.lookups.values():
+            lookup.add(number, parts)
         for each in self.derived:
             each.offer(parts)
 
+    def add_row(self, values: list[int]) -> None:
+        """One new row: a value for each variable and coordinate."""
+        if self.keeping is not Keeping.BAG:
+            self.add([np.array([value], np.int64) for value in values])
+            return
+        number = self.rows.append_row(values)
+        for lookup in self.lookups.values():
+            lookup.add_row(number, values)
+        for each in self.derived:
+            each.offer_row(values)
+
+    def lookup(self, reader: str, on: tuple[int, ...], rest: tuple[int, ...]) -> Lookup:
+        """The rows by the columns ``on`` for one window, kept up to date from now on."""
+        found = self.lookups.get((reader, on, rest))
+        if found is None:
+            found = self.lookups[reader, on, rest] = Lookup(self.rows, on, rest)
+        return found
+
     def _select_few(self, ready: Ready) -> Ids | None:
         """As ``_select``; for a handful of triples plain integers are quicker."""
-        if self._equal or self.floor > LOWEST or isinstance(self.slots[3], str):
+        if self._equal or self.floor > LOWEST or self._named:
             return self._select(ready)
         rows = list(range(len(ready)))
         for place, constant in self._constants:
@@ -198,6 +236,7 @@ class Track:
         self._latest = {}
         self.superseded = 0
         self.rows.restore(first, [])
+        self.lookups.clear()
         for each in self.derived:
             each.clear()
         if len(parts[0]):
@@ -212,8 +251,17 @@ class Track:
         return found
 
 
-Accept = Callable[[Sequence[Ids]], Ids]
-"""Tells which rows, given by their columns, to keep."""
+class Accept(Protocol):
+    """Tells which rows to keep."""
+
+    def rows(self, columns: Sequence[Ids]) -> Ids:
+        """Of rows given by their columns, the places of those to keep."""
+        ...
+
+    def row(self, values: Sequence[int]) -> bool:
+        """Whether to keep one row."""
+        ...
+
 
 _TRIED = 512
 _USELESS = 0.6
@@ -236,18 +284,26 @@ class Derived(Track):
     def offer(self, parts: list[Ids]) -> None:
         """Take in the rows that may have partners."""
         count = len(parts[0])
-        rows = self.accept(parts)
+        rows = self.accept.rows(parts)
         self.offered += count
         if not len(rows):
             return
         self.kept += len(rows)
         self.add(parts if len(rows) == count else [part[rows] for part in parts])
 
+    def offer_row(self, values: list[int]) -> None:
+        """Take in one row, if it may have partners."""
+        self.offered += 1
+        if self.accept.row(values):
+            self.kept += 1
+            self.add_row(values)
+
     def clear(self) -> None:
         """Forget all rows."""
         self._latest = {}
         self.superseded = 0
         self.rows.restore(0, [])
+        self.lookups.clear()
 
     @property
     def useless(self) -> bool:

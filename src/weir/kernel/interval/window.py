@@ -83,12 +83,21 @@ class Window:
             return None
         if spec.count is None:
             return None if spec.width is None else time + 1 - spec.lag - spec.width
-        log = self.arrivals.log
-        place = int(self.arrivals.times.searchsorted(time, side="right"))
-        if not spec.numbered:
-            return log.first + place - spec.count
-        total = int(log.column(1)[place]) if place < len(log) else self.arrivals.total
-        return total - spec.count
+        return self._count_at(time) - spec.count
+
+    def reach(self, time: int) -> int:
+        """``high`` at the instant ``time``, for windows that ``least`` answers for."""
+        return time + 1 - self.spec.lag if self.spec.count is None else self._count_at(time)
+
+    def _count_at(self, time: int) -> int:
+        """How many items have come by ``time``."""
+        arrivals, log = self.arrivals, self.arrivals.log
+        if arrivals.last is not None and time >= arrivals.last:
+            return arrivals.total if self.spec.numbered else log.end
+        place = int(arrivals.times.searchsorted(time, side="right"))
+        if not self.spec.numbered:
+            return log.first + place
+        return int(log.column(1)[place]) if place < len(log) else arrivals.total
 
     # Time windows
 

@@ -1,0 +1,119 @@
+"""Hash indexes of plain integers, for evaluations so small that array operations cost more than their data.
+
+A lookup of a track's rows is kept up to date row by row while rows come one by one, is given up when many
+come at once, and is made again when rows come one by one again (CQELS 4.3: an index is kept as long as it
+can be updated faster than its stream runs).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from weir.kernel.interval.buffer import Buffer
+from weir.kernel.interval.relation import Relation
+from weir.rdf.columns import Ids
+
+_MANY = 64
+_LARGEST = 1 << 17
+
+Key = int | tuple[int, ...]
+Lists = tuple[list[int], ...]
+"""What is found under a key: a list of values for each column asked for, all of one length."""
+
+
+class Lookup:
+    """Rows by the columns ``on``: under each key the rows' numbers, ascending, then their values of the
+    columns ``rest``."""
+
+    def __init__(self, rows: Buffer, on: tuple[int, ...], rest: tuple[int, ...]) -> None:
+        self._rows = rows
+        self._on, self._rest = on, rest
+        self._single = on[0] if len(on) == 1 else None
+        self._table: dict[Key, Lists] | None = None
+        self._entries = 0
+
+    def get(self, key: Key, low: int, high: int) -> Lists | None:
+        """The numbers and values of a key's rows with numbers in ``[low, high)``; not to be changed.
+
+        ``low`` never falls from one call to the next: rows below it are forgotten.
+        """
+        if self._table is None:
+            self._build()
+        assert self._table is not None
+        entry = self._table.get(key)
+        if entry is None:
+            return None
+        numbers = entry[0]
+        if numbers[0] < low:
+            dead = bisect_left(numbers, low)
+            self._entries -= dead
+            if dead == len(numbers):
+                del self._table[key]
+                return None
+            for values in entry:
+                del values[:dead]
+        if numbers[-1] < high:
+            return entry
+        end = bisect_left(numbers, high)
+        return tuple([values[:end] for values in entry]) if end else None
+
+    def add_row(self, number: int, values: Sequence[int]) -> None:
+        """One row more."""
+        table = self._table
+        if table is None:
+            return
+        if self._entries > 2 * len(self._rows) + 16 * _MANY:
+            self._table = None
+            return
+        key: Key
+        if self._single is not None:
+            key = values[self._single]
+        else:
+            key = tuple([values[place] for place in self._on])
+        entry = table.get(key)
+        if entry is None:
+            table[key] = ([number], *([values[place]] for place in self._rest))
+        else:
+            entry[0].append(number)
+            for column, place in enumerate(self._rest, 1):
+                entry[column].append(values[place])
+        self._entries += 1
+
+    def add(self, number: int, columns: Sequence[Ids]) -> None:
+        """Several rows more: a handful is added, many make the table not worth keeping."""
+        if self._table is None:
+            return
+        if len(columns[0]) > _MANY:
+            self._table = None
+            return
+        for row, values in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
+            self.add_row(number + row, values)
+
+    def _build(self) -> None:
+        self._table = {}
+        self._entries = 0
+        places = max((*self._on, *self._rest), default=-1) + 1
+        columns = [self._rows.column(place).tolist() for place in range(places)]
+        for row, values in enumerate(zip(*columns, strict=True)):
+            self.add_row(self._rows.first + row, values)
+
+
+def table_of(view: Relation, on: Sequence[str], rest: Sequence[str]) -> dict[Key, Lists] | None:
+    """The rows of a static view by the columns ``on``, with row numbers first as in a ``Lookup``; None where
+    there are too many to hold so."""
+    if len(view) > _LARGEST:
+        return None
+    table: dict[Key, Lists] = {}
+    keys = [view.columns[name].tolist() for name in on]
+    values = [list(range(len(view))), *(view.columns[name].tolist() for name in rest)]
+    for key, row in zip(
+        keys[0] if len(keys) == 1 else zip(*keys, strict=True), zip(*values, strict=True), strict=True
+    ):
+        entry = table.get(key)
+        if entry is None:
+            table[key] = tuple([value] for value in row)
+        else:
+            for column, value in zip(entry, row, strict=True):
+                column.append(value)
+    return table
