@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -117,6 +118,7 @@ class Dataset:
         if retention.history != history:
             raise UsageError("history is kept exactly with interval labeling")
         self.prefix = f"urn:weir:{name}:"
+        self.nonce = os.urandom(6).hex().encode()
         self.lock = threading.RLock()
         self.static = Index.build((self._skolem(quad) for quad in static), distinct=True)
         self.static_version = 0

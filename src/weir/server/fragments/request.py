@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import NamedTuple
-from urllib.parse import unquote_plus
+from urllib.parse import unquote
 
 from weir.background.fragments.controls import DEFAULT_GRAPH, text_of
 from weir.errors import DataError, UsageError
@@ -14,7 +14,6 @@ from weir.server.fragments.bindings import Place, parse_values, restrict
 from weir.server.fragments.dataset import Dataset
 from weir.server.fragments.index import Bound
 
-_FIELDS = ("subject", "predicate", "object", "graph")
 _UNSAFE = re.compile(r'[\x00-\x20<>"{}|\\^`\x7f-\uffff]')
 _PAGE = re.compile(r"(^|&)page=[^&]*")
 
@@ -60,12 +59,17 @@ def parse_request(raw: str, dataset: Dataset, now: int) -> FragmentRequest:
     for pair in raw.split("&") if raw else ():
         name, _, value = pair.partition("=")
         if value:
-            fields[name] = unquote_plus(value) if "%" in value or "+" in value else value
-    subject, predicate, object_, graph = (_place(name, fields.get(name), limits.term) for name in _FIELDS)
-    places = (subject, predicate, object_, graph)
+            if "+" in value:
+                value = value.replace("+", " ")
+            fields[name] = unquote(value) if "%" in value else value
+    s, p, o, g = places = (
+        _place("subject", fields.get("subject"), limits.term),
+        _place("predicate", fields.get("predicate"), limits.term),
+        _place("object", fields.get("object"), limits.term),
+        _place("graph", fields.get("graph"), limits.term),
+    )
     overlapping = False
-    s, p, o, g = (None if isinstance(place, Variable) else place for place in places)
-    patterns: list[Bound] = [(s, p, o, g)]
+    patterns: list[Bound] = [(_bound(s), _bound(p), _bound(o), _bound(g))]
     if "values" in fields:
         rows = parse_values(fields["values"], limits.bindings)
         patterns, overlapping = restrict(places, rows)
@@ -79,6 +83,10 @@ def parse_request(raw: str, dataset: Dataset, now: int) -> FragmentRequest:
         query=query,
         fragment=_PAGE.sub("", query).lstrip("&") if "page=" in query else query,
     )
+
+
+def _bound(place: Place) -> str | None:
+    return None if isinstance(place, Variable) else place
 
 
 def _place(name: str, value: str | None, longest: int) -> Place:

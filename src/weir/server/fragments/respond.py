@@ -8,8 +8,6 @@ of the facts in it: ``max-age`` runs out when the first of them does.
 from __future__ import annotations
 
 import gzip
-import hashlib
-import os
 import re
 from collections import OrderedDict
 from collections.abc import Callable
@@ -20,7 +18,7 @@ from functools import lru_cache
 from weir.errors import UsageError
 from weir.rdf.annotation import FOREVER, Quad
 from weir.server.fragments.dataset import Dataset, Selection
-from weir.server.fragments.formats import HTML, WITH_GRAPHS, WRITERS, negotiate
+from weir.server.fragments.formats import HTML, OFFERED, WITH_GRAPHS, WRITERS, negotiate
 from weir.server.fragments.html import fragment_page
 from weir.server.fragments.metadata import Described, metadata_of
 from weir.server.fragments.request import FragmentRequest, TooLarge, parse_request
@@ -128,7 +126,6 @@ class Responder:
         self.cache_bytes = cache_bytes
         self._cache: OrderedDict[tuple[str, str, str], Response] = OrderedDict()
         self._held = 0
-        self._nonce = os.urandom(8).hex()
         self.counters = {"requests": 0, "hits": 0}
 
     def respond(self, dataset: Dataset, index: str, address: str, query: str, accept: str) -> Response:
@@ -201,7 +198,7 @@ class Responder:
             200,
             media_type,
             text.encode("utf-8", "replace"),
-            etag=self._etag(address, request.query, media_type, version, selection.changes),
+            etag=_etag(dataset, media_type, version, selection.changes),
             until=until,
             age=age,
             dataset=dataset,
@@ -209,14 +206,6 @@ class Responder:
             version=version,
             holds=FOREVER if request.fixed else selection.changes,
         )
-
-    def _etag(
-        self, address: str, query: str, media_type: str, version: tuple[int, int], changes: int
-    ) -> bytes:
-        """A tag of all that a body depends on: what was asked, the facts' version, and between which of
-        their boundaries the present lies (that is told by the next one)."""
-        named = f"{self._nonce} {address}?{query} {media_type} {version} {changes}".encode()
-        return b'"%s"' % hashlib.blake2b(named, digest_size=10).hexdigest().encode()
 
     def _freshness(
         self, dataset: Dataset, request: FragmentRequest, selection: Selection, address: str, now: int
@@ -243,6 +232,12 @@ class Responder:
 
     def _drop(self, key: tuple[str, str, str]) -> None:
         self._held -= _size(key, self._cache.pop(key))
+
+
+def _etag(dataset: Dataset, media_type: str, version: tuple[int, int], changes: int) -> bytes:
+    """A tag of all that the body at one address depends on: the syntax, the facts' version, and between
+    which of their boundaries the present lies (that is told by the next one)."""
+    return b'"%s-%d-%x-%x-%x"' % (dataset.nonce, OFFERED.index(media_type), *version, changes % 2**64)
 
 
 def _size(key: tuple[str, str, str], response: Response) -> int:
