@@ -48,8 +48,6 @@ class Kept(NamedTuple):
     any_marked: bool
     marked: Mask
     chain: Ids
-    taken: Mask
-    taking: Mask
     as_set: bool
 
 
@@ -212,34 +210,28 @@ def _contested(
     high: Any,
     marked: Any,
     chain: Any,
-    taken: Any,
-    taking: Any,
     as_set: Any,
 ) -> bool:
-    """Whether an equal combination may end where this one starts, or start where it ends.
-
-    In a set, one of its triples then takes over there, or is taken over. In a bag a triple leaves, or
-    comes, there that equals one of its own; where many do at once, that is not looked into.
-    """
-    if not as_set:
-        gone, gone_end = (low[begins - 1], low[begins]) if begins > 0 else (low[0], low[0])
-        come, come_end = (high[ends], high[ends + 1]) if ends + 1 < len(high) else (high[0], high[0])
-        if gone_end - gone > _FEW or come_end - come > _FEW:
-            return True
+    """See ``Duplicates.contested``. Where many triples of a bag come and go at once, that is not looked
+    into."""
+    gone, gone_end = (low[begins - 1], low[begins]) if begins > 0 else (low[0], low[0])
+    come, come_end = (high[ends], high[ends + 1]) if ends + 1 < len(high) else (high[0], high[0])
+    if not as_set and (gone_end - gone > _FEW or come_end - come > _FEW):
+        return True
     for step in range(depth + 1):
         row = chosen[step]
         if not marked[row]:
             continue
         if as_set:
-            if (taking[row] and start[row] == begins) or (taken[row] and end[row] == ends):
+            if start[row] == begins or end[row] == ends:
                 return True
-        else:
-            for other in range(gone, gone_end):
-                if chain[other] == chain[row]:
-                    return True
-            for other in range(come, come_end):
-                if chain[other] == chain[row]:
-                    return True
+            continue
+        for other in range(gone, gone_end):
+            if chain[other] == chain[row]:
+                return True
+        for other in range(come, come_end):
+            if chain[other] == chain[row]:
+                return True
     return False
 
 
@@ -282,7 +274,7 @@ def grow(
     wide_end, wide_lane, node_ends, node_lane = layout.wide_end, layout.wide_lane, layout.ends, layout.lane
     from_step, from_place = layout.from_step, layout.from_place
     slots, about, members, member_machines = groups
-    only_new, fresh, shown, whole, any_marked, marked, chain, taken, taking, as_set = kept
+    only_new, fresh, shown, whole, any_marked, marked, chain, as_set = kept
     known = len(root_offsets) - 1
     mask = len(slots) - 1
     heads, found = np.empty((3, room), np.int32), np.empty((room, width), np.int32)
@@ -326,23 +318,11 @@ def grow(
                 if any_marked:
                     special[depth] = marked[chosen[depth]] or (depth > 0 and special[depth - 1])
                 apart = whole[node]
-                if special[depth] and not apart and node_ends[node] > 0:
-                    apart = _contested(
-                        chosen,
-                        depth,
-                        begins,
-                        ends,
-                        start,
-                        end,
-                        low,
-                        high,
-                        marked,
-                        chain,
-                        taken,
-                        taking,
-                        as_set,
-                    )
                 if node_ends[node] > 0 and (apart or not only_new or (begins > 0 and shown[begins])):
+                    if special[depth] and not apart:
+                        apart = _contested(
+                            chosen, depth, begins, ends, start, end, low, high, marked, chain, as_set
+                        )
                     if count == back:
                         return whole_match, *_packed(heads, found, whole_count, whole_back)
                     if apart:
@@ -402,7 +382,6 @@ def grow(
                             only_new
                             and first[depth] == 0
                             and not together
-                            and not any_marked
                             and not whole[node]
                             and child_offsets[node] == child_offsets[node + 1]
                         ):

@@ -20,6 +20,7 @@ from weir.kernel.interval.buffer import Buffer
 from weir.kernel.interval.clock import Clock
 from weir.kernel.interval.compiler import NotCovered
 from weir.kernel.interval.instants import HIGHEST, LOWEST, Instants
+from weir.kernel.interval.keys import codes
 from weir.kernel.interval.leaves import Streams
 from weir.kernel.interval.operators import distinct, expand
 from weir.kernel.interval.r2s import sent
@@ -34,7 +35,7 @@ from weir.kernel.matching.resolve import Combinations, Visible, Wanted, by_row, 
 from weir.language.query import R2S, Semantics
 from weir.language.windows import WindowDeclaration
 from weir.plan.conjunctions import Conjunction
-from weir.rdf.columns import Ids
+from weir.rdf.columns import Ids, Mask
 from weir.rdf.dictionary import Dictionary
 
 _TERMS = 3
@@ -159,38 +160,26 @@ class ConjunctiveSet:
         disputed: list[Combinations] = []
         special: list[Combinations] = []
         for found in combinations(visible, rows, machines, channels.trie.layout, wanted, channels.width):
-            yield from self._plain(found.take(slice(found.plain)), at, terms, wanted.only_new)
-            if found.plain == len(found):
-                continue
-            others = found.take(slice(found.plain, None))
-            whole = channels.whole[others.node]
-            if whole.any():
-                special.append(others.take(np.flatnonzero(whole)))
-                others = others.take(np.flatnonzero(channels.plain[others.node] >= 0))
-            disputed.append(others)
+            yield from self._plain(found.take(slice(found.plain)), at, terms)
+            if found.plain < len(found):
+                others = found.take(slice(found.plain, None))
+                disputed.append(others.take(np.flatnonzero(channels.plain[others.node] >= 0)))
+                special.append(others.take(np.flatnonzero(channels.whole[others.node])))
         if any(map(len, disputed)):
-            yield from self._disputed(_concatenated(disputed), at, terms)
-        if special:
+            yield from self._disputed(_concatenated(disputed), at, terms, duplicates if compares else None)
+        if any(map(len, special)):
             yield from self._special(_concatenated(special), at, terms)
 
-    def _plain(
-        self, found: Combinations, at: Instants, terms: NDArray[np.int64], chosen: bool = False
-    ) -> Iterator[Results]:
-        """R2S of combinations none of which equals another that starts where it ends.
-
-        ``chosen`` says that only those which ISTREAM wants were made.
-        """
+    def _plain(self, found: Combinations, at: Instants, terms: NDArray[np.int64]) -> Iterator[Results]:
+        """R2S of combinations none of which equals another that starts where it ends."""
         operator = self.semantics.r2s
         if operator is R2S.RSTREAM:
             rows, indices = expand(found.start.astype(np.int64), found.end.astype(np.int64))
             shown = np.flatnonzero(at.emitted[indices])
             index, found = indices[shown].astype(np.int32), found.take(rows[shown])
-        elif chosen:
-            index = found.start
         else:
             index = found.start if operator is R2S.ISTREAM else found.end
-            good = (index > 0) & (index < len(at))
-            good[good] = at.emitted[index[good]]
+            good = _sent_at(index, at)
             if not good.all():
                 places = np.flatnonzero(good)
                 index, found = index[places], found.take(places)
@@ -198,11 +187,19 @@ class ConjunctiveSet:
             plain, slots = self.channels.plain, self.channels.slots
             yield Matched(found.node, index, found.rows, terms, at.time, plain, slots)
 
-    def _disputed(self, found: Combinations, at: Instants, terms: NDArray[np.int64]) -> Iterator[Results]:
-        """Combinations whose solutions must be compared with one another."""
-        channel = self.channels.plain[found.node]
-        values = gather(terms, found.rows, self.channels.slots, found.node)
-        yield from self._compared(channel, values, found, at)
+    def _disputed(
+        self, found: Combinations, at: Instants, terms: NDArray[np.int64], duplicates: Duplicates | None
+    ) -> Iterator[Results]:
+        """Combinations that may have equal ones: of each solution as many as its number changes by."""
+        if duplicates is not None:
+            rising = self.semantics.r2s is R2S.ISTREAM
+            index = found.start if rising else found.end
+            places = np.flatnonzero(_sent_at(index, at))
+            found, index = found.take(places), index[places]
+            allowed = duplicates.changes(found.rows, index, rising=rising)
+            steps = [np.where(column >= 0, duplicates.chain[column], -1) for column in found.rows.T]
+            found = found.take(np.flatnonzero(_ranks([found.node, index, *steps]) < allowed))
+        yield from self._plain(found, at, terms)
 
     def _special(self, found: Combinations, at: Instants, terms: NDArray[np.int64]) -> Iterator[Results]:
         """The channels that leave variables out, or duplicates."""
@@ -293,6 +290,25 @@ class ConjunctiveSet:
             "live_rows": len(self.rows),
             "late": self.arrivals.late,
         }
+
+
+def _sent_at(index: NDArray[np.int32], at: Instants) -> Mask:
+    """Where an index is an evaluation that has something before it."""
+    good: Mask = (index > 0) & (index < len(at))
+    if not at.emitted[1:].all():
+        good[good] = at.emitted[index[good]]
+    return good
+
+
+def _ranks(columns: Sequence[NDArray[Any]]) -> Ids:
+    """The number of each row among the equal ones, from 0."""
+    count = len(columns[0])
+    numbers, _ = codes([column.astype(np.int64) for column in columns], count)
+    order = np.argsort(numbers, kind="stable")
+    heads = np.flatnonzero(np.diff(numbers[order], prepend=-1))
+    ranks = np.empty(count, np.int64)
+    ranks[order] = np.arange(count) - np.repeat(heads, np.diff(heads, append=count))
+    return ranks
 
 
 def _columns(ready: Ready | Single) -> tuple[Ids, ...]:

@@ -2,10 +2,12 @@
 
 Where a window's content is a set, a later occurrence takes over from an earlier one: each is visible from
 its own start until the later one's start, so a triple is visible once at a time (as in ``interval.track``).
-ISTREAM and DSTREAM compare multisets: a solution that starts where an equal one ends is no change. Two
-equal solutions that are not the same combination differ in some triple, so only combinations with a
-triple that has an equal one nearby need to be compared at all: those rows are *marked*, and of the marked
-combinations only those are *contested* that start, or end, where an equal triple ends, or starts.
+Occurrences whose visibility touches or overlaps are a *chain*.
+
+ISTREAM and DSTREAM compare multisets: a solution that starts where an equal one ends is no change. Equal
+solutions are made of equal triples, so their number at an index is the product of how often each of
+their triples is there; and only a combination with a triple in a chain, of which another comes or goes at
+the index in question, has to be looked at: those are *contested*.
 """
 
 from __future__ import annotations
@@ -25,48 +27,68 @@ Rows = NDArray[np.int32]
 class Duplicates:
     """Equal triples among ``terms`` whose visibility, ``[start, end)``, overlaps or touches.
 
-    ``end`` is where each row ends after later ones took over, which they do ``as_set``; ``taken`` and
-    ``taking`` tell which rows have such a later, or earlier, equal one, ``marked`` which have either;
-    ``chain`` is equal for rows that are so linked.
+    ``end`` is where each row ends after later ones took over, which they do ``as_set``; ``marked`` tells
+    which rows are in a chain with others, ``chain`` is equal for those of one chain.
     """
 
     def __init__(self, terms: NDArray[np.int64], start: Rows, end: Rows, *, as_set: bool) -> None:
-        count = len(start)
         earlier, later = _neighbours(terms)
         near = start[later] <= end[earlier]
         earlier, later = earlier[near], later[near]
-        self.taken, self.taking = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
-        self.taken[earlier], self.taking[later] = True, True
-        self.marked = self.taken | self.taking
+        self.marked = np.zeros(len(start), np.bool_)
+        self.marked[earlier] = self.marked[later] = True
+        self.chain = _chains(len(start), earlier, later)
         self.end = end
         if as_set and len(later):
             self.end = end.copy()
             self.end[earlier] = np.minimum(end[earlier], start[later])
         self.as_set = as_set
-        self.chain = _chains(count, earlier, later)
-        self._start = start
+        self._start, self._limit = start, end
 
     @cached_property
-    def _changes(self) -> tuple[Ids, Ids]:
-        """Where marked triples end, and where they start, as sorted numbers (triple, index)."""
+    def _sorted(self) -> tuple[Ids, Ids]:
+        """Where marked rows start, and where they end, as ascending numbers (chain, index)."""
         marked = np.flatnonzero(self.marked)
         base = self.chain[marked] << _INDEX
-        return np.sort(base + self.end[marked]), np.sort(base + self._start[marked])
+        return np.sort(base + self._start[marked]), np.sort(base + self._limit[marked])
 
     def contested(self, rows: Rows, start: Rows, end: Rows) -> Mask:
-        """Which combinations, visible in ``[start, end)``, may cancel, or be cancelled by, an equal one.
+        """Which combinations, visible in ``[start, end)``, are contested.
 
-        ``rows`` has a row each, −1 behind the last triple.
+        In a set those where a triple takes over from an equal one, or is taken over; in a bag those that
+        start where an equal triple goes, or end where one comes. ``rows`` has a row each, −1 behind the
+        last triple.
         """
-        ends, starts = self._changes
-        if not len(start) or not len(ends):
-            return np.zeros(len(start), np.bool_)
         relevant = self.marked[rows] & (rows >= 0)
-        place = self.chain[rows] << _INDEX
-        begins = _among(place + start[:, None], ends)
-        finishes = _among(place + end[:, None], starts)
-        found: Mask = np.logical_or.reduce(relevant & (begins | finishes), axis=1)
+        if not relevant.any():
+            return np.zeros(len(rows), np.bool_)
+        if self.as_set:
+            here = (self._start[rows] == start[:, None]) | (self.end[rows] == end[:, None])
+        else:
+            chain = self.chain[rows] << _INDEX
+            starts, ends = self._sorted
+            here = _among(chain + start[:, None], ends) | _among(chain + end[:, None], starts)
+        found: Mask = np.logical_or.reduce(relevant & here, axis=1)
         return found
+
+    def changes(self, rows: Rows, index: Rows, *, rising: bool) -> Ids:
+        """By how much the number of solutions equal to each combination rises, or falls, at its index."""
+        now, before = self._copies(rows, index), self._copies(rows, index - 1)
+        change: Ids = np.maximum(now - before if rising else before - now, 0)
+        return change
+
+    def _copies(self, rows: Rows, index: Rows) -> Ids:
+        """How many equal solutions there are: the product of how often each triple is there."""
+        at = (self.chain[rows] << _INDEX) + index[:, None]
+        started, ended = (np.searchsorted(each, at, side="right") for each in self._sorted)
+        count = started - ended
+        # What is not in a chain is there once or, before it came and after it went, not at all.
+        alone = (self._start[rows] <= index[:, None]) & (index[:, None] < self._limit[rows])
+        count = np.where(self.marked[rows], count, alone)
+        if self.as_set:
+            count = np.minimum(count, 1)
+        product: Ids = np.multiply.reduce(np.where(rows >= 0, count, 1), axis=1)
+        return product
 
 
 _INDEX = 32

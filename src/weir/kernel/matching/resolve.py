@@ -67,7 +67,7 @@ class Wanted:
     """Which combinations to make.
 
     ``only_new`` wants those that start at an index which is ``shown``, and not at index 0; besides, all
-    that are contested among ``duplicates``, and all of the nodes that are ``whole``.
+    of the nodes that are ``whole``. Those contested among ``duplicates`` are told apart.
     """
 
     only_new: bool
@@ -159,18 +159,10 @@ def _compiled(
                 yield Combinations(heads[0], heads[1], heads[2], found, plain)
 
 
-def _marks(duplicates: Duplicates | None) -> tuple[bool, Mask, Ids, Mask, Mask, bool]:
+def _marks(duplicates: Duplicates | None) -> tuple[bool, Mask, Ids, bool]:
     if duplicates is None:
-        none = np.zeros(0, np.bool_)
-        return False, none, np.zeros(0, np.int64), none, none, False
-    return (
-        bool(duplicates.marked.any()),
-        duplicates.marked,
-        duplicates.chain,
-        duplicates.taken,
-        duplicates.taking,
-        duplicates.as_set,
-    )
+        return False, np.zeros(0, np.bool_), np.zeros(0, np.int64), False
+    return bool(duplicates.marked.any()), duplicates.marked, duplicates.chain, duplicates.as_set
 
 
 def _blocks(visible: Visible, rows: Ids, low: Rows, high: Rows) -> Iterator[tuple[int, int, int, int]]:
@@ -321,11 +313,11 @@ class _Resolver:
 
     def _complete(self, held: _Held) -> tuple[_Held, Mask]:
         apart: Mask = self._wanted.whole[held.node]
-        if self._contested is not None:
-            apart = apart | self._contested.contested(held.padded(len(held.rows)), held.start, held.end)
         if self._wanted.only_new:
             kept = np.flatnonzero(((held.start > 0) & self._wanted.shown[held.start]) | apart)
-            return held.take(kept), apart[kept]
+            held, apart = held.take(kept), apart[kept]
+        if self._contested is not None:
+            apart = apart | self._contested.contested(held.padded(len(held.rows)), held.start, held.end)
         return held, apart
 
     def _children(self, held: _Held) -> Iterator[_Held]:
@@ -336,7 +328,7 @@ class _Resolver:
         lane = layout.lane[node]
         values = self._values(held, node, owner)
         low = self._low[held.start][owner]
-        if self._wanted.only_new and self._contested is None:
+        if self._wanted.only_new:
             # What is old so far and ends here needs a new triple.
             last = layout.child_offsets[node + 1] == layout.child_offsets[node]
             last &= (held.start == 0)[owner] & ~self._wanted.whole[node]

@@ -1,0 +1,1 @@
+"""Deterministic data for the benchmarks."""
