@@ -18,6 +18,7 @@ from weir.errors import (
 from weir.language import Query, parse
 
 if TYPE_CHECKING:
+    from weir.background.fragments import follow
     from weir.engine import Engine
 
 __all__ = [
@@ -31,14 +32,15 @@ __all__ = [
     "TranslationError",
     "UsageError",
     "WeirError",
+    "follow",
     "parse",
 ]
 
-_LATER = {"Engine": "weir.engine"}
+_LATER = {"Engine": "weir.engine", "follow": "weir.background.fragments"}
 
 
 def __getattr__(name: str) -> Any:
-    """What needs Spark is imported when it is asked for, so that ``weir.parse`` alone stays light."""
+    """What needs Spark or a network is imported when asked for, so that ``weir.parse`` alone stays light."""
     if name in _LATER:
         return getattr(importlib.import_module(_LATER[name]), name)
     raise AttributeError(f"module 'weir' has no attribute {name!r}")

@@ -5,12 +5,15 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from json import dumps
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from weir.background.fragments import Options, result_lines
+from weir.background.fragments import follow as following
 from weir.background.graphs.remote import RemoteGraph, fetch, is_url, kept
 from weir.console import load_with_progress, summary
 from weir.engine import Engine, sink_for
@@ -132,6 +135,45 @@ def translate(
         found = translated(parse(_read(query), dialect=dialect, file=str(query)), to)
         texts = [found] if isinstance(found, str) else [f"# {name}\n{text}" for name, text in found]
         typer.echo("\n\n".join(texts))
+
+
+@app.command()
+def follow(
+    query: QueryFile,
+    url: Annotated[str, typer.Argument(help="A fragments data set.", metavar="URL")],
+    least: Annotated[float, typer.Option("--min", help="Least seconds between two polls.")] = 0.1,
+    most: Annotated[float, typer.Option("--max", help="Most seconds between two polls.")] = 60.0,
+    once: Annotated[bool, typer.Option("--once", help="One evaluation, then end.")] = False,
+) -> None:
+    """Follow a SPARQL query over time-annotated fragments; results as JSON lines."""
+    with reported():
+        options = Options(min_interval=least, max_interval=most)
+        with suppress(KeyboardInterrupt):
+            for update in following(_read(query), url, options=options):
+                for line in result_lines(update, query.stem):
+                    typer.echo(dumps(line, ensure_ascii=False, separators=(",", ":")))
+                if once:
+                    break
+
+
+@app.command()
+def serve(
+    dataset: Annotated[list[str], typer.Option(help="A data set, NAME=FILE.", metavar="NAME=FILE")],
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port.")] = 8080,
+    push: Annotated[str | None, typer.Option(help="A token with which facts may be pushed.")] = None,
+) -> None:
+    """Serve data sets as Triple and Quad Pattern Fragments, with facts pushed by HTTP."""
+    with reported():
+        fragments = _module("weir.server.fragments")
+        pairs = [_pair(text, "--dataset", "NAME=FILE") for text in dataset]
+        for name, path in pairs:
+            if not Path(path).is_file():
+                raise UsageError(f"no such graph file: {path}", hint=f"it was given for the data set {name}")
+        datasets = [fragments.Dataset(name, fragments.Dataset.read(path)) for name, path in pairs]
+        for name, _ in pairs:
+            typer.echo(f"weir: serving http://{host}:{port}/{name}", err=True)
+        fragments.server(fragments.FragmentsApp(datasets, push=push or False), host=host, port=port).run()
 
 
 @app.command()

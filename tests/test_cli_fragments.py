@@ -1,0 +1,75 @@
+"""`weir serve` and `weir follow`: both ends of a fragments feed from the command line, on the loopback."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+pytestmark = pytest.mark.network
+
+QUERY = "SELECT ?x { ?x <http://e/p> <http://e/b> }"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[str]:
+    data = tmp_path / "data.nt"
+    data.write_text("<http://e/a> <http://e/p> <http://e/b> .\n")
+    port = free_port()
+    command = [sys.executable, "-m", "weir", "serve", "--dataset", f"d={data}", "--port", str(port)]
+    server = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    address = f"http://127.0.0.1:{port}/d"
+    try:
+        for _ in range(600):
+            try:
+                httpx.get(address, timeout=5)
+                break
+            except httpx.TransportError:
+                time.sleep(0.1)
+        yield address
+    finally:
+        os.kill(server.pid, signal.SIGTERM)
+        server.wait(30)
+
+
+def follow(query: str, url: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
+    path = tmp_path / "who.rq"
+    path.write_text(query)
+    command = [sys.executable, "-m", "weir", "follow", str(path), url]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
+def test_what_is_served_is_followed(served: str, tmp_path: Path) -> None:
+    done = follow(QUERY, served, tmp_path)
+    assert done.returncode == 0, done.stderr
+    (line,) = [json.loads(text) for text in done.stdout.splitlines()]
+    assert (line["query"], line["op"]) == ("who", "I")
+    assert line["bindings"] == {"x": {"type": "uri", "value": "http://e/a"}}
+
+
+def test_a_query_that_does_not_parse_is_bad_usage(tmp_path: Path) -> None:
+    done = follow("SELECT ?x {", "http://127.0.0.1:9/d", tmp_path)
+    assert done.returncode == 2
+    assert "query:1:" in done.stderr
+
+
+def test_a_missing_file_is_bad_usage(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "weir", "serve", "--dataset", f"d={tmp_path / 'none.nt'}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 2
+    assert "no such graph file" in done.stderr
