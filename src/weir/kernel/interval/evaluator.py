@@ -19,14 +19,16 @@ from weir.kernel.batch import Answers, Slab, Stretch
 from weir.kernel.functions.fresh import seed
 from weir.kernel.interval.arrivals import Arrivals
 from weir.kernel.interval.calculus import Operator
-from weir.kernel.interval.clock import Clock
+from weir.kernel.interval.clock import CHUNK, Clock
 from weir.kernel.interval.compiler import Compiler, NotCovered
 from weir.kernel.interval.describing import Descriptions
 from weir.kernel.interval.expressions import Terms
 from weir.kernel.interval.forms import Forms, Sent
 from weir.kernel.interval.inputs import Present
 from weir.kernel.interval.instants import HIGHEST, Instants
+from weir.kernel.interval.joining import Joining
 from weir.kernel.interval.leaves import EVERYTHING, Leaves, Streams
+from weir.kernel.interval.relation import Relation
 from weir.kernel.interval.remote import Federation
 from weir.kernel.interval.routing import Policy, Router, Routes
 from weir.kernel.interval.snapshot import dump, dump_core, load, load_core, table_rows, tables
@@ -36,7 +38,7 @@ from weir.kernel.interval.tables import StaticGraphs
 from weir.kernel.interval.walk import walk_of
 from weir.kernel.interval.window import Window
 from weir.kernel.service import Services, places_of, span_of
-from weir.language.query import R2S, Ask, Previous, Query
+from weir.language.query import R2S, Ask, Construct, Previous, Query
 from weir.plan.nodes import (
     Bind,
     Grouped,
@@ -141,10 +143,14 @@ class IntervalEvaluator:
         self._changes = self._graphs.changes()
         semantics = self.query.semantics
         self._walk = None
+        self._fused: Joining | None = None
         instant = semantics.r2s is R2S.ISTREAM and semantics.previous is Previous.INSTANT
         wanted = self._forms.wanted
         if instant and self._differs and not self._clock.tuples and wanted is not None:
             self._walk = walk_of(self._root, wanted, self._policy, self.routes)
+            constructs = isinstance(self.query.form, Construct) and not semantics.report_empty
+            if constructs and isinstance(self._root, Joining):
+                self._fused = self._root
         self._required = [] if self._asks or self._clock.tuples else self._root.required()
         self._simple = self._clock.simple
         self.streams.seal()
@@ -177,12 +183,13 @@ class IntervalEvaluator:
                 answers = self._briefly(times)
                 if answers is not None:
                     return answers
-            return self._answered([(times, partial(self._clock.laid_out, times))] if len(times) else [])
+            pieces = [times[low : low + CHUNK] for low in range(0, len(times), CHUNK)]
+            return self._answered([(piece, partial(self._clock.laid_out, piece)) for piece in pieces])
         return self._answered(self._clock.chunks(through, end=slab.end))
 
     def _answered(self, chunks: Iterable[tuple[Ids, Callable[[], Instants]]]) -> Answers:
         """The answers of all chunks of evaluation times."""
-        parts: list[tuple[Instants, Sent]] = []
+        parts: list[tuple[Ids, Mapping[str, Ids]]] = []
         empty: list[Ids] = []
         evaluations = 0
         for times, laid_out in chunks:
@@ -195,8 +202,10 @@ class IntervalEvaluator:
             else:
                 at = laid_out()
                 found = self._evaluate(at)
-                if found is not None and len(found.index):
-                    parts.append((at, found))
+                if found is not None:
+                    when = at.time[found.index] if found.at is None else found.at
+                    if len(when):
+                        parts.append((when, found.columns))
                 if self.query.semantics.report_empty:
                     empty.append(_without_answers(at, found))
             if self._simple:
@@ -273,12 +282,22 @@ class IntervalEvaluator:
             low, high = bounds[name]
             for each in inputs:
                 each.prepare(low, high)
-        rows = self._root.changes() if self._differs and not at.void else self._root.run()
-        found = self._forms.answers(rows, at) if len(rows) or self._asks else None
+        found = self._sent(at)
         if self._arrived >= _GROWTH:
             self._arrived = 0
             self.streams.release(bounds, int(at.time[-1]))
         return found
+
+    def _sent(self, at: Instants) -> Sent | None:
+        """What goes out of the slab at hand."""
+        rows: Relation | Sent | None = None
+        if self._fused is not None:
+            rows = self._forms.quickly(self._fused, at)
+        if rows is None:
+            rows = self._root.changes() if self._differs and not at.void else self._root.run()
+        if isinstance(rows, Sent):
+            return rows
+        return self._forms.answers(rows, at) if len(rows) or self._asks else None
 
     def _nothing_new(self, at: Instants, bounds: Mapping[str, tuple[Ids, Ids]]) -> bool:
         """Whether every instant shows the same, and differences alone are sent out."""
@@ -303,29 +322,21 @@ class IntervalEvaluator:
         self._present.at = at
         found = self._forms.answers(self._root.run(), at)
         empty = [_without_answers(at, found)] if self.query.semantics.report_empty else []
-        return self._collected([(at, found)], empty, 1)
+        return self._collected([(at.time[found.index], found.columns)], empty, 1)
 
-    def _collected(self, parts: list[tuple[Instants, Sent]], empty: list[Ids], evaluations: int) -> Answers:
+    def _collected(
+        self, parts: Sequence[tuple[Ids, Mapping[str, Ids]]], empty: Sequence[Ids], evaluations: int
+    ) -> Answers:
         self._evaluations += evaluations
-        columns: Mapping[str, Ids]
-        none = _NONE
         if not parts and not empty:
             if evaluations != self._silent.evaluations:
-                self._silent = Answers(none, self._nothing, none, evaluations)
+                self._silent = Answers(_NONE, self._nothing, _NONE, evaluations)
             return self._silent
-        if not parts:
-            columns = self._nothing
-            times = none
-        elif len(parts) == 1:
-            (at, found) = parts[0]
-            times, columns = at.time[found.index], found.columns
-        else:
-            times = np.concatenate([at.time[found.index] for at, found in parts])
-            columns = {
-                name: np.concatenate([found.columns[name] for _, found in parts])
-                for name in self._forms.columns
-            }
-        return Answers(times, columns, np.concatenate(empty) if empty else none, evaluations)
+        at, columns = (_NONE, self._nothing) if not parts else parts[0]
+        if len(parts) > 1:
+            at = np.concatenate([when for when, _ in parts])
+            columns = {name: np.concatenate([found[name] for _, found in parts]) for name in self._nothing}
+        return Answers(at, columns, np.concatenate(empty) if empty else _NONE, evaluations)
 
     # State
 

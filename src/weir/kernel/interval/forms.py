@@ -17,8 +17,10 @@ from weir.kernel.functions.fresh import blank_node, solution_text
 from weir.kernel.interval.describing import Descriptions
 from weir.kernel.interval.expressions import Terms
 from weir.kernel.interval.expressions.terms import TermClass
-from weir.kernel.interval.gathering import Gathered
+from weir.kernel.interval.fused import distinct_join
+from weir.kernel.interval.inputs import WindowInput
 from weir.kernel.interval.instants import Instants
+from weir.kernel.interval.joining import Joining
 from weir.kernel.interval.keys import codes, firsts
 from weir.kernel.interval.operators import clip, uncovered, unite
 from weir.kernel.interval.r2s import sent
@@ -34,10 +36,11 @@ ANSWER = "boolean"
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """Answers by index of their instants, ascending."""
+    """Answers by index of their instants, ascending; or by their times, where those are known."""
 
     index: Ids
     columns: Mapping[str, Ids]
+    at: Ids | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +138,6 @@ class Forms:
                 index, places = sent(rows, at, operator)
                 if not len(index):
                     return _NO_TRIPLES
-                found = self._quickly(rows) if places is None else None
-                if found is not None:
-                    return found
                 return _set_of_triples(
                     [self._instances(nodes, rows, places, index, at) for nodes in self._template]
                 )
@@ -202,21 +202,28 @@ class Forms:
             return index, columns
         return index[good], [column if isinstance(column, int) else column[good] for column in columns]
 
-    def _quickly(self, rows: Relation) -> Sent | None:
-        """The triples of a large join with one template, where each row has one instant."""
-        columns = rows.columns
-        if not isinstance(columns, Gathered) or len(self._template) != 1:
+    def quickly(self, root: Joining, at: Instants) -> Sent | Relation | None:
+        """The triples of a join without its last one made, or Γ if that did not work out.
+
+        Applies where all that is new is sent: each row of the flow is an evaluation's, and gone before the
+        next. None where the plan is not of the kind.
+        """
+        pending = root.until_last()
+        if pending is None:
             return None
-        nodes = self._template[0]
-        names = [node for node in nodes if isinstance(node, str)]
-        if not self._walkable or rows.optional.intersection(names):
-            return None
-        found = columns.distinct(names)
-        if found is None:
-            return None
-        index, values = found
-        made = [_whole(node, index) if isinstance(node, int) else values[str(node)] for node in nodes]
-        return Sent(index, dict(zip(TRIPLE, made, strict=True)))
+        flow, last = pending
+        if isinstance(last, WindowInput) and len(flow):
+            padded = np.append(at.emitted, False)
+            new = bool(padded[flow.start].all()) and not padded[flow.end].any() and flow.start.min() > 0
+            found = distinct_join(flow, last, self.wanted or (), at.time) if new else None
+            if found is not None:
+                times, values = found
+                made = [
+                    _filled(node, len(times)) if isinstance(node, int) else values[str(node)]
+                    for node in self._template[0]
+                ]
+                return Sent(_NONE, dict(zip(TRIPLE, made, strict=True)), times)
+        return last.join(flow) if len(flow) else Relation.empty()
 
     def _allowed(self, column: Ids, position: int) -> Mask:
         """Subjects are no literals, predicates are IRIs."""

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-import numpy as np
-
 from weir.kernel.interval.keys import codes
 from weir.rdf.columns import Ids
 
@@ -73,36 +71,24 @@ class Gathered(Mapping[str, Ids]):
     def __contains__(self, name: object) -> bool:
         return name in self._right or name in self._left
 
-    def distinct(self, names: Sequence[str]) -> tuple[Ids, dict[str, Ids]] | None:
-        """The distinct combinations of instant and ``names``, in the order of instants.
-
-        The sides are small and the pairs are many: both sides' distinct values are numbered, and a pair
-        marks its place in the table of all combinations. None where that does not apply.
-        """
-        if self._start is None or not all(name in self for name in names):
+    def grouped(self, names: Sequence[str]) -> tuple[Ids, Ids, dict[str, Ids]] | None:
+        """As ``groups_of``, found among the fewer rows of the left side; None where it takes the right."""
+        if self._start is None or any(name in self._right for name in names):
             return None
-        mine = [name for name in names if name in self._left and name not in self._right]
-        other = [name for name in names if name in self._right]
-        groups, group_rows = codes([self._start, *(self._left[name] for name in mine)], len(self._start))
-        low = int(self._right_rows.min()) if len(self._right_rows) else 0
-        high = int(self._right_rows.max()) + 1 if len(self._right_rows) else 0
-        numbers, number_rows = codes([self._right[name][low:high] for name in other], high - low)
-        width = max(len(number_rows), 1)
-        if len(group_rows) * width > _TABLE:
-            return None
-        order = np.argsort(group_rows)
-        rank = np.empty(len(order), np.int64)
-        rank[order] = np.arange(0, len(order) * width, width)
-        marks = np.zeros(len(order) * width, np.bool_)
-        marks[rank[groups][self._left_rows] + numbers[self._right_rows - low]] = True
-        places = marks.nonzero()[0]
-        group = places // width
-        chosen = group_rows[order][group]
-        partner = number_rows[places - group * width] + low
-        columns = {name: self._left[name][chosen] for name in mine}
-        for name in other:
-            columns[name] = self._right[name][partner]
-        return self._start[chosen], columns
+        numbers, rows = codes([self._start, *(self._left[name] for name in names)], len(self._start))
+        return (
+            numbers[self._left_rows],
+            self._start[rows],
+            {name: self._left[name][rows] for name in names},
+        )
 
 
-_TABLE = 1 << 22
+def groups_of(
+    columns: Mapping[str, Ids], start: Ids, names: Sequence[str]
+) -> tuple[Ids, Ids, dict[str, Ids]]:
+    """Numbers of the distinct combinations of instant and ``names``; the instant and values of each."""
+    found = columns.grouped(names) if isinstance(columns, Gathered) else None
+    if found is not None:
+        return found
+    numbers, rows = codes([start, *(columns[name] for name in names)], len(start))
+    return numbers, start[rows], {name: columns[name][rows] for name in names}

@@ -315,6 +315,18 @@ class WindowInput:
             left, right, start, finish = left[kept], right[kept], start[kept], finish[kept]
         return self._merged(flow, left, right, start, finish, None)
 
+    def takes_ranges(self, flow: Relation) -> bool:
+        """Whether a range of positions is all that tells what of the window each row of a flow can see."""
+        return self._superseded is None and not flow.optional and _instantaneous(flow)
+
+    def ranges(self, flow: Relation) -> tuple[Ids, Ids, int, int]:
+        """The range of positions that each row of a flow can see, and the range of all of them."""
+        return (*self._visible(flow), *self._shown())
+
+    def column(self, name: str) -> Ids:
+        """The live rows of a variable."""
+        return self._column(name)
+
     def _at_once(self, flow: Relation, on: tuple[str, ...]) -> tuple[Ids, Ids] | None:
         """Pairs for a few rows of one instant, to which the same rows of the window are visible."""
         starts = flow.start.tolist()
@@ -453,10 +465,11 @@ class StaticInput:
             if not seen.all():
                 left, right, start, end = left[seen], right[seen], start[seen], end[seen]
         own = {name: column for name, column in self.view.columns.items() if name not in flow.columns}
+        instant = flow.start if self._since is None and _instantaneous(flow) else None
         optional = flow.optional
         if self.view.optional:
             optional |= self.view.optional.difference(flow.columns)
-        return Relation(gathered(flow.columns, left, own, right), start, end, optional)
+        return Relation(gathered(flow.columns, left, own, right, instant), start, end, optional)
 
     def _probe(self, flow: Relation, on: tuple[str, ...]) -> tuple[Ids, Ids]:
         """Pairs (row of the flow, row of the view); what was estimated is not looked up again."""

@@ -165,6 +165,10 @@ class Joining(Operator):
             return found[0]
         return union(*found) if found else Relation.empty(self.variables)
 
+    def until_last(self) -> tuple[Relation, Input] | None:
+        """What ``changes`` does but for the last join, where there is just one flow."""
+        return self.router.until_last(self._inputs(), self._conditions)
+
     def within(self, seed: Relation, key: str) -> Relation:
         read = frozenset().union(*(reads for reads, _ in self.checks))
         start = seed.keep([key, *(name for name in seed.columns if name in read or name in self.variables)])

@@ -96,6 +96,25 @@ class Router:
             steady.add(id(each))
         return found
 
+    def until_last(
+        self, inputs: Sequence[Input], conditions: Sequence[Condition]
+    ) -> tuple[Relation, Input] | None:
+        """As ``changes`` where there is one flow: all of it but the last join; None where there are several
+        flows, or conditions, or fewer joins."""
+        moving = [each for each in inputs if not each.steady]
+        sources = [each for each in moving if not _at_hand(each) or not each.has_stable()]
+        if conditions or len(inputs) < 2 or not sources:
+            return None
+        rest = [other for other in inputs if other is not sources[0]]
+        flow, steps = sources[0].changed(), [sources[0].name]
+        while len(rest) > 1 and len(flow):
+            chosen = self._next(flow, rest)
+            rest.remove(chosen)
+            flow = chosen.join(flow)
+            steps.append(chosen.name)
+        self.routes.note([*steps, rest[0].name])
+        return flow, rest[0]
+
     def _flow(
         self,
         name: str,

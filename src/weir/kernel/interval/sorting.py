@@ -60,13 +60,31 @@ class SortedKeys:
             return none, none
         rank = self._distinct.searchsorted(probes)
         np.minimum(rank, len(self._distinct) - 1, out=rank)
+        known = self._distinct[rank] == probes
         rows = len(self.order)
-        base = rank * rows
-        first = self._placed.searchsorted(base + np.clip(low, 0, rows))
-        last = self._placed.searchsorted(base + np.clip(high, 0, rows))
-        counts = np.maximum(last - first, 0)
-        counts[self._distinct[rank] != probes] = 0
+        rank *= rows
+        first = _search(self._placed, rank + np.clip(low, 0, rows))
+        counts = _search(self._placed, rank + np.clip(high, 0, rows))
+        counts -= first
+        np.maximum(counts, 0, out=counts)
+        counts *= known
         return first, counts
+
+
+_MANY = 1 << 9
+
+
+def _search(ordered: Ids, values: Ids) -> Ids:
+    """``searchsorted``, which is several times faster for values that ascend: many are sorted first."""
+    if len(values) < _MANY:
+        return ordered.searchsorted(values)
+    bits = (len(values) - 1).bit_length()
+    packed = values << bits
+    packed |= np.arange(len(values))
+    packed.sort()
+    found = np.empty(len(values), np.int64)
+    found[packed & ((1 << bits) - 1)] = ordered.searchsorted(packed >> bits)
+    return found
 
 
 def spread(first: Ids, counts: Ids) -> tuple[Ids, Ids]:
