@@ -160,8 +160,8 @@ class _Bench:
     def at_equal_results(self) -> None:
         """More and more queries, chosen so that a triple has as many results however many there are."""
         points = (100, 1000, 10_000) if self.quick else (100, 300, 1000, 3000, 10_000, 30_000)
-        target = 10.0
-        pool = walks(self.data.energy, replace(DEFAULT, queries=2 * points[-1], seed=11))
+        target = 25.0
+        pool = walks(self.data.energy, replace(DEFAULT, queries=3 * points[-1], seed=11, constant=1.0))
         rates = self._rates(pool)
         runs: dict[int, dict[str, Speed]] = {}
         for count in points:
@@ -242,14 +242,13 @@ def choose(rates: NDArray[np.float64], count: int, target: float) -> Ids:
     """
     wanted = target / count
     random = np.random.default_rng(5)
-    below, above = np.flatnonzero(rates <= wanted), np.flatnonzero(rates > wanted)
+    order = random.permutation(len(rates))
+    below, above = order[rates[order] <= wanted], order[rates[order] > wanted]
     low, high = float(rates[below].mean()), float(rates[above].mean())
-    share = min(max((wanted - low) / (high - low), 0.0), 1.0)
-    many = min(round(count * share), len(above))
-    few = min(count - many, len(below))
-    return np.concatenate(
-        [random.choice(above, many, replace=False), random.choice(below, few, replace=False)]
-    )
+    many = min(max(round(count * (wanted - low) / (high - low)), 0), len(above), count)
+    if count - many > len(below):
+        raise ValueError(f"{len(rates)} queries are too few to choose {count} of {target} results from")
+    return np.concatenate([above[:many], below[: count - many]])
 
 
 def _table(runs: dict[int, dict[str, Speed]]) -> dict[str, Any]:

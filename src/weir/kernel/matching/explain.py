@@ -17,7 +17,7 @@ _MOST = 20
 
 
 def explain_all(shared: SharedEvaluator) -> str:
-    """The whole query set, one block per set of conjunctions, then templates, then queries by themselves."""
+    """The whole query set, one block per set of conjunctions, then templates, then single queries."""
     lines = [f"{_count(len(shared), 'query', 'queries')}"]
     for (window, semantics), generations in shared.sets.items():
         for generation in generations:
@@ -32,7 +32,7 @@ def explain_all(shared: SharedEvaluator) -> str:
         lines.append(f"template of {_count(len(part), 'query', 'queries')}: {rows} different, evaluated once")
         lines.append(f"  {_some(list(part.readers))}")
     if shared.own:
-        lines += ["", f"{_count(len(shared.own), 'query', 'queries')} by itself or themselves"]
+        lines += ["", f"evaluated singly: {_count(len(shared.own), 'query', 'queries')}"]
         lines += [f"  {part.name}: {part.reason}" for part in shared.own]
     return "\n".join(lines) + "\n"
 

@@ -1,0 +1,100 @@
+"""Shapes: which queries are the same up to constants and names, and which have to stay alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from weir.language import parse
+from weir.plan.conjunctions import Conjunction, conjunction
+from weir.plan.templates import NUMBER, Instance, instance, template
+
+HEAD = "FROM NAMED WINDOW <w> ON STREAM <s> [RANGE PT10S STEP PT1S] WHERE { "
+
+
+def shape(text: str) -> Instance:
+    found = instance(parse(text))
+    assert isinstance(found, Instance), found
+    return found
+
+
+def test_constants_of_patterns_and_comparisons_become_parameters():
+    one = shape("SELECT ?s " + HEAD + "WINDOW <w> { ?s <p> <a> ; <q> ?v FILTER (?v > 10) } }")
+    two = shape("SELECT ?x " + HEAD + "WINDOW <w> { ?x <p> <b> ; <q> ?y FILTER (?y > 99) } }")
+    assert one.shape == two.shape
+    assert {str(term) for term in one.constants} == {
+        "<a>",
+        '"10"^^<http://www.w3.org/2001/XMLSchema#integer>',
+    }
+    assert one.constants != two.constants
+    assert (one.names, two.names) == ((("v0", "s"),), (("v0", "x"),))
+
+
+def test_predicates_stay_in_the_shape():
+    one = shape("SELECT * " + HEAD + "WINDOW <w> { ?s <p> ?o OPTIONAL { ?o <q> <a> } } }")
+    two = shape("SELECT * " + HEAD + "WINDOW <w> { ?s <p> ?o OPTIONAL { ?o <r> <a> } } }")
+    assert one.shape != two.shape
+
+
+def test_names_of_windows_do_not_matter_but_windows_do():
+    one = "SELECT * FROM NAMED WINDOW <w> ON <s> [RANGE PT1S STEP PT1S] WHERE { WINDOW <w> { ?s <p> <a> } }"
+    assert shape(one).shape == shape(one.replace("<w>", "<other>")).shape
+    assert shape(one).shape != shape(one.replace("RANGE PT1S", "RANGE PT2S")).shape
+
+
+def test_the_template_carries_the_number_of_the_query():
+    one = shape("SELECT ?s " + HEAD + "WINDOW <w> { { ?s <p> <a> } UNION { ?s <q> <b> } } }")
+    query = template(one.shape, [(0, one.constants), (1, one.constants)])
+    assert query.form.variables[-1] == NUMBER
+    assert query.pattern.variables[-1] == NUMBER
+
+
+def test_identical_queries_need_no_number():
+    one = shape("SELECT ?s " + HEAD + "WINDOW <w> { ?s <p> ?o MINUS { ?s <q> <b> } } }")
+    assert one.shape.parameters == ()
+    assert template(one.shape, []) == one.shape.query
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("ASK " + HEAD + "WINDOW <w> { ?s <p> <a> } }", "not a SELECT"),
+        ("SELECT * " + HEAD + "WINDOW <w> { ?s <p> <a> } } LIMIT 2", "ORDER BY, LIMIT or OFFSET"),
+        ("SELECT * " + HEAD + "WINDOW <w> { ?s <p> <a> } BIND (RAND() AS ?r) }", "RAND, which is seeded"),
+        ("SELECT (COUNT(*) AS ?n) " + HEAD + "WINDOW <w> { ?s <p> <a> } }", "aggregates without GROUP BY"),
+        ("SELECT * " + HEAD + "WINDOW <w> { ?s <p> <a> } SERVICE <e> { ?s <q> ?o } }", "SERVICE"),
+    ],
+)
+def test_what_cannot_be_shared_says_why(text, reason):
+    found = instance(parse(text))
+    assert isinstance(found, str)
+    assert reason in found
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("SELECT * " + HEAD + "WINDOW <w> { ?s <p> <a> FILTER (?s != <b>) } }", "more than triple patterns"),
+        ("SELECT * " + HEAD + "WINDOW <w> { ?s <p> <a> } ?s <p> ?o }", "more than triple patterns"),
+        ("SELECT (COUNT(*) AS ?n) " + HEAD + "WINDOW <w> { ?s <p> <a> } }", "more than triple patterns"),
+        ("SELECT * " + HEAD + "WINDOW <w> { ?s <p> <a> } } LIMIT 3", "a solution modifier"),
+        ("CONSTRUCT { ?s <p> <a> } " + HEAD + "WINDOW <w> { ?s <p> <a> } }", "not a SELECT"),
+    ],
+)
+def test_what_is_no_conjunction_says_why(text, reason):
+    found = conjunction(parse(text))
+    assert isinstance(found, str)
+    assert reason in found
+
+
+def test_patterns_in_several_groups_are_one_conjunction():
+    found = conjunction(
+        parse("SELECT DISTINCT ?s " + HEAD + "WINDOW <w> { ?s <p> ?o } WINDOW <w> { ?o <q> <a> } }")
+    )
+    assert isinstance(found, Conjunction)
+    assert (len(found.patterns), found.distinct) == (2, True)
+
+
+def test_a_window_in_the_default_graph_needs_the_default_graph_to_itself():
+    query = parse("SELECT * FROM WINDOW <w> ON STREAM <s> [TRIPLES 5] WHERE { ?s <p> ?o }")
+    assert isinstance(conjunction(query), Conjunction)
+    assert conjunction(query, bare_default=False) == "its patterns may match static triples"
