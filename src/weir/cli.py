@@ -14,11 +14,12 @@ import typer
 
 from weir.background.fragments import Options, result_lines
 from weir.background.fragments import follow as following
+from weir.background.graphs.library import Library
 from weir.background.graphs.remote import RemoteGraph, fetch, is_url, kept
 from weir.console import load_with_progress, summary
 from weir.engine import Engine, sink_for
 from weir.errors import CheckpointError, SyntaxError, TranslationError, UsageError, WeirError
-from weir.explain import explain_text
+from weir.explain import analyze_text, explain_text
 from weir.language import parse
 from weir.language.translation import translate as translated
 
@@ -118,10 +119,38 @@ def load(
 
 
 @app.command()
-def explain(query: QueryFile, dialect: DialectOption = "auto") -> None:
-    """Show every stage of a query, and how it would run."""
+def explain(
+    query: QueryFile,
+    dialect: DialectOption = "auto",
+    analyze: Annotated[
+        bool, typer.Option("--analyze", help="Also run it on the given files, and count what was done.")
+    ] = False,
+    stream: Annotated[
+        list[str] | None, typer.Option(help="With --analyze: a stream, IRI=FILE.", metavar="IRI=FILE")
+    ] = None,
+    graph: Annotated[
+        list[str] | None, typer.Option(help="With --analyze: a named graph, IRI=FILE.", metavar="IRI=FILE")
+    ] = None,
+    default_graph: Annotated[
+        list[Path] | None, typer.Option(help="With --analyze: the default graph.", metavar="FILE")
+    ] = None,
+) -> None:
+    """Show every stage of a query, and how it would run; with --analyze, how it did."""
     with reported():
-        typer.echo(explain_text(parse(_read(query), dialect=dialect, file=str(query))))
+        parsed = parse(_read(query), dialect=dialect, file=str(query))
+        typer.echo(explain_text(parsed))
+        if analyze:
+            library = Library()
+            for text in graph or ():
+                iri, source = _pair(text, "--graph", "IRI=FILE")
+                library.add(iri, Path(source))
+            for path in default_graph or ():
+                library.add(None, path)
+            pairs = [_pair(text, "--stream", "IRI=FILE") for text in stream or ()]
+            missing = [name for name in parsed.streams if isinstance(name, str) and name not in dict(pairs)]
+            if missing:
+                raise UsageError(f"no file for the stream <{missing[0]}>", hint=f"--stream {missing[0]}=FILE")
+            typer.echo("\n" + analyze_text(parsed, {iri: Path(path) for iri, path in pairs}, library))
 
 
 @app.command()

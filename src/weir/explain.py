@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from weir.background.graphs.library import Library
 from weir.background.service.resolver import ServiceResolver
 from weir.kernel.background import Background
+from weir.kernel.batch import Batch, Slab
 from weir.kernel.evaluator import choose_evaluator
 from weir.language.explain import stages
 from weir.language.query import Query
 from weir.rdf.dictionary import Dictionary
+from weir.rdf.lines import parse_lines
 from weir.runtime.demand import Wanted, demands
 
 
@@ -41,3 +50,51 @@ def _pattern(wanted: Wanted) -> str:
     places = (wanted.subject, wanted.predicate, wanted.object)
     text = " ".join("?" if term is None else str(term) for term in places)
     return text if wanted.graph is None else f"{text} in {wanted.graph}"
+
+
+SAMPLE = 1 << 26
+"""The most bytes of a stream that ``analyze`` looks at."""
+
+
+def analyze_text(query: Query, streams: Mapping[str, Path], graphs: Library) -> str:
+    """The query run over the beginning of its ``.tnq`` files, without Spark: what was done, how often."""
+    dictionary = Dictionary()
+    shelf = graphs.open(dictionary)
+    background = shelf.extract(query, tuple(streams))
+    services = ServiceResolver(dictionary)
+    choice = choose_evaluator(query, background, dictionary, streams=tuple(streams), services=services)
+    batches = {iri: _batch(path, dictionary) for iri, path in streams.items()}
+    answers = choice.evaluator.advance(Slab(batches, through=0, end=True))
+    lines = [f"answers: {len(answers.at):,} in {answers.evaluations:,} evaluations"]
+    lines += _counters(choice.evaluator.statistics())
+    return "== analysis ==\n" + "\n".join(lines)
+
+
+def _batch(path: Path, dictionary: Dictionary) -> Batch:
+    with open(path, "rb") as file:
+        data = file.read(SAMPLE)
+        data += file.readline()
+    found = parse_lines(data, scope=path.name, key=dictionary.key)
+    for terms in found.columns:
+        known = terms.ids > 0
+        dictionary.add(terms.ids[known], terms.texts.filter(known).to_list())
+    order = np.argsort(found.time, kind="stable")
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    rows = np.argsort(rank[found.message], kind="stable")
+    columns = [terms.column[rows] for terms in found.columns]
+    return Batch(
+        found.time[order], found.triples[order], rank[found.message][rows], found.place[rows], *columns
+    )
+
+
+def _counters(values: Mapping[str, Any], indent: str = "") -> list[str]:
+    lines: list[str] = []
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            lines.append(f"{indent}{name.replace('_', ' ')}:" + ("" if value else " none"))
+            lines += _counters({str(key): each for key, each in value.items()}, indent + "    ")
+        else:
+            shown = f"{value:,}" if isinstance(value, int) else value
+            lines.append(f"{indent}{name.replace('_', ' ')}: {shown if shown != [] else 'none'}")
+    return lines
