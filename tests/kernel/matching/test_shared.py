@@ -39,6 +39,7 @@ from weir.language.windows import (
     WindowDeclaration,
     WindowSemantics,
 )
+from weir.plan.querysets import Drop, Register
 from weir.rdf.dictionary import Dictionary
 
 
@@ -174,3 +175,11 @@ def test_later_sets_join_the_first_once_nothing_older_is_alive(kind, content):
         assert len(generations) == 1
     for name, (query, first) in queries.items():
         assert answered(found[name], query) == alone(query, given_slabs[first:], dictionary), (name, query)
+
+
+def test_commands_register_and_drop():
+    rng = Random(3)
+    query = conjunctive(rng, declaration(rng), semantics(rng))
+    shared = SharedEvaluator(Background(), Dictionary())
+    shared.apply([Register("a", query), Register("b", query), Drop("a")])
+    assert list(shared.queries) == ["b"]

@@ -143,6 +143,20 @@ class SetAnswers:
         order = np.lexsort((at, channel))
         return channel[order], at[order], values[:, order]
 
+    def routed(self) -> tuple[Ids, Ids, NDArray[np.int64]]:
+        """All results once per query that gets them: the query's number in ``headers``, time, values.
+
+        A query's ``Header`` tells which column is which of its variables.
+        """
+        channel, at, values = self.table
+        reads = np.array([header.channel for header in self.headers.values()], np.int64)
+        queries = np.argsort(reads, kind="stable")
+        first = np.searchsorted(reads[queries], channel)
+        counts = self.members[channel]
+        row = np.repeat(np.arange(len(channel)), counts)
+        place = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts - first, counts)
+        return queries[place], at[row], values[:, row]
+
     def of(self, query: str) -> Answers:
         """One query's answers, in the order of time."""
         header = self.headers[query]

@@ -25,6 +25,7 @@ from weir.kernel.matching.snapshot import dump, load
 from weir.language.query import Query, Semantics
 from weir.language.windows import WindowDeclaration
 from weir.plan.conjunctions import Conjunction, conjunction
+from weir.plan.querysets import Command, Drop, Register
 from weir.plan.templates import Instance, Shape, instance, template
 from weir.rdf.columns import Ids
 from weir.rdf.dictionary import Dictionary
@@ -120,6 +121,15 @@ class SharedEvaluator:
             for key, generations in self._sets.items()
             if (merged := absorb(generations, self._dictionary))
         }
+
+    def apply(self, commands: Iterable[Command], since: int = 0) -> None:
+        """Register and drop as a stream of commands says, in its order."""
+        for command in commands:
+            match command:
+                case Register(name, query):
+                    self.add({name: query}, since)
+                case Drop(name):
+                    self.drop([name])
 
     # Slabs
 

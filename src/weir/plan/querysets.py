@@ -1,0 +1,83 @@
+"""Many queries at once: from one text, and as commands that come in a stream.
+
+A text holds several queries, parted by lines of three hyphens. A query is called by its REGISTERed name or
+else by the text's own name and a number. A command is a line of JSON: ``{"register": NAME, "query": TEXT}``,
+with a ``dialect`` if it is to be told, or ``{"drop": NAME}``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from weir.errors import SyntaxError, UsageError
+from weir.language import Query, parse
+
+_PARTING = re.compile(r"^---+[ \t]*\r?$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """Register ``query`` under ``name``."""
+
+    name: str
+    query: Query
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """Forget the query called ``name``."""
+
+    name: str
+
+
+Command: TypeAlias = Register | Drop
+
+
+def parse_queries(text: str, name: str = "query", dialect: str = "auto") -> dict[str, Query]:
+    """The queries of a text by name; errors count lines from the top of the whole text."""
+    found: dict[str, Query] = {}
+    line = 0
+    for number, part in enumerate(_PARTING.split(text), 1):
+        if part.strip():
+            query = _parsed(part, line, text, name, dialect)
+            own = query.output or f"{name}-{number}"
+            if own in found:
+                raise UsageError(f"two queries are called {own!r}", detail=f"the second is number {number}")
+            found[own] = query
+        line += part.count("\n")
+    return found
+
+
+def _parsed(part: str, line: int, text: str, name: str, dialect: str) -> Query:
+    try:
+        return parse(part, dialect=dialect)
+    except SyntaxError as error:
+        raise SyntaxError(
+            error.primary,
+            line=error.line + line,
+            column=error.column,
+            source=text,
+            file=error.file or name,
+            hint=error.hint,
+        ) from None
+
+
+def parse_command(line: str) -> Command:
+    """The command that one line of a stream of commands holds."""
+    try:
+        values = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise UsageError("a command is a line of JSON", detail=str(error)) from None
+    match values:
+        case {"drop": str(name)}:
+            return Drop(name)
+        case {"register": str(name), "query": str(text)}:
+            return Register(name, parse(text, dialect=str(values.get("dialect", "auto"))))
+    raise UsageError(
+        "a command that is not known",
+        detail=line.strip()[:200],
+        hint='write {"register": NAME, "query": TEXT} or {"drop": NAME}',
+    )
