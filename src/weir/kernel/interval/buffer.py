@@ -44,6 +44,11 @@ class Buffer:
         """The kept rows of a column, as a view."""
         return self._data[place, self._head : self._tail]
 
+    def row(self, position: int, places: Sequence[int]) -> tuple[int, ...]:
+        """Some values of the row at a position among those kept."""
+        data, at = self._data, self._head + position
+        return tuple([data.item(place, at) for place in places])
+
     def append(self, columns: Sequence[Ids]) -> None:
         """New rows, one array a column."""
         count = len(columns[0])

@@ -91,6 +91,7 @@ class IntervalEvaluator:
         self._evaluations = 0
         self._quiet = 0
         self._skipped = 0
+        self._vain = 0
         self._arrived = 0
         self._declare()
         self._expectant = list(self.streams.windows.values())
@@ -218,10 +219,14 @@ class IntervalEvaluator:
             return self._collected([], [], 0)
         if self._arrived >= _GROWTH or self.query.semantics.report_empty:
             return None
-        if self._barren(times):
-            self._skipped += 1
-            self._clock.passed(times)
-            return self._collected([], [], 1)
+        if self._vain < _IN_VAIN or not self._evaluations & 15:
+            # Asking is cheap, but in vain for queries that find something nearly every time.
+            if self._barren(times):
+                self._vain = 0
+                self._skipped += 1
+                self._clock.passed(times)
+                return self._collected([], [], 1)
+            self._vain += 1
         if self._walk is None:
             return None
         time = times.item(0)
@@ -408,6 +413,7 @@ class IntervalEvaluator:
 
 _NONE = np.empty(0, np.int64)
 _LONG = 1024
+_IN_VAIN = 8
 _GROWTH = 256
 """Rows and messages that may arrive before what has expired is looked for again."""
 

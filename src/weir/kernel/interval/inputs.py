@@ -105,6 +105,7 @@ class WindowInput:
         self._rows = track.rows
         self._columns = tuple((name, track.place(column)) for name, column in self._names.items())
         self._place = dict(self._columns)
+        self._spots = tuple(place for _, place in self._columns)
         self._coordinate = track.place(self._by)
         self._later = track.place("later") if track.keeping is Keeping.LATEST else None
         self._seen = (LOWEST, -1, 0, 0)
@@ -147,22 +148,27 @@ class WindowInput:
 
         None if some was, or if more than a few are new: only the newest rows are looked at.
         """
-        where = self._rows.column(self._coordinate)
-        before, now = self.window.reach(time - 1), self.window.reach(time)
+        rows = self._rows
+        where = rows.column(self._coordinate)
+        window = self.window
+        before, now = window.reach(time - 1), window.reach(time)
         found: list[tuple[int, ...]] = []
-        for place in range(len(where) - 1, -1, -1):
+        place = len(where)
+        while place:
+            place -= 1
             coordinate = where.item(place)
             if coordinate >= now:
                 continue
             if coordinate < before:
-                least = self.window.least(time - 1)
+                least = window.least(time - 1)
                 if least is None or coordinate >= least:
                     return None
                 break
             if len(found) == FEW:
                 return None
-            found.append(tuple([self._rows.column(column).item(place) for _, column in self._columns]))
-        found.reverse()
+            found.append(rows.row(place, self._spots))
+        if len(found) > 1:
+            found.reverse()
         return found
 
     def lookup(self, on: tuple[str, ...], rest: tuple[str, ...]) -> Lookup:

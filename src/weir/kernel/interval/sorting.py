@@ -62,29 +62,33 @@ class SortedKeys:
         np.minimum(rank, len(self._distinct) - 1, out=rank)
         known = self._distinct[rank] == probes
         rows = len(self.order)
-        rank *= rows
-        first = _search(self._placed, rank + np.clip(low, 0, rows))
-        counts = _search(self._placed, rank + np.clip(high, 0, rows))
-        counts -= first
+        if len(probes) > _MANY and len(self._distinct) * rows <= _TABLE:
+            counted = self._counted
+            first = counted[rank, np.clip(low, 0, rows)]
+            counts = counted[rank, np.clip(high, 0, rows)]
+            counts -= first
+            first += self._offsets[rank]
+        else:
+            rank *= rows
+            first = self._placed.searchsorted(rank + np.clip(low, 0, rows))
+            counts = self._placed.searchsorted(rank + np.clip(high, 0, rows))
+            counts -= first
         np.maximum(counts, 0, out=counts)
         counts *= known
         return first, counts
 
+    @cached_property
+    def _counted(self) -> Ids:
+        """For each key, how many of its rows lie before each position: a probe is then a look at a table."""
+        rank = np.empty(len(self.order), np.int64)
+        rank[self.order] = np.repeat(np.arange(len(self._distinct)), np.diff(self._offsets))
+        counted = np.zeros((len(self._distinct), len(rank) + 1), np.int64)
+        np.cumsum(rank == np.arange(len(self._distinct))[:, None], axis=1, out=counted[:, 1:])
+        return counted
+
 
 _MANY = 1 << 9
-
-
-def _search(ordered: Ids, values: Ids) -> Ids:
-    """``searchsorted``, which is several times faster for values that ascend: many are sorted first."""
-    if len(values) < _MANY:
-        return ordered.searchsorted(values)
-    bits = (len(values) - 1).bit_length()
-    packed = values << bits
-    packed |= np.arange(len(values))
-    packed.sort()
-    found = np.empty(len(values), np.int64)
-    found[packed & ((1 << bits) - 1)] = ordered.searchsorted(packed >> bits)
-    return found
+_TABLE = 1 << 17
 
 
 def spread(first: Ids, counts: Ids) -> tuple[Ids, Ids]:
