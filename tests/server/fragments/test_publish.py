@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 
 import pytest
 
+import weir
 from fragments_kit import ANNOTATIONS, EX, SECOND, T0, Crank, texts, updates
 from weir.background.fragments import Options
+from weir.background.fragments.follow import term_json
 from weir.errors import UsageError
-from weir.rdf.annotation import FOREVER, Annotation
+from weir.kernel.reference import Message, evaluations
+from weir.rdf.annotation import FOREVER, Annotation, Fact, Labeling, Method, time_text
+from weir.rdf.terms import IRI
 from weir.server.fragments import Dataset, FragmentsApp, Publisher
 
 STAMP = "2023-11-14T22:13:{:02d}.000Z"
@@ -94,6 +99,59 @@ def test_published_results_are_followed(annotation: Annotation) -> None:
     assert {second: rows for second, rows in by_time.items() if second in expected} == expected
 
 
+WINDOWED = f"""
+PREFIX : <{EX}>
+REGISTER RSTREAM <crowded> AS
+SELECT ?room (COUNT(?person) AS ?people)
+FROM NAMED WINDOW <w> ON <rfid> [RANGE 4s STEP 2s]
+WHERE {{ WINDOW <w> {{ ?person :in ?room }} }}
+GROUP BY ?room
+"""
+
+
+def test_a_continuous_query_is_followed_through_its_fragments() -> None:
+    """RSTREAM of a window, evaluated every 2 s, published with that period: at every time the client sees
+    the result of the last evaluation."""
+    parsed = weir.parse(WINDOWED)
+    messages = [
+        Message(
+            T0 + second * SECOND,
+            [(IRI(f"{EX}p{second % 3}"), IRI(f"{EX}in"), IRI(f"{EX}r{second // 5}"), None)],
+        )
+        for second in range(12)
+    ]
+    done = evaluations(parsed, {"rfid": messages}, end=False)
+    clock = Crank()
+    dataset = Dataset("d", annotation=Annotation(Method.GRAPHS, Labeling.INTERVAL))
+    publisher = Publisher(dataset, period=2 * SECOND, prefix=EX, clock=clock.now)
+    for evaluated in done:
+        publisher.write(
+            {
+                "query": "crowded",
+                "at": evaluated.at,
+                "op": "R",
+                "bindings": {name: term_json(term) for name, term in row.items()},
+            }
+            for row in evaluated.rows
+            if isinstance(row, dict)
+        )
+    app = FragmentsApp([dataset], clock=clock.now)
+    query = f"SELECT ?room ?people {{ ?row <{EX}room> ?room ; <{EX}people> ?people }}"
+    last = done[-1].at
+    options = Options(stop_when_static=False)
+    found = asyncio.run(updates(query, app, clock, until=last, options=options))
+    shown: list[str] = []
+    by_time = {}
+    for update in found:
+        for row in texts(update.removed):
+            shown.remove(row)
+        shown += texts(update.added)
+        by_time[update.at] = sorted(shown)
+    expected = {e.at: texts(e.rows) for e in done}
+    assert len(expected) >= 5
+    assert {at: rows for at, rows in by_time.items() if at in expected} == expected
+
+
 def test_results_of_a_replay_hold_from_their_arrival() -> None:
     clock = Crank(T0 + 10**6 * SECOND)
     dataset = Dataset("q")
@@ -108,3 +166,40 @@ def test_options_are_checked() -> None:
     publisher = Publisher(Dataset("q"))
     publisher.replace([("<a>", "<b>", "<c>")], T0, FOREVER)
     assert held(publisher.dataset, FOREVER - 1) == ["<a> <b> <c>"]
+
+
+def test_facts_may_be_pushed_from_another_thread_while_fragments_are_served() -> None:
+    clock = Crank()
+    dataset = Dataset("d", annotation=Annotation(Method.GRAPHS, Labeling.INTERVAL), page_size=7)
+    app = FragmentsApp([dataset], clock=clock.now)
+    stop = threading.Event()
+    failures: list[Exception] = []
+
+    def push() -> None:
+        try:
+            number = 0
+            while not stop.is_set():
+                start = T0 + number * SECOND
+                dataset.push(
+                    [
+                        Fact(f"<{EX}s{n}>", f"<{EX}p>", f'"{number}"', start, start + SECOND)
+                        for n in range(20)
+                    ],
+                    start,
+                )
+                number += 1
+        except Exception as error:
+            failures.append(error)
+
+    pusher = threading.Thread(target=push)
+    pusher.start()
+    try:
+        for page in range(300):
+            at = time_text(T0 + page * SECOND)[1:].partition('"')[0]
+            for query in ("", f"predicate={EX}p&page={page % 5 + 1}", f"at={at}", f"predicate={EX}p&at={at}"):
+                response = app.get("http://weir.test", "/d", query, "application/n-quads")
+                assert response.status in (200, 404)
+    finally:
+        stop.set()
+        pusher.join(30)
+    assert not failures and len(dataset.store) > 100

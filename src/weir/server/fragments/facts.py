@@ -56,7 +56,17 @@ class FactStore:
 
     def add(self, facts: Iterable[Fact], now: int) -> int:
         """Add facts; one that overlaps an equal one stretches it. How many were new."""
-        fresh = [fact for fact in _coalesced(facts) if not self._stretch(fact)]
+        near: dict[tuple[int, int], list[Segment]] = {}
+        fresh: list[Fact] = []
+        for fact in _coalesced(facts):
+            span = fact.start, fact.end
+            segments = near.get(span)
+            if segments is None:
+                segments = near[span] = self._overlapping(*span)
+            if not segments or not (taken := self._stretch(fact, segments)):
+                fresh.append(fact)
+            elif taken > 1:
+                near.clear()
         by_class: dict[int, list[Fact]] = {}
         for fact in fresh:
             by_class.setdefault(duration_class(fact), []).append(fact)
@@ -125,17 +135,18 @@ class FactStore:
                 for row in np.flatnonzero(segment.start < segment.end).tolist():
                     self._release(segment, row)
 
-    def _stretch(self, fact: Fact) -> bool:
-        """Whether an equal triple's overlapping facts took this one in."""
+    def _stretch(self, fact: Fact, segments: Iterable[Segment]) -> int:
+        """0 where no equal triple overlaps a fact, 1 where one held as long already, 2 where overlapping
+        ones took it in."""
         found: list[tuple[Segment, int]] = []
-        for segment in self._overlapping(fact.start, fact.end):
+        for segment in segments:
             rows = segment.matching(*fact.triple)
             if rows is not None:
                 overlap = (segment.start[rows] < fact.end) & (segment.end[rows] > fact.start)
                 overlap &= segment.start[rows] < segment.end[rows]
                 found.extend((segment, int(row)) for row in rows[overlap])
         if not found:
-            return False
+            return 0
         start = min(fact.start, *(int(segment.start[row]) for segment, row in found))
         end = max(fact.end, *(int(segment.end[row]) for segment, row in found))
         segment, row = found[0]
@@ -147,7 +158,8 @@ class FactStore:
                 other.refresh()
             self._touch(fact.predicate)
             self._refresh()
-        return True
+            return 2
+        return 1
 
     def _overlapping(self, start: int, end: int) -> list[Segment]:
         found = (self._max_end > start) & (self._min_start < end)
