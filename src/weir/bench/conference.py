@@ -123,7 +123,7 @@ def _query(
     """One query's costs, goals and agreement with the store."""
     authors = world.people.notable[: min(instances, template.instances)]
     names = [world.people.name(author) for author in authors]
-    rounds = 3
+    rounds = 3 if len(names) > 1 else 10
     again = 60 if quick else 200
     slabs: list[Cost] = []
     ones: list[Cost] = []
