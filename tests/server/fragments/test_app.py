@@ -471,6 +471,15 @@ def test_names_and_options_are_checked() -> None:
     assert json.dumps(list(app.datasets)) == "[]"
 
 
+def test_static_data_may_be_replaced() -> None:
+    app, _ = make()
+    path = label(predicate=f"{EX}label")
+    first = get(app, path)
+    app.datasets["d"].replace_static([(f"<{EX}s>", f"<{EX}label>", '"new"', "")])
+    again = get(app, path, if_none_match=first.headers["etag"])
+    assert again.status_code == 200 and page_of(again).total == 1
+
+
 def test_a_triple_that_is_static_already_is_not_pushed() -> None:
     app, _ = make()
     added = app.datasets["d"].push([Fact(f"<{EX}s1>", f"<{EX}label>", '"thing 1"@en', T0, T0 + SECOND)], T0)

@@ -157,10 +157,6 @@ def pattern_values(pattern: tuple[str | None, ...]) -> dict[str, str]:
     return {name: value_of(text) for name, text in zip(names, pattern, strict=True) if text is not None}
 
 
-def is_iri(text: str) -> bool:
-    return text.startswith("<")
-
-
 def readable(text: str) -> str:
     """A term for people: IRIs without brackets, literals by their lexical form."""
     term = parse_term(text) if text else None

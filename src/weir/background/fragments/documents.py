@@ -27,12 +27,6 @@ FORMATS: dict[str, ox.RdfFormat] = {
 }
 """Media types by the syntax that reads them."""
 
-GRAPH_FORMATS = frozenset(
-    ("application/n-quads", "application/trig", "application/ld+json", "application/json")
-)
-"""Syntaxes that keep data and metadata apart in graphs."""
-
-
 _IRI = r"<[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*>"
 _BLANK = r"_:[A-Za-z0-9_]+"
 _LITERAL = rf'"(?:[^"\\\n\r]|\\[\\"nr])*"(?:@[a-z]+(?:-[a-z0-9]+)*|\^\^{_IRI})?'

@@ -62,7 +62,6 @@ class Described(NamedTuple):
     annotation: Annotation
     total: int
     page_size: int
-    now: int
     changes: int
 
     @property

@@ -186,7 +186,6 @@ class Responder:
             annotation=dataset.annotation,
             total=total,
             page_size=dataset.page_size,
-            now=now,
             changes=selection.changes,
         )
         if media_type == HTML:
