@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
 from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import quote
@@ -16,56 +15,13 @@ from fastapi import FastAPI
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from fragments_kit import EX, SECOND, T0, Crank, client_of
+from fragments_http import NQUADS, get, label, make, page_of, run
+from fragments_kit import EX, SECOND, T0
 from weir.background.fragments.controls import HYDRA, VOID
 from weir.background.fragments.documents import FORMATS, parse_document
-from weir.background.fragments.page import Page, parse_page
 from weir.errors import UsageError
-from weir.rdf.annotation import Annotation, Fact, Labeling, Method, Quad, annotate, time_text
+from weir.rdf.annotation import Annotation, Fact, Labeling, Method, time_text
 from weir.server.fragments import Dataset, FragmentsApp, Limits, Retention
-
-STATIC: list[Quad] = [
-    *((f"<{EX}s{n}>", f"<{EX}label>", f'"thing {n}"@en', "") for n in range(25)),
-    (f"<{EX}s1>", f"<{EX}knows>", f"<{EX}s2>", f"<{EX}graph>"),
-    ("_:b0", f"<{EX}odd>", '"<&>\\" \\\\ \\n é ☃"', ""),
-]
-NQUADS = {"Accept": "application/n-quads"}
-
-
-def make(**options: Any) -> tuple[FragmentsApp, Crank]:
-    clock = Crank()
-    annotation = options.pop("annotation", Annotation())
-    data = Dataset("d", STATIC, annotation=annotation, page_size=10, limits=options.pop("limits", None))
-    return FragmentsApp([data], clock=clock.now, **options), clock
-
-
-def run(app: FragmentsApp, use: Callable[[httpx.AsyncClient], Awaitable[None]]) -> None:
-    async def inside() -> None:
-        async with client_of(app) as client:
-            await use(client)
-
-    asyncio.run(inside())
-
-
-def get(app: FragmentsApp, path: str, **headers: str) -> httpx.Response:
-    found: list[httpx.Response] = []
-
-    async def use(client: httpx.AsyncClient) -> None:
-        found.append(
-            await client.get(path, headers={**NQUADS, **{k.replace("_", "-"): v for k, v in headers.items()}})
-        )
-
-    run(app, use)
-    return found[0]
-
-
-def page_of(response: httpx.Response) -> Page:
-    media_type = response.headers["content-type"].partition(";")[0]
-    return parse_page(str(response.url), response.content, media_type, 10_000)
-
-
-def label(**fields: str) -> str:
-    return "/d?" + "&".join(f"{name}={quote(value, safe='')}" for name, value in fields.items())
 
 
 def test_a_page_has_data_counts_and_links() -> None:
@@ -308,115 +264,6 @@ def test_bindings_restrict_a_pattern() -> None:
     one = label(subject="?s", values=f"?s {{ <{EX}s3> <{EX}s4> }}")
     assert page_of(get(app, one)).total == 2
     assert page_of(get(app, label(subject="?s", values="(?s) { }"))).total == 0
-
-
-def push(app: FragmentsApp, body: str, query: str = "", **headers: str) -> httpx.Response:
-    found: list[httpx.Response] = []
-
-    async def use(client: httpx.AsyncClient) -> None:
-        fields = {"Content-Type": "text/turtle", **{k.replace("_", "-"): v for k, v in headers.items()}}
-        found.append(await client.post(f"/d{query}", content=body.encode(), headers=fields))
-
-    run(app, use)
-    return found[0]
-
-
-FACT = f'<{EX}s1> <{EX}delay> "5" .'
-
-
-def test_facts_are_pushed_with_a_lifetime() -> None:
-    app, clock = make(push=True)
-    assert push(app, FACT, "?lifetime=10").json() == {"added": 1, "expired": 0}
-    assert page_of(get(app, label(predicate=f"{EX}delay"))).expires == T0 + 10 * SECOND
-    clock.time += 10 * SECOND
-    assert page_of(get(app, label(predicate=f"{EX}delay"))).total == 0
-
-
-def test_facts_are_pushed_with_start_and_end() -> None:
-    app, clock = make(push=True)
-    times = [quote(time_text(T0 + n * SECOND)[1:].partition('"')[0]) for n in (5, 9)]
-    assert push(app, FACT, f"?start={times[0]}&end={times[1]}").status_code == 200
-    for second, total in ((0, 0), (5, 1), (8, 1), (9, 0)):
-        clock.time = T0 + second * SECOND
-        assert page_of(get(app, label(predicate=f"{EX}delay"))).total == total
-
-
-@pytest.mark.parametrize("method", Method)
-@pytest.mark.parametrize("labeling", Labeling)
-def test_annotated_documents_are_read_by_any_method(method: Method, labeling: Labeling) -> None:
-    app, _ = make(push=True)
-    fact = Fact(f"<{EX}s1>", f"<{EX}delay>", '"5"', T0, T0 + 7 * SECOND)
-    address = quote
-    node = f"<{EX}node>"
-    if method is Method.IMPLICIT:
-        parts = [address(f"{EX}s1", safe=""), address(f"{EX}delay", safe=""), address('"5"', safe="")]
-        node = f"<http://weir.test/d?subject={parts[0]}&predicate={parts[1]}&object={parts[2]}>"
-    quads = annotate(fact, Annotation(method, labeling), node, f"<{EX}span>")
-    body = "\n".join(f"{s} {p} {o} {g} ." for s, p, o, g in quads)
-    assert push(app, body, content_type="application/n-quads").json() == {"added": 1, "expired": 0}
-    assert page_of(get(app, label(predicate=f"{EX}delay"))).expires == T0 + 7 * SECOND
-
-
-def test_superseding_and_deleting() -> None:
-    app, clock = make(push=True)
-    push(app, FACT, "?lifetime=100")
-    clock.time += SECOND
-    push(app, FACT.replace('"5"', '"6"'), "?lifetime=100&supersede=true")
-    page = page_of(get(app, label(predicate=f"{EX}delay")))
-    assert [q[2] for q in page.data] == ['"6"']
-
-    async def use(client: httpx.AsyncClient) -> None:
-        body = FACT.replace('"5"', '"6"').encode()
-        response = await client.request("DELETE", "/d", content=body, headers={"Content-Type": "text/turtle"})
-        assert response.json() == {"ended": 1}
-
-    run(app, use)
-    assert page_of(get(app, label(predicate=f"{EX}delay"))).total == 0
-
-
-@pytest.mark.parametrize(
-    ("body", "query", "headers", "status", "message"),
-    [
-        (FACT, "", {}, 400, "no validity"),
-        (FACT, "?lifetime=-1", {}, 400, "lifetime"),
-        (FACT, "?lifetime=soon", {}, 400, "no number"),
-        (FACT, "?end=tomorrow", {}, 400, "no time"),
-        (FACT, "?end=2001-01-01T00:00:00Z", {}, 400, "end before they start"),
-        (FACT, "?start=2999-01-01T00:00:00Z&lifetime=1", {}, 400, "too far in the future"),
-        (FACT, "?lifetime=1&colour=red", {}, 400, "unknown option"),
-        ("<a> <b> ", "?lifetime=1", {}, 400, "malformed"),
-        (FACT, "?lifetime=1", {"content_type": "image/png"}, 400, "cannot read RDF"),
-        (f"<{EX}g> <http://example.org/temporal#expiration> 'x' .", "", {}, 400, "no xsd:dateTime"),
-        ("x" * 3000, "?lifetime=1", {}, 413, "longer than"),
-        (
-            "".join(f"<{EX}s{n}> <{EX}d> 1 . " for n in range(30)),
-            "?lifetime=1",
-            {},
-            413,
-            "more than 20 facts",
-        ),
-    ],
-)
-def test_bad_pushes(body: str, query: str, headers: dict[str, str], status: int, message: str) -> None:
-    app, _ = make(push=True, limits=Limits(push_bytes=2000, push_facts=20))
-    response = push(app, body, query, **headers)
-    assert response.status_code == status and message in response.text
-
-
-def test_an_expired_fact_is_counted_and_left_out() -> None:
-    app, _ = make(push=True)
-    body = (
-        f"<{EX}g> {{ {FACT} }} <{EX}g> <http://example.org/temporal#expiration> "
-        '"2001-01-01T00:00:00Z"^^<http://www.w3.org/2001/XMLSchema#dateTime> .'
-    )
-    assert push(app, body, content_type="application/trig").json() == {"added": 0, "expired": 1}
-
-
-def test_tokens() -> None:
-    app, _ = make(push="secret")
-    assert push(app, FACT, "?lifetime=1").status_code == 401
-    assert push(app, FACT, "?lifetime=1", authorization="Bearer wrong").status_code == 401
-    assert push(app, FACT, "?lifetime=1", authorization="Bearer secret").status_code == 200
 
 
 def test_history_at_an_instant() -> None:
