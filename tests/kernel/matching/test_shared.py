@@ -58,10 +58,13 @@ def queries_of(rng: Random, count: int):
     return out[:count]
 
 
-def restarted(shared: SharedEvaluator, dictionary: Dictionary) -> SharedEvaluator:
+def restarted(
+    shared: SharedEvaluator, dictionary: Dictionary, life: dict[str, tuple[int, int]]
+) -> SharedEvaluator:
     """The same evaluator in another process."""
     again = SharedEvaluator(Background(), dictionary, streams=(STREAM,))
-    again.add(shared.queries)
+    for name, query in shared.queries.items():
+        again.add({name: query}, since=life[name][0])
     again.restore(shared.snapshot())
     return again
 
@@ -97,7 +100,7 @@ def check(seed: int) -> None:
             for name in going:
                 shared.drop([name])
         if rng.random() < 0.2:
-            shared = restarted(shared, dictionary)
+            shared = restarted(shared, dictionary, life)
         answers = shared.advance(slab)
         assert answers.delivered == sum(len(each.at) for _, each in answers.items())
         for name in shared.queries:
@@ -127,15 +130,41 @@ def test_a_name_is_registered_once(name):
         shared.drop([name])
 
 
-def test_a_state_needs_its_queries():
+def test_a_state_gives_each_query_its_own_and_no_other():
     rng = Random(2)
+    window = declaration(rng, tuples=False)
+    queries = {name: conjunctive(rng, window, Semantics(R2S.ISTREAM)) for name in "abcd"}
     shared = SharedEvaluator(Background(), Dictionary())
-    shared.add({"q": conjunctive(rng, declaration(rng), semantics(rng))})
+    shared.add({name: queries[name] for name in "abc"})
     state = shared.snapshot()
-    with pytest.raises(CheckpointError, match="not registered: 'q'"):
-        SharedEvaluator(Background(), Dictionary()).restore(state)
+    again = SharedEvaluator(Background(), Dictionary())
+    again.add({name: queries[name] for name in "ad"})
+    again.add({"b": queries["b"]}, since=7)  # another query, as it happens of the same name
+    again.restore(state)
+    (generations,) = again.sets.values()
+    members = [sorted(each.set.channels.queries) for each in generations]
+    # Nothing had come yet, so what starts from nothing in the same batch joins.
+    assert members == [["a", "d"], ["b"]]
     with pytest.raises(CheckpointError, match="not a state"):
         shared.restore(b"something else")
+
+
+def test_sets_stay_apart_while_messages_of_earlier_batches_may_come():
+    window = WindowDeclaration(
+        "urn:w", STREAM, Triples(1), WindowSemantics(Report(content_change=True), Content.BAG)
+    )
+    rng, dictionary = Random(5), Dictionary()
+    shared = SharedEvaluator(Background(), dictionary)
+    shared.add({"a": conjunctive(rng, window, Semantics(R2S.ISTREAM))}, since=0)
+    for number in range(6):
+        if number == 2:
+            shared.add({"b": conjunctive(rng, window, Semantics(R2S.ISTREAM))}, since=2)
+        part = Slab(
+            {STREAM: batch([(10 * number + k, [triple(rng)]) for k in range(5)], dictionary)}, 10 * number + 6
+        )
+        shared.advance(lambda since, part=part: part, settled=1 if number < 4 else 4)
+        (generations,) = shared.sets.values()
+        assert len(generations) == (2 if number in (2, 3) else 1)
 
 
 COUNTED = [Triples(3), Triples(4, 2), Elements(2), Elements(3, 2)]

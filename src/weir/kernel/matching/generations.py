@@ -45,8 +45,12 @@ def raise_levels(generations: list[Generation], before: list[tuple[int, int]]) -
             each.level = eldest.received
 
 
-def absorb(generations: list[Generation], dictionary: Dictionary) -> list[Generation]:
-    """The generations after every merge that is possible now; ``dictionary`` encodes constants anew."""
+def absorb(generations: list[Generation], dictionary: Dictionary, settled: int) -> list[Generation]:
+    """The generations after every merge that is possible now; ``dictionary`` encodes constants anew.
+
+    Only those that began with batch ``settled`` or before can be merged: messages of earlier batches may
+    still come to the eldest, which later ones must not see.
+    """
     kept = [each for each in generations if len(each.set)]
     if not kept:
         return []
@@ -56,7 +60,7 @@ def absorb(generations: list[Generation], dictionary: Dictionary) -> list[Genera
     eldest = kept[0]
     out = [eldest]
     for each in kept[1:]:
-        if _alike(eldest, each):
+        if each.since <= settled and _alike(eldest, each):
             _take_over(eldest.set, each.set, dictionary)
         else:
             out.append(each)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from weir.errors import CheckpointError, UsageError
+from weir.errors import UsageError
 from weir.kernel.background import Background
 from weir.kernel.batch import Answers, Slab
 from weir.kernel.evaluator import choose_evaluator
@@ -32,6 +32,7 @@ from weir.rdf.dictionary import Dictionary
 from weir.rdf.terms import Term
 
 SlabOf = Callable[[int], Slab]
+_FIRST, _LAST = -(1 << 62), 1 << 62
 SetKey = tuple[WindowDeclaration, Semantics]
 
 
@@ -81,7 +82,8 @@ class SharedEvaluator:
         self._streams = tuple(streams)
         self._choice = choice
         self._queries: dict[str, Query] = {}
-        self._staged: dict[str, int] = {}
+        self._since: dict[str, int] = {}
+        self._staged: dict[str, None] = {}
         self._sets: dict[SetKey, list[Generation]] = {}
         self._others: list[tuple[int, TemplatePart | OwnPart]] = []
 
@@ -99,7 +101,8 @@ class SharedEvaluator:
         if taken:
             raise UsageError(f"query {taken[0]!r} is registered already", hint="drop it first")
         self._queries.update(queries)
-        self._staged.update(dict.fromkeys(queries, since))
+        self._since.update(dict.fromkeys(queries, since))
+        self._staged.update(dict.fromkeys(queries))
 
     def drop(self, names: Iterable[str]) -> None:
         """Forget queries; the others go on as if these had never been."""
@@ -107,7 +110,7 @@ class SharedEvaluator:
         for name in gone:
             if name not in self._queries:
                 raise UsageError(f"query {name!r} is not registered")
-            del self._queries[name]
+            del self._queries[name], self._since[name]
             self._staged.pop(name, None)
         left = set(gone)
         for generations in self._sets.values():
@@ -119,7 +122,7 @@ class SharedEvaluator:
         self._sets = {
             key: merged
             for key, generations in self._sets.items()
-            if (merged := absorb(generations, self._dictionary))
+            if (merged := absorb(generations, self._dictionary, _FIRST))
         }
 
     def apply(self, commands: Iterable[Command], since: int = 0) -> None:
@@ -133,13 +136,17 @@ class SharedEvaluator:
 
     # Slabs
 
-    def advance(self, slab: Slab | SlabOf) -> SharedAnswers:
+    def advance(self, slab: Slab | SlabOf, settled: int | None = None) -> SharedAnswers:
         """Evaluate every evaluation time that the slab completes, for all queries.
 
         Where the input holds messages that came before some query's first batch, give a function: it is
-        called with a batch id and returns the slab of what came with that batch or later.
+        called with a batch id and returns the slab of what came with that batch or later. ``settled`` then
+        says that nothing of an earlier batch is still to come: queries from that batch or before will
+        see the same from now on, and may be put together.
         """
         self._settle()
+        if settled is None:
+            settled = _LAST if isinstance(slab, Slab) else _FIRST
         slabs: dict[int, Slab] = {}
 
         def given(since: int) -> Slab:
@@ -157,7 +164,7 @@ class SharedEvaluator:
                 owner.update(dict.fromkeys(each.set.channels.headers, len(parts)))
                 parts.append(each.set.advance(given(each.since)))
             raise_levels(generations, before)
-            self._sets[key] = absorb(generations, self._dictionary)
+            self._sets[key] = absorb(generations, self._dictionary, settled)
         for since, part in self._others:
             owner.update(dict.fromkeys(_names(part), len(parts)))
             parts.append(part.advance(given(since)))
@@ -168,8 +175,8 @@ class SharedEvaluator:
     def _settle(self) -> None:
         """Put what was added since the last slab into sets and templates."""
         staged, self._staged = self._staged, {}
-        for since in sorted(set(staged.values())):
-            names = [name for name, batch in staged.items() if batch == since]
+        for since in sorted({self._since[name] for name in staged}):
+            names = [name for name in staged if self._since[name] == since]
             sets, rest = self._sorted_out(names)
             for key, members in sets.items():
                 generations = self._sets.setdefault(key, [])
@@ -250,21 +257,26 @@ class SharedEvaluator:
         parts: list[dict[str, Any]] = []
         for generations in self._sets.values():
             for each in generations:
-                names = list(each.set.channels.queries)
+                names = {name: self._since[name] for name in each.set.channels.queries}
                 parts.append({"names": names, "since": each.since, "level": each.level, **each.set.state()})
         for since, part in self._others:
             kind = {"template": isinstance(part, TemplatePart), "state": part.evaluator.snapshot()}
-            parts.append({"names": list(_names(part)), "since": since, **kind})
+            parts.append({"names": dict.fromkeys(_names(part), since), "since": since, **kind})
         return dump(parts)
 
     def restore(self, state: bytes) -> None:
-        """Replace the state by one that ``snapshot`` gave; the queries must have been added before."""
-        self._staged, self._sets, self._others = {}, {}, []
+        """Replace the state by one that ``snapshot`` gave.
+
+        The queries must have been added before. Those that the state does not know start from nothing;
+        of those in the state that are not registered any more, nothing is left.
+        """
+        self._staged, self._sets, self._others = dict.fromkeys(self._queries), {}, []
         for part in load(state):
-            names = [name for name in part["names"] if name in self._queries]
-            if len(names) < len(part["names"]):
-                missing = sorted(set(part["names"]) - set(names))
-                raise CheckpointError(f"the state is of a query that is not registered: {missing[0]!r}")
+            names = [name for name, since in part["names"].items() if self._since.get(name) == since]
+            if not names:
+                continue
+            for name in names:
+                del self._staged[name]
             if "state" not in part:
                 self._restore_set(names, part)
             else:
