@@ -76,8 +76,8 @@ def _blocks(
     offset = start - (ends - counts)
     shifted = owner << bits
     edges = np.append(np.flatnonzero(instant[1:] != instant[:-1]) + 1, len(instant))
-    goals = ends.searchsorted(np.arange(_BLOCK, total + _BLOCK, _BLOCK))
-    cuts = np.unique(edges[np.minimum(edges.searchsorted(goals), len(edges) - 1)])
+    full = ends.searchsorted(np.arange(_BLOCK, total, _BLOCK)) + 1
+    cuts = np.unique(np.append(edges[edges.searchsorted(full)], edges[-1]))
     begin = 0
     for cut in cuts.tolist():
         size = counts[begin:cut]

@@ -151,7 +151,8 @@ class WindowInput:
         rows = self._rows
         where = rows.column(self._coordinate)
         window = self.window
-        before, now = window.reach(time - 1), window.reach(time)
+        before, now, shown = window.reach(time - 1), window.reach(time), window.least(time)
+        assert shown is not None
         found: list[tuple[int, ...]] = []
         place = len(where)
         while place:
@@ -164,6 +165,9 @@ class WindowInput:
                 if least is None or coordinate >= least:
                     return None
                 break
+            if coordinate < shown:
+                # New, and pushed out again by what came with it.
+                continue
             if len(found) == FEW:
                 return None
             found.append(rows.row(place, self._spots))

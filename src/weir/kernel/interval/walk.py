@@ -56,7 +56,7 @@ class Step:
         self._one_row = not any(listed)
         self._listed_keys = tuple(listed[place] for place in self.key)
         self._table: dict[Key, Lists] | None = None
-        if isinstance(each, StaticInput):
+        if isinstance(each, StaticInput) and self.on:
             self._table = table_of(each.view, self.on, self.rest)
 
     @property
