@@ -14,7 +14,7 @@ from fragments_kit import EX, SECOND, T0
 from fragments_peers import serving
 from weir.background.fragments import follow
 from weir.rdf.annotation import Fact
-from weir.server.fragments import Dataset, FragmentsApp, Lane, server
+from weir.server.fragments import Dataset, FragmentsApp, Lane, Limits, server
 from weir.server.fragments.dataset import wall_clock
 
 pytestmark = pytest.mark.network
@@ -109,6 +109,24 @@ def test_remembered_heads_give_way_to_changes() -> None:
     assert b'delay> "5"' in (lane.answer(head) or b"")
     now += SECOND
     assert b'delay> "5"' not in (lane.answer(head) or b"")
+
+
+def test_a_data_set_that_was_taken_down_is_gone() -> None:
+    app = FragmentsApp([Dataset("d", STATIC)])
+    lane = Lane(app)
+    assert b"thing 7" in (lane.answer(request("/d")) or b"")
+    app.remove("d")
+    assert (lane.answer(request("/d")) or b"").startswith(b"HTTP/1.1 404")
+    app.add(Dataset("d"))
+    assert b"thing 7" not in (lane.answer(request("/d")) or b"")
+
+
+def test_remembered_heads_are_bounded() -> None:
+    app = FragmentsApp([Dataset("d", STATIC)], limits=Limits(cache_bytes=100_000))
+    lane = Lane(app)
+    for number in range(300):
+        lane.answer(request(f"/d?x={number}"))
+    assert sum(len(head) + len(response.body) for head, (response, _, _) in lane._heads.items()) < 150_000
 
 
 def test_keep_alive_pipelining_split_heads_and_close(base: str) -> None:

@@ -7,5 +7,17 @@ from weir.server.fragments.facts import Retention
 from weir.server.fragments.lane import Lane, protocol, server
 from weir.server.fragments.limits import Limits
 from weir.server.fragments.publish import Publisher
+from weir.server.fragments.sink import FragmentsSink
 
-__all__ = ["Dataset", "FragmentsApp", "Lane", "Limits", "Publisher", "Retention", "app", "protocol", "server"]
+__all__ = [
+    "Dataset",
+    "FragmentsApp",
+    "FragmentsSink",
+    "Lane",
+    "Limits",
+    "Publisher",
+    "Retention",
+    "app",
+    "protocol",
+    "server",
+]

@@ -31,7 +31,6 @@ _ODD = re.compile(
 _FIELDS = re.compile(
     rb"^(host|accept|accept-encoding|if-none-match):[ \t]*(.*?)[ \t]*\r$", re.IGNORECASE | re.MULTILINE
 )
-_REMEMBERED = 4096
 _LONGEST = 65_536
 
 
@@ -46,6 +45,7 @@ class Lane:
         self.mount = mount.rstrip("/")
         self.scheme = scheme
         self._heads: dict[bytes, tuple[Response, bytes | None, bool]] = {}
+        self._held = 0
 
     def answer(self, head: bytes) -> bytes | None:
         """The response to a complete head; None where it is not for this lane."""
@@ -53,7 +53,7 @@ class Lane:
         known = self._heads.get(head)
         if known is not None:
             response, tags, packs = known
-            if response.current(now):
+            if response.current(now) and self._published(response):
                 self.app.responder.counters["requests"] += 1
                 self.app.responder.counters["hits"] += 1
                 return _bytes(response, now, tags, packs)
@@ -77,10 +77,16 @@ class Lane:
         tags = fields.get(b"if-none-match")
         packs = understands_gzip(fields.get(b"accept-encoding", b""))
         if response.dataset is not None:
-            if len(self._heads) >= _REMEMBERED:
+            self._held += len(head) + len(response.body)
+            if self._held > self.app.limits.cache_bytes:
                 self._heads.clear()
+                self._held = 0
             self._heads[head] = (response, tags, packs)
         return _bytes(response, now, tags, packs)
+
+    def _published(self, response: Response) -> bool:
+        dataset = response.dataset
+        return dataset is not None and self.app.datasets.get(dataset.name) is dataset
 
 
 def _bytes(response: Response, now: int, tags: bytes | None, packs: bool) -> bytes:

@@ -135,7 +135,7 @@ class Responder:
         key = (address, query, accept)
         cached = self._cache.get(key)
         if cached is not None:
-            if cached.current(now):
+            if cached.dataset is dataset and cached.current(now):
                 self._cache.move_to_end(key)
                 self.counters["hits"] += 1
                 return cached
