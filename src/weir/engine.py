@@ -36,6 +36,7 @@ from weir.runtime.layout import place
 from weir.runtime.live_graphs import BASE
 from weir.runtime.metrics import Metrics
 from weir.runtime.session import open_session
+from weir.runtime.sharing import MANY, SHARED, shareable
 from weir.runtime.sinks.base import Sink
 from weir.runtime.sinks.lines import ExactFile, JsonLinesFile, JsonLinesOutput
 from weir.runtime.sinks.text import Render, TextSink, csv_text, nquads_text, table_text
@@ -233,7 +234,7 @@ class Engine:
         catalog = Catalog.of(log.entries())
         batch = checkpoint.next_batch()
         known = {name: parse(r.text, dialect=r.dialect) for name, r in catalog.queries.items()}
-        chosen = {name: self._evaluator(item) for name, item in self._queries.items()}
+        chosen = self._evaluators(catalog)
         self._refuse_changes(catalog, chosen)
         entries: list[Entry] = []
         for iri, source in self._streams.items():
@@ -255,6 +256,22 @@ class Engine:
             entries.append(entry_of(replace(made, graphs=graphs, updates=updates), batch))
         log.append(entries)
         return curator
+
+    def _evaluators(self, catalog: Catalog) -> dict[str, str]:
+        """The evaluator of each query: what it was before, or its own choice, or together with others."""
+        together = {
+            name: item
+            for name, item in self._queries.items()
+            if item.evaluator == "auto" and shareable(item.query)
+        }
+        known = {name: catalog.queries[name].evaluator for name in together if name in catalog.queries}
+        shared = dict.fromkeys(together, SHARED) if len(together) >= MANY else {}
+        rest = {
+            name: self._evaluator(item)
+            for name, item in self._queries.items()
+            if name not in shared and name not in known
+        }
+        return {**rest, **shared, **known}
 
     def _evaluator(self, item: _Registered) -> str:
         """The evaluator that the query gets; ``interval`` on a query it does not cover is an error."""

@@ -164,7 +164,7 @@ class Scenario:
         step = live.group.step(frames, self.number, self.clock.now)
         self.steps.append(step)
         self.number += 1
-        found = [line for answered in step.answered for line in self._lines(answered)]
+        found = [line for answered in step.each() for line in self._lines(answered)]
         put_away(self.store, live)
         self._workers[turn] = live
         return found

@@ -7,7 +7,7 @@ state, the frames, the batch id and the wall clock recorded with the batch.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 
@@ -17,6 +17,7 @@ from weir.background.service.config import ServiceConfig
 from weir.background.service.resolver import ServiceResolver
 from weir.errors import EvaluationError, UsageError, WeirError
 from weir.kernel.batch import FOREVER, Answers, Slab
+from weir.kernel.matching.shared import SharedAnswers
 from weir.kernel.progress import NEVER
 from weir.language.query import Construct, Query
 from weir.rdf.columns import Ids
@@ -25,6 +26,7 @@ from weir.runtime.demand import Reading
 from weir.runtime.frames import Frame
 from weir.runtime.inbox import Dropped, Inbox
 from weir.runtime.members import Member, horizon
+from weir.runtime.sharing import Hub, Hubs, Seat
 from weir.runtime.texts import StreamTexts, TextChunk
 
 _DERIVED_AHEAD = 2**61
@@ -40,13 +42,30 @@ class Answered:
     answers: Answers
 
 
+@dataclass(frozen=True, slots=True)
+class Together:
+    """What the queries of a hub answered in one step."""
+
+    members: Mapping[str, Member]
+    answers: SharedAnswers
+
+
 @dataclass(slots=True)
 class Step:
-    """The outcome of one step: answers in the order of evaluation, what was dropped, whether all is over."""
+    """The outcome of one step: answers in the order of evaluation (``shared`` those of queries that are
+    evaluated together), what was dropped, whether all is over."""
 
     answered: list[Answered] = field(default_factory=list)
+    shared: list[Together] = field(default_factory=list)
     dropped: list[tuple[str, Dropped]] = field(default_factory=list)
     ended: bool = False
+
+    def each(self) -> Iterator[Answered]:
+        """The answers of every query by itself."""
+        yield from self.answered
+        for together in self.shared:
+            for name, answers in together.answers.items():
+                yield Answered(together.members[name], answers)
 
 
 class Group:
@@ -67,16 +86,22 @@ class Group:
         self.derived: dict[str, int] = {}
         self._live_texts = 0
         self._order: tuple[str, ...] = ()
+        self._hubs = Hubs(dictionary)
 
-    def add(self, member: Member) -> None:
-        """A query more; the inboxes it reads from are made where they are missing."""
-        self.members[member.name] = member
+    def add(self, *members: Member) -> None:
+        """Queries more; the inboxes that they read from are made where they are missing."""
+        for member in members:
+            self.members[member.name] = member
+            if isinstance(member.evaluator, Seat):
+                self._hubs.seat(member.evaluator, member.readings[0])
         self._arrange()
         self.dictionary.settle()
 
     def drop(self, name: str) -> None:
         """A query less; inboxes that nobody reads go with it."""
-        del self.members[name]
+        member = self.members.pop(name)
+        if isinstance(member.evaluator, Seat):
+            self._hubs.leave(member.evaluator)
         self.services.drop(name)
         self._arrange()
 
@@ -120,9 +145,16 @@ class Group:
                 step.dropped += [(key[0], item) for item in told]
         for name in self._order:
             member = self.members[name]
+            if isinstance(member.evaluator, Seat):
+                continue
             answers = self._advance(member, outputs, batch, now)
             if answers is not None:
                 step.answered.append(Answered(member, answers))
+        for reading, hub in self._hubs:
+            box = self.inboxes[self._key(reading, outputs)]
+            together = self._advance_together(hub, reading.stream, box)
+            if together is not None:
+                step.shared.append(together)
         self._forget(outputs)
         step.ended = all(member.done for member in self.members.values())
         return step
@@ -151,6 +183,28 @@ class Group:
         if output in self.derived:
             self._derive(output, member, answers, through, batch, now)
         return answers
+
+    def _advance_together(self, hub: Hub, stream: str, box: Inbox) -> Together | None:
+        """The queries of a hub; they make no streams, so whatever they read is there by now."""
+        members = {name: self.members[name] for name in hub.names}
+        given, end = max(member.given for member in members.values()), box.progress.ended
+        if any(member.done for member in members.values()) or box.complete == NEVER:
+            return None
+        if box.complete <= given and not end:
+            return None
+        through = box.progress.high if end else box.complete
+        upto = FOREVER if end else box.complete
+
+        def slab(since: int) -> Slab:
+            return Slab({stream: box.take(given, upto, since)}, through, end)
+
+        answers = hub.advance(slab, box.settled(upto))
+        for member in members.values():
+            member.given, member.done = box.complete, end
+        for name, evaluations, results in answers.counts():
+            members[name].evaluations += evaluations
+            members[name].results += results
+        return Together(members, answers)
 
     def _evaluate(self, member: Member, slab: Slab) -> Answers:
         try:

@@ -207,6 +207,11 @@ class Inbox:
             part = part.where(part.batch >= since)
         return part.as_batch()
 
+    def settled(self, below: int) -> int:
+        """The batch before which everything is given out once messages older than ``below`` are."""
+        rest = self.waiting.batch[int(np.searchsorted(self.waiting.time, below)) :]
+        return int(rest.min()) if len(rest) else int(np.iinfo(np.int64).max)
+
     def forget(self, below: int) -> None:
         """Drop messages older than ``below``: every query has them."""
         self.waiting = self.waiting.between(below, np.iinfo(np.int64).max)

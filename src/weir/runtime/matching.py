@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,9 +29,11 @@ class _Pool:
     texts: dict[int, list[bool]] = field(default_factory=dict)
 
     def add(self, wanted: Iterable[Wanted], key: bytes) -> None:
-        for pattern in wanted:
-            terms = (pattern.subject, pattern.predicate, pattern.object, pattern.graph)
-            (machine,) = self.matcher.add([[_encode(term, key) for term in terms]]).tolist()
+        """All patterns at once: thousands are encoded as one column."""
+        patterns = list(wanted)
+        terms = [term for p in patterns for term in (p.subject, p.predicate, p.object, p.graph)]
+        machines = self.matcher.add(_encode(terms, key).reshape(-1, 4))
+        for machine, pattern in zip(machines.tolist(), patterns, strict=True):
             flags = self.texts.setdefault(machine, [False] * 4)
             self.texts[machine] = [a or b for a, b in zip(flags, pattern.texts, strict=True)]
 
@@ -45,8 +47,12 @@ class _Pool:
         return table
 
 
-def _encode(term: Term | None, key: bytes) -> int:
-    return 0 if term is None else int(encode_texts(pl.Series([str(term)]), key)[0])
+def _encode(terms: Sequence[Term | None], key: bytes) -> Ids:
+    """The ids of constants, 0 for anything."""
+    out = np.zeros(len(terms), np.int64)
+    known = [place for place, term in enumerate(terms) if term is not None]
+    out[known] = encode_texts(pl.Series([str(terms[place]) for place in known], dtype=pl.String), key)
+    return out
 
 
 class MatchPlan:
@@ -57,6 +63,7 @@ class MatchPlan:
         self.active: list[int] = []
         self._pools: dict[tuple[int, str], dict[int | None, _Pool]] = {}
         streams = list(catalog.streams)
+        every: dict[tuple[int, str, int | None], list[Wanted]] = {}
         for registration in catalog.queries.values():
             query = parse(registration.text, dialect=registration.dialect)
             wanted = demands(query, streams, every_text=needs_every_text(registration.evaluator))
@@ -64,8 +71,10 @@ class MatchPlan:
                 if slot not in self.active:
                     self.active.append(slot)
                 for stream, patterns in wanted.items():
-                    pools = self._pools.setdefault((slot, stream), {})
-                    pools.setdefault(registration.share, _Pool()).add(patterns, key)
+                    every.setdefault((slot, stream, registration.share), []).extend(patterns)
+        for (slot, stream, split), found in every.items():
+            pools = self._pools.setdefault((slot, stream), {})
+            pools.setdefault(split, _Pool()).add(found, key)
         self.active.sort()
 
     def frame(

@@ -19,6 +19,7 @@ from weir.language.windows import All, Elements, Now, Past, Range, TickKind, Tri
 from weir.rdf.dictionary import Dictionary
 from weir.runtime.catalog import Registration
 from weir.runtime.demand import Reading, Wanted, demands, readings
+from weir.runtime.sharing import SHARED, Seat
 
 
 @dataclass(slots=True)
@@ -70,6 +71,8 @@ class Member:
         self, background: Background, dictionary: Dictionary, streams: Iterable[str], services: Services
     ) -> None:
         """Go on with other graphs; what windows hold stays."""
+        if isinstance(self.evaluator, Seat):
+            return
         state = self.evaluator.snapshot()
         self.evaluator = make_evaluator(
             self.query,
@@ -128,15 +131,19 @@ def make_member(
     """Parse and build; the constants of its patterns become known to ``dictionary``."""
     registered = tuple(streams)
     query = parse(registration.text, dialect=registration.dialect)
-    evaluator = make_evaluator(
-        query,
-        background,
-        dictionary,
-        registration.evaluator,
-        streams=registered,
-        services=services,
-        name=registration.name,
-    )
+    evaluator: Evaluator
+    if registration.evaluator == SHARED:
+        evaluator = Seat(registration.name, query, registration.since)
+    else:
+        evaluator = make_evaluator(
+            query,
+            background,
+            dictionary,
+            registration.evaluator,
+            streams=registered,
+            services=services,
+            name=registration.name,
+        )
     wanted = demands(query, registered, every_text=needs_every_text(registration.evaluator))
     for patterns in wanted.values():
         for pattern in patterns:
@@ -148,7 +155,7 @@ def make_member(
 
 def needs_every_text(choice: str) -> bool:
     """Whether the evaluator works on terms, and so has to have the text of each."""
-    return choice != "interval"
+    return choice not in ("interval", SHARED)
 
 
 def horizon(query: Query) -> int | None:

@@ -39,7 +39,7 @@ class Output:
 
 def outputs(group: Group, step: Step, frames: Iterable[Frame], slot: int, form: str) -> Iterator[Output]:
     """The rows of one step; ``form`` is ``jsonl`` or ``columns``."""
-    for answered in step.answered:
+    for answered in step.each():
         if len(answered.answers.at) or len(answered.answers.empty):
             yield Output("answers", answered.member.name, slot, _answers(answered, group.dictionary, form))
     dead = [letter for frame in frames for letter in frame.side.get("rejected", ())]

@@ -78,11 +78,13 @@ class Workplace:
         ]
         if not missing:
             return
+        members = []
         for registration in missing:
             background = settled(registration, (), catalog, {}, self._loader(group))
             member = make_member(registration, background, group.dictionary, catalog.streams, group.services)
             member.slot = slot
-            group.add(member)
+            members.append(member)
+        group.add(*members)
 
     def follow(self, group: Group, batch: int) -> None:
         """Bring the graphs of a group's members up to ``batch``; their state is that of the batch before."""

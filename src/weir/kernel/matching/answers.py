@@ -121,10 +121,23 @@ class SetAnswers:
         """The number of results, once per channel."""
         return sum(len(part) for part in self.parts)
 
+    @cached_property
+    def _by_channel(self) -> Ids:
+        """The number of results of each channel."""
+        found = np.zeros(len(self.members), np.int64)
+        for part in self.parts:
+            found += np.bincount(part.channel, minlength=len(found))
+        return found
+
     @property
     def delivered(self) -> int:
         """The number of results, once per query that gets them."""
-        return sum(int(self.members[part.channel].sum()) for part in self.parts)
+        return int((self._by_channel * self.members).sum())
+
+    def counts(self) -> dict[str, int]:
+        """The number of results of every query."""
+        found = self._by_channel.tolist()
+        return {name: found[header.channel] for name, header in self.headers.items()}
 
     @cached_property
     def table(self) -> tuple[Ids, Ids, NDArray[np.int64]]:

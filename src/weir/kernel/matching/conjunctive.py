@@ -45,10 +45,15 @@ class ConjunctiveSet:
     """Queries that all read ``window`` under ``semantics``. Those added before the first slab see every
     message; one added later would see less and belongs in a set of its own (``shared``)."""
 
+    @staticmethod
+    def covers(window: WindowDeclaration) -> bool:
+        """Whether there can be a set on this window: its content never goes back in time."""
+        return not spec_of(window, str(window.stream)).back_and_forth
+
     def __init__(self, window: WindowDeclaration, semantics: Semantics) -> None:
-        spec = spec_of(window, str(window.stream))
-        if spec.back_and_forth:
+        if not self.covers(window):
             raise NotCovered("closes and content changes under a time-driven tick")
+        spec = spec_of(window, str(window.stream))
         self.stream = spec.stream
         self.semantics = semantics
         self.channels = Channels(as_set=not spec.bag)

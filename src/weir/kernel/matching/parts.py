@@ -33,6 +33,10 @@ class PartAnswers(Protocol):
         """The number of results, once per query that gets them."""
         ...
 
+    def counts(self) -> dict[str, int]:
+        """The number of results of every query."""
+        ...
+
     def of(self, query: str) -> Answers:
         """One query's answers."""
         ...
@@ -83,6 +87,9 @@ class TemplateAnswers:
         low, high = np.searchsorted(numbers, [reader.number, reader.number + 1])
         return order[low:high]
 
+    def counts(self) -> dict[str, int]:
+        return {name: len(self._rows(reader)) for name, reader in self.readers.items()}
+
     def of(self, query: str) -> Answers:
         reader = self.readers[query]
         rows = self._rows(reader)
@@ -113,6 +120,9 @@ class OwnAnswers:
     @property
     def delivered(self) -> int:
         return len(self.answers.at)
+
+    def counts(self) -> dict[str, int]:
+        return {self.query: len(self.answers.at)}
 
     def of(self, query: str) -> Answers:
         return self.answers

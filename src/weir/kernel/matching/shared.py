@@ -17,7 +17,6 @@ from weir.errors import UsageError
 from weir.kernel.background import Background
 from weir.kernel.batch import Answers, Slab
 from weir.kernel.evaluator import choose_evaluator
-from weir.kernel.interval.compiler import NotCovered
 from weir.kernel.matching.conjunctive import ConjunctiveSet
 from weir.kernel.matching.generations import Generation, absorb, raise_levels
 from weir.kernel.matching.parts import OwnPart, PartAnswers, Reader, TemplatePart
@@ -55,6 +54,12 @@ class SharedAnswers:
     def of(self, query: str) -> Answers:
         """One query's answers, in the order of time."""
         return self.parts[self.owner[query]].of(query)
+
+    def counts(self) -> Iterator[tuple[str, int, int]]:
+        """Every query with its number of evaluations and of results."""
+        for part in self.parts:
+            for name, results in part.counts().items():
+                yield name, part.evaluations, results
 
     def items(self) -> Iterator[tuple[str, Answers]]:
         """The answers of every query that has any: what is routed to its own output."""
@@ -197,7 +202,6 @@ class SharedEvaluator:
         bare = not len(self._background.default.subject)
         sets: dict[SetKey, list[tuple[str, Conjunction]]] = {}
         rest: dict[str, str] = {}
-        refused: dict[SetKey, str] = {}
         for name in names:
             query = self._queries[name]
             found = conjunction(query, bare_default=bare)
@@ -205,15 +209,10 @@ class SharedEvaluator:
                 rest[name] = found
                 continue
             key = found.window, Semantics(query.semantics.r2s, query.semantics.previous)
-            if key not in sets and key not in refused:
-                try:
-                    ConjunctiveSet(*key)
-                except NotCovered as lacking:
-                    refused[key] = lacking.primary
-            if key in refused:
-                rest[name] = refused[key]
-            else:
+            if key in sets or ConjunctiveSet.covers(found.window):
                 sets.setdefault(key, []).append((name, found))
+            else:
+                rest[name] = "its window goes back in time"
         return sets, rest
 
     def _templates(self, names: Iterable[str]) -> Iterator[TemplatePart | OwnPart]:

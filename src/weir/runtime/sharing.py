@@ -1,0 +1,145 @@
+"""Queries of a slot that are evaluated together: seats at a hub (``kernel.matching``).
+
+Where many conjunctive queries are registered, each gets no evaluator of its own but a seat at the hub of
+those that read its stream as it does. The hub is advanced once a step for all. Towards the state the one with
+the least name speaks for all: its seat's snapshot is the hub's, the others' are empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from weir.kernel.background import Background
+from weir.kernel.batch import Answers, Slab
+from weir.kernel.matching.conjunctive import ConjunctiveSet
+from weir.kernel.matching.shared import SharedAnswers, SharedEvaluator, SlabOf
+from weir.language.query import Query
+from weir.language.windows import TickKind
+from weir.plan.conjunctions import Conjunction, conjunction
+from weir.rdf.columns import Ids
+from weir.rdf.dictionary import Dictionary
+from weir.runtime.demand import Reading
+
+SHARED = "shared"
+"""The evaluator of a registration that has a seat."""
+
+MANY = 16
+"""From this many queries on sharing pays for the compiled loops that it loads."""
+
+
+def shareable(query: Query) -> bool:
+    """Whether a query may be evaluated with others: it sees nothing but one named window, batch by batch."""
+    found = conjunction(query)
+    return (
+        isinstance(found, Conjunction)
+        and not found.window.in_default
+        and found.window.semantics.tick.kind is TickKind.BATCH
+        and ConjunctiveSet.covers(found.window)
+    )
+
+
+class Hub:
+    """The queries that read one stream with one lateness and AHEAD."""
+
+    def __init__(self, dictionary: Dictionary) -> None:
+        self.evaluator = SharedEvaluator(Background(), dictionary)
+        self.names: set[str] = set()
+        self._speaker: str | None = None
+
+    @property
+    def speaker(self) -> str | None:
+        """Whose seat speaks for all."""
+        if self._speaker is None and self.names:
+            self._speaker = min(self.names)
+        return self._speaker
+
+    def join(self, seat: Seat) -> None:
+        """One query more."""
+        self.evaluator.add({seat.name: seat.query}, seat.since)
+        self.names.add(seat.name)
+        self._speaker = None
+
+    def leave(self, seat: Seat) -> None:
+        """One query less."""
+        self.evaluator.drop([seat.name])
+        self.names.discard(seat.name)
+        self._speaker = None
+
+    def advance(self, slab_of: SlabOf, settled: int) -> SharedAnswers:
+        """Evaluate for all; see ``SharedEvaluator.advance``."""
+        return self.evaluator.advance(slab_of, settled)
+
+
+@dataclass(slots=True)
+class Seat:
+    """A query's place at a hub, behind the ``Evaluator`` protocol as far as state and metrics go."""
+
+    name: str
+    query: Query
+    since: int
+    hub: Hub | None = None
+
+    def join(self, hub: Hub) -> None:
+        """Sit down."""
+        self.hub = hub
+        hub.join(self)
+
+    def leave(self) -> None:
+        """Stand up; the hub goes on without."""
+        if self.hub is not None:
+            self.hub.leave(self)
+            self.hub = None
+
+    @property
+    def _speaks(self) -> SharedEvaluator | None:
+        """The hub's evaluator, where this seat speaks for all."""
+        if self.hub is None or self.name != self.hub.speaker:
+            return None
+        return self.hub.evaluator
+
+    def advance(self, slab: Slab) -> Answers:
+        """A seat has no answers of its own."""
+        raise RuntimeError(f"query {self.name!r} is evaluated with others")
+
+    def snapshot(self) -> bytes:
+        speaks = self._speaks
+        return b"" if speaks is None else speaks.snapshot()
+
+    def restore(self, state: bytes) -> None:
+        if state and self.hub is not None:
+            self.hub.evaluator.restore(state)
+
+    def statistics(self) -> Mapping[str, Any]:
+        speaks = self._speaks
+        return {} if speaks is None else speaks.statistics()
+
+    def live_ids(self) -> Ids:
+        speaks = self._speaks
+        return np.empty(0, np.int64) if speaks is None else speaks.live_ids()
+
+
+@dataclass(slots=True)
+class Hubs:
+    """The hubs of a group, by how they read their stream."""
+
+    dictionary: Dictionary
+    found: dict[Reading, Hub] = field(default_factory=dict)
+
+    def seat(self, seat: Seat, reading: Reading) -> None:
+        """Give a query its place."""
+        hub = self.found.get(reading)
+        if hub is None:
+            hub = self.found[reading] = Hub(self.dictionary)
+        seat.join(hub)
+
+    def leave(self, seat: Seat) -> None:
+        """Take a query's place away; a hub without queries goes."""
+        seat.leave()
+        self.found = {reading: hub for reading, hub in self.found.items() if hub.names}
+
+    def __iter__(self) -> Iterator[tuple[Reading, Hub]]:
+        return iter(self.found.items())

@@ -1,0 +1,92 @@
+"""Queries at a hub: the same results as each by itself, whatever the cuts, order, workers and restarts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from weir.language import parse
+from weir.runtime.sharing import shareable
+from weir.testing import Scenario
+
+WINDOWS = [
+    "[RANGE 20 STEP 10 LATE]",
+    "[TRIPLES 3 REPORT CONTENT CHANGE LATE]",
+    "[ELEMENTS 2 CONTENT BAG LATE]",
+    "[RANGE 15 STEP 5 REPORT CONTENT CHANGE, NON EMPTY CONTENT BAG LATE]",
+]
+BODIES = ["?x :p ?y", ":a :p ?y", "?x :p ?y . ?x :q ?z", "?x ?p :x . ?x :q ?y", "?x :p ?y . ?z :q ?y"]
+QUERIES = {
+    f"q{w}{b}{r2s[0]}": (
+        f"PREFIX : <http://e/> REGISTER {r2s} <q{w}{b}{r2s[0]}> AS SELECT * FROM NAMED WINDOW <w> ON <s> "
+        f"{window.replace('LATE', 'LATENESS PT0.03S')} WHERE {{ WINDOW <w> {{ {body} }} }}"
+    )
+    for w, window in enumerate(WINDOWS)
+    for b, body in enumerate(BODIES)
+    for r2s in (("RSTREAM", "ISTREAM")[(w + b) % 2],)
+}
+
+
+def line(message: tuple[int, str, str, str]) -> str:
+    time, subject, predicate, target = message
+    return f"{time}\t<http://e/{subject}> <http://e/{predicate}> <http://e/{target}> .\n"
+
+
+def answers(evaluator: str, batches: list[list[Any]], **how: Any) -> dict[str, list[dict[str, Any]]]:
+    scenario = Scenario(QUERIES, evaluator=evaluator, **how)
+    found = scenario.run(["".join(map(line, batch)) for batch in batches], "s")
+    return {name: [each for each in found if each["query"] == name] for name in QUERIES}
+
+
+@st.composite
+def cut_and_shuffled(draw: st.DrawFn) -> tuple[list[Any], list[list[Any]]]:
+    """Messages of distinct times in order, and the same delayed by less than the lateness, in batches."""
+    message = st.tuples(
+        st.integers(0, 60), st.sampled_from("abc"), st.sampled_from("pq"), st.sampled_from("xyz")
+    )
+    unique = {each[0]: each for each in draw(st.lists(message, max_size=14))}
+    ordered = [unique[time] for time in sorted(unique)]
+    delays = [draw(st.integers(0, 29)) for _ in ordered]
+    arrival = sorted(range(len(ordered)), key=lambda i: ordered[i][0] + delays[i])
+    batches: list[list[Any]] = [[]]
+    for place in arrival:
+        batches[-1].append(ordered[place])
+        if draw(st.booleans()):
+            batches.append([])
+    return ordered, batches
+
+
+def test_what_may_be_shared():
+    assert all(shareable(parse(text)) for text in QUERIES.values())
+    head = "SELECT * FROM NAMED WINDOW <w> ON <s> [NOW] "
+    assert not shareable(parse(head + "WHERE { WINDOW <w> { ?s <p> ?o FILTER (?o > 1) } }"))
+    assert not shareable(
+        parse(head.replace("[NOW]", "[NOW TICK TUPLE]") + "WHERE { WINDOW <w> { ?s ?p ?o } }")
+    )
+    assert not shareable(parse("SELECT * FROM WINDOW <w> ON <s> [NOW] WHERE { ?s <p> ?o }"))
+
+
+@given(script=cut_and_shuffled(), workers=st.integers(0, 3))
+@settings(max_examples=12, deadline=None)
+def test_seats_give_what_evaluators_give(script: tuple[list[Any], list[list[Any]]], workers: int) -> None:
+    ordered, batches = script
+    alone = answers("interval", [ordered])
+    assert answers("shared", batches, restarts=not workers, workers=workers or 1) == alone
+
+
+def test_results_and_evaluations_are_counted():
+    scenario = Scenario(QUERIES, evaluator="shared")
+    found = scenario.run([line((1, "a", "p", "x")), line((2, "a", "q", "x"))], "s")
+    counted = {name: member.results for name, member in scenario.group.members.items()}
+    assert sum(counted.values()) == len(found) > 0
+    assert all(member.evaluations for member in scenario.group.members.values())
+
+
+def test_one_seat_speaks_for_all_in_the_state():
+    scenario = Scenario(QUERIES, evaluator="shared")
+    scenario.lane("s").put(line((1, "a", "p", "x")))
+    scenario.batch()
+    panes = [name for name, data in scenario.store.panes.items() if name.startswith("query/") and data]
+    assert panes == [f"query/{min(QUERIES)}"]
