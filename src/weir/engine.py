@@ -27,9 +27,9 @@ from weir.kernel.evaluator import choose_evaluator
 from weir.language import Query, parse
 from weir.rdf.dictionary import Dictionary
 from weir.runtime.catalog import Catalog, Registration, ServiceEntry, StreamEntry, entry_of
-from weir.runtime.checkpoint import Checkpoint, source_name
+from weir.runtime.checkpoint import Checkpoint
 from weir.runtime.control import Entry
-from weir.runtime.feeds import FileFeed, FileSource, Offset, offset_of
+from weir.runtime.datasource import NAME, feed_key, feed_of
 from weir.runtime.group import evaluation_order
 from weir.runtime.job import Job, Pipeline
 from weir.runtime.layout import place
@@ -40,6 +40,7 @@ from weir.runtime.sharing import MANY, SHARED, shareable
 from weir.runtime.sinks.base import Sink
 from weir.runtime.sinks.lines import ExactFile, JsonLinesFile, JsonLinesOutput
 from weir.runtime.sinks.text import Render, TextSink, csv_text, nquads_text, table_text
+from weir.runtime.sources import FileSource, Source
 from weir.runtime.updates import Curator
 
 FORMATS = ("table", "jsonl", "csv", "nquads")
@@ -68,7 +69,7 @@ class Engine:
     checkpoint: str | Path | None = None
     master: str | None = None
     spark: SparkSession | None = None
-    _streams: dict[str, FileSource] = field(default_factory=dict)
+    _streams: dict[str, Source] = field(default_factory=dict)
     _graphs: Library = field(default_factory=Library)
     _queries: dict[str, _Registered] = field(default_factory=dict)
     _services: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -237,11 +238,18 @@ class Engine:
         chosen = self._evaluators(catalog)
         self._refuse_changes(catalog, chosen)
         entries: list[Entry] = []
-        for iri, source in self._streams.items():
-            idle = 10_000_000 if source.watch else None
-            if iri not in catalog.streams:
-                entries.append(entry_of(StreamEntry(iri, idle), batch))
-            FileFeed(iri, source, checkpoint.own / "sources", cores).refuse_more(_reached(checkpoint, iri))
+        reached = checkpoint.offset(NAME) or {}
+        for number, (iri, source) in enumerate(self._streams.items()):
+            known_as = catalog.streams.get(iri)
+            stream = StreamEntry(
+                iri,
+                10_000_000 if source.endless else None,
+                source=source.as_json(),
+                number=known_as.number if known_as else len(catalog.streams) + number,
+            )
+            if stream != known_as:
+                entries.append(entry_of(stream, batch))
+            feed_of(stream, checkpoint.own, cores).refuse_more(reached.get(feed_key(stream), {}))
         for endpoint, settings in self._services.items():
             service = ServiceEntry(endpoint, settings)
             if catalog.services.get(endpoint) != service:
@@ -327,8 +335,3 @@ def sink_for(form: str, out: str | Path | None, stream: IO[bytes]) -> SinkMaker:
     if path is None:
         return lambda logs: TextSink(renders[form], stream)
     return lambda logs: TextSink(renders[form], ExactFile(path, logs / f"{form}.log"))
-
-
-def _reached(checkpoint: Checkpoint, stream: str) -> Offset:
-    planned = checkpoint.offset(source_name(stream))
-    return Offset() if planned is None else offset_of(planned)

@@ -11,11 +11,17 @@ from weir.runtime.control import Entry
 
 @dataclass(frozen=True, slots=True)
 class StreamEntry:
-    """A registered stream. ``idle`` is in µs of wall clock, None where a silent lane is waited for."""
+    """A registered stream. ``idle`` is in µs of wall clock, None where a silent lane is waited for.
+
+    ``source`` is where its messages come from (``runtime.sources``), None where they come by a streaming
+    DataFrame of Spark's. ``number`` tells a stream from one of the same name that was dropped before.
+    """
 
     iri: str
     idle: int | None = None
     keep_late: bool = False
+    source: Mapping[str, Any] | None = None
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +106,9 @@ class Catalog:
                 return replace(grown, queries={**self.queries, query.name: query})
             case "update":
                 return replace(grown, updates=(*self.updates, UpdateEntry(**values)))
+            case "drop_stream":
+                left = {iri: stream for iri, stream in self.streams.items() if iri != values["iri"]}
+                return replace(grown, streams=left)
             case "drop":
                 kept = {name: query for name, query in self.queries.items() if name != values["name"]}
                 return replace(grown, queries=kept)
@@ -125,3 +134,8 @@ def entry_of(item: StreamEntry | ServiceEntry | Registration | UpdateEntry, batc
 def drop_entry(name: str, batch: int) -> Entry:
     """The log entry that drops a query."""
     return Entry(batch, "drop", {"name": name})
+
+
+def drop_stream_entry(iri: str, batch: int) -> Entry:
+    """The log entry that drops a stream."""
+    return Entry(batch, "drop_stream", {"iri": iri})

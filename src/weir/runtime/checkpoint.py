@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import secrets
@@ -19,7 +18,7 @@ from typing import Any
 from weir.errors import CheckpointError
 from weir.runtime.control import ControlLog
 
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +103,6 @@ class Checkpoint:
                 found: dict[str, Any] = json.loads(value)
                 return found
         return None
-
-
-def source_name(stream: str) -> str:
-    """The name by which Spark's checkpoint knows the source of a stream."""
-    return "stream_" + hashlib.sha256(stream.encode()).hexdigest()[:16]
 
 
 def _numbers(folder: Path) -> list[int]:

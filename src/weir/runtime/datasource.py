@@ -1,13 +1,15 @@
 """Weir's own streaming source for Spark: it plans parts of files; workers read them in the next stage.
 
 Spark's text source would carry every line through the JVM. Here only the names of byte ranges do, and
-offsets say what no built-in source says: name order, cuts inside a file, and the end of the input.
+offsets say what no built-in source says: name order, cuts inside a file, and the end of the input. One
+source of Spark serves all streams; which there are is read from the control log whenever a batch is planned.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +17,67 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
 
-from weir.runtime.feeds import FileFeed, FileSource, Offset, offset_of
+from weir.runtime.catalog import Catalog, StreamEntry
+from weir.runtime.control import ControlLog
 from weir.runtime.holding import wait_while_held
+from weir.runtime.sources import Feed, Place, Reached, source_of
 
 NAME = "weir"
+STOP = "stop"
+"""A file of this name beside the control log tells all sources to offer nothing more for now."""
+FINISH = "finish"
+"""A file of this name tells all sources that what is there is all there will be."""
+
+
+def feed_key(entry: StreamEntry) -> str:
+    """The name of a stream's feed in offsets and logs; a stream made again after a drop has another."""
+    return hashlib.sha256(f"{entry.number} {entry.iri}".encode()).hexdigest()[:16]
+
+
+def feed_of(entry: StreamEntry, own: Path, parallelism: int) -> Feed:
+    """The feed of a registered stream."""
+    assert entry.source is not None
+    return source_of(entry.source).feed(Place(entry.iri, own, feed_key(entry), parallelism))
+
+
+class Feeds:
+    """The feeds of all streams in the control log, as of now; the offset of all is a map by their keys."""
+
+    def __init__(self, own: Path, parallelism: int) -> None:
+        self.own = own
+        self.parallelism = max(1, parallelism)
+        self._log = ControlLog(own)
+        self._feeds: dict[str, tuple[StreamEntry, Feed]] = {}
+
+    def latest(self, start: Reached) -> dict[str, Any]:
+        """How far the next batch goes, in every stream."""
+        if (self.own / STOP).exists():
+            return dict(start)
+        finishing = (self.own / FINISH).exists()
+        reached = dict(start)
+        present = Catalog.of(self._log.entries()).streams.values()
+        for key, feed in self._fed(present).items():
+            reached[key] = feed.latest(start.get(key, {}), finishing)
+        return dict(sorted(reached.items()))
+
+    def parts(self, start: Reached, end: Reached) -> list[str]:
+        """The parts of a batch, as JSON texts; a replayed batch may have parts of a stream that is gone."""
+        ever = [StreamEntry(**entry.values) for entry in self._log.entries() if entry.operation == "stream"]
+        feeds = self._fed(ever)
+        return [
+            json.dumps(part.as_json())
+            for key, reached in end.items()
+            if key in feeds and reached != start.get(key, {})
+            for part in feeds[key].parts(start.get(key, {}), reached)
+        ]
+
+    def _fed(self, entries: Iterable[StreamEntry]) -> dict[str, Feed]:
+        wanted = {feed_key(entry): entry for entry in entries if entry.source is not None}
+        for key, entry in wanted.items():
+            known = self._feeds.get(key)
+            if known is None or known[0] != entry:
+                self._feeds[key] = entry, feed_of(entry, self.own, self.parallelism)
+        return {key: self._feeds[key][1] for key in wanted}
 
 
 class PartPartition(InputPartition):
@@ -29,39 +88,34 @@ class PartPartition(InputPartition):
 
 
 class PartReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Offsets and parts come from a ``FileFeed`` in the driver; ``read`` hands a part to its worker."""
+    """Offsets and parts come from the feeds in the driver; ``read`` hands a part to its worker."""
 
     def __init__(self, options: dict[str, str]) -> None:
         self._options = options
-        self._feed: FileFeed | None = None
+        self._known: Feeds | None = None
 
     @property
-    def feed(self) -> FileFeed:
-        if self._feed is None:
-            source = FileSource(**json.loads(self._options["source"]))
-            self._feed = FileFeed(
-                self._options["stream"],
-                source,
-                Path(self._options["folder"]) / "weir" / "sources",
-                int(self._options["parallelism"]),
-            )
-        return self._feed
+    def feeds(self) -> Feeds:
+        if self._known is None:
+            own = Path(self._options["folder"]) / "weir"
+            self._known = Feeds(own, int(self._options["parallelism"]))
+        return self._known
 
     def initialOffset(self) -> dict[str, Any]:
-        return Offset().as_json()
+        return {}
 
     def latestOffset(self, start: dict[str, Any], limit: Any) -> dict[str, Any]:
-        wait_while_held(Path(self._options["folder"]) / "weir")
-        return self.feed.latest(offset_of(start)).as_json()
+        wait_while_held(self.feeds.own)
+        return self.feeds.latest(start)
 
     def prepareForTriggerAvailableNow(self) -> None:
         """A finite source has been listed once and for all; nothing else to prepare."""
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
-        parts = self.feed.parts(offset_of(start), offset_of(end))
-        shares: list[list[str]] = [[] for _ in range(min(len(parts), self.feed.parallelism))]
+        parts = self.feeds.parts(start, end)
+        shares: list[list[str]] = [[] for _ in range(min(len(parts), self.feeds.parallelism))]
         for place, part in enumerate(parts):
-            shares[place % len(shares)].append(json.dumps(part.as_json()))
+            shares[place % len(shares)].append(part)
         return [PartPartition(share) for share in shares]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -70,7 +124,7 @@ class PartReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
 
 class WeirSource(DataSource):
-    """``spark.readStream.format("weir")``; options: stream, source (JSON), folder, parallelism."""
+    """``spark.readStream.format("weir")``; options: folder, parallelism."""
 
     @classmethod
     def name(cls) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from collections.abc import Callable, Sequence
@@ -18,9 +17,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 from weir import errors
 from weir.errors import EvaluationError, WeirError
 from weir.language.update import Update
-from weir.runtime.checkpoint import Checkpoint, source_name
-from weir.runtime.datasource import NAME, WeirSource
-from weir.runtime.feeds import FINISH, STOP, FileSource
+from weir.runtime.checkpoint import Checkpoint
+from weir.runtime.datasource import FINISH, NAME, STOP, WeirSource
 from weir.runtime.holding import HOLD
 from weir.runtime.live_graphs import LiveGraphs, When
 from weir.runtime.metrics import Metrics
@@ -29,6 +27,7 @@ from weir.runtime.processor import GroupProcessor
 from weir.runtime.session import apply_settings
 from weir.runtime.sinks.base import Results, Sink
 from weir.runtime.sinks.lines import ExactFile
+from weir.runtime.sources import Source
 from weir.runtime.stage import FRAME_SCHEMA, parts_to_frames
 from weir.runtime.updates import Curator
 
@@ -39,7 +38,7 @@ _FAILED = re.compile(r"weir\.errors\.(\w+): (.*?)(?=\n\n|\nSQLSTATE|\s*SQLSTATE|
 class Pipeline:
     """Everything a job needs: its streams by IRI, where results go, what is set aside."""
 
-    streams: dict[str, FileSource]
+    streams: dict[str, Source]
     sinks: Sequence[Sink]
     dead_letters: Path | None = None
     late: Path | None = None
@@ -70,7 +69,7 @@ class Job:
     @property
     def finite(self) -> bool:
         """Whether every source ends by itself."""
-        return all(not source.watch for source in self.pipeline.streams.values())
+        return all(not source.endless for source in self.pipeline.streams.values())
 
     def start(self) -> None:
         """Start the query; the first batch is planned at once."""
@@ -155,22 +154,15 @@ class Job:
         return self._query is not None and self._query.isActive
 
     def _frames(self) -> DataFrame:
-        frames: DataFrame | None = None
         folder = str(self.checkpoint.folder)
-        for stream, source in self.pipeline.streams.items():
-            parts = (
-                self.spark.readStream.format(NAME)
-                .name(source_name(stream))
-                .option("stream", stream)
-                .option("source", json.dumps(source.as_json()))
-                .option("folder", folder)
-                .option("parallelism", str(self.spark.sparkContext.defaultParallelism))
-                .load()
-            )
-            mapped = parts.mapInArrow(parts_to_frames(folder), FRAME_SCHEMA)
-            frames = mapped if frames is None else frames.union(mapped)
-        assert frames is not None
-        return frames
+        parts = (
+            self.spark.readStream.format(NAME)
+            .name(NAME)
+            .option("folder", folder)
+            .option("parallelism", str(self.spark.sparkContext.defaultParallelism))
+            .load()
+        )
+        return parts.mapInArrow(parts_to_frames(folder), FRAME_SCHEMA)
 
     def _take(self, frame: DataFrame, batch: int) -> None:
         """One batch: everything that came out of the groups, to the sinks and into the metrics."""

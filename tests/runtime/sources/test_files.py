@@ -12,8 +12,15 @@ from hypothesis import strategies as st
 
 from weir.errors import CheckpointError, UsageError
 from weir.rdf.lines import parse_lines
-from weir.runtime.feeds import FINISH, STOP, FileFeed, FileSource, Offset
 from weir.runtime.parts import LineCounter, Part, message_start, read_part
+from weir.runtime.sources.base import Place, Reached
+from weir.runtime.sources.files import FileFeed, FileSource, Offset
+
+START: Reached = {}
+
+
+def at(file: int, byte: int = 0, end: bool = False) -> Reached:
+    return Offset(file, byte, end).as_json()
 
 
 def line(time: int, name: str = "o") -> str:
@@ -22,14 +29,14 @@ def line(time: int, name: str = "o") -> str:
 
 def feed(path: Path, folder: Path, **options: object) -> FileFeed:
     source = FileSource(str(path), **options)  # type: ignore[arg-type]
-    return FileFeed("s", source, folder / "weir" / "sources", parallelism=2)
+    return FileFeed(source, Place("s", folder / "weir", "s", 2))
 
 
 def batches(feed: FileFeed, most: int = 100) -> list[list[str]]:
     """The objects read by each batch, until there is nothing more."""
-    out, start = [], Offset()
+    out, start = [], START
     for _ in range(most):
-        end = feed.latest(start)
+        end = feed.latest(start, False)
         if end == start:
             break
         out.append(["".join(objects(part)) for part in feed.parts(start, end) if part.path])
@@ -52,7 +59,7 @@ def test_a_directory_is_read_in_name_order_and_ends(tmp_path: Path) -> None:
     (folder / "ignored.txt").write_text("x")
     (folder / ".hidden.tnq").write_text(line(1, "h"))
     assert batches(feed(folder, tmp_path, files_per_batch=2)) == [["a", "b"], ["c"]]
-    assert feed(folder, tmp_path).latest(Offset(2, 0)) == Offset(3, 0, True)
+    assert feed(folder, tmp_path).latest(at(2), False) == at(3, end=True)
 
 
 def test_files_are_cut_by_bytes_and_nothing_is_lost(tmp_path: Path) -> None:
@@ -75,14 +82,13 @@ def test_a_watched_folder_takes_files_as_they_appear(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "m.tnq").write_text(line(1, "m"))
     watched = feed(folder, tmp_path, watch=True)
-    first = watched.latest(Offset())
-    assert first == Offset(1, 0)
-    assert watched.latest(first) == first
+    first = watched.latest(START, False)
+    assert first == at(1)
+    assert watched.latest(first, False) == first
     (folder / "a.tnq").write_text(line(2, "a"))
-    second = watched.latest(first)
+    second = watched.latest(first, False)
     assert [objects(part) for part in watched.parts(first, second)] == [["a"]]
-    (tmp_path / "weir" / FINISH).touch()
-    assert watched.latest(second) == Offset(2, 0, True)
+    assert watched.latest(second, True) == at(2, end=True)
 
 
 def test_a_batch_planned_again_is_the_same_batch(tmp_path: Path) -> None:
@@ -90,34 +96,26 @@ def test_a_batch_planned_again_is_the_same_batch(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "m.tnq").write_text(line(1, "m"))
     watched = feed(folder, tmp_path, watch=True)
-    end = watched.latest(Offset())
-    planned = watched.parts(Offset(), end)
+    end = watched.latest(START, False)
+    planned = watched.parts(START, end)
     (folder / "a.tnq").write_text(line(2, "a"))
-    assert feed(folder, tmp_path, watch=True).parts(Offset(), end) == planned
-
-
-def test_a_source_that_is_told_to_stop_offers_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "s.tnq"
-    path.write_text(line(1))
-    (tmp_path / "weir").mkdir()
-    (tmp_path / "weir" / STOP).touch()
-    assert feed(path, tmp_path).latest(Offset()) == Offset()
+    assert feed(folder, tmp_path, watch=True).parts(START, end) == planned
 
 
 def test_an_empty_file_has_an_end(tmp_path: Path) -> None:
     path = tmp_path / "s.tnq"
     path.touch()
     made = feed(path, tmp_path)
-    end = made.latest(Offset())
-    assert end.end
-    assert [part.final for part in made.parts(Offset(), end)] == [True]
+    end = made.latest(START, False)
+    assert end["end"]
+    assert [part.final for part in made.parts(START, end)] == [True]
 
 
 def test_more_input_after_the_end_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "s.tnq"
     path.write_text(line(1))
     made = feed(path, tmp_path)
-    end = made.latest(Offset())
+    end = made.latest(START, False)
     made.refuse_more(end)
     path.write_text(line(1) + line(2))
     with pytest.raises(CheckpointError, match="has ended, but there is more"):

@@ -7,24 +7,20 @@ one adds files as they appear, in the order of their names within one look.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from weir.errors import CheckpointError, UsageError
 from weir.runtime.parts import Part, is_packed
+from weir.runtime.sources.base import Place, Reached
 
 DEFAULT_BATCH_BYTES = 128 << 20
 _LEAST_PART = 1 << 18
-STOP = "stop"
-"""A file of this name beside the control log tells all sources to offer nothing more for now."""
-FINISH = "finish"
-"""A file of this name tells all sources that what is there is all there will be."""
 ENDINGS = (".tnq", ".tnq.gz")
 
 
@@ -32,10 +28,16 @@ ENDINGS = (".tnq", ".tnq.gz")
 class FileSource:
     """A file, or a directory in name order. ``watch`` makes it go on for ever."""
 
+    kind: ClassVar[str] = "files"
+
     path: str
     watch: bool = False
     files_per_batch: int | None = None
     bytes_per_batch: int = DEFAULT_BATCH_BYTES
+
+    @property
+    def endless(self) -> bool:
+        return self.watch
 
     def check(self) -> None:
         """Raise where nothing can be read."""
@@ -48,7 +50,10 @@ class FileSource:
             )
 
     def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return {"kind": self.kind, **asdict(self)}
+
+    def feed(self, place: Place) -> FileFeed:
+        return FileFeed(self, place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +77,13 @@ class Listed:
 
 
 class FileFeed:
-    """A file source together with its log in ``folder``."""
+    """A file source together with its log."""
 
-    def __init__(self, stream: str, source: FileSource, folder: Path, parallelism: int) -> None:
-        self.stream = stream
+    def __init__(self, source: FileSource, place: Place) -> None:
+        self.stream = place.stream
         self.source = source
-        self.parallelism = max(1, parallelism)
-        name = hashlib.sha256(stream.encode()).hexdigest()[:16]
-        self.log = folder / f"{name}.files.jsonl"
+        self.parallelism = max(1, place.parallelism)
+        self.log = place.own / "sources" / f"{place.log_name}.files.jsonl"
         self._files: list[Listed] = []
         self._read_log()
 
@@ -88,12 +92,14 @@ class FileFeed:
         """A file, or a directory in name order, is one lane."""
         return Path(self.source.path).name
 
-    def latest(self, start: Offset) -> Offset:
+    def latest(self, start: Reached, finishing: bool) -> Reached:
         """How far the next batch goes."""
-        own = self.log.parent.parent
-        if start.end or (own / STOP).exists():
+        return self._latest(Offset(**start), finishing).as_json()
+
+    def _latest(self, start: Offset, finishing: bool) -> Offset:
+        if start.end:
             return start
-        finished = not self.source.watch or (own / FINISH).exists()
+        finished = finishing or not self.source.watch
         self._look()
         files = self._files
         if self.source.files_per_batch is not None:
@@ -104,8 +110,11 @@ class FileFeed:
         over = finished and reached.file == len(files)
         return Offset(reached.file, reached.byte, over)
 
-    def parts(self, start: Offset, end: Offset) -> list[Part]:
+    def parts(self, start: Reached, end: Reached) -> list[Part]:
         """The parts between two offsets, about as many as there are cores."""
+        return self._parts(Offset(**start), Offset(**end))
+
+    def _parts(self, start: Offset, end: Offset) -> list[Part]:
         ranges = list(self._ranges(start, end))
         total = sum(last - first for _, first, last in ranges)
         size = max(_LEAST_PART, -(-total // self.parallelism))
@@ -122,9 +131,9 @@ class FileFeed:
             parts.append(Part(self.stream, self.lane, number=end.file, final=True))
         return parts
 
-    def refuse_more(self, reached: Offset) -> None:
+    def refuse_more(self, reached: Reached) -> None:
         """Raise where the source has grown after its end was reported."""
-        if not reached.end:
+        if not reached.get("end"):
             return
         known = {listed.path: listed.size for listed in self._files}
         for path in self._listing():
@@ -190,8 +199,3 @@ class FileFeed:
             with open(self.log, "rb+") as file:
                 file.truncate(whole)
         self._files = [Listed(**json.loads(line)) for line in data[:whole].splitlines()]
-
-
-def offset_of(values: Mapping[str, Any]) -> Offset:
-    """An offset from Spark's JSON."""
-    return Offset(**values)

@@ -1,0 +1,20 @@
+"""Sources of Weir's own: what they are, and how one is found again from the control log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from weir.runtime.sources.base import Feed, Place, Reached, Source
+from weir.runtime.sources.files import FileSource
+
+__all__ = ["KINDS", "Feed", "FileSource", "Place", "Reached", "Source", "source_of"]
+
+KINDS: Mapping[str, Callable[..., Source]] = {FileSource.kind: FileSource}
+"""Every kind of source by its name."""
+
+
+def source_of(values: Mapping[str, Any]) -> Source:
+    """A source from its JSON values."""
+    fields = {name: value for name, value in values.items() if name != "kind"}
+    return KINDS[values["kind"]](**fields)

@@ -1,0 +1,64 @@
+"""All streams in one source of Spark: they come and go with the control log; a replay finds what it had."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from weir.runtime.catalog import StreamEntry, drop_stream_entry, entry_of
+from weir.runtime.control import ControlLog
+from weir.runtime.datasource import FINISH, STOP, Feeds, feed_key
+from weir.runtime.sources import FileSource
+
+
+def stream(folder: Path, name: str, number: int = 0, watch: bool = False) -> StreamEntry:
+    path = folder / f"{name}.tnq"
+    path.write_text("1\t<http://e/s> <http://e/p> <http://e/o> .\n")
+    return StreamEntry(name, source=FileSource(str(path), watch).as_json(), number=number)
+
+
+def streams_of(parts: list[str]) -> list[str]:
+    return [json.loads(part)["stream"] for part in parts if json.loads(part)["path"]]
+
+
+def test_a_stream_that_is_added_is_read_from_the_next_batch_on(tmp_path: Path) -> None:
+    log = ControlLog(tmp_path)
+    one, two = stream(tmp_path, "one"), stream(tmp_path, "two", 1)
+    log.append([entry_of(one, 0)])
+    feeds = Feeds(tmp_path, 2)
+    first = feeds.latest({})
+    assert streams_of(feeds.parts({}, first)) == ["one"]
+    assert feeds.latest(first) == first
+    log.append([entry_of(two, 1)])
+    second = feeds.latest(first)
+    assert streams_of(feeds.parts(first, second)) == ["two"]
+    assert streams_of(Feeds(tmp_path, 2).parts({}, second)) == [
+        item.iri for item in sorted((one, two), key=feed_key)
+    ]
+
+
+def test_a_dropped_stream_is_read_no_more_but_replayed(tmp_path: Path) -> None:
+    log = ControlLog(tmp_path)
+    log.append([entry_of(stream(tmp_path, "one"), 0)])
+    feeds = Feeds(tmp_path, 2)
+    first = feeds.latest({})
+    log.append([drop_stream_entry("one", 1)])
+    assert feeds.latest(first) == first
+    assert streams_of(Feeds(tmp_path, 2).parts({}, first)) == ["one"]
+    log.append([entry_of(stream(tmp_path, "one", number=1), 2)])
+    again = feeds.latest(first)
+    assert len(again) == 2
+    assert streams_of(feeds.parts(first, again)) == ["one"]
+
+
+def test_sources_that_are_told_to_stop_offer_nothing_and_finish_when_told(tmp_path: Path) -> None:
+    entry = stream(tmp_path, "one", watch=True)
+    ControlLog(tmp_path).append([entry_of(entry, 0)])
+    feeds = Feeds(tmp_path, 2)
+    (tmp_path / STOP).touch()
+    assert feeds.latest({}) == {}
+    (tmp_path / STOP).unlink()
+    first = feeds.latest({})
+    assert not first[feed_key(entry)]["end"]
+    (tmp_path / FINISH).touch()
+    assert feeds.latest(first)[feed_key(entry)]["end"]
