@@ -34,13 +34,14 @@ from weir.kernel.interval import (
     evaluator,
     fused,
     gathering,
-    inputs,
     kept,
     keys,
     lookup,
     sorting,
     track,
+    views,
     walk,
+    windowed,
 )
 from weir.kernel.interval.evaluator import IntervalEvaluator
 from weir.kernel.interval.routing import Policy
@@ -81,8 +82,8 @@ def sizes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> It
             (fused, "_FEWEST", 1),
             (fused, "_BLOCK", 2),
             (gathering, "_SMALL", 0),
-            (inputs, "_LAZY", 0),
-            (inputs, "_TINY", 0),
+            (windowed, "_LAZY", 0),
+            (views, "_TINY", 0),
             (kept, "_BROADCAST", 0),
             (kept, "_MANY", 0),
             (kept, "_SORT", 0.0),

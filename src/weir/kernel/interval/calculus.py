@@ -14,7 +14,7 @@ import numpy as np
 
 from weir.kernel.interval.expressions import Compiled, Terms
 from weir.kernel.interval.expressions.ordering import canonical_ranks, order_ranks
-from weir.kernel.interval.inputs import Input, Present, RelationInput, StaticInput, WindowInput
+from weir.kernel.interval.inputs import Input, Present, RelationInput
 from weir.kernel.interval.keys import codes
 from weir.kernel.interval.operators import (
     Measure,
@@ -31,6 +31,8 @@ from weir.kernel.interval.operators import (
 )
 from weir.kernel.interval.operators.evaluate import Surroundings, extend_by
 from weir.kernel.interval.relation import Relation
+from weir.kernel.interval.views import StaticInput
+from weir.kernel.interval.windowed import WindowInput
 from weir.language.algebra import OrderKey
 from weir.rdf.columns import Ids
 

@@ -22,7 +22,7 @@ from weir.kernel.interval.calculus import (
     Unions,
 )
 from weir.kernel.interval.expressions import Compiled, Terms, compile
-from weir.kernel.interval.inputs import Present, StaticInput
+from weir.kernel.interval.inputs import Present
 from weir.kernel.interval.instants import HIGHEST, LOWEST, Instants
 from weir.kernel.interval.joining import Check, Difference, Joining, Marking, Optional, Probe
 from weir.kernel.interval.leaves import Leaves, Streams
@@ -32,6 +32,7 @@ from weir.kernel.interval.reduction import reduce_windows
 from weir.kernel.interval.remote import Federated, Federation, always_bound
 from weir.kernel.interval.routing import Policy, Router, Routes, TooLarge
 from weir.kernel.interval.surroundings import Around
+from weir.kernel.interval.views import StaticInput
 from weir.language.algebra import Service
 from weir.language.expressions import Aggregate, Expression
 from weir.plan.nodes import (

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from weir.kernel.interval.gathering import groups_of
-from weir.kernel.interval.inputs import WindowInput
 from weir.kernel.interval.keys import codes
 from weir.kernel.interval.relation import Relation
 from weir.kernel.interval.sorting import SortedKeys
+from weir.kernel.interval.windowed import WindowInput
 from weir.rdf.columns import Ids
 
 _BLOCK = 12_288

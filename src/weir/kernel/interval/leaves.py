@@ -10,14 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from weir.kernel.interval.arrivals import Arrivals
-from weir.kernel.interval.inputs import (
-    Input,
-    Present,
-    RelationInput,
-    StaticInput,
-    UnionInput,
-    WindowInput,
-)
+from weir.kernel.interval.inputs import Input, Present, RelationInput, UnionInput
 from weir.kernel.interval.instants import LOWEST
 from weir.kernel.interval.kept import Counts
 from weir.kernel.interval.keys import combine
@@ -26,7 +19,9 @@ from weir.kernel.interval.relation import Relation
 from weir.kernel.interval.sorting import spread
 from weir.kernel.interval.tables import StaticGraphs, StaticTable
 from weir.kernel.interval.track import Keeping, Track
+from weir.kernel.interval.views import StaticInput
 from weir.kernel.interval.window import Window
+from weir.kernel.interval.windowed import WindowInput
 from weir.language.algebra import Node, TriplePattern
 from weir.plan.nodes import Source
 from weir.rdf.columns import Ids

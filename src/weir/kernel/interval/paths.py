@@ -7,10 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from weir.kernel.interval.calculus import Operator, seeded
-from weir.kernel.interval.inputs import Input, Present, StaticInput
+from weir.kernel.interval.inputs import Input, Present
 from weir.kernel.interval.leaves import EVERYTHING, Leaves
 from weir.kernel.interval.operators import PathFinder, Slot, Triples, union
 from weir.kernel.interval.relation import Relation
+from weir.kernel.interval.views import StaticInput
 from weir.plan.nodes import Connect, Source
 from weir.plan.substitution import may_be_empty
 from weir.plan.variables import possible

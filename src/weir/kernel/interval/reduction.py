@@ -12,8 +12,9 @@ import numpy as np
 
 from weir.kernel.interval.arrivals import FEW
 from weir.kernel.interval.calculus import Leaf, Operator
-from weir.kernel.interval.inputs import StaticInput, WindowInput
 from weir.kernel.interval.keys import combine
+from weir.kernel.interval.views import StaticInput
+from weir.kernel.interval.windowed import WindowInput
 from weir.rdf.columns import Ids, Mask
 
 _SMALL = 1 << 16

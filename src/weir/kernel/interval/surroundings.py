@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from weir.kernel.interval.inputs import Present, WindowInput
+from weir.kernel.interval.inputs import Present
 from weir.kernel.interval.instants import Instants
 from weir.kernel.interval.leaves import Leaves
 from weir.kernel.interval.operators import Triples
 from weir.kernel.interval.operators.evaluate import Surroundings
+from weir.kernel.interval.windowed import WindowInput
 from weir.rdf.columns import Ids
 
 

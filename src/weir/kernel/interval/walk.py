@@ -15,11 +15,13 @@ from itertools import chain
 from typing import Any
 
 from weir.kernel.interval.calculus import Leaf, Operator, Projection
-from weir.kernel.interval.inputs import Input, StaticInput, WindowInput
+from weir.kernel.interval.inputs import Input
 from weir.kernel.interval.joining import Joining
 from weir.kernel.interval.lookup import Key, Lists, table_of
 from weir.kernel.interval.routing import Policy, Routes
 from weir.kernel.interval.track import Keeping
+from weir.kernel.interval.views import StaticInput
+from weir.kernel.interval.windowed import WindowInput
 
 _AGAIN = 32
 """So many evaluations take the same route."""
