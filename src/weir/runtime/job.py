@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,12 @@ from pyspark.sql.streaming.query import StreamingQuery
 from weir import errors
 from weir.errors import EvaluationError, WeirError
 from weir.language.update import Update
+from weir.runtime.bulk import parted
 from weir.runtime.checkpoint import Checkpoint
 from weir.runtime.datasource import FINISH, NAME, STOP, WeirSource
 from weir.runtime.holding import HOLD
 from weir.runtime.live_graphs import LiveGraphs, When
+from weir.runtime.live_queries import LiveQueries, QueryInfo, StreamInfo
 from weir.runtime.metrics import Metrics
 from weir.runtime.outputs import OUTPUT_SCHEMA, Output, read_answers
 from weir.runtime.processor import GroupProcessor
@@ -36,13 +38,17 @@ _FAILED = re.compile(r"weir\.errors\.(\w+): (.*?)(?=\n\n|\nSQLSTATE|\s*SQLSTATE|
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """Everything a job needs: its streams by IRI, where results go, what is set aside."""
+    """Everything a job needs: its streams by IRI, where results go, what is set aside.
+
+    A ``live`` job goes on when its sources have ended: queries and streams may still come.
+    """
 
     streams: dict[str, Source]
     sinks: Sequence[Sink]
     dead_letters: Path | None = None
     late: Path | None = None
     trigger: dict[str, Any] = field(default_factory=dict)
+    live: bool = False
 
 
 class Job:
@@ -53,6 +59,9 @@ class Job:
     ) -> None:
         self.spark = spark
         self.graphs = LiveGraphs(checkpoint, curator, lambda: self.active, lambda: self._query is not None)
+        self.live = LiveQueries(
+            checkpoint, curator, self.graphs.lock, lambda: self.active, lambda: self._query is not None
+        )
         self.checkpoint = checkpoint
         self.pipeline = pipeline
         self.metrics = Metrics()
@@ -68,8 +77,8 @@ class Job:
 
     @property
     def finite(self) -> bool:
-        """Whether every source ends by itself."""
-        return all(not source.endless for source in self.pipeline.streams.values())
+        """Whether the job ends by itself, with its sources."""
+        return not self.pipeline.live and all(not source.endless for source in self.pipeline.streams.values())
 
     def start(self) -> None:
         """Start the query; the first batch is planned at once."""
@@ -82,13 +91,13 @@ class Job:
         for side in self._side.values():
             if side is not None:
                 side.open(lazy=True)
-        form = self.pipeline.sinks[0].form if self.pipeline.sinks else "jsonl"
+        forms = self._forms
         folder = str(self.checkpoint.folder)
         answered = (
             self._frames()
             .groupBy("slot")
             .transformWithStateInPandas(
-                GroupProcessor(folder, form), OUTPUT_SCHEMA, "append", "processingTime"
+                GroupProcessor(folder, forms), OUTPUT_SCHEMA, "append", "processingTime"
             )
         )
         writer = (
@@ -150,6 +159,55 @@ class Job:
         return self.graphs.insert(graph, Path(source), at)
 
     @property
+    def _forms(self) -> list[str]:
+        """What the sinks take."""
+        return sorted({sink.form for sink in self.pipeline.sinks}) or ["jsonl"]
+
+    def register(
+        self, text: str, *, name: str | None = None, dialect: str = "auto", evaluator: str = "auto"
+    ) -> str:
+        """Register a query while the job runs; its name, which is that of REGISTER where it has one.
+
+        It is durable when this returns, and sees the messages of all batches that were not planned by then.
+        """
+        return self.live.register(text, name, dialect, evaluator)
+
+    def register_all(
+        self, texts: Mapping[str, str], *, dialect: str = "auto", evaluator: str = "auto"
+    ) -> list[str]:
+        """Register queries by name, all from the same batch on; where one is refused, none is registered."""
+        return self.live.register_all(texts, dialect, evaluator)
+
+    def drop(self, name: str) -> None:
+        """Drop a query, and its state; refused while another one reads its output."""
+        self.live.drop(name)
+
+    def pause(self, name: str) -> None:
+        """Pause a query: as ``drop``, but it stays registered and can be resumed."""
+        self.live.pause(name)
+
+    def resume(self, name: str) -> None:
+        """Resume a paused query: as registered anew. What came while it was paused it never sees, and its
+        windows begin empty."""
+        self.live.resume(name)
+
+    def add_stream(self, iri: str, source: Source) -> None:
+        """Add a stream while the job runs. A finite source waits for the first query that reads it."""
+        self.live.add_stream(iri, source)
+
+    def drop_stream(self, iri: str) -> None:
+        """Drop a stream; refused while a query reads it, also a paused one."""
+        self.live.drop_stream(iri)
+
+    def queries(self) -> list[QueryInfo]:
+        """What is registered, counting changes whose batch is still to come."""
+        return self.live.queries()
+
+    def streams(self) -> list[StreamInfo]:
+        """The streams that have a source, with what reads them."""
+        return self.live.streams()
+
+    @property
     def active(self) -> bool:
         return self._query is not None and self._query.isActive
 
@@ -169,15 +227,17 @@ class Job:
         try:
             began = time.time()
             rows = [Output(**row) for row in frame.toArrow().to_pylist()]
-            results = merged([row for row in rows if row.kind == "answers"])
+            forms = self._forms
+            answers = {form: merged([row for row in rows if row.kind == form]) for form in forms}
             for sink in self.pipeline.sinks:
-                sink.write(batch, results)
+                sink.write(batch, answers[sink.form])
             for kind, side in self._side.items():
                 if side is not None:
                     data = b"".join(row.data for row in rows if row.kind == kind)
                     if data:
                         side.append(batch, data)
-            self.metrics.take(batch, rows, sum(len(r) for r in results), time.time() - began)
+            found = sum(len(each) for each in answers[forms[0]])
+            self.metrics.take(batch, rows, found, time.time() - began)
             for observer in self.observers:
                 observer(self.metrics)
         except WeirError as error:
@@ -200,7 +260,8 @@ def merged(rows: Sequence[Output]) -> list[Results]:
     tables: dict[str, list[tuple[int, pa.Table]]] = {}
     for row in rows:
         table = pa.Table.from_batches([read_answers(row.data)])
-        tables.setdefault(row.name, []).append((row.slot, table))
+        for name, part in [(row.name, table)] if row.name else parted(table):
+            tables.setdefault(name, []).append((row.slot, part))
     out = []
     for name in sorted(tables):
         parts = [table for _, table in sorted(tables[name], key=lambda pair: pair[0])]

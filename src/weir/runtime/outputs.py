@@ -1,7 +1,8 @@
 """What a group sends to the driver: rows of (kind, name, data).
 
-``answers`` holds a query's results of one batch, as JSON lines or as columns of texts; ``metrics`` the
-group's counters; ``dead`` and ``late`` what was set aside.
+``answers`` holds a query's results of one batch, as JSON lines or as columns of texts, or, without a name,
+those of many queries that were evaluated together (``bulk``); ``metrics`` the group's counters; ``dead`` and
+``late`` what was set aside.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ import polars as pl
 import pyarrow as pa
 
 from weir.kernel.batch import Answers
+from weir.kernel.matching.answers import SetAnswers
 from weir.kernel.progress import NEVER
 from weir.language.query import Ask, Query, Select
 from weir.rdf.columns import Ids
 from weir.rdf.dictionary import Dictionary
+from weir.runtime.bulk import BulkTexts
 from weir.runtime.frames import Frame
-from weir.runtime.group import Answered, Group, Step
+from weir.runtime.group import Answered, Group, Step, Together
 from weir.runtime.results import json_lines, keeps_order, order_of_text, timestamp
 
 OUTPUT_SCHEMA = "kind string, name string, slot bigint, data binary"
@@ -39,9 +42,12 @@ class Output:
 
 def outputs(group: Group, step: Step, frames: Iterable[Frame], slot: int, form: str) -> Iterator[Output]:
     """The rows of one step; ``form`` is ``jsonl`` or ``columns``."""
-    for answered in step.each():
+    for answered in step.answered:
         if len(answered.answers.at) or len(answered.answers.empty):
             yield Output("answers", answered.member.name, slot, _answers(answered, group.dictionary, form))
+    for together in step.shared:
+        for table in _together(together, group.dictionary, form):
+            yield Output("answers", "", slot, _ipc(table))
     dead = [letter for frame in frames for letter in frame.side.get("rejected", ())]
     dead += [
         {
@@ -113,7 +119,19 @@ def _answers(answered: Answered, dictionary: Dictionary, form: str) -> bytes:
         columns = {"at": pa.array(lines.at), "line": lines.text.to_arrow().cast(pa.large_string())}
     else:
         columns = text_columns(query, answers, dictionary)
-    batch = pa.record_batch(list(columns.values()), names=list(columns))
+    return _ipc(pa.record_batch(list(columns.values()), names=list(columns)))
+
+
+def _together(together: Together, dictionary: Dictionary, form: str) -> Iterator[pa.RecordBatch]:
+    """The answers of a hub's queries; a hub has conjunctions alone, so its parts are sets."""
+    queries = {name: member.query for name, member in together.members.items()}
+    for part in together.answers.parts:
+        assert isinstance(part, SetAnswers)
+        texts = BulkTexts(part, queries, dictionary)
+        yield from texts.lines() if form == "jsonl" else texts.columns()
+
+
+def _ipc(batch: pa.RecordBatch) -> bytes:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batch.schema) as writer:
         writer.write_batch(batch)
