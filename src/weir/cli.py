@@ -216,6 +216,26 @@ def demo(
 
 
 @app.command()
+def generate(
+    into: Annotated[Path, typer.Argument(help="The folder to write to.", metavar="DIR")],
+    triples: Annotated[int, typer.Option(help="Triples of the library.")] = 100_000,
+    sightings: Annotated[int, typer.Option(help="Messages of the stream.")] = 100_000,
+    rate: Annotated[float, typer.Option(help="Messages a second, in the data.")] = 100.0,
+    seed: Annotated[int, typer.Option(help="Decides everything.")] = 42,
+    master: Annotated[str | None, typer.Option(help="The Spark master; all local cores by default.")] = None,
+) -> None:
+    """Write the conference scenario by Spark: library/, floorplan.nt and the stream rfid/."""
+    with reported():
+        if min(triples, sightings) < 1000 or rate <= 0:
+            raise UsageError("a conference has at least 1,000 triples, 1,000 sightings and a rate above 0")
+        data, written = _module("weir.bench.data.conference"), _module("weir.bench.data.written")
+        session = _module("weir.runtime.session").open_session(master)
+        world = data.conference(triples, seed=seed)
+        written.write_conference(session, world, into.absolute(), sightings, rate, seed)
+        typer.echo(f"weir: {triples:,} triples, {sightings:,} sightings in {into}", err=True)
+
+
+@app.command()
 def bench(
     name: Annotated[str, typer.Argument(help=f"{', '.join(BENCHMARKS)}, or all.")],
     quick: Annotated[bool, typer.Option("--quick", help="Small sizes: minutes instead of an hour.")] = False,

@@ -1,4 +1,5 @@
-"""``weir bench conference``: CQELS section 5, experiment 1, at the level of the kernel (no Spark).
+"""``weir bench conference``: CQELS section 5. Experiment 1 and 3 at the level of the kernel (no Spark); where
+it is not quick, also experiment 2, whose static data Spark writes and loads.
 
 For each query: the average cost of an evaluation in slabs of many sightings, and in slabs of one (nothing
 is amortised), beside a triple store that evaluates the query anew at each sighting (measured in the same
@@ -17,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from weir.bench import conference_scale
 from weir.bench.conference_blackbox import BlackBox, store_of
 from weir.bench.conference_queries import PUBLISHED, QUERIES, Template
 from weir.bench.data.conference import (
@@ -81,8 +83,12 @@ def run(quick: bool = False, json: str | Path | None = None, plot: str | Path | 
     report.figures["published_ms"] = {name: list(values) for name, values in PUBLISHED.items()}
     _growth(report, world, quick)
     _history(report, world, quick)
+    conference_scale.instances(report, quick)
+    if not quick:
+        conference_scale.static_size(report, quick)
     if plot is not None:
         _draw(report, plot)
+        conference_scale.draw(report, plot)
     if json is not None:
         report.write(json)
     return report
@@ -98,10 +104,10 @@ def _world(triples: int, count: int) -> World:
 def _described(world: World) -> dict[str, Any]:
     people = world.people
     return {
-        "library_triples": len(people.library),
+        "library_triples": people.library.triples,
         "floorplan_triples": len(people.floorplan),
-        "authors": people.authors,
-        "papers": people.papers,
+        "authors": people.library.authors,
+        "papers": people.library.papers,
         "participants": len(people.participants),
         "rooms": ROOMS,
         "doors_per_room": people.degrees(),

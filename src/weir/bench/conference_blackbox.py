@@ -14,7 +14,8 @@ from typing import Any
 import pyoxigraph as ox
 
 from weir.bench.conference_queries import Template
-from weir.bench.data.conference import FLOORPLAN, LV, Conference, Sightings, author_text, room_text
+from weir.bench.data.conference import FLOORPLAN, LV, Conference, Sightings, room_text
+from weir.bench.data.library import author_text
 
 LATEST, RANGED = ox.NamedNode("w:latest"), ox.NamedNode("w:ranged")
 
@@ -22,7 +23,7 @@ LATEST, RANGED = ox.NamedNode("w:latest"), ox.NamedNode("w:ranged")
 def store_of(world: Conference) -> ox.Store:
     """A store with the library as default graph and the floor plan."""
     store = ox.Store()
-    store.bulk_load(_lines(world.library), ox.RdfFormat.N_TRIPLES)
+    store.bulk_load(_lines(world.library.all()), ox.RdfFormat.N_TRIPLES)
     store.bulk_load(_lines(world.floorplan), ox.RdfFormat.N_TRIPLES, to_graph=ox.NamedNode(FLOORPLAN))
     store.optimize()
     return store

@@ -1,8 +1,7 @@
 """The conference scenario of CQELS section 4: people with RFID tags in rooms, and what they published.
 
 Three parts, each decided by a seed: a floor plan of 172 triples (as many as the paper's), a library shaped
-like DBLP by SP²Bench's rules of thumb (few prolific authors, two or three creators a paper, proceedings
-with editors), and a stream of sightings of participants who now and then walk into the next room.
+like DBLP, and a stream of sightings of participants who now and then walk into the next room.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from weir.bench.data.library import Library, Triples, author_text
 from weir.kernel.background import Background, GraphTable
 from weir.kernel.batch import NO_GRAPH, Batch
 from weir.rdf.columns import Ids
@@ -21,12 +21,6 @@ from weir.rdf.dictionary import Dictionary
 LV = "http://deri.org/floorplan/"
 FLOORPLAN = "http://deri.org/floorplan/"
 RFID = "http://deri.org/streams/rfid"
-DC = "http://purl.org/dc/elements/1.1/"
-DCTERMS = "http://purl.org/dc/terms/"
-FOAF = "http://xmlns.com/foaf/0.1/"
-SWRC = "http://swrc.ontoware.org/ontology#"
-TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
-DBLP = "http://localhost/dblp/"
 EPOCH = 1_300_000_000_000_000
 """When the stream begins, in microseconds."""
 
@@ -34,8 +28,8 @@ ROOMS = 24
 DOORS = 62
 """Pairs of rooms that are connected, both ways: 24 · 2 + 62 · 2 = 172 triples."""
 
-Triples = pl.DataFrame
-"""Columns s, p, o of canonical term texts."""
+DAY = 250_000
+"""Sightings of one day of the conference; everybody begins a day anew, in any room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +38,10 @@ class Conference:
     co-authors and editors around, by whose names queries are instantiated."""
 
     floorplan: Triples
-    library: Triples
+    library: Library
     neighbours: tuple[tuple[int, ...], ...]
     participants: Ids
     notable: tuple[int, ...]
-    authors: int
-    papers: int
 
     def name(self, author: int) -> str:
         """An author's foaf:name."""
@@ -64,23 +56,15 @@ def conference(triples: int = 100_000, participants: int = 500, seed: int = 42) 
     """A conference whose library has exactly ``triples`` triples."""
     rng = np.random.default_rng(seed)
     neighbours = _doors(rng)
-    papers = max(int(triples / 8.2), 8)
-    authors = max(int(papers * 0.6), 8)
-    creators, paper = _creators(rng, papers, authors)
-    volumes = max(papers // 40, 2)
-    volume = rng.integers(0, volumes, papers)
-    editors, edited = _editors(rng, volumes, authors)
-    library = _library(rng, triples, papers, authors, creators, paper, volume, editors, edited)
-    chosen = _participants(rng, authors, participants, creators, editors)
-    return Conference(
-        _floorplan(neighbours),
-        library,
-        neighbours,
-        chosen,
-        _notable(chosen, creators, paper, volume, editors, edited),
-        authors,
-        papers,
+    library = Library(triples, seed)
+    blocks = [library.block(number) for number in range(library.blocks)]
+    creators, paper, volume, editors, edited = (
+        np.concatenate([getattr(block, name) for block in blocks])
+        for name in ("creator", "written", "volume", "editor", "edited")
     )
+    chosen = _participants(rng, library.authors, participants, creators, editors)
+    notable = _notable(chosen, creators, paper, volume, editors, edited)
+    return Conference(_floorplan(neighbours), library, neighbours, chosen, notable)
 
 
 def _doors(rng: np.random.Generator) -> tuple[tuple[int, ...], ...]:
@@ -106,81 +90,6 @@ def _floorplan(neighbours: tuple[tuple[int, ...], ...]) -> Triples:
     return pl.DataFrame(rows, schema=["s", "p", "o"], orient="row")
 
 
-def _creators(rng: np.random.Generator, papers: int, authors: int) -> tuple[Ids, Ids]:
-    """(author, paper) pairs: one to five creators a paper, authors by a power law."""
-    counts = rng.choice([1, 2, 3, 4, 5], papers, p=[0.2, 0.35, 0.25, 0.12, 0.08])
-    paper = np.repeat(np.arange(papers), counts)
-    weight = 1.0 / (np.arange(authors) + 10.0) ** 0.8
-    author = rng.choice(authors, len(paper), p=weight / weight.sum())
-    pairs = np.unique(np.stack([paper, author]), axis=1)
-    # Every author wrote something.
-    missing = np.setdiff1d(np.arange(authors), pairs[1])
-    extra = np.stack([rng.integers(0, papers, len(missing)), missing])
-    pairs = np.unique(np.concatenate([pairs, extra], axis=1), axis=1)
-    return pairs[1], pairs[0]
-
-
-def _editors(rng: np.random.Generator, volumes: int, authors: int) -> tuple[Ids, Ids]:
-    """(author, volume) pairs: two to four editors a volume, prolific authors."""
-    counts = rng.integers(2, 5, volumes)
-    volume = np.repeat(np.arange(volumes), counts)
-    editor = rng.integers(0, max(authors // 20, 5), len(volume))
-    pairs = np.unique(np.stack([volume, editor]), axis=1)
-    return pairs[1], pairs[0]
-
-
-def _library(
-    rng: np.random.Generator,
-    triples: int,
-    papers: int,
-    authors: int,
-    creators: Ids,
-    paper: Ids,
-    volume: Ids,
-    editors: Ids,
-    edited: Ids,
-) -> Triples:
-    numbers, people, volumes = np.arange(papers), np.arange(authors), np.arange(int(volume.max()) + 1)
-    years = pl.Series(rng.integers(1990, 2012, papers))
-    parts = [
-        _rows(_texts("paper", paper), DC + "creator", _texts("author", creators)),
-        _rows(_texts("author", people), FOAF + "name", pl.format('"Author {}"', pl.Series(people))),
-        _rows(_texts("paper", numbers), DCTERMS + "partOf", _texts("proceedings", volume)),
-        _rows(_texts("proceedings", edited), SWRC + "editor", _texts("author", editors)),
-        _rows(_texts("paper", numbers), DC + "title", pl.format('"On topic {}"', pl.Series(numbers))),
-        _rows(_texts("author", people), TYPE, pl.lit(f"<{FOAF}Person>")),
-        _rows(_texts("paper", numbers), TYPE, pl.lit(f"<{DBLP}InProceedings>")),
-        _rows(
-            _texts("paper", numbers),
-            DCTERMS + "issued",
-            pl.format('"{}"^^<http://www.w3.org/2001/XMLSchema#integer>', years),
-        ),
-        _rows(_texts("proceedings", volumes), TYPE, pl.lit(f"<{DBLP}Proceedings>")),
-    ]
-    library = pl.concat(parts)
-    if len(library) < triples:
-        count = 2 * (triples - len(library))
-        citing, cited = rng.integers(0, papers, count), rng.integers(0, papers, count)
-        more = _rows(_texts("paper", citing), DCTERMS + "references", _texts("paper", cited)).unique(
-            maintain_order=True
-        )
-        library = pl.concat([library, more])
-    return library.head(triples)
-
-
-def _texts(kind: str, numbers: Ids) -> pl.Series:
-    return pl.select(pl.format(f"<{DBLP}{kind}{{}}>", pl.Series(numbers))).to_series()
-
-
-def _rows(subject: pl.Series, predicate: str, target: pl.Series | pl.Expr) -> Triples:
-    frame = pl.DataFrame({"s": subject})
-    return frame.select(
-        "s",
-        pl.lit(f"<{predicate}>").alias("p"),
-        pl.lit(target).alias("o") if isinstance(target, pl.Series) else target.alias("o"),
-    )
-
-
 def _participants(rng: np.random.Generator, authors: int, count: int, creators: Ids, editors: Ids) -> Ids:
     """Authors at the conference: productive ones, editors among them."""
     productive = np.argsort(-np.bincount(creators, minlength=authors), kind="stable")[: 4 * count]
@@ -191,15 +100,27 @@ def _participants(rng: np.random.Generator, authors: int, count: int, creators: 
 def _notable(
     participants: Ids, creators: Ids, paper: Ids, volume: Ids, editors: Ids, edited: Ids
 ) -> tuple[int, ...]:
-    """Participants in descending order of co-authors and editors who take part too."""
+    """Participants in descending order of co-authors and editors who take part too.
+
+    ``paper`` and ``edited`` ascend.
+    """
     here = set(participants.tolist())
+    by_author = np.argsort(creators, kind="stable")
+    sorted_authors = creators[by_author]
     scores: list[tuple[int, int]] = []
     for author in participants.tolist():
-        wrote = paper[creators == author]
-        fellows = set(creators[np.isin(paper, wrote)].tolist()) & here - {author}
-        edit = set(editors[np.isin(edited, volume[wrote])].tolist()) & here
+        low, high = np.searchsorted(sorted_authors, [author, author + 1])
+        wrote = paper[by_author[low:high]]
+        fellows = set(_of(wrote, paper, creators).tolist()) & here - {author}
+        edit = set(_of(np.unique(volume[wrote]), edited, editors).tolist()) & here
         scores.append((-min(len(fellows), len(edit)), author))
     return tuple(author for _, author in sorted(scores))
+
+
+def _of(keys: Ids, column: Ids, values: Ids) -> Ids:
+    """The values beside each of ``keys`` in an ascending column."""
+    lows, highs = np.searchsorted(column, keys), np.searchsorted(column, keys, side="right")
+    return np.concatenate([values[low:high] for low, high in zip(lows, highs, strict=True)] or [keys[:0]])
 
 
 def room_text(room: int) -> str:
@@ -207,17 +128,14 @@ def room_text(room: int) -> str:
     return f"<{LV}room{room}>"
 
 
-def author_text(author: int) -> str:
-    """The term of an author."""
-    return f"<{DBLP}author{author}>"
-
-
 # Encoding
 
 
 def background(world: Conference, dictionary: Dictionary) -> Background:
     """The library as default graph and the floor plan as named graph."""
-    return Background(_table(world.library, dictionary), {FLOORPLAN: _table(world.floorplan, dictionary)})
+    return Background(
+        _table(world.library.all(), dictionary), {FLOORPLAN: _table(world.floorplan, dictionary)}
+    )
 
 
 def _table(triples: Triples, dictionary: Dictionary) -> GraphTable:
@@ -265,15 +183,23 @@ def sightings(
     world: Conference, dictionary: Dictionary, count: int, rate: float = 100.0, seed: int = 1
 ) -> Sightings:
     """``count`` sightings at ``rate`` a second, evenly spread but for jitter; times are distinct."""
-    rng = np.random.default_rng(seed)
-    step = 1_000_000 / rate
-    time = EPOCH + (np.arange(count) * step + rng.uniform(0, 0.8 * step, count)).astype(np.int64)
-    author = rng.choice(world.participants, count)
-    room = np.fromiter(_walk(world, author, rng), np.int64, count)
-    people = dictionary.encode_texts([author_text(each) for each in range(world.authors)])
+    days = [day(world, number, count, rate, seed) for number in range(-(-count // DAY))]
+    time, author, room = (np.concatenate(column) for column in zip(*days, strict=True))
+    people = dictionary.encode_texts([author_text(each) for each in range(world.library.authors)])
     rooms = dictionary.encode_texts([room_text(each) for each in range(ROOMS)])
     predicate = int(dictionary.encode_texts([f"<{LV}detectedAt>"])[0])
     return Sightings(time, author, room, people[author], predicate, rooms[room])
+
+
+def day(world: Conference, number: int, count: int, rate: float, seed: int) -> tuple[Ids, Ids, Ids]:
+    """Times, authors and rooms of one day of a stream of ``count`` sightings; decided by its number."""
+    rng = np.random.default_rng((seed, number))
+    step = 1_000_000 / rate
+    numbers = np.arange(number * DAY, min((number + 1) * DAY, count))
+    time = EPOCH + (numbers * step + rng.uniform(0, 0.8 * step, len(numbers))).astype(np.int64)
+    author = rng.choice(world.participants, len(numbers))
+    room = np.fromiter(_walk(world, author, rng), np.int64, len(numbers))
+    return time, author, room
 
 
 def _walk(world: Conference, author: Ids, rng: np.random.Generator) -> Iterator[int]:
