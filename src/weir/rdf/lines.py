@@ -9,6 +9,9 @@ canonical N-Triples or N-Quads goes through the strict parser, statement by stat
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pyarrow as pa
@@ -35,7 +38,38 @@ def parse_lines(data: bytes, *, scope: str, key: bytes, base: int = 0) -> Messag
 
     Lines of what is rejected count from 1 within ``data``.
     """
-    starts, lines, undecodable = _split(data)
+    return _parse(data, np.zeros(1, np.int64), np.array([base], np.int64), scope, key)
+
+
+def parse_pieces(
+    pieces: Sequence[bytes], positions: Sequence[int] | Ids, *, scope: str, key: bytes
+) -> Messages:
+    """The messages of several texts of lines, each at its own position of the lane; none spans two texts.
+
+    What is rejected has the number of its text, from 1, as its line.
+    """
+    whole = [piece if piece.endswith(b"\n") or not piece else piece + b"\n" for piece in pieces]
+    begins = np.cumsum([0, *(len(piece) for piece in whole)])[:-1]
+    data = b"".join(whole)
+    messages = _parse(data, begins, np.asarray(positions, np.int64), scope, key)
+    if not messages.rejected:
+        return messages
+    lines = np.cumsum([0, *(piece.count(b"\n") for piece in whole)])
+    return replace(messages, rejected=tuple(_in_piece(item, lines) for item in messages.rejected))
+
+
+def _in_piece(item: Rejected, lines: Ids) -> Rejected:
+    number = int(np.searchsorted(lines, item.line - 1, side="right"))
+    line = item.line - int(lines[number - 1])
+    several = lines[number] - lines[number - 1] > 1
+    return Rejected(
+        number, f"line {line} of the message: {item.reason}" if several else item.reason, item.text
+    )
+
+
+def _parse(data: bytes, begins: Ids, positions: Ids, scope: str, key: bytes) -> Messages:
+    """The lines of texts that begin at the bytes ``begins`` of ``data`` and at ``positions`` of the lane."""
+    starts, lines, undecodable = split_buffer(data)
     fields = lines.str.splitn("\t", 2).struct.unnest()
     stamp, statement = fields.get_columns()
     time, timed = read_times(stamp)
@@ -49,16 +83,19 @@ def parse_lines(data: bytes, *, scope: str, key: bytes, base: int = 0) -> Messag
         Rejected(int(rows[row]) + 1, reason, _shown(lines[int(rows[row])])) for row, reason in refused
     ]
 
-    time = time[rows]
-    begins = np.concatenate([[True], time[1:] != time[:-1]]) if len(time) else np.empty(0, np.bool_)
-    run = np.cumsum(begins) - 1
-    kept = np.zeros(int(begins.sum()), np.bool_)
+    time, starts = time[rows], starts[rows]
+    parted = np.concatenate([[True], time[1:] != time[:-1]]) if len(time) else np.empty(0, np.bool_)
+    if len(begins) > 1:
+        parted[np.unique(np.searchsorted(starts, begins[begins <= starts[-1:].max(initial=-1)]))] = True
+    run = np.cumsum(parted) - 1
+    kept = np.zeros(int(parted.sum()), np.bool_)
     kept[run[good | empty]] = True
-    first = np.flatnonzero(begins)[kept]
+    first = np.flatnonzero(parted)[kept]
     message = (np.cumsum(kept) - 1)[run[good]]
+    text = np.searchsorted(begins, starts[first], side="right") - 1
     return assemble(
         time[first],
-        base + starts[rows[first]],
+        positions[text] + starts[first] - begins[text],
         message,
         [Terms.of(codes[good], texts, key) for codes, texts in columns],
         scope=scope,
@@ -67,7 +104,7 @@ def parse_lines(data: bytes, *, scope: str, key: bytes, base: int = 0) -> Messag
     )
 
 
-def _split(data: bytes) -> tuple[Ids, pl.Series, Mask | None]:
+def split_buffer(data: bytes) -> tuple[Ids, pl.Series, Mask | None]:
     """Where each line begins, the lines with their ends, and which are not UTF-8 (None if all are)."""
     ends = np.flatnonzero(np.frombuffer(data, np.uint8) == _NEWLINE) + 1
     if len(data) and (not len(ends) or ends[-1] != len(data)):

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 import pyoxigraph as ox
 
+from weir.rdf.guards import statement_refusal
 from weir.rdf.messages import NO_GRAPH_TEXT
 from weir.rdf.terms import IRI, BlankNode, Literal
 
@@ -57,6 +58,21 @@ def read_statements(texts: Sequence[str]) -> list[QuadText | str]:
     """
     if not texts:
         return []
+    if any("<<" in text for text in texts):
+        return _guarded(texts)
+    return _halving(texts)
+
+
+def _guarded(texts: Sequence[str]) -> list[QuadText | str]:
+    """The same where some texts may be too deep for the parser."""
+    reasons = [statement_refusal(text) for text in texts]
+    found = iter(_halving([text for text, why in zip(texts, reasons, strict=True) if why is None]))
+    return [next(found) if why is None else why for why in reasons]
+
+
+def _halving(texts: Sequence[str]) -> list[QuadText | str]:
+    if not texts:
+        return []
     try:
         found = quad_texts(ox.parse("\n".join(texts), format=ox.RdfFormat.N_QUADS))
     except (SyntaxError, ValueError, MemoryError) as error:
@@ -68,7 +84,7 @@ def read_statements(texts: Sequence[str]) -> list[QuadText | str]:
         if len(texts) == 1:
             return ["no statement" if not found else "more than one statement"]
     half = len(texts) // 2
-    return read_statements(texts[:half]) + read_statements(texts[half:])
+    return _halving(texts[:half]) + _halving(texts[half:])
 
 
 def _reason(error: Exception) -> str:
