@@ -7,7 +7,8 @@
     ├── DataError          malformed RDF where it cannot be set aside (a graph file)
     ├── EvaluationError    a query failed while it ran (names the query and the operator)
     ├── CheckpointError    a checkpoint does not fit this query set, version or input
-    └── RemoteError        a remote endpoint failed and the query does not tolerate it
+    ├── RemoteError        a remote endpoint failed and the query does not tolerate it
+    └── BacklogFull        a stream has more unread input than it may hold; the sender is to wait
 
 A message is a primary line in lower case, then an optional detail and an optional hint.
 """
@@ -92,3 +93,7 @@ class CheckpointError(WeirError):
 
 class RemoteError(WeirError):
     """A remote endpoint failed and the query does not tolerate it."""
+
+
+class BacklogFull(WeirError):
+    """A stream has more unread input than it may hold, or takes no more; the sender is to wait."""

@@ -26,6 +26,7 @@ class Part:
 
     ``end`` None is the file's end, for files whose length is not that of their content (gzip).
     ``final`` says that the lane ends with this part; a part without a path is nothing but that.
+    ``log`` says that the file is a segment of a durable log, whose lanes stand in it.
     """
 
     stream: str
@@ -35,6 +36,7 @@ class Part:
     start: int = 0
     end: int | None = None
     final: bool = False
+    log: bool = False
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)

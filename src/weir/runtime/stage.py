@@ -14,6 +14,7 @@ from weir.rdf.messages import Messages, Rejected
 from weir.runtime.frames import Frame
 from weir.runtime.partitioning import slot_keys
 from weir.runtime.parts import LineCounter, Part, is_packed, read_part
+from weir.runtime.sources.log_reading import read_log_part
 from weir.runtime.workers import Workplace, current_batch, workplace
 
 PART_SCHEMA = "part string"
@@ -37,6 +38,9 @@ def parts_to_frames(folder: str) -> Callable[[Iterable[pa.RecordBatch]], Iterato
 
 
 def _frames(place: Workplace, batch: int, part: Part) -> Iterator[pa.RecordBatch]:
+    if part.log:
+        yield from _log_frames(place, batch, part)
+        return
     plan = place.match_plan(batch)
     messages, side = (None, {}) if part.path is None else _parse(part, place.checkpoint.key)
     position = part.number << _FILE_SHIFT
@@ -48,6 +52,26 @@ def _frames(place: Workplace, batch: int, part: Part) -> Iterator[pa.RecordBatch
             frame = plan.frame(slot, part.stream, part.lane, messages, first, ended=part.final, side=side)
         side = {}
         yield _row(slot_keys(place.checkpoint.slots)[slot], frame)
+
+
+def _log_frames(place: Workplace, batch: int, part: Part) -> Iterator[pa.RecordBatch]:
+    """A frame for each lane that the part of a log holds."""
+    plan = place.match_plan(batch)
+    keys = slot_keys(place.checkpoint.slots)
+    size = (part.end or 0) - part.start
+    for found in read_log_part(part, place.checkpoint.key):
+        messages = found.messages
+        side: dict[str, Any] = {"triples": len(messages.message), "bytes": size}
+        size = 0
+        if messages.rejected:
+            side["rejected"] = [
+                {"stream": part.stream, "source": found.lane, "reason": item.reason, "text": item.text}
+                for item in messages.rejected
+            ]
+        first = int(messages.position[0]) if len(messages.position) else part.number << _FILE_SHIFT
+        for slot in plan.active:
+            yield _row(keys[slot], plan.frame(slot, part.stream, found.lane, messages, first, side=side))
+            side = {}
 
 
 def _row(key: int, frame: Frame) -> pa.RecordBatch:

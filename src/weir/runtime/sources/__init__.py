@@ -7,10 +7,12 @@ from typing import Any
 
 from weir.runtime.sources.base import Feed, Place, Reached, Source
 from weir.runtime.sources.files import FileSource
+from weir.runtime.sources.log import LogSource
+from weir.runtime.sources.log_writer import LogWriter
 
-__all__ = ["KINDS", "Feed", "FileSource", "Place", "Reached", "Source", "source_of"]
+__all__ = ["KINDS", "Feed", "FileSource", "LogSource", "LogWriter", "Place", "Reached", "Source", "source_of"]
 
-KINDS: Mapping[str, Callable[..., Source]] = {FileSource.kind: FileSource}
+KINDS: Mapping[str, Callable[..., Source]] = {each.kind: each for each in (FileSource, LogSource)}
 """Every kind of source by its name."""
 
 

@@ -44,6 +44,10 @@ class Feed(Protocol):
         """What lies between two offsets, about as many parts as there are cores."""
         ...
 
+    def committed(self, reached: Reached) -> None:
+        """Everything before ``reached`` has been read for good."""
+        ...
+
     def refuse_more(self, reached: Reached) -> None:
         """Raise ``CheckpointError`` where the source has grown after its end was reported."""
         ...

@@ -131,6 +131,9 @@ class FileFeed:
             parts.append(Part(self.stream, self.lane, number=end.file, final=True))
         return parts
 
+    def committed(self, reached: Reached) -> None:
+        """Files stay as they are."""
+
     def refuse_more(self, reached: Reached) -> None:
         """Raise where the source has grown after its end was reported."""
         if not reached.get("end"):

@@ -1,0 +1,351 @@
+"""The writer of a durable log: what it has acknowledged is on stable storage.
+
+Appends are gathered while a sync is under way and share the next one (group commit), so the rate does not
+hang on how long a disk takes to sync. One writer a log, many threads a writer.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Iterable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+
+from weir.errors import BacklogFull, CheckpointError, UsageError
+from weir.rdf.formats import format_of
+from weir.rdf.lines_time import FIRST_TIME, LAST_TIME, read_time
+from weir.rdf.payloads import parse_payloads, shown
+from weir.rdf.writing import tnq_time
+from weir.runtime.sources import segments as disk
+from weir.runtime.sources.segments import SHIFT, Dead, Header, Mark
+
+TNQ = "tnq"
+LIMIT = 256 << 20
+SEGMENT = 64 << 20
+_BLOCK = 4 << 20
+_LIVELY = 10.0
+"""Seconds after which a silent lane gets no heartbeats any more: IDLE gives it up anyway."""
+_MOST_LANES = 4096
+OTHERS = "…"
+"""The lane of all lanes beyond the most that are kept apart."""
+
+
+@dataclass(slots=True)
+class _Pending:
+    lane: str
+    payload: bytes = b""
+    form: str = TNQ
+    time: int | None = None
+    note: tuple[str, str] | None = None
+    dead: Dead | None = None
+    done: Future[int] = field(default_factory=Future)
+
+
+class LogWriter:
+    """Appends to the log in ``folder``.
+
+    ``predicate`` states the time of messages that have none of their own. Where more than ``limit_bytes`` of
+    the log are unread, appending raises ``BacklogFull``: the caller holds its peer back and tries again.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        predicate: str | None = None,
+        limit_bytes: int = LIMIT,
+        segment_bytes: int = SEGMENT,
+    ) -> None:
+        self.folder = folder
+        self.predicate = predicate
+        self.limit_bytes = limit_bytes
+        self.segment_bytes = segment_bytes
+        self.notes: dict[str, str] = {}
+        self._heard: dict[str, float] = {}
+        self._latest = _Pending("")
+        self._last_append = time.monotonic()
+        self._queue: deque[_Pending] = deque()
+        self._queued = 0
+        self._condition = threading.Condition()
+        self._closing = False
+        self._lock = self._locked()
+        self._sizes = {number: disk.segment_path(folder, number).stat().st_size for number in self._there()}
+        self._read = disk.get_mark(folder, disk.READ)
+        self._file, self._mark = self._recover()
+        self._thread = threading.Thread(target=self._commit_all, name=f"log {folder.name}", daemon=True)
+        self._thread.start()
+
+    @property
+    def reached(self) -> Mark:
+        """How far the log is synced."""
+        return self._mark
+
+    @property
+    def latest_time(self) -> int | None:
+        """The time of the last message of the last payload, None where there is none or it is bad.
+
+        Only this one payload is looked at, and only when somebody asks.
+        """
+        last = self._latest
+        if last.time is not None:
+            return last.time
+        if last.form == TNQ:
+            return _last_time(last.payload)
+        found = parse_payloads(
+            [last.payload],
+            format_of(last.form),
+            scope="",
+            key=b"",
+            positions=[0],
+            time_predicate=self.predicate,
+        )
+        return int(found.time[-1]) if len(found.time) else None
+
+    @property
+    def quiet(self) -> float:
+        """Seconds since the last message."""
+        return time.monotonic() - self._last_append
+
+    def append(self, payload: bytes, *, format: str = TNQ, time: int | None = None, lane: str = "") -> int:
+        """Log one payload, a message of its own, and return its position once it is on stable storage.
+
+        ``format`` is a name, ending or media type (``rdf.formats``). ``time`` is in µs; None: it is in the
+        lines, or stated by the predicate, or else that of arrival. What is no RDF becomes a dead letter of
+        the job when it is read. Raises ``BacklogFull``.
+        """
+        return self.submit(payload, format=format, time=time, lane=lane).result()
+
+    def append_many(
+        self, payloads: Iterable[bytes], *, format: str = TNQ, time: int | None = None, lane: str = ""
+    ) -> list[int]:
+        """Log payloads one after the other, each a message of its own, with one wait for all."""
+        futures = [self.submit(payload, format=format, time=time, lane=lane) for payload in payloads]
+        return [future.result() for future in futures]
+
+    def submit(
+        self,
+        payload: bytes,
+        *,
+        format: str = TNQ,
+        time: int | None = None,
+        lane: str = "",
+        note: tuple[str, str] | None = None,
+    ) -> Future[int]:
+        """As ``append``, without waiting. ``note`` (name, value) is remembered together with the payload."""
+        form = format_of(format)
+        if form.timed:
+            time = None
+        elif time is None:
+            time = None if self.predicate else now()
+        elif not FIRST_TIME <= time <= LAST_TIME:
+            raise UsageError(f"{time} µs is not within the years 1 to 9999")
+        ended = payload if payload.endswith(b"\n") else payload + b"\n"
+        return self._put(_Pending(lane, ended, form.name, time, note), message=True)
+
+    def set_aside(
+        self, payload: bytes, reason: str, *, lane: str = "", note: tuple[str, str] | None = None
+    ) -> Future[int]:
+        """Log that a payload was refused: it is counted and told as a dead letter of the job."""
+        return self._put(_Pending(lane, note=note, dead=Dead(lane, reason, shown(payload))))
+
+    def heartbeat(self, time: int) -> None:
+        """Say that no message older than ``time`` will come, in any lane that is alive."""
+        line = f"{tnq_time(time)}\t\n".encode()
+        since = _clock() - _LIVELY
+        with self._condition:
+            lanes = [lane for lane, heard in self._heard.items() if heard >= since]
+        for lane in lanes or [self._latest.lane]:
+            self._put(_Pending(lane, line))
+
+    def backlog(self) -> int:
+        """Bytes that Spark has not committed yet."""
+        self._read = disk.get_mark(self.folder, disk.READ)
+        return self._backlog()
+
+    def close(self) -> None:
+        """Sync what is there and let the log go."""
+        with self._condition:
+            if self._closing:
+                return
+            self._closing = True
+            self._condition.notify()
+        self._thread.join()
+        os.close(self._file)
+        os.close(self._lock)
+
+    def __enter__(self) -> LogWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _put(self, item: _Pending, *, message: bool = False) -> Future[int]:
+        with self._condition:
+            if self._closing:
+                raise BacklogFull(f"the log {self.folder.name} is closed")
+            size = len(item.payload)
+            if self._backlog() + size > self.limit_bytes and self.backlog() + size > self.limit_bytes:
+                raise BacklogFull(
+                    f"{self._backlog()} bytes of the log {self.folder.name} are unread",
+                    hint="the job reads more slowly than messages come; try again later",
+                )
+            if item.lane not in self._heard and len(self._heard) >= _MOST_LANES:
+                item.lane = OTHERS
+            if message:
+                self._heard[item.lane] = self._last_append = _clock()
+                self._latest = item
+            item.done.set_running_or_notify_cancel()
+            self._queue.append(item)
+            self._queued += size
+            self._condition.notify()
+        return item.done
+
+    def _backlog(self) -> int:
+        sizes = self._sizes
+        unread = sum(size for number, size in sizes.items() if number >= self._read.segment)
+        return unread - self._read.byte + self._queued
+
+    def _commit_all(self) -> None:
+        while True:
+            with self._condition:
+                while not self._queue and not self._closing:
+                    self._condition.wait()
+                if not self._queue:
+                    return
+                items = self._taken()
+            try:
+                positions = self._write(items)
+            except OSError as error:
+                os.ftruncate(self._file, self._mark.byte)
+                for item in items:
+                    item.done.set_exception(error)
+                continue
+            for item, position in zip(items, positions, strict=True):
+                item.done.set_result(position)
+
+    def _taken(self) -> list[_Pending]:
+        """What goes into the next block, by lanes."""
+        items: list[_Pending] = []
+        size = 0
+        while self._queue and (not items or size + len(self._queue[0].payload) <= _BLOCK):
+            items.append(self._queue.popleft())
+            size += len(items[-1].payload)
+        self._queued -= size
+        items.sort(key=lambda item: item.lane)
+        return items
+
+    def _write(self, items: list[_Pending]) -> list[int]:
+        if self._mark.byte >= self.segment_bytes:
+            self._roll()
+        told = [item for item in items if item.dead is None]
+        runs = groupby((item.lane, item.form) for item in told)
+        notes = dict(item.note for item in items if item.note is not None)
+        body = b"".join(item.payload for item in told)
+        header = Header(
+            records=tuple(len(item.payload) for item in told),
+            times=tuple(item.time for item in told),
+            runs=tuple((lane, form, sum(1 for _ in run)) for (lane, form), run in runs),
+            predicate=self.predicate,
+            notes=notes,
+            dead=tuple(item.dead for item in items if item.dead is not None),
+        )
+        data = disk.block_bytes(header, body)
+        place = (self._mark.segment << SHIFT) + self._mark.byte + len(data) - len(body)
+        self._append(data)
+        self.notes.update(notes)
+        positions = []
+        for item in items:
+            positions.append(place)
+            place += len(item.payload)
+        return positions
+
+    def _append(self, data: bytes) -> None:
+        """Write, sync, and only then move the mark: readers never see what could still be lost."""
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self._file, view) :]
+        os.fdatasync(self._file)
+        self._mark = Mark(self._mark.segment, self._mark.byte + len(data))
+        self._sizes[self._mark.segment] = self._mark.byte
+        disk.set_mark(self.folder, disk.SYNCED, self._mark)
+
+    def _roll(self) -> None:
+        """A new segment; its first block repeats the lanes and notes, so that older ones can go."""
+        file = self._create(self._mark.segment + 1)
+        os.close(self._file)
+        self._file, self._mark = file, Mark(self._mark.segment + 1, 0)
+        for number in set(self._sizes) - set(self._there()):
+            del self._sizes[number]
+        self._append(disk.block_bytes(Header(lanes=tuple(self._heard), notes=self.notes), b""))
+
+    def _create(self, number: int) -> int:
+        path = disk.segment_path(self.folder, number)
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o644)
+        folder = os.open(self.folder, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+        return file
+
+    def _there(self) -> list[int]:
+        return disk.segments(self.folder)
+
+    def _locked(self) -> int:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        lock = os.open(self.folder / disk.LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(lock)
+            raise CheckpointError(
+                f"another process writes to {self.folder}", hint="a checkpoint has one running job at a time"
+            ) from None
+        return lock
+
+    def _recover(self) -> tuple[int, Mark]:
+        """Go on after the last whole block; what a crash left half-written was never acknowledged."""
+        known = disk.get_mark(self.folder, disk.SYNCED)
+        there = self._there()
+        if not there:
+            number = max(known.segment, self._read.segment)
+            disk.set_mark(self.folder, disk.SYNCED, Mark(number, 0))
+            return self._create(number), Mark(number, 0)
+        number = there[-1]
+        path = disk.segment_path(self.folder, number)
+        sure = known.byte if number == known.segment else 0
+        old = disk.read_blocks(path, 0, sure)
+        if (old[-1].end if old else 0) != sure:
+            raise CheckpointError(f"{path} is damaged before byte {sure}", hint="start with a new checkpoint")
+        found = [*old, *disk.read_blocks(path, sure, check=True)]
+        end = found[-1].end if found else 0
+        file = os.open(path, os.O_WRONLY | os.O_APPEND)
+        os.ftruncate(file, end)
+        os.fsync(file)
+        for block in found:
+            self.notes.update(block.header.notes)
+        self._heard = dict.fromkeys(disk.lanes_of(block.header for block in found), float("-inf"))
+        self._latest = _Pending(next(reversed(self._heard), ""))
+        self._sizes[number] = end
+        disk.set_mark(self.folder, disk.SYNCED, Mark(number, end))
+        return file, Mark(number, end)
+
+
+def now() -> int:
+    """The wall clock, in µs since 1970 UTC."""
+    return time.time_ns() // 1000
+
+
+def _last_time(lines: bytes) -> int | None:
+    """The time of the last of some stream lines."""
+    line = lines.rstrip(b"\n").rpartition(b"\n")[2]
+    return read_time(line.partition(b"\t")[0][:64].decode("ascii", errors="replace"))
+
+
+_clock = time.monotonic
