@@ -397,6 +397,9 @@ class IntervalEvaluator:
             "late": sum(each.late for each in self.streams.arrivals.values()),
             "bytes": sum(track.rows.bytes for track in tracks)
             + sum(each.log.bytes for each in self.streams.arrivals.values()),
+            "leaves": {
+                each.name: len(each.track.rows) for inputs in self.streams.inputs.values() for each in inputs
+            },
             "views": dict(self._compiler.views),
             "services": [] if self.services is None else self.services.freshness(self.name),
             "policy": self._policy.value,

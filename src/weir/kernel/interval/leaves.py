@@ -135,7 +135,7 @@ class Leaves:
         """The input of one triple pattern."""
         nodes: tuple[Node | None, ...] = (pattern.subject, pattern.predicate, pattern.object, source.graph)
         slots = tuple(self.slot(node) for node in nodes)
-        name = _shown(source, pattern)
+        name = shown(source, pattern)
         if source.window is not None:
             return _always(self._windowed(name, self.streams.windows[source.window], slots))
         if source.graph is None and self.streams.default:
@@ -257,7 +257,8 @@ def _always(found: Input) -> Leaf:
     return lambda: found
 
 
-def _shown(source: Source, pattern: TriplePattern) -> str:
+def shown(source: Source, pattern: TriplePattern) -> str:
+    """A leaf's name in routes and statistics."""
     where = source.window if source.window is not None else "graph"
     parts = (pattern.subject, pattern.predicate, pattern.object)
     return f"{where}{{{' '.join(_short(part) for part in parts)}}}"
