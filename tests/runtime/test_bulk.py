@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -13,10 +14,14 @@ import pytest
 from weir.kernel.matching.answers import SetAnswers
 from weir.rdf.terms import parse_term
 from weir.runtime import bulk
-from weir.runtime.bulk import BulkTexts, json_terms, parted
+from weir.runtime.bulk import BulkTexts, Voice, json_terms, parted
+from weir.runtime.compact import COMPACT, Compact
 from weir.runtime.group import Answered, Step
+from weir.runtime.job import merged
 from weir.runtime.outputs import outputs, read_answers, text_columns
 from weir.runtime.results import compact, json_lines, json_term, timestamp
+from weir.runtime.sinks.base import Results
+from weir.runtime.sinks.folder import ResultsFolder, read_results
 from weir.testing import Scenario
 
 BODIES = ["?x :p ?y", "?x :p ?y . ?x :q ?z", "?a ?b ?c", "?x :p ?y . ?z :q ?y", ':a :p ?y . ?s :r "0.5"']
@@ -70,7 +75,7 @@ def test_rows_are_those_of_each_query_alone(most: int, monkeypatch: pytest.Monke
     every: dict[str, Answered] = {each.member.name: each for each in step.each()}
     assert len(every) > 10
     for part, queries in parts(step):
-        made = BulkTexts(part, queries, dictionary)
+        made = BulkTexts(part, {name: Voice.of(query) for name, query in queries.items()}, dictionary)
         by_lines = dict(found for table in made.lines() for found in parted(pa.Table.from_batches([table])))
         by_columns = dict(
             found for table in made.columns() for found in parted(pa.Table.from_batches([table]))
@@ -113,3 +118,37 @@ def test_terms_as_json() -> None:
 def test_stamps() -> None:
     times = [0, 999, -1, -1001, 1_407_110_400_123_456, 250_000_000_000_000_000]
     assert bulk._stamps(pl.Series(times).to_numpy()).to_list() == [timestamp(each) for each in times]
+
+
+def test_compact_answers_give_every_query_its_own() -> None:
+    scenario, step = stepped(3)
+    dictionary = scenario.group.dictionary
+    for part, queries in parts(step):
+        voices = {name: Voice.of(query) for name, query in queries.items()}
+        whole = Compact(part, voices, dictionary)
+        again = Compact.from_bytes(whole.to_bytes())
+        assert len(again) == len(whole) > 0
+        expected = {name: table.to_pydict() for name, table in whole.tables()}
+        assert {name: table.to_pydict() for name, table in again.tables()} == expected
+        for name in queries:
+            assert [t.to_pydict() for _, t in again.tables([name])] == [expected[name]] * (name in expected)
+        lines = {name: table.to_pydict() for name, table in whole.lines()}
+        assert {name: table.to_pydict() for name, table in again.lines()} == lines
+
+
+def test_a_folder_of_results(tmp_path: Path) -> None:
+    scenario, step = stepped(4)
+    rows = [row for row in outputs(scenario.group, step, [], 0, COMPACT) if row.kind == "answers"]
+    single = Results("other", pa.table({"at": [1], "op": ["R"], "x": ["<http://e/a>"]}))
+    sink = ResultsFolder(tmp_path / "out")
+    sink.open()
+    sink.write(0, [single, *merged(rows)])
+    sink.write(1, [])
+    sink.write(0, [single, *merged(rows)])
+    found = dict(read_results(tmp_path / "out"))
+    every = {each.member.name: each for each in step.each()}
+    assert set(found) == {"other", *every}
+    for name, answered in every.items():
+        columns = text_columns(answered.member.query, answered.answers, scenario.group.dictionary)
+        assert found[name].to_pydict() == pa.table(columns).to_pydict()
+    assert [name for name, _ in read_results(tmp_path / "out", ["other", "q00 0"])] == ["other"]

@@ -8,6 +8,7 @@ query's rows here are exactly those that it would get alone.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -31,12 +32,25 @@ Signature = tuple[tuple[str, int], ...]
 """The variables that a query selects, in its order, with their columns in its channel."""
 
 
-class BulkTexts:
-    """The texts of one set's answers; ``queries`` are its queries by name."""
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """What else of a query its results show: the R2S operator, and how much later than its evaluation
+    time a result is dated."""
 
-    def __init__(self, answers: SetAnswers, queries: Mapping[str, Query], dictionary: Dictionary) -> None:
+    operator: str
+    shift: int
+
+    @staticmethod
+    def of(query: Query) -> Voice:
+        return Voice(query.semantics.r2s.value, query.semantics.emit_after)
+
+
+class BulkTexts:
+    """The texts of one set's answers; ``voices`` are those of its queries by name."""
+
+    def __init__(self, answers: SetAnswers, voices: Mapping[str, Voice], dictionary: Dictionary) -> None:
         self._answers = answers
-        self._queries = queries
+        self._voices = voices
         self._channel, self._at, self._values = answers.table
         self._ids = np.unique(self._values)
         self._texts = texts_of(self._ids, dictionary)
@@ -57,9 +71,7 @@ class BulkTexts:
             query = np.repeat(np.arange(len(names)), counts)
             at = self._at[rows] + self._shift(names)[query]
             heads = pl.Series([f'{{"query":{compact(name)},"at":"' for name in names])
-            middles = pl.Series(
-                [f'","op":"{self._queries[name].semantics.r2s.value}","bindings":{{' for name in names]
-            )
+            middles = pl.Series([f'","op":"{self._voices[name].operator}","bindings":{{' for name in names])
             parts = [heads.gather(query), _stamps(at), middles.gather(query), body.gather(order)]
             named = [part.alias(str(place)) for place, part in enumerate(parts)]
             text = pl.select(pl.concat_str([*named, pl.lit("}}\n")])).to_series()
@@ -73,7 +85,7 @@ class BulkTexts:
             found = {name: self._column(self._texts, column, rows) for name, column in signature}
             order = self._order(rows, counts, _joined(list(found.values()), len(rows), ""))
             query = np.repeat(np.arange(len(names)), counts)
-            operators = pl.Series([self._queries[name].semantics.r2s.value for name in names])
+            operators = pl.Series([self._voices[name].operator for name in names])
             columns = {
                 "at": pa.array(self._at[rows] + self._shift(names)[query]),
                 "op": _arrow(operators.gather(query)),
@@ -122,7 +134,7 @@ class BulkTexts:
         return texts.gather(np.searchsorted(self._ids, self._values[column][rows]))
 
     def _shift(self, names: Sequence[str]) -> Ids:
-        return np.array([self._queries[name].semantics.emit_after for name in names], np.int64)
+        return np.array([self._voices[name].shift for name in names], np.int64)
 
 
 def texts_of(ids: Ids, dictionary: Dictionary) -> pl.Series:

@@ -19,6 +19,7 @@ from weir.errors import EvaluationError, WeirError
 from weir.language.update import Update
 from weir.runtime.bulk import parted
 from weir.runtime.checkpoint import Checkpoint
+from weir.runtime.compact import SharedResults, is_compact
 from weir.runtime.datasource import FINISH, NAME, STOP, WeirSource
 from weir.runtime.holding import HOLD
 from weir.runtime.live_graphs import LiveGraphs, When
@@ -256,9 +257,13 @@ class Job:
 
 
 def merged(rows: Sequence[Output]) -> list[Results]:
-    """The answers of each query; those of several slots in the order of their times."""
+    """The answers of each query; those of several slots in the order of their times. What came in the compact
+    form stays in it, and is last."""
     tables: dict[str, list[tuple[int, pa.Table]]] = {}
+    shared = [row for row in rows if is_compact(row.data)]
     for row in rows:
+        if is_compact(row.data):
+            continue
         table = pa.Table.from_batches([read_answers(row.data)])
         for name, part in [(row.name, table)] if row.name else parted(table):
             tables.setdefault(name, []).append((row.slot, part))
@@ -270,7 +275,7 @@ def merged(rows: Sequence[Output]) -> list[Results]:
             whole = pa.concat_tables(parts)
             table = whole.take(pa.compute.sort_indices(whole, [("at", "ascending")]))
         out.append(Results(name, table))
-    return out
+    return out + [SharedResults(row.data) for row in sorted(shared, key=lambda row: row.slot)]
 
 
 def translated(text: str) -> WeirError:

@@ -22,7 +22,8 @@ from weir.kernel.progress import NEVER
 from weir.language.query import Ask, Query, Select
 from weir.rdf.columns import Ids
 from weir.rdf.dictionary import Dictionary
-from weir.runtime.bulk import BulkTexts
+from weir.runtime.bulk import BulkTexts, Voice
+from weir.runtime.compact import COMPACT, Compact
 from weir.runtime.frames import Frame
 from weir.runtime.group import Answered, Group, Step, Together
 from weir.runtime.results import json_lines, keeps_order, order_of_text, timestamp
@@ -41,13 +42,14 @@ class Output:
 
 
 def outputs(group: Group, step: Step, frames: Iterable[Frame], slot: int, form: str) -> Iterator[Output]:
-    """The rows of one step; ``form`` is ``jsonl`` or ``columns``."""
+    """The rows of one step; ``form`` is ``jsonl``, ``columns``, or ``compact``: columns, and those of queries
+    that were evaluated together as one row of references."""
     for answered in step.answered:
         if len(answered.answers.at) or len(answered.answers.empty):
             yield Output("answers", answered.member.name, slot, _answers(answered, group.dictionary, form))
     for together in step.shared:
-        for table in _together(together, group.dictionary, form):
-            yield Output("answers", "", slot, _ipc(table))
+        for data in _together(together, group.dictionary, form):
+            yield Output("answers", "", slot, data)
     dead = [letter for frame in frames for letter in frame.side.get("rejected", ())]
     dead += [
         {
@@ -70,6 +72,11 @@ def outputs(group: Group, step: Step, frames: Iterable[Frame], slot: int, form: 
     if late:
         yield Output("late", "", slot, _lines(late))
     yield Output("metrics", "", slot, json.dumps(_metrics(group, step, frames)).encode())
+
+
+_LEAVES = 40
+_ROUTES = 3
+"""The most leaves and routes of a query that are told."""
 
 
 def _lines(records: Iterable[Mapping[str, Any]]) -> bytes:
@@ -95,7 +102,7 @@ def _metrics(group: Group, step: Step, frames: Iterable[Frame]) -> dict[str, Any
         },
         "queries": {
             name: {
-                **{k: v for k, v in member.evaluator.statistics().items() if isinstance(v, (int, float))},
+                **_told(member.evaluator.statistics()),
                 "through": None if member.given == NEVER else member.given,
                 "evaluations": member.evaluations,
                 "results": member.results,
@@ -104,6 +111,17 @@ def _metrics(group: Group, step: Step, frames: Iterable[Frame]) -> dict[str, Any
             for name, member in group.members.items()
         },
     }
+
+
+def _told(statistics: Mapping[str, Any]) -> dict[str, Any]:
+    """The counters of an evaluator, the rows of its leaves, and the routes that it takes most."""
+    told = {name: value for name, value in statistics.items() if isinstance(value, (int, float))}
+    leaves, views, routes = (statistics.get(name, {}) for name in ("leaves", "views", "routes"))
+    if leaves or views:
+        told["leaves"] = {**dict(list(leaves.items())[:_LEAVES]), **dict(list(views.items())[:_LEAVES])}
+    if routes:
+        told["routes"] = dict(sorted(routes.items(), key=lambda each: -each[1])[:_ROUTES])
+    return told
 
 
 def _services(group: Group, name: str) -> dict[str, Any]:
@@ -122,13 +140,19 @@ def _answers(answered: Answered, dictionary: Dictionary, form: str) -> bytes:
     return _ipc(pa.record_batch(list(columns.values()), names=list(columns)))
 
 
-def _together(together: Together, dictionary: Dictionary, form: str) -> Iterator[pa.RecordBatch]:
+def _together(together: Together, dictionary: Dictionary, form: str) -> Iterator[bytes]:
     """The answers of a hub's queries; a hub has conjunctions alone, so its parts are sets."""
-    queries = {name: member.query for name, member in together.members.items()}
+    voices = {name: Voice.of(member.query) for name, member in together.members.items()}
     for part in together.answers.parts:
         assert isinstance(part, SetAnswers)
-        texts = BulkTexts(part, queries, dictionary)
-        yield from texts.lines() if form == "jsonl" else texts.columns()
+        if not len(part):
+            continue
+        if form == COMPACT:
+            yield Compact(part, voices, dictionary).to_bytes()
+            continue
+        texts = BulkTexts(part, voices, dictionary)
+        for table in texts.lines() if form == "jsonl" else texts.columns():
+            yield _ipc(table)
 
 
 def _ipc(batch: pa.RecordBatch) -> bytes:

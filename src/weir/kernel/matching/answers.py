@@ -7,8 +7,8 @@ calls them, and which it selects, is its *header*. So nothing is copied per quer
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -38,6 +38,10 @@ class Results(Protocol):
         """The values, a row per column."""
         ...
 
+    def take(self, rows: Ids) -> Results:
+        """Some of the results."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Listed:
@@ -52,6 +56,9 @@ class Listed:
 
     def columns(self) -> NDArray[np.int64]:
         return self.values
+
+    def take(self, rows: Ids) -> Listed:
+        return Listed(self.channel[rows], self.at[rows], self.values[:, rows])
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +89,9 @@ class Matched:
 
     def columns(self) -> NDArray[np.int64]:
         return gather(self.terms, self.rows, self.slots, self.node)
+
+    def take(self, rows: Ids) -> Matched:
+        return replace(self, node=self.node[rows], index=self.index[rows], rows=self.rows[rows])
 
 
 def gather(terms: NDArray[np.int64], rows: Rows, slots: NDArray[np.int8], node: Rows) -> NDArray[np.int64]:
@@ -155,6 +165,19 @@ class SetAnswers:
             first += block.shape[1]
         order = np.lexsort((at, channel))
         return channel[order], at[order], values[:, order]
+
+    def only(self, queries: Iterable[str]) -> SetAnswers:
+        """What some of the queries get, without touching the results of the others."""
+        headers = {name: self.headers[name] for name in queries if name in self.headers}
+        wanted = np.zeros(len(self.members), np.bool_)
+        wanted[[header.channel for header in headers.values()]] = True
+        members = np.bincount([h.channel for h in headers.values()], minlength=len(self.members))
+        parts = []
+        for part in self.parts:
+            rows = np.flatnonzero(wanted[part.channel])
+            if len(rows):
+                parts.append(part.take(rows))
+        return SetAnswers(headers, members, parts, self.evaluations, self.through)
 
     def routed(self) -> tuple[Ids, Ids, NDArray[np.int64]]:
         """All results once per query that gets them: the query's number in ``headers``, time, values.
