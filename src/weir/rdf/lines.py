@@ -22,6 +22,9 @@ from weir.rdf.lines_time import read_times
 from weir.rdf.messages import NO_GRAPH_TEXT, Messages, Rejected, Terms, assemble
 from weir.rdf.statements import read_statements
 
+BOM = b"\xef\xbb\xbf"
+"""What some editors put before a text; it is no part of it."""
+
 _NEWLINE = 10
 _SHOWN = 200
 _IRI = r"<[A-Za-z][A-Za-z0-9+.\-]*:[!#$&'()*+,\-./0-9:;=?@A-Z_a-z~]*>"

@@ -22,11 +22,15 @@ NO_GRAPH_TEXT = ""
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """Input that was set aside: its line (or record) counted from 1, why, and how it begins."""
+    """Input that was set aside: its line (or record) counted from 1, why, and how it begins.
+
+    ``record`` is the place of its payload or file among those that were read together.
+    """
 
     line: int
     reason: str
     text: str
+    record: int = 0
 
 
 @dataclass(frozen=True, slots=True)

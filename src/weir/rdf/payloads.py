@@ -8,8 +8,8 @@ parser drew at random are numbered in the order in which they occur, so that a r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
@@ -18,31 +18,31 @@ import pyoxigraph as ox
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.formats import Format, format_of
 from weir.rdf.guards import refusal
-from weir.rdf.lines import parse_pieces, read_columns, split_buffer
+from weir.rdf.lines import BOM, parse_pieces, read_columns, split_buffer
 from weir.rdf.lines_time import FIRST_TIME, LAST_TIME
 from weir.rdf.message_times import times_of
 from weir.rdf.messages import NO_GRAPH_TEXT, Messages, Rejected, Terms, assemble
 
 Column = tuple[Ids, pl.Series]
 _LINES = (ox.RdfFormat.N_TRIPLES, ox.RdfFormat.N_QUADS)
-_BOM = b"\xef\xbb\xbf"
 _SHOWN = 200
 _REASON = 300
 
 
 @dataclass(slots=True)
 class Statements:
-    """The statements of some payloads: columns of codes and texts, the payload of each row (ascending),
-    and for payloads that are refused the line in them and the reason."""
+    """The statements of some payloads: columns of codes and texts, and for each row its payload (ascending)
+    and the line in it, 0 where there are none.
+
+    ``refused`` lists lines that are no statements, as (payload, line, reason, text); ``bad`` has the line
+    and the reason for payloads that are refused as a whole.
+    """
 
     columns: list[Column]
     payload: Ids
+    line: Ids
     bad: dict[int, tuple[int, str]] = field(default_factory=dict)
-
-    def texts(self, place: int, rows: Ids) -> list[str]:
-        codes, texts = self.columns[place]
-        out: list[str] = texts.gather(codes[rows]).to_list()
-        return out
+    refused: list[tuple[int, int, str, str]] = field(default_factory=list)
 
 
 def parse_payloads(
@@ -55,25 +55,51 @@ def parse_payloads(
     times: Sequence[int | None] | None = None,
     time_predicate: str | None = None,
     lines: Sequence[int] | None = None,
-    base: str | None = None,
 ) -> Messages:
     """The messages of payloads of one lane, in order; a payload without statements is a heartbeat.
 
     ``times`` (µs) count before the declared predicate. ``positions`` ascend; those formats whose texts hold
     many messages add the byte at which each begins. What is rejected has the number of its payload, from
     1, as its line; with ``lines``, the lines of a file at which payloads begin, it has a line of the file.
-    ``base`` resolves relative IRIs.
     """
-    given: list[int | None] = [None] * len(payloads) if times is None else list(times)
+    if format.timed:
+        return parse_pieces(payloads, positions, scope=scope, key=key)
     if format.syntax is None:
-        return _many(payloads, format, scope, key, positions, given, time_predicate, lines, base)
-    found = read_payloads(payloads, format, base=base)
+        payloads, positions, times, lines = _lines_of(payloads, positions, times, lines)
+        format = format_of("jsonld")
+    found = whole(read_payloads(payloads, format))
+    return messages_of(
+        found,
+        lambda row: shown(payloads[row]),
+        scope=scope,
+        key=key,
+        positions=positions,
+        times=times,
+        time_predicate=time_predicate,
+        lines=lines,
+    )
+
+
+def messages_of(
+    found: Statements,
+    name: Callable[[int], str],
+    *,
+    scope: str,
+    key: bytes,
+    positions: Sequence[int] | Ids,
+    times: Sequence[int | None] | None = None,
+    time_predicate: str | None = None,
+    lines: Sequence[int] | None = None,
+) -> Messages:
+    """The messages of statements, one for each payload with a time; ``name`` shows one that is refused."""
+    given: list[int | None] = [None] * len(positions) if times is None else list(times)
     time, keep = _times(found, given, time_predicate)
     rejected = [
         Rejected(
             row + 1 if lines is None else lines[row] + max(line, 1) - 1,
             reason if lines is not None or not line else f"line {line} of the message: {reason}",
-            shown(payloads[row]),
+            name(row),
+            row,
         )
         for row, (line, reason) in sorted(found.bad.items())
     ]
@@ -90,13 +116,22 @@ def parse_payloads(
     )
 
 
-def read_payloads(payloads: Sequence[bytes], format: Format, *, base: str | None = None) -> Statements:
-    """The statements of payloads, whatever their times."""
+def whole(found: Statements) -> Statements:
+    """The same with payloads refused that have a line that is no statement."""
+    for payload, line, reason, _ in found.refused:
+        found.bad.setdefault(payload, (line, reason))
+    return found
+
+
+def read_payloads(
+    payloads: Sequence[bytes], format: Format, bases: Sequence[str | None] | None = None
+) -> Statements:
+    """The statements of payloads, whatever their times; ``bases`` resolve relative IRIs in them."""
     assert format.syntax is not None
     bad: dict[int, tuple[int, str]] = {}
     chunks = []
     for number, text in enumerate(payloads):
-        chunk = _as_lines(text, format.syntax, base)
+        chunk = _as_lines(text, format.syntax, bases[number] if bases else None)
         if isinstance(chunk, tuple):
             bad[number] = chunk
             chunk = b""
@@ -104,33 +139,43 @@ def read_payloads(payloads: Sequence[bytes], format: Format, *, base: str | None
     counts = [chunk.count(b"\n") for chunk in chunks]
     payload = np.repeat(np.arange(len(chunks)), counts)
     firsts = np.cumsum([0, *counts])
-    _, statements, _ = split_buffer(b"".join(chunks))
-    columns, good, _, refused = read_columns(statements, b"")
-    for row, reason in refused:
-        number = int(payload[row])
-        bad.setdefault(number, (int(row - firsts[number]) + 1 if format.syntax in _LINES else 0, reason))
-    if format.syntax == ox.RdfFormat.N_TRIPLES:
-        codes, texts = columns[3]
-        for row in np.flatnonzero(good & (texts != NO_GRAPH_TEXT).to_numpy()[codes]).tolist():
-            number = int(payload[row])
-            bad.setdefault(number, (int(row - firsts[number]) + 1, "a graph name in N-Triples"))
+    _, lines, undecodable = split_buffer(b"".join(chunks))
+    columns, good, _, wrong = read_columns(lines, b"")
+    wrong += _graphs_in_triples(columns, good, format)
+    if undecodable is not None:
+        wrong = [(int(row), "invalid UTF-8") for row in np.flatnonzero(undecodable)] + [
+            item for item in wrong if not undecodable[item[0]]
+        ]
+        good &= ~undecodable
+    by_lines = format.syntax in _LINES
+    line = (np.arange(len(payload)) - firsts[payload] + 1) * by_lines
+    refused = [
+        (int(payload[row]), int(line[row]), reason, shown(lines[row].encode()))
+        for row, reason in sorted(wrong)
+    ]
     kept = [(codes[good], texts) for codes, texts in columns]
-    out = Statements(kept, payload[good], bad)
-    return out if format.syntax in _LINES else numbered(out)
+    out = Statements(kept, payload[good], line[good], bad, refused)
+    return out if by_lines else numbered(out)
+
+
+def _graphs_in_triples(columns: Sequence[Column], good: Mask, format: Format) -> list[tuple[int, str]]:
+    """Rows of N-Triples that have a graph; they are good no more."""
+    if format.syntax != ox.RdfFormat.N_TRIPLES:
+        return []
+    codes, texts = columns[3]
+    rows = np.flatnonzero(good & (texts != NO_GRAPH_TEXT).to_numpy()[codes])
+    good[rows] = False
+    return [(int(row), "a graph name in N-Triples") for row in rows]
 
 
 def _as_lines(payload: bytes, syntax: ox.RdfFormat, base: str | None) -> bytes | tuple[int, str]:
     """The payload as lines of N-Quads, each with its end, or where and why it is none."""
-    payload = payload.removeprefix(_BOM)
+    payload = payload.removeprefix(BOM)
+    if syntax in _LINES:
+        return payload if payload.endswith(b"\n") or not payload else payload + b"\n"
     reason = refusal(payload, syntax)
     if reason is not None:
         return 0, reason
-    if syntax in _LINES:
-        try:
-            payload.decode()
-        except UnicodeDecodeError as error:
-            return payload.count(b"\n", 0, error.start) + 1, "invalid UTF-8"
-        return payload if payload.endswith(b"\n") or not payload else payload + b"\n"
     try:
         quads = ox.parse(payload, format=syntax, base_iri=base)
         return ox.serialize(quads, format=ox.RdfFormat.N_QUADS) or b""
@@ -181,7 +226,7 @@ def numbered(found: Statements) -> Statements:
         fresh = codes.copy()
         fresh[mine["row"].to_numpy()] = np.arange(len(texts), len(texts) + len(mine))
         columns[place] = (fresh, pl.concat([texts.rename("t"), mine["name"].rename("t")]))
-    return Statements(columns, found.payload, found.bad)
+    return replace(found, columns=columns)
 
 
 def _times(found: Statements, given: list[int | None], predicate: str | None) -> tuple[Ids, Mask]:
@@ -209,40 +254,25 @@ def _times(found: Statements, given: list[int | None], predicate: str | None) ->
     return time, keep
 
 
-def _many(
+def _lines_of(
     payloads: Sequence[bytes],
-    format: Format,
-    scope: str,
-    key: bytes,
     positions: Sequence[int] | Ids,
-    given: Sequence[int | None],
-    predicate: str | None,
+    times: Sequence[int | None] | None,
     lines: Sequence[int] | None,
-    base: str | None,
-) -> Messages:
-    """The messages of payloads that hold a message per line."""
-    if format.timed:
-        return parse_pieces(payloads, positions, scope=scope, key=key)
+) -> tuple[list[bytes], list[int], list[int | None], list[int]]:
+    """Payloads that hold a message per line, as payloads of their own."""
     texts: list[bytes] = []
-    places, times, numbers = [], [], []
+    places: list[int] = []
+    stamps: list[int | None] = []
+    numbers: list[int] = []
     for number, (payload, place) in enumerate(zip(payloads, positions, strict=True)):
         for line, (begin, text) in enumerate(split_lines(payload)):
             if text:
                 texts.append(text)
-                places.append(place + begin)
-                times.append(given[number])
+                places.append(int(place) + begin)
+                stamps.append(None if times is None else times[number])
                 numbers.append(number + 1 if lines is None else lines[number] + line)
-    return parse_payloads(
-        texts,
-        format_of("jsonld"),
-        scope=scope,
-        key=key,
-        positions=places,
-        times=times,
-        time_predicate=predicate,
-        lines=numbers,
-        base=base,
-    )
+    return texts, places, stamps, numbers
 
 
 def split_lines(data: bytes) -> Iterator[tuple[int, bytes]]:
