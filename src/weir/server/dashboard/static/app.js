@@ -1,0 +1,208 @@
+// The page: one loop that asks how things are, and the query that is looked at.
+
+import { follow, get, hasToken, onUnauthorized, pathOf, post, remove, setToken } from "./api.js";
+import { Chart } from "./chart.js";
+import { Compose } from "./compose.js";
+import { askForToken, confirmed, showKeys } from "./dialogs.js";
+import { button, byId, h, patch, setText } from "./dom.js";
+import { count } from "./format.js";
+import { Plan } from "./plan.js";
+import { DIALECTS, Queries } from "./queries.js";
+import { Results, stateText } from "./results.js";
+import { Services } from "./services.js";
+import { Streams, attempt } from "./streams.js";
+import { Timeline } from "./timeline.js";
+
+const PERIOD = 1000;
+const BACK = 100;
+const SLOW = 5;
+
+class App {
+  constructor() {
+    this.queries = [];
+    this.selected = new URLSearchParams(location.search).get("query");
+    this.shown = undefined;
+    this.round = 0;
+    this.list = new Queries(byId("queries"), byId("queries-count"),
+      { onSelect: (id) => this.select(id), onDrop: (id) => this.drop(id) });
+    this.streams = new Streams(byId("streams"), byId("streams-count"), () => this.soon());
+    this.services = new Services(byId("services-card"), byId("services"));
+    this.results = new Results(byId("results"), (waiting) => stateText(byId("results-state"), this.state, waiting));
+    this.chart = new Chart(byId("chart-card"), byId("chart"), byId("chart-tools"));
+    this.timeline = new Timeline(byId("timeline"));
+    this.plan = new Plan(byId("plan"), byId("plan-views"));
+    this.compose = new Compose({ onRegistered: (id) => { this.select(id); this.soon(); } });
+    this.tools();
+    this.keys();
+    onUnauthorized(async () => {
+      const token = await askForToken(hasToken() ? "This token was refused." : "This server asks for a token.");
+      if (token) setToken(token);
+      return Boolean(token);
+    });
+    document.addEventListener("visibilitychange", () => { if (!document.hidden) this.soon(); });
+    this.poll();
+  }
+
+  get query() {
+    return this.queries.find((query) => query.id === this.selected) ?? null;
+  }
+
+  // One request after another, so that a slow server is asked less often.
+  async poll() {
+    clearTimeout(this.timer);
+    if (!document.hidden) await this.look();
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.poll(), PERIOD);
+  }
+
+  soon() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.poll(), 50);
+  }
+
+  async look() {
+    try {
+      const [{ streams }, { queries }] = await Promise.all([get("api/streams"), get("api/queries")]);
+      this.queries = queries;
+      this.streams.update(streams);
+      if (!this.query) this.selected = queries.at(-1)?.id ?? null;
+      this.list.update(queries, this.selected);
+      this.show();
+      this.health("live", "running");
+      if (this.query) await this.lookAt(this.query);
+      if (this.round % SLOW === 0) this.services.update((await get("api/services")).services ?? []);
+      this.round += 1;
+    } catch (error) {
+      if (error.status === 401) this.health("waiting", "needs a token");
+      else if (error.status === 0) this.health("waiting", "not reached, trying again");
+      else if (error.status !== 404) this.health("waiting", error.sentence ?? String(error));
+    }
+  }
+
+  async lookAt({ id }) {
+    if (this.round % SLOW === 0 || !this.plan.explained) {
+      const explained = await get(pathOf("queries", id, "explain"));
+      if (id === this.selected) this.plan.show(explained);
+    }
+    const activity = await get(pathOf("queries", id, "activity"));
+    if (id !== this.selected) return;
+    this.timeline.update(activity);
+    this.plan.update(activity.operators);
+  }
+
+  health(state, text) {
+    byId("health").dataset.state = state;
+    setText(byId("health"), text);
+  }
+
+  select(id) {
+    this.selected = id;
+    this.list.update(this.queries, id);
+    this.soon();
+  }
+
+  // What belongs to the chosen query; a change of query starts everything afresh.
+  show() {
+    const { query } = this;
+    this.facts(query);
+    if (this.shown === (query?.id ?? null)) return;
+    this.shown = query?.id ?? null;
+    this.following?.abort();
+    for (const part of [this.results, this.chart, this.timeline, this.plan]) part.clear(query);
+    setText(byId("results-title"), query ? query.name ?? query.id : "Results");
+    this.setState(null);
+    const address = new URL(location.href);
+    if (query) address.searchParams.set("query", query.id);
+    else address.searchParams.delete("query");
+    history.replaceState(null, "", address);
+    if (query) this.follow(query);
+  }
+
+  facts(query) {
+    const state = query && JSON.stringify([query.id, query.paused, this.results.held]);
+    patch(byId("query-tools"), state ?? "", () => (query ? this.queryTools(query) : []));
+    const facts = query ? [DIALECTS[query.dialect] ?? query.dialect, query.paused ? "paused" : null,
+      `${query.evaluator} evaluator`, `${count(query.evaluations)} evaluations`, `${count(query.results)} results`] : [];
+    setText(byId("query-facts"), facts.filter(Boolean).join(" · "));
+    byId("query-facts").title = query?.reason ? `interval does not cover ${query.reason}` : "";
+  }
+
+  queryTools(query) {
+    const { held } = this.results;
+    return [
+      h("button", { type: "button", class: "quiet", "aria-pressed": String(held),
+        onclick: () => { this.results.hold(!held); this.facts(query); } }, held ? "Follow" : "Hold"),
+      button(query.paused ? "play" : "pause", query.paused ? "Resume the query" : "Pause the query", () =>
+        this.change(() => post(pathOf("queries", query.id, query.paused ? "resume" : "pause")))),
+      button("edit", "Open in the editor", () => this.compose.open(query.text, query.dialect)),
+      button("drop", "Drop the query", () => this.drop(query.id)),
+    ];
+  }
+
+  async change(action) {
+    await attempt(action);
+    this.soon();
+  }
+
+  async drop(id) {
+    const query = this.queries.find((each) => each.id === id);
+    if (!query) return;
+    const sure = await confirmed("Drop the query?", `${query.name ?? id} stops, and its results are deleted.`, "Drop");
+    if (sure) await this.change(() => remove(pathOf("queries", id)));
+  }
+
+  setState(state) {
+    this.state = state;
+    stateText(byId("results-state"), state, 0);
+  }
+
+  follow(query) {
+    const following = this.following = new AbortController();
+    const from = Math.max(0, (query.position ?? 0) - BACK);
+    follow(`${pathOf("queries", query.id, "results")}?from=${from}`, {
+      signal: following.signal,
+      onState: (state) => { if (!following.signal.aborted) this.setState(state); },
+      onEvent: (event) => { if (!following.signal.aborted) this.take(event); },
+    });
+  }
+
+  take(event) {
+    const result = JSON.parse(event.data);
+    if (event.type === "missed") {
+      this.results.gap(result.missed);
+    } else {
+      this.results.add(result);
+      this.chart.add(result);
+    }
+  }
+
+  tools() {
+    const root = document.documentElement;
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    const flip = () => {
+      const now = root.dataset.theme === "auto" ? (dark.matches ? "dark" : "light") : root.dataset.theme;
+      root.dataset.theme = now === "dark" ? "light" : "dark";
+      localStorage.setItem("weir-theme", root.dataset.theme);
+    };
+    const token = async () => {
+      const given = await askForToken("Requests are sent with this token.");
+      if (given !== null) setToken(given);
+      this.soon();
+    };
+    byId("tools").append(button("help", "Keyboard shortcuts", showKeys), button("key", "Access token", token),
+      button("theme", "Light or dark", flip));
+  }
+
+  keys() {
+    document.addEventListener("keydown", (event) => {
+      const typing = event.target.closest("input, textarea, select, dialog");
+      if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+      const action = { "/": () => this.compose.editor.area.focus(), e: () => this.compose.examples(), "?": showKeys }[event.key];
+      if (!action) return;
+      event.preventDefault();
+      action();
+    });
+  }
+}
+
+new App();
