@@ -6,9 +6,9 @@ import shutil
 import signal
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 from typing import IO, Any
@@ -20,42 +20,29 @@ from rich.console import Console
 from weir.background.graphs.library import Library
 from weir.background.graphs.remote import RemoteGraph
 from weir.background.service.config import HINT, config_of, hinted
-from weir.background.service.resolver import ServiceResolver
-from weir.errors import CheckpointError, UsageError
-from weir.kernel.background import Background
-from weir.kernel.evaluator import choose_evaluator
-from weir.language import Query, parse
+from weir.errors import UsageError
+from weir.language import Query
 from weir.rdf.dictionary import Dictionary
-from weir.runtime.catalog import Catalog, Registration, ServiceEntry, StreamEntry, entry_of
+from weir.runtime.catalog import Catalog, GraphEntry, ServiceEntry, StreamEntry, entry_of
+from weir.runtime.chains import refuse_bad_chains
 from weir.runtime.checkpoint import Checkpoint
 from weir.runtime.control import Entry
 from weir.runtime.datasource import NAME, feed_key, feed_of
-from weir.runtime.group import evaluation_order
 from weir.runtime.job import Job, Pipeline
-from weir.runtime.layout import place
 from weir.runtime.live_graphs import BASE
+from weir.runtime.live_queries import stream_entry
 from weir.runtime.metrics import Metrics
+from weir.runtime.registering import Offer, offer, refuse_changes, registered
 from weir.runtime.session import open_session
-from weir.runtime.sharing import MANY, SHARED, shareable
 from weir.runtime.sinks.base import Sink
 from weir.runtime.sinks.lines import ExactFile, JsonLinesFile, JsonLinesOutput
 from weir.runtime.sinks.text import Render, TextSink, csv_text, nquads_text, table_text
-from weir.runtime.sources import FileSource, Source
+from weir.runtime.sources import FileSource, Source, source_of
 from weir.runtime.updates import Curator
 
 FORMATS = ("table", "jsonl", "csv", "nquads")
 SinkMaker = Callable[[Path], Sink]
 """Makes a sink, given the folder for its log."""
-EVALUATORS = ("auto", "interval", "reference")
-
-
-@dataclass(slots=True)
-class _Registered:
-    name: str
-    text: str
-    dialect: str
-    evaluator: str
-    query: Query
 
 
 @dataclass(slots=True)
@@ -71,8 +58,9 @@ class Engine:
     spark: SparkSession | None = None
     _streams: dict[str, Source] = field(default_factory=dict)
     _graphs: Library = field(default_factory=Library)
-    _queries: dict[str, _Registered] = field(default_factory=dict)
+    _queries: dict[str, Offer] = field(default_factory=dict)
     _services: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _given: list[GraphEntry] = field(default_factory=list)
 
     def service(self, endpoint: str, **settings: Any) -> None:
         """What is declared about a SERVICE endpoint, ``"*"`` for all others: ``budget=10``,
@@ -114,10 +102,12 @@ class Engine:
         """
         if isinstance(source, str) and "://" in source:
             self._graphs.add_remote(iri, RemoteGraph(source, refresh=refresh, **limits))
+            self._given.append(GraphEntry(iri, source, {"refresh": refresh, **limits}))
             return
         if refresh is not None or limits:
             raise UsageError(f"only a graph from a URL is refreshed, and {source} is none")
         self._graphs.add(iri, Path(source))
+        self._given.append(GraphEntry(iri, str(Path(source).absolute())))
 
     def register(
         self,
@@ -129,14 +119,9 @@ class Engine:
         file: str | None = None,
     ) -> Query:
         """A continuous query. Its name is that of REGISTER, or else ``name``; ``file`` is for messages."""
-        if evaluator not in EVALUATORS:
-            raise UsageError(f"unknown evaluator {evaluator!r}", hint=f"one of {', '.join(EVALUATORS)}")
-        query = parse(text, dialect=dialect, file=file)
-        chosen = query.output or name or f"query{len(self._queries) + 1}"
-        if chosen in self._queries:
-            raise UsageError(f"two queries are named {chosen!r}")
-        self._queries[chosen] = _Registered(chosen, text, dialect, evaluator, query)
-        return query
+        made = offer(text, self._queries, name=name, dialect=dialect, evaluator=evaluator, file=file)
+        self._queries[made.name] = made
+        return made.query
 
     def run(
         self,
@@ -165,12 +150,20 @@ class Engine:
         dead_letters: str | Path | None = None,
         late: str | Path | None = None,
         observer: Callable[[Metrics], None] | None = None,
+        live: bool = False,
+        resume: bool = False,
     ) -> Job:
-        """Start the job and return at once; ``Job.wait`` and ``Job.stop`` end it."""
-        self._check()
+        """Start the job and return at once; ``Job.wait`` and ``Job.stop`` end it.
+
+        A ``live`` job may begin with nothing, takes queries and streams while it runs, and goes on until it
+        is stopped. ``resume`` goes on with whatever the checkpoint has, beside what is given here; without
+        it both have to be the same.
+        """
+        self._check(live or resume)
         temporary = None if self.checkpoint else Path(tempfile.mkdtemp(prefix="weir-"))
         try:
-            job = self._job(temporary or Path(str(self.checkpoint)), out, sinks, dead_letters, late)
+            folder = temporary or Path(str(self.checkpoint))
+            job = self._job(folder, out, sinks, dead_letters, late, live, resume)
             if temporary is not None:
                 job.afterwards.append(lambda: shutil.rmtree(temporary, ignore_errors=True))
             if observer is not None:
@@ -190,13 +183,15 @@ class Engine:
         sinks: Sequence[Sink | SinkMaker],
         dead_letters: str | Path | None,
         late: str | Path | None,
+        live: bool,
+        resume: bool,
     ) -> Job:
         spark = self.spark or open_session(self.master)
         cores = spark.sparkContext.defaultParallelism
         checkpoint = Checkpoint.open(
             folder.absolute(), version=metadata.version("weir"), slots=cores, key=self._graphs.key
         )
-        curator = self._enrol(checkpoint, cores)
+        curator = self._enrol(checkpoint, cores, resume)
         logs = checkpoint.own / "sinks"
         every = [make(logs) if callable(make) else make for make in sinks]
         if out is not None:
@@ -206,103 +201,63 @@ class Engine:
             every,
             Path(dead_letters).absolute() if dead_letters else None,
             Path(late).absolute() if late else None,
+            live=live,
         )
         return Job(spark, checkpoint, pipeline, curator)
 
-    def _check(self) -> None:
+    def _check(self, may_be_empty: bool) -> None:
         """Everything that can be refused before Spark starts."""
+        if may_be_empty:
+            return
         if not self._queries:
             raise UsageError("no query is registered")
-        queries = {name: item.query for name, item in self._queries.items()}
-        evaluation_order(queries)
-        outputs = {query.output for query in queries.values()}
-        for name, query in queries.items():
-            for stream in query.streams:
-                if isinstance(stream, str) and stream not in self._streams and stream not in outputs:
-                    known = ", ".join(f"<{iri}>" for iri in self._streams) or "none"
-                    raise UsageError(
-                        f"query {name!r} reads the unknown stream <{stream}>",
-                        detail=f"known streams: {known}",
-                        hint=f"give it with --stream {stream}=SOURCE",
-                    )
+        refuse_bad_chains({name: item.query for name, item in self._queries.items()}, self._streams)
         if not self._streams:
             raise UsageError("no stream is given", hint="give one with --stream IRI=SOURCE")
 
-    def _enrol(self, checkpoint: Checkpoint, cores: int) -> Curator:
+    def _enrol(self, checkpoint: Checkpoint, cores: int, resume: bool) -> Curator:
         """Write what is new to the control log; refuse what does not fit the checkpoint. The static graphs
         stay open for updates."""
         log = checkpoint.control()
         catalog = Catalog.of(log.entries())
         batch = checkpoint.next_batch()
-        known = {name: parse(r.text, dialect=r.dialect) for name, r in catalog.queries.items()}
-        chosen = self._evaluators(catalog)
-        self._refuse_changes(catalog, chosen)
+        refuse_changes(catalog, self._queries, self._streams, resume)
         entries: list[Entry] = []
-        reached = checkpoint.offset(NAME) or {}
-        for number, (iri, source) in enumerate(self._streams.items()):
-            known_as = catalog.streams.get(iri)
-            stream = StreamEntry(
-                iri,
-                10_000_000 if source.endless else None,
-                source=source.as_json(),
-                number=known_as.number if known_as else len(catalog.streams) + number,
-            )
-            if stream != known_as:
+        if resume:
+            self._take_back(catalog)
+        elif not catalog.version:
+            entries += [entry_of(graph, batch) for graph in self._given]
+        numbered = catalog.numbered
+        for iri, source in self._streams.items():
+            known = catalog.streams.get(iri)
+            stream = stream_entry(iri, source, known.number if known else numbered)
+            numbered += not known
+            if stream != known:
                 entries.append(entry_of(stream, batch))
-            feed_of(stream, checkpoint.own, cores).refuse_more(reached.get(feed_key(stream), {}))
+            self._refuse_more(stream, checkpoint, cores)
         for endpoint, settings in self._services.items():
             service = ServiceEntry(endpoint, settings)
             if catalog.services.get(endpoint) != service:
                 entries.append(entry_of(service, batch))
-        new = {name: item for name, item in self._queries.items() if name not in catalog.queries}
-        slots = place({name: item.query for name, item in new.items()}, catalog, known, checkpoint.slots)
         shelf = self._graphs.open(Dictionary(checkpoint.key), checkpoint.graphs / BASE)
         curator = Curator(shelf, checkpoint)
-        for name, item in new.items():
-            graphs, updates = curator.extract(item.query, tuple(self._streams))
-            made = Registration(name, item.text, item.dialect, chosen[name], (slots[name],))
-            entries.append(entry_of(replace(made, graphs=graphs, updates=updates), batch))
-        log.append(entries)
+        new = [item for name, item in self._queries.items() if name not in catalog.every_query]
+        made = registered(new, catalog, tuple(self._streams), checkpoint.slots, curator)
+        log.append([*entries, *(entry_of(each, batch) for each in made)])
         return curator
 
-    def _evaluators(self, catalog: Catalog) -> dict[str, str]:
-        """The evaluator of each query: what it was before, or its own choice, or together with others."""
-        together = {
-            name: item
-            for name, item in self._queries.items()
-            if item.evaluator == "auto" and shareable(item.query)
-        }
-        known = {name: catalog.queries[name].evaluator for name in together if name in catalog.queries}
-        shared = dict.fromkeys(together, SHARED) if len(together) >= MANY else {}
-        rest = {
-            name: self._evaluator(item)
-            for name, item in self._queries.items()
-            if name not in shared and name not in known
-        }
-        return {**rest, **shared, **known}
+    def _refuse_more(self, stream: StreamEntry, checkpoint: Checkpoint, cores: int) -> None:
+        reached = (checkpoint.offset(NAME) or {}).get(feed_key(stream), {})
+        feed_of(stream, checkpoint.own, cores).refuse_more(reached)
 
-    def _evaluator(self, item: _Registered) -> str:
-        """The evaluator that the query gets; ``interval`` on a query it does not cover is an error."""
-        streams = tuple(self._streams)
-        dictionary = Dictionary()
-        services = ServiceResolver(dictionary)
-        return choose_evaluator(
-            item.query, Background(), dictionary, item.evaluator, streams=streams, services=services
-        ).name
-
-    def _refuse_changes(self, catalog: Catalog, chosen: Mapping[str, str]) -> None:
-        hint = "run with the same queries, or start again with a new checkpoint"
-        for name, registration in catalog.queries.items():
-            mine = self._queries.get(name)
-            if mine is None:
-                raise CheckpointError(f"the checkpoint runs a query {name!r} that is not given", hint=hint)
-            if mine.text != registration.text or chosen[name] != registration.evaluator:
-                raise CheckpointError(f"the checkpoint runs another query under the name {name!r}", hint=hint)
-        for iri in catalog.streams:
-            if iri not in self._streams:
-                raise CheckpointError(
-                    f"the checkpoint reads the stream <{iri}>, which is not given", hint=hint
-                )
+    def _take_back(self, catalog: Catalog) -> None:
+        """Streams and graphs of the checkpoint that were not given again."""
+        for iri, entry in catalog.streams.items():
+            if iri not in self._streams and entry.source is not None:
+                self._streams[iri] = source_of(entry.source)
+        if not self._given:
+            for graph in catalog.graphs:
+                self.graph(graph.iri, graph.source, **graph.settings)
 
 
 @contextmanager

@@ -70,6 +70,10 @@ class MemoryStore:
     def set_head(self, data: bytes) -> None:
         self._head = data
 
+    def clear(self) -> None:
+        self.panes.clear()
+        self._head = None
+
 
 @dataclass(slots=True)
 class Lane:

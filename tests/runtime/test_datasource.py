@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from weir.runtime.catalog import StreamEntry, drop_stream_entry, entry_of
+from weir.runtime.catalog import Registration, StreamEntry, drop_entry, drop_stream_entry, entry_of
 from weir.runtime.control import ControlLog
 from weir.runtime.datasource import FINISH, STOP, Feeds, feed_key
 from weir.runtime.sources import FileSource
+
+READER = Registration("q", "", reads=("one", "two"))
 
 
 def stream(folder: Path, name: str, number: int = 0, watch: bool = False) -> StreamEntry:
@@ -24,7 +26,7 @@ def streams_of(parts: list[str]) -> list[str]:
 def test_a_stream_that_is_added_is_read_from_the_next_batch_on(tmp_path: Path) -> None:
     log = ControlLog(tmp_path)
     one, two = stream(tmp_path, "one"), stream(tmp_path, "two", 1)
-    log.append([entry_of(one, 0)])
+    log.append([entry_of(READER, 0), entry_of(one, 0)])
     feeds = Feeds(tmp_path, 2)
     first = feeds.latest({})
     assert streams_of(feeds.parts({}, first)) == ["one"]
@@ -39,7 +41,7 @@ def test_a_stream_that_is_added_is_read_from_the_next_batch_on(tmp_path: Path) -
 
 def test_a_dropped_stream_is_read_no_more_but_replayed(tmp_path: Path) -> None:
     log = ControlLog(tmp_path)
-    log.append([entry_of(stream(tmp_path, "one"), 0)])
+    log.append([entry_of(READER, 0), entry_of(stream(tmp_path, "one"), 0)])
     feeds = Feeds(tmp_path, 2)
     first = feeds.latest({})
     log.append([drop_stream_entry("one", 1)])
@@ -62,3 +64,17 @@ def test_sources_that_are_told_to_stop_offer_nothing_and_finish_when_told(tmp_pa
     assert not first[feed_key(entry)]["end"]
     (tmp_path / FINISH).touch()
     assert feeds.latest(first)[feed_key(entry)]["end"]
+
+
+def test_a_finite_stream_waits_until_it_is_read_but_a_live_one_flows(tmp_path: Path) -> None:
+    log = ControlLog(tmp_path)
+    finite, live = stream(tmp_path, "one"), stream(tmp_path, "live", 1, watch=True)
+    log.append([entry_of(finite, 0), entry_of(live, 0)])
+    feeds = Feeds(tmp_path, 2)
+    first = feeds.latest({})
+    assert list(first) == [feed_key(live)]
+    log.append([entry_of(READER, 1)])
+    second = feeds.latest(first)
+    assert set(second) == {feed_key(finite), feed_key(live)}
+    log.append([drop_entry("q", 2)])
+    assert feeds.latest(second) == second

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from weir.errors import CheckpointError
 from weir.runtime.control import Entry
+
+_FAREWELL = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,8 @@ class Registration:
     ``graphs`` names its extract of the static graphs, None where it reads none; the first ``updates`` updates
     of the log are in it.
     ``share`` is the place (0 subject, 1 predicate, 2 object) of the variable that splits it. It sees only
-    messages of batch ``since`` and later.
+    messages of batch ``since`` and later. ``reads`` are its streams; a variable ranges over those that were
+    registered before it.
     """
 
     name: str
@@ -66,53 +71,139 @@ class Registration:
     graphs: str | None = None
     since: int = 0
     updates: int = 0
+    reads: tuple[str, ...] = ()
+
+    def over(self, streams: Iterable[str]) -> tuple[str, ...]:
+        """Which of the registered ``streams`` a variable in it ranges over."""
+        return tuple(iri for iri in streams if not self.reads or iri in self.reads)
+
+
+@dataclass(frozen=True, slots=True)
+class GraphEntry:
+    """A static graph as it was given: a path or URL, and ``settings`` of its refreshing."""
+
+    iri: str | None
+    source: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """The state of the control log at some batch. ``version`` tells catalogs of one log apart."""
+    """The state of the control log at some batch. ``version`` tells catalogs of one log apart.
+
+    ``paused`` are queries that are known and do not run. ``vacated`` tells of slots that have lost their last
+    query with which batch they did; ``numbered`` is how many streams there ever were.
+    """
 
     streams: Mapping[str, StreamEntry] = field(default_factory=dict)
     queries: Mapping[str, Registration] = field(default_factory=dict)
     version: int = 0
     services: Mapping[str, ServiceEntry] = field(default_factory=dict)
     updates: tuple[UpdateEntry, ...] = ()
+    graphs: tuple[GraphEntry, ...] = ()
+    paused: Mapping[str, Registration] = field(default_factory=dict)
+    vacated: Mapping[int, int] = field(default_factory=dict)
+    numbered: int = 0
 
     @staticmethod
     def of(entries: Iterable[Entry]) -> Catalog:
         """The catalog after ``entries``."""
-        catalog = Catalog()
+        reader = _Reader()
         for entry in entries:
-            catalog = catalog.after(entry)
-        return catalog
+            reader.take(entry)
+        return reader.catalog()
 
     def reads_like(self, other: Catalog) -> bool:
         """Whether the same queries read the same streams, whatever else changed."""
         return self.streams == other.streams and self.queries == other.queries
 
-    def after(self, entry: Entry) -> Catalog:
-        """The catalog with one entry more."""
-        grown = replace(self, version=self.version + 1)
+    def leaving(self, batch: int) -> list[int]:
+        """The slots that have lost their last query not long before ``batch``: their state has to go.
+
+        One batch would do, but it may be one without any input, and then Spark calls nobody."""
+        return [slot for slot, since in self.vacated.items() if since <= batch < since + _FAREWELL]
+
+    @property
+    def every_query(self) -> dict[str, Registration]:
+        """Running and paused."""
+        return {**self.queries, **self.paused}
+
+
+class _Reader:
+    """Takes the entries of a log in their order."""
+
+    def __init__(self) -> None:
+        self.version = 0
+        self.numbered = 0
+        self.streams: dict[str, StreamEntry] = {}
+        self.queries: dict[str, Registration] = {}
+        self.paused: dict[str, Registration] = {}
+        self.services: dict[str, ServiceEntry] = {}
+        self.updates: list[UpdateEntry] = []
+        self.graphs: list[GraphEntry] = []
+        self.vacated: dict[int, int] = {}
+        self.load: Counter[int] = Counter()
+
+    def take(self, entry: Entry) -> None:
+        self.version += 1
         values: dict[str, Any] = dict(entry.values)
         match entry.operation:
             case "stream":
                 stream = StreamEntry(**values)
-                return replace(grown, streams={**self.streams, stream.iri: stream})
+                self.streams[stream.iri] = stream
+                self.numbered = max(self.numbered, stream.number + 1)
             case "service":
-                service = ServiceEntry(**values)
-                return replace(grown, services={**self.services, service.endpoint: service})
+                self.services[values["endpoint"]] = ServiceEntry(**values)
             case "register":
-                query = Registration(**{**values, "slots": tuple(values["slots"]), "since": entry.batch})
-                return replace(grown, queries={**self.queries, query.name: query})
+                lists = {name: tuple(values.get(name, ())) for name in ("slots", "reads")}
+                self._arrive(Registration(**{**values, **lists, "since": entry.batch}))
             case "update":
-                return replace(grown, updates=(*self.updates, UpdateEntry(**values)))
+                self.updates.append(UpdateEntry(**values))
+            case "graph":
+                self.graphs.append(GraphEntry(**values))
             case "drop_stream":
-                left = {iri: stream for iri, stream in self.streams.items() if iri != values["iri"]}
-                return replace(grown, streams=left)
+                self.streams.pop(values["iri"], None)
             case "drop":
-                kept = {name: query for name, query in self.queries.items() if name != values["name"]}
-                return replace(grown, queries=kept)
-        raise ValueError(f"unknown entry {entry.operation!r} in the control log")
+                self._leave(values["name"], entry.batch)
+                self.paused.pop(values["name"], None)
+            case "pause":
+                left = self._leave(values["name"], entry.batch)
+                if left is not None:
+                    self.paused[left.name] = left
+            case unknown:
+                raise CheckpointError(
+                    f"the control log has an entry {unknown!r}, which this version of Weir does not know",
+                    hint="go on with the version that wrote it, or start again with a new folder",
+                )
+
+    def _arrive(self, query: Registration) -> None:
+        self._leave(query.name, query.since)
+        self.paused.pop(query.name, None)
+        self.queries[query.name] = query
+        for slot in query.slots:
+            self.load[slot] += 1
+            self.vacated.pop(slot, None)
+
+    def _leave(self, name: str, batch: int) -> Registration | None:
+        left = self.queries.pop(name, None)
+        for slot in left.slots if left is not None else ():
+            self.load[slot] -= 1
+            if not self.load[slot]:
+                self.vacated[slot] = batch
+        return left
+
+    def catalog(self) -> Catalog:
+        return Catalog(
+            self.streams,
+            self.queries,
+            self.version,
+            self.services,
+            tuple(self.updates),
+            tuple(self.graphs),
+            self.paused,
+            self.vacated,
+            self.numbered,
+        )
 
 
 _OPERATIONS: Mapping[type, str] = {
@@ -120,10 +211,11 @@ _OPERATIONS: Mapping[type, str] = {
     ServiceEntry: "service",
     Registration: "register",
     UpdateEntry: "update",
+    GraphEntry: "graph",
 }
 
 
-def entry_of(item: StreamEntry | ServiceEntry | Registration | UpdateEntry, batch: int) -> Entry:
+def entry_of(item: StreamEntry | ServiceEntry | Registration | UpdateEntry | GraphEntry, batch: int) -> Entry:
     """The log entry that brings in ``item`` from ``batch`` on."""
     operation = _OPERATIONS[type(item)]
     values = asdict(item)
@@ -134,6 +226,11 @@ def entry_of(item: StreamEntry | ServiceEntry | Registration | UpdateEntry, batc
 def drop_entry(name: str, batch: int) -> Entry:
     """The log entry that drops a query."""
     return Entry(batch, "drop", {"name": name})
+
+
+def pause_entry(name: str, batch: int) -> Entry:
+    """The log entry that pauses a query; it goes on by being registered anew."""
+    return Entry(batch, "pause", {"name": name})
 
 
 def drop_stream_entry(iri: str, batch: int) -> Entry:

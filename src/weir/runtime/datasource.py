@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
 
 from weir.runtime.catalog import Catalog, StreamEntry
 from weir.runtime.control import ControlLog
-from weir.runtime.holding import wait_while_held
+from weir.runtime.holding import HOLD, wait_while_held
 from weir.runtime.sources import Feed, Place, Reached, source_of
 
 NAME = "weir"
@@ -27,6 +28,9 @@ STOP = "stop"
 """A file of this name beside the control log tells all sources to offer nothing more for now."""
 FINISH = "finish"
 """A file of this name tells all sources that what is there is all there will be."""
+
+_IDLE, _REST, _LOOK = 1.0, 0.1, 0.01
+"""Seconds: after this long without input, the source rests so long between two looks."""
 
 
 def feed_key(entry: StreamEntry) -> str:
@@ -47,18 +51,27 @@ class Feeds:
         self.own = own
         self.parallelism = max(1, parallelism)
         self._log = ControlLog(own)
+        self._catalog = Catalog()
         self._feeds: dict[str, tuple[StreamEntry, Feed]] = {}
 
     def latest(self, start: Reached) -> dict[str, Any]:
-        """How far the next batch goes, in every stream."""
+        """How far the next batch goes, in every stream. A finite stream waits for its first reader: a query
+        that is registered after it would see nothing of it otherwise."""
         if (self.own / STOP).exists():
             return dict(start)
         finishing = (self.own / FINISH).exists()
         reached = dict(start)
-        present = Catalog.of(self._log.entries()).streams.values()
-        for key, feed in self._fed(present).items():
-            reached[key] = feed.latest(start.get(key, {}), finishing)
+        catalog = self._present()
+        for key, feed in self._fed(catalog.streams.values()).items():
+            if key in start or _wanted(self._feeds[key][0], catalog):
+                reached[key] = feed.latest(start.get(key, {}), finishing)
         return dict(sorted(reached.items()))
+
+    def _present(self) -> Catalog:
+        entries = self._log.entries()
+        if self._catalog.version != len(entries):
+            self._catalog = Catalog.of(entries)
+        return self._catalog
 
     def parts(self, start: Reached, end: Reached) -> list[str]:
         """The parts of a batch, as JSON texts; a replayed batch may have parts of a stream that is gone."""
@@ -71,6 +84,12 @@ class Feeds:
             for part in feeds[key].parts(start.get(key, {}), reached)
         ]
 
+    def committed(self, reached: Reached) -> None:
+        """Spark will not ask again for anything before ``reached``."""
+        for key, feed in self._fed(self._present().streams.values()).items():
+            if key in reached:
+                feed.committed(reached[key])
+
     def _fed(self, entries: Iterable[StreamEntry]) -> dict[str, Feed]:
         wanted = {feed_key(entry): entry for entry in entries if entry.source is not None}
         for key, entry in wanted.items():
@@ -78,6 +97,13 @@ class Feeds:
             if known is None or known[0] != entry:
                 self._feeds[key] = entry, feed_of(entry, self.own, self.parallelism)
         return {key: self._feeds[key][1] for key in wanted}
+
+
+def _wanted(entry: StreamEntry, catalog: Catalog) -> bool:
+    """Whether to begin with a stream: it is live, or some query reads it."""
+    if entry.source is not None and source_of(entry.source).endless:
+        return True
+    return any(not query.reads or entry.iri in query.reads for query in catalog.queries.values())
 
 
 class PartPartition(InputPartition):
@@ -93,6 +119,7 @@ class PartReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def __init__(self, options: dict[str, str]) -> None:
         self._options = options
         self._known: Feeds | None = None
+        self._idle_since: float | None = None
 
     @property
     def feeds(self) -> Feeds:
@@ -106,7 +133,24 @@ class PartReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def latestOffset(self, start: dict[str, Any], limit: Any) -> dict[str, Any]:
         wait_while_held(self.feeds.own)
-        return self.feeds.latest(start)
+        found = self.feeds.latest(start)
+        if found != start:
+            self._idle_since = None
+        elif self._idle_since is None:
+            self._idle_since = time.monotonic()
+        elif time.monotonic() - self._idle_since > _IDLE:
+            self._rest()
+        return found
+
+    def _rest(self) -> None:
+        """Spark asks a hundred times a second; where nothing has come for a while it is made to wait."""
+        until = time.monotonic() + _REST
+        own = self.feeds.own
+        while time.monotonic() < until and not (own / STOP).exists() and not (own / HOLD).exists():
+            time.sleep(_LOOK)
+
+    def commit(self, end: dict[str, Any]) -> None:
+        self.feeds.committed(end)
 
     def prepareForTriggerAvailableNow(self) -> None:
         """A finite source has been listed once and for all; nothing else to prepare."""

@@ -9,19 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 
 from weir.background.service.config import ServiceConfig
 from weir.background.service.resolver import ServiceResolver
-from weir.errors import EvaluationError, UsageError, WeirError
+from weir.errors import EvaluationError, WeirError
 from weir.kernel.batch import FOREVER, Answers, Slab
 from weir.kernel.matching.shared import SharedAnswers
 from weir.kernel.progress import NEVER
-from weir.language.query import Construct, Query
 from weir.rdf.columns import Ids
 from weir.runtime.catalog import StreamEntry
+from weir.runtime.chains import evaluation_order
 from weir.runtime.demand import Reading
 from weir.runtime.frames import Frame
 from weir.runtime.inbox import Dropped, Inbox
@@ -115,7 +114,8 @@ class Group:
                 known = self.inboxes.get(key)
                 entry = self.streams.get(reading.stream)
                 idle = entry.idle if entry and reading.stream not in outputs else None
-                wanted[key] = known or Inbox(key[1], key[2], idle)
+                number = entry.number if entry else 0
+                wanted[key] = known or Inbox(key[1], key[2], idle, number)
         self.inboxes = wanted
         read = {key[0] for key in wanted}
         self.derived = {iri: self.derived.get(iri, 0) for iri in outputs if iri in read}
@@ -156,8 +156,13 @@ class Group:
             if together is not None:
                 step.shared.append(together)
         self._forget(outputs)
-        step.ended = all(member.done for member in self.members.values())
+        step.ended = self.ended
         return step
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more can come of any query here."""
+        return all(member.done for member in self.members.values())
 
     def _advance(self, member: Member, outputs: Mapping[str, str], batch: int, now: int) -> Answers | None:
         if member.done:
@@ -188,7 +193,11 @@ class Group:
         """The queries of a hub; they make no streams, so whatever they read is there by now."""
         members = {name: self.members[name] for name in hub.names}
         given, end = max(member.given for member in members.values()), box.progress.ended
-        if any(member.done for member in members.values()) or box.complete == NEVER:
+        if any(member.done for member in members.values()):
+            for member in members.values():
+                member.done = True
+            return None
+        if box.complete == NEVER:
             return None
         if box.complete <= given and not end:
             return None
@@ -296,26 +305,3 @@ class Group:
         reached = [member.given for member in self.members.values() if not member.done]
         self.dictionary.expire(min(reached, default=FOREVER))
         self.dictionary.forget_computed()
-
-
-def evaluation_order(queries: Mapping[str, Query]) -> tuple[str, ...]:
-    """Names such that a query comes after those whose output it reads; refuses cycles and SELECT sources."""
-    makers: dict[str, str] = {}
-    for name, query in queries.items():
-        if query.output is not None:
-            if query.output in makers:
-                raise UsageError(f"two queries write the stream <{query.output}>")
-            makers[query.output] = name
-    needs: dict[str, set[str]] = {}
-    for name, query in queries.items():
-        needs[name] = {makers[s] for s in query.streams if isinstance(s, str) and s in makers}
-        for source in needs[name]:
-            if not isinstance(queries[source].form, Construct):
-                raise UsageError(
-                    f"query {name!r} reads the output of {source!r}, which makes no triples",
-                    hint="only the output of a CONSTRUCT query is a stream",
-                )
-    try:
-        return tuple(TopologicalSorter({name: sorted(needs[name]) for name in sorted(needs)}).static_order())
-    except CycleError as error:
-        raise UsageError(f"queries read each other in a circle: {' -> '.join(error.args[1])}") from None

@@ -136,9 +136,10 @@ class Dropped:
 
 
 class Inbox:
-    """One stream as read with one lateness and one AHEAD."""
+    """One stream as read with one lateness and one AHEAD; ``number`` tells it from one that was dropped."""
 
-    def __init__(self, lateness: int, ahead: int, idle: int | None) -> None:
+    def __init__(self, lateness: int, ahead: int, idle: int | None, number: int = 0) -> None:
+        self.number = number
         self.ahead = ahead
         self.progress = Progress(lateness, idle)
         self.lanes: list[str] = []
@@ -219,6 +220,7 @@ class Inbox:
     def head(self) -> dict[str, Any]:
         """Everything but what waits, as plain values."""
         return {
+            "number": self.number,
             "lanes": self.lanes,
             "late": self.late,
             "ahead": self.ahead_of_time,
@@ -228,7 +230,9 @@ class Inbox:
         }
 
     def restore(self, head: Mapping[str, Any], waiting: Waiting) -> None:
-        """The state that ``head`` and ``waiting`` had."""
+        """The state that ``head`` and ``waiting`` had, where they are of this stream."""
+        if head.get("number", 0) != self.number:
+            return
         self.lanes = list(head["lanes"])
         self.late, self.ahead_of_time, self.messages = head["late"], head["ahead"], head["messages"]
         lanes = {name: Lane(*values) for name, values in head["progress"].items()}

@@ -31,6 +31,8 @@ class StateStore(Protocol):
 
     def set_head(self, data: bytes) -> None: ...
 
+    def clear(self) -> None: ...
+
 
 @dataclass(slots=True)
 class LiveGroup:
@@ -76,7 +78,15 @@ def awaken(
 
 
 def put_away(store: StateStore, live: LiveGroup, cache: PaneCache | None = None) -> None:
-    """Write what has changed; the copy is then in the stored state, under a new name."""
+    """Write what has changed; the copy is then in the stored state, under a new name.
+
+    A group without queries leaves nothing behind."""
+    if not live.group.members:
+        store.clear()
+        for found in live.image.digests.values() if cache is not None else ():
+            cache.drop(found)
+        live.nonce, live.image = "", Image()
+        return
     live.nonce = secrets.token_hex(8)
     changes = dump(live.group, live.image, live.nonce)
     for name, data in changes.put.items():

@@ -11,10 +11,10 @@ from typing import TypeAlias
 from weir.background.graphs.remote import RemoteGraph
 from weir.errors import UsageError
 from weir.kernel.background import Background
-from weir.language import Query, parse
 from weir.language.update import Update, parse_update
 from weir.rdf.lines_time import read_time
 from weir.runtime.catalog import Catalog, entry_of
+from weir.runtime.chains import parsed
 from weir.runtime.checkpoint import Checkpoint
 from weir.runtime.holding import planning_held
 from weir.runtime.refreshing import Refresher
@@ -46,25 +46,24 @@ class LiveGraphs:
         self.curator = curator
         self._active = active
         self._started = started
-        self._lock = threading.Lock()
-        self._parsed: dict[tuple[str, str], Query] = {}
+        self.lock = threading.RLock()
         self.refreshers: list[Refresher] = []
 
     def update(self, request: str | Sequence[Update], at: When = None) -> int:
         """INSERT DATA and DELETE DATA; the number of the update, 0 where there was nothing to do."""
         operations = parse_update(request) if isinstance(request, str) else request
-        with self._lock:
+        with self.lock:
             inserted, deleted = self._graphs.data(operations)
             return self._log(inserted, deleted, moment(at))
 
     def insert(self, graph: str | None, path: Path, at: When = None) -> int:
         """Add the triples of a file or folder."""
-        with self._lock:
+        with self.lock:
             return self._log(self._graphs.file(graph, path), Background(), moment(at))
 
     def replace(self, inserted: Background, deleted: Background) -> int:
         """Insert and delete triples whose terms the curator's dictionary has, at the present."""
-        with self._lock:
+        with self.lock:
             return self._log(inserted, deleted, None)
 
     def keep_fresh(self, remotes: Sequence[tuple[str | None, RemoteGraph]]) -> None:
@@ -83,7 +82,7 @@ class LiveGraphs:
             self.refreshers.pop().stop()
 
     def _read(self, graph: str | None, path: Path) -> Background:
-        with self._lock:
+        with self.lock:
             return self._graphs.file(graph, path)
 
     @property
@@ -100,19 +99,13 @@ class LiveGraphs:
         log = self.checkpoint.control()
         catalog = Catalog.of(log.entries())
         queries = {
-            name: self._query(registration.text, registration.dialect)
+            name: parsed(registration.text, registration.dialect)
             for name, registration in catalog.queries.items()
         }
         entry = self._graphs.update(inserted, deleted, at, queries, tuple(catalog.streams))
         with planning_held(self.checkpoint.own, self._active):
             log.append([entry_of(entry, self.checkpoint.next_batch())])
         return entry.number
-
-    def _query(self, text: str, dialect: str) -> Query:
-        known = self._parsed.get((text, dialect))
-        if known is None:
-            known = self._parsed[text, dialect] = parse(text, dialect=dialect)
-        return known
 
 
 def moment(at: When) -> int | None:

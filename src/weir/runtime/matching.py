@@ -10,12 +10,12 @@ import numpy as np
 import polars as pl
 
 from weir.kernel.matching.automaton import Matcher
-from weir.language import parse
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.ids import encode_texts
 from weir.rdf.messages import Messages, Terms
 from weir.rdf.terms import Term
 from weir.runtime.catalog import Catalog
+from weir.runtime.chains import parsed
 from weir.runtime.demand import Wanted, demands
 from weir.runtime.frames import Frame
 from weir.runtime.members import needs_every_text, share
@@ -60,22 +60,28 @@ class MatchPlan:
 
     def __init__(self, catalog: Catalog, slots: int, key: bytes) -> None:
         self.slots = slots
+        self.own: set[int] = set()
         self.active: list[int] = []
         self._pools: dict[tuple[int, str], dict[int | None, _Pool]] = {}
         streams = list(catalog.streams)
         every: dict[tuple[int, str, int | None], list[Wanted]] = {}
         for registration in catalog.queries.values():
-            query = parse(registration.text, dialect=registration.dialect)
-            wanted = demands(query, streams, every_text=needs_every_text(registration.evaluator))
+            query = parsed(registration.text, registration.dialect)
+            wanted = demands(
+                query, registration.over(streams), every_text=needs_every_text(registration.evaluator)
+            )
             for slot in registration.slots:
-                if slot not in self.active:
-                    self.active.append(slot)
+                self.own.add(slot)
                 for stream, patterns in wanted.items():
                     every.setdefault((slot, stream, registration.share), []).extend(patterns)
         for (slot, stream, split), found in every.items():
             pools = self._pools.setdefault((slot, stream), {})
             pools.setdefault(split, _Pool()).add(found, key)
-        self.active.sort()
+        self.serve(())
+
+    def serve(self, leaving: Iterable[int]) -> None:
+        """Frames go to slots with queries and to those that have to be told that they have none."""
+        self.active = sorted(self.own.union(leaving))
 
     def frame(
         self,

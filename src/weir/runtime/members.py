@@ -13,11 +13,11 @@ from weir.kernel.evaluator import make_evaluator
 from weir.kernel.interval.spec import spec_of
 from weir.kernel.progress import NEVER
 from weir.kernel.service import Services
-from weir.language import parse
 from weir.language.query import Query
 from weir.language.windows import All, Elements, Now, Past, Range, TickKind, Triples
 from weir.rdf.dictionary import Dictionary
 from weir.runtime.catalog import Registration
+from weir.runtime.chains import parsed
 from weir.runtime.demand import Reading, Wanted, demands, readings
 from weir.runtime.sharing import SHARED, Seat
 
@@ -79,7 +79,7 @@ class Member:
             background,
             dictionary,
             self.registration.evaluator,
-            streams=tuple(streams),
+            streams=self.registration.over(streams),
             services=services,
             name=self.name,
         )
@@ -129,8 +129,8 @@ def make_member(
     services: Services | None = None,
 ) -> Member:
     """Parse and build; the constants of its patterns become known to ``dictionary``."""
-    registered = tuple(streams)
-    query = parse(registration.text, dialect=registration.dialect)
+    registered = registration.over(streams)
+    query = parsed(registration.text, registration.dialect)
     evaluator: Evaluator
     if registration.evaluator == SHARED:
         evaluator = Seat(registration.name, query, registration.since)

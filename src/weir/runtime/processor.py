@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -19,9 +20,9 @@ from weir.runtime.workers import current_batch, workplace
 class GroupProcessor(StatefulProcessor):
     """One call per slot and batch."""
 
-    def __init__(self, folder: str, form: str) -> None:
+    def __init__(self, folder: str, forms: Sequence[str]) -> None:
         self.folder = folder
-        self.form = form
+        self.forms = tuple(forms)
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """The two state variables: the head, and the panes by name."""
@@ -44,7 +45,12 @@ class GroupProcessor(StatefulProcessor):
         )
         place.follow(live.group, batch)
         step = live.group.step(frames, batch, now)
-        found = list(outputs(live.group, step, frames, slot, self.form))
+        found = [
+            replace(item, kind=form) if item.kind == "answers" else item
+            for number, form in enumerate(self.forms)
+            for item in outputs(live.group, step, frames, slot, form)
+            if item.kind == "answers" or not number
+        ]
         put_away(self, live, cache)
         place.live[slot] = live
         yield pd.DataFrame(
@@ -76,6 +82,10 @@ class GroupProcessor(StatefulProcessor):
 
     def set_head(self, data: bytes) -> None:
         self.heads.update((data,))
+
+    def clear(self) -> None:
+        self.heads.clear()
+        self.panes.clear()
 
     def close(self) -> None:
         """Nothing to close."""

@@ -78,6 +78,8 @@ def dump(group: Group, stored: Image, nonce: str) -> Changes:
     live: dict[str, dict[str, tuple[int, list[Run]]]] = {}
     for name, member in group.members.items():
         evaluator = segmented(member)
+        if member.done:
+            continue
         if evaluator is None:
             panes[f"query/{name}"] = member.evaluator.snapshot()
             continue
@@ -170,6 +172,8 @@ def load(group: Group, head: Mapping[str, Any], fetch: Fetch) -> None:
             member.effective = dict(head.get("updates", {}).get(name, ()))
             member.stored = True
             evaluator = segmented(member)
+            if member.done:
+                continue
             if evaluator is None:
                 member.evaluator.restore(bytes(fetch(f"query/{name}")))
             else:

@@ -51,6 +51,7 @@ class Workplace:
         if self._plan is None or known is None or not known.reads_like(catalog):
             plan = MatchPlan(catalog, self.checkpoint.slots, self.checkpoint.key)
             self._plan = catalog, plan
+        self._plan[1].serve(catalog.leaving(batch))
         return self._plan[1]
 
     def new_group(self, slot: int, batch: int) -> Group:

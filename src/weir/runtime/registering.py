@@ -1,0 +1,131 @@
+"""From the text of a query to its entry in the control log: name, evaluator, slot, extract of the graphs.
+
+The engine does this when it starts and a running job whenever it is asked; both end in the same entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from weir.background.service.resolver import ServiceResolver
+from weir.errors import CheckpointError, UsageError
+from weir.kernel.background import Background
+from weir.kernel.evaluator import choose_evaluator
+from weir.language import parse
+from weir.language.query import Query
+from weir.rdf.dictionary import Dictionary
+from weir.runtime.catalog import Catalog, Registration
+from weir.runtime.chains import parsed, reads, refuse_bad_chains
+from weir.runtime.layout import place
+from weir.runtime.sharing import MANY, SHARED, shareable
+from weir.runtime.updates import Curator
+
+EVALUATORS = ("auto", "interval", "reference")
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A query that asks to be registered."""
+
+    name: str
+    text: str
+    dialect: str
+    evaluator: str
+    query: Query
+
+
+def offer(
+    text: str,
+    taken: Mapping[str, object],
+    *,
+    name: str | None = None,
+    dialect: str = "auto",
+    evaluator: str = "auto",
+    file: str | None = None,
+) -> Offer:
+    """Its name is that of REGISTER, or else ``name``, or else one that is not ``taken``."""
+    if evaluator not in EVALUATORS:
+        raise UsageError(f"unknown evaluator {evaluator!r}", hint=f"one of {', '.join(EVALUATORS)}")
+    query = parse(text, dialect=dialect, file=file)
+    chosen = query.output or name
+    number = len(taken) + 1
+    while chosen is None:
+        chosen = None if f"query{number}" in taken else f"query{number}"
+        number += 1
+    if chosen in taken:
+        raise UsageError(f"two queries are named {chosen!r}")
+    return Offer(chosen, text, dialect, evaluator, query)
+
+
+def queries_of(registrations: Mapping[str, Registration]) -> dict[str, Query]:
+    """The parsed queries of a catalog."""
+    return {name: parsed(each.text, each.dialect) for name, each in registrations.items()}
+
+
+def registered(
+    offers: Sequence[Offer],
+    catalog: Catalog,
+    streams: Sequence[str],
+    slots: int,
+    curator: Curator | None,
+) -> list[Registration]:
+    """The registrations of new queries beside those of ``catalog``; raises where they do not fit together.
+
+    ``streams`` are those with a source. The extracts of their graphs are written."""
+    known = queries_of(catalog.queries)
+    new = {each.name: each.query for each in offers}
+    refuse_bad_chains({**known, **new}, streams)
+    chosen = _evaluators(offers, catalog, streams)
+    slot = place(new, catalog, known, slots)
+    out = []
+    for each in offers:
+        made = Registration(each.name, each.text, each.dialect, chosen[each.name], (slot[each.name],))
+        made = replace(made, reads=reads(each.query, streams))
+        if curator is not None:
+            graphs, updates = curator.extract(each.query, made.over(streams))
+            made = replace(made, graphs=graphs, updates=updates)
+        out.append(made)
+    return out
+
+
+def _evaluators(offers: Sequence[Offer], catalog: Catalog, streams: Sequence[str]) -> dict[str, str]:
+    """The evaluator of each: its own choice, or together with others where those are many."""
+    free = [each for each in offers if each.evaluator == "auto" and shareable(each.query)]
+    shared = sum(registration.evaluator == SHARED for registration in catalog.queries.values())
+    together = {each.name for each in free} if shared or len(free) >= MANY else set()
+    return {
+        each.name: SHARED if each.name in together else evaluator_of(each.query, streams, each.evaluator)
+        for each in offers
+    }
+
+
+def evaluator_of(query: Query, streams: Sequence[str], asked: str = "auto") -> str:
+    """The evaluator that a query gets; ``interval`` on a query it does not cover is an error."""
+    dictionary = Dictionary()
+    services = ServiceResolver(dictionary)
+    return choose_evaluator(
+        query, Background(), dictionary, asked, streams=tuple(streams), services=services
+    ).name
+
+
+def refuse_changes(
+    catalog: Catalog, offers: Mapping[str, Offer], streams: Collection[str], resume: bool
+) -> None:
+    """Raise where a checkpoint runs something else than what is given; with ``resume`` it may run more."""
+    again = "go on with what it has by Engine.start(resume=True), or start again with a new checkpoint"
+    hint = f"run with the same queries and streams, {again}"
+    for name, registration in catalog.every_query.items():
+        mine = offers.get(name)
+        if mine is None:
+            if not resume:
+                raise CheckpointError(f"the checkpoint runs a query {name!r} that is not given", hint=hint)
+            continue
+        asked = mine.evaluator not in ("auto", registration.evaluator)
+        if mine.text != registration.text or mine.dialect != registration.dialect or asked:
+            raise CheckpointError(f"the checkpoint runs another query under the name {name!r}", hint=hint)
+        if name in catalog.paused and not resume:
+            raise CheckpointError(f"the query {name!r} is paused in the checkpoint", hint=again)
+    for iri in catalog.streams:
+        if iri not in streams and not resume:
+            raise CheckpointError(f"the checkpoint reads the stream <{iri}>, which is not given", hint=hint)

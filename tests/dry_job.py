@@ -1,0 +1,101 @@
+"""A job without Spark: the real control log, feeds, match step, groups and state, driven batch by batch."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from weir.background.graphs.library import Library
+from weir.rdf.dictionary import Dictionary
+from weir.rdf.lines import parse_lines
+from weir.runtime.checkpoint import Checkpoint
+from weir.runtime.datasource import Feeds
+from weir.runtime.frames import Frame
+from weir.runtime.group import Step
+from weir.runtime.live import awaken, put_away
+from weir.runtime.live_graphs import LiveGraphs
+from weir.runtime.live_queries import LiveQueries
+from weir.runtime.parts import Part, read_part
+from weir.runtime.results import json_lines
+from weir.runtime.updates import Curator
+from weir.runtime.workers import Workplace
+from weir.testing import MemoryStore
+
+
+class DryJob:
+    """``batch`` plans and runs one; ``restart`` forgets everything but the checkpoint and the state store."""
+
+    def __init__(self, folder: Path, slots: int = 2, library: Library | None = None) -> None:
+        self.folder, self.slots, self.library = folder, slots, library or Library()
+        self.stores: dict[int, MemoryStore] = defaultdict(MemoryStore)
+        self.steps: list[Step] = []
+        self.reached: dict[str, Any] = {}
+        self.restart()
+
+    def restart(self) -> None:
+        self.checkpoint = Checkpoint.open(self.folder, version="1", slots=self.slots)
+        curator = Curator(self.library.open(Dictionary(self.checkpoint.key)), self.checkpoint)
+        self.graphs = LiveGraphs(self.checkpoint, curator, lambda: False, lambda: False)
+        self.live = LiveQueries(self.checkpoint, curator, self.graphs.lock, lambda: False, lambda: False)
+        self.feeds = Feeds(self.checkpoint.own, 2)
+        self.place = Workplace(str(self.folder))
+
+    def register(self, text: str, name: str | None = None, evaluator: str = "auto") -> str:
+        return self.live.register(text, name, "auto", evaluator)
+
+    def batch(self) -> list[dict[str, Any]] | None:
+        """The results of the next batch, None where there is nothing to plan."""
+        number, end = self.checkpoint.next_batch(), self.feeds.latest(self.reached)
+        if end == self.reached:
+            return None
+        offsets = self.checkpoint.spark / "offsets"
+        offsets.mkdir(parents=True, exist_ok=True)
+        (offsets / str(number)).touch()
+        frames: dict[int, list[Frame]] = defaultdict(list)
+        for text in self.feeds.parts(self.reached, end):
+            for slot, frame in self._frames(Part(**json.loads(text)), number):
+                frames[slot].append(frame)
+        self.reached = end
+        return [line for slot in sorted(frames) for line in self._step(slot, frames[slot], number)]
+
+    def run(self) -> list[dict[str, Any]]:
+        """All batches that can be planned now."""
+        found: list[dict[str, Any]] = []
+        while (more := self.batch()) is not None:
+            found += more
+        return found
+
+    def _frames(self, part: Part, batch: int) -> list[tuple[int, Frame]]:
+        plan, position = self.place.match_plan(batch), part.number << 40
+        if part.path is None:
+            made = Frame(part.stream, part.lane, position, ended=part.final)
+            return [(slot, made) for slot in plan.active]
+        data, begin = read_part(part)
+        key = self.checkpoint.key
+        found = parse_lines(data, scope=f"{part.stream} {part.lane}", key=key, base=position + begin)
+        first = int(found.position[0]) if len(found.position) else position
+        return [(slot, plan.frame(slot, part.stream, part.lane, found, first)) for slot in plan.active]
+
+    def _step(self, slot: int, frames: list[Frame], batch: int) -> list[dict[str, Any]]:
+        place, store = self.place, self.stores[slot]
+        live = awaken(
+            store,
+            place.live.pop(slot, None),
+            lambda: place.new_group(slot, batch),
+            lambda group: place.update_group(group, slot, batch),
+        )
+        place.follow(live.group, batch)
+        step = live.group.step(frames, batch, 0)
+        self.steps.append(step)
+        found = [
+            json.loads(line)
+            for each in step.each()
+            for line in json_lines(
+                each.member.query, each.member.name, each.answers, live.group.dictionary
+            ).text
+        ]
+        put_away(store, live)
+        place.live[slot] = live
+        return found

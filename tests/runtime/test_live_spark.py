@@ -1,0 +1,113 @@
+"""A job that starts with nothing, takes streams and queries, and comes back with them: on Spark."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from weir import Engine
+from weir.errors import CheckpointError, UsageError
+from weir.runtime.job import Job
+from weir.runtime.sources import FileSource
+from weir.testing import Scenario
+
+COUNT = """PREFIX : <http://e/>
+REGISTER RSTREAM <{name}> AS SELECT (COUNT(*) AS ?n)
+FROM NAMED WINDOW <w> ON <{stream}> [RANGE 10 STEP 10] WHERE {{ WINDOW <w> {{ ?x :p ?y }} }}"""
+
+
+def count(name: str, stream: str = "s") -> str:
+    return COUNT.format(name=name, stream=stream)
+
+
+def send(folder: Path, number: int, *times: int) -> str:
+    folder.mkdir(exist_ok=True)
+    text = "".join(f"{time}\t<http://e/a> <http://e/p> <http://e/{time}> .\n" for time in times)
+    partial = folder / f"{number}.partial"
+    partial.write_text(text)
+    partial.rename(folder / f"{number}.tnq")
+    return text
+
+
+def alone(name: str, *batches: str, end: bool = False) -> list[str]:
+    """What a query answers that sees nothing but ``batches``."""
+    scenario, found = Scenario({name: count(name)}), []
+    for batch in batches:
+        scenario.lane("s").put(batch)
+        found += scenario.batch()
+    if end:
+        scenario.lane("s").end()
+        found += scenario.batch()
+    return [json.dumps(line) for line in found]
+
+
+def results(out: Path, name: str) -> list[str]:
+    lines = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
+    return [json.dumps(line) for line in lines if line["query"] == name]
+
+
+def wait_for(job: Job, out: Path, expected: dict[str, list[str]]) -> None:
+    until = time.monotonic() + 200
+    while any(results(out, name) != lines for name, lines in expected.items()):
+        job.wait(1)
+        told = {name: results(out, name) for name in expected}
+        assert time.monotonic() < until, told
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(600)
+def test_a_live_job(spark: SparkSession, tmp_path: Path) -> None:
+    """file   0      1      2      3
+    a         |------|------|------|     from the beginning
+    b                |------|            dropped again
+    c                |paused|------|     paused, resumed after a restart
+    f                                    reads a finite stream that is added on the way
+    """
+    stream, out = tmp_path / "s", tmp_path / "out.jsonl"
+    stream.mkdir()
+    engine = Engine(checkpoint=tmp_path / "checkpoint", spark=spark)
+    job = engine.start(out=out, live=True)
+    job.add_stream("s", FileSource(str(stream), watch=True))
+    assert job.register(count("a")) == "a"
+    texts = [send(stream, 0, 1, 12, 21)]
+    wait_for(job, out, {"a": alone("a", *texts)})
+    job.register_all({"b": count("b"), "c": count("c")})
+    with pytest.raises(UsageError, match="unknown stream <nowhere>"):
+        job.register(count("d", "nowhere"))
+    texts.append(send(stream, 1, 22, 23, 35, 41))
+    wait_for(job, out, {name: alone(name, *texts[name != "a" :]) for name in "abc"})
+    job.drop("b")
+    job.pause("c")
+    other = send(tmp_path / "f", 0, 5, 6, 17)
+    job.add_stream("finite", FileSource(str(tmp_path / "f")))
+    job.register(count("f", "finite"))
+    texts.append(send(stream, 2, 42, 53))
+    wait_for(job, out, {"a": alone("a", *texts), "f": alone("f", other, end=True)})
+    assert {query.name: query.paused for query in job.queries()} == {"a": False, "f": False, "c": True}
+    job.stop()
+    with pytest.raises(UsageError, match="the job has ended"):
+        job.register(count("e"))
+    with pytest.raises(CheckpointError, match=r"runs a query 'a' that is not given"):
+        Engine(checkpoint=tmp_path / "checkpoint", spark=spark).start(live=True)
+    job = Engine(checkpoint=tmp_path / "checkpoint", spark=spark).start(out=out, live=True, resume=True)
+    assert [entry.iri for entry in job.streams()] == ["s", "finite"]
+    job.resume("c")
+    job.drop("f")
+    job.drop_stream("finite")
+    texts.append(send(stream, 3, 54, 61, 77))
+    wait_for(
+        job,
+        out,
+        {
+            "a": alone("a", *texts),
+            "b": alone("b", texts[1]),
+            "c": alone("c", texts[1]) + alone("c", texts[3]),
+            "f": alone("f", other, end=True),
+        },
+    )
+    assert [entry.iri for entry in job.streams()] == ["s"]
+    job.stop()
