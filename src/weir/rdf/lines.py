@@ -9,7 +9,7 @@ canonical N-Triples or N-Quads goes through the strict parser, statement by stat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -24,6 +24,9 @@ from weir.rdf.statements import read_statements
 
 BOM = b"\xef\xbb\xbf"
 """What some editors put before a text; it is no part of it."""
+
+LONGEST = 1 << 24
+"""Bytes of a line; the strict parser takes no more."""
 
 _NEWLINE = 10
 _SHOWN = 200
@@ -72,12 +75,12 @@ def _in_piece(item: Rejected, lines: Ids) -> Rejected:
 
 def _parse(data: bytes, begins: Ids, positions: Ids, scope: str, key: bytes) -> Messages:
     """The lines of texts that begin at the bytes ``begins`` of ``data`` and at ``positions`` of the lane."""
-    starts, lines, undecodable = split_buffer(data)
+    starts, lines, wrong = split_buffer(data)
     fields = lines.str.splitn("\t", 2).struct.unnest()
     stamp, statement = fields.get_columns()
     time, timed = read_times(stamp)
     timed &= statement.is_not_null().to_numpy()
-    rejected = _rejected_lines(lines, timed, statement, undecodable)
+    rejected = _rejected_lines(lines, timed, statement, wrong)
 
     rows = np.flatnonzero(timed)
     statement = statement if len(rows) == len(lines) else statement.gather(rows)
@@ -107,17 +110,19 @@ def _parse(data: bytes, begins: Ids, positions: Ids, scope: str, key: bytes) -> 
     )
 
 
-def split_buffer(data: bytes) -> tuple[Ids, pl.Series, Mask | None]:
-    """Where each line begins, the lines with their ends, and which are not UTF-8 (None if all are)."""
+def split_buffer(data: bytes) -> tuple[Ids, pl.Series, dict[int, str]]:
+    """Where each line begins, the lines with their ends, and why some are not to be read: they are not UTF-8,
+    or so long that the strict parser would not take them (of these only the beginning is there)."""
     ends = np.flatnonzero(np.frombuffer(data, np.uint8) == _NEWLINE) + 1
     if len(data) and (not len(ends) or ends[-1] != len(data)):
         ends = np.append(ends, len(data))
     offsets = np.zeros(len(ends) + 1, np.int64)
     offsets[1:] = ends
-    if not _is_utf8(data):
-        return offsets[:-1], *_decode_each(data, offsets)
+    long = np.flatnonzero(np.diff(offsets) > LONGEST).tolist()
+    if long or not _is_utf8(data):
+        return offsets[:-1], *_decode_each(data, offsets, set(long))
     lines = pa.LargeStringArray.from_buffers(len(ends), pa.py_buffer(offsets), pa.py_buffer(data))
-    return offsets[:-1], pl.Series("lines", lines), None
+    return offsets[:-1], pl.Series("lines", lines), {}
 
 
 def _is_utf8(data: bytes) -> bool:
@@ -130,29 +135,30 @@ def _is_utf8(data: bytes) -> bool:
     return True
 
 
-def _decode_each(data: bytes, offsets: Ids) -> tuple[pl.Series, Mask]:
-    bad = np.zeros(len(offsets) - 1, np.bool_)
+def _decode_each(data: bytes, offsets: Ids, long: set[int]) -> tuple[pl.Series, dict[int, str]]:
+    wrong = dict.fromkeys(long, f"longer than {LONGEST >> 20} MiB")
     lines = []
     for number, (begin, end) in enumerate(zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)):
-        try:
-            lines.append(data[begin:end].decode())
-        except UnicodeDecodeError:
-            bad[number] = True
-            lines.append(data[begin : min(end, begin + _SHOWN)].decode(errors="replace"))
-    return pl.Series("lines", lines, pl.String), bad
+        if number not in long:
+            try:
+                lines.append(data[begin:end].decode())
+                continue
+            except UnicodeDecodeError:
+                wrong[number] = "invalid UTF-8"
+        lines.append(data[begin : min(end, begin + 2 * _SHOWN)].decode(errors="replace"))
+    return pl.Series("lines", lines, pl.String), wrong
 
 
 def _rejected_lines(
-    lines: pl.Series, timed: Mask, statement: pl.Series, undecodable: Mask | None
+    lines: pl.Series, timed: Mask, statement: pl.Series, wrong: Mapping[int, str]
 ) -> list[Rejected]:
-    """What has no readable time; ``timed`` loses the lines that are not UTF-8."""
+    """What has no readable time; ``timed`` loses the lines that are ``wrong`` in any case."""
     out = []
-    if undecodable is not None:
-        timed &= ~undecodable
+    timed[list(wrong)] = False
     for row in np.flatnonzero(~timed).tolist():
         text = lines[row]
-        if undecodable is not None and undecodable[row]:
-            reason = "invalid UTF-8"
+        if row in wrong:
+            reason = wrong[row]
         elif not text.strip() or text.startswith("#"):
             continue
         elif statement[row] is None:

@@ -139,14 +139,12 @@ def read_payloads(
     counts = [chunk.count(b"\n") for chunk in chunks]
     payload = np.repeat(np.arange(len(chunks)), counts)
     firsts = np.cumsum([0, *counts])
-    _, lines, undecodable = split_buffer(b"".join(chunks))
+    _, lines, unread = split_buffer(b"".join(chunks))
     columns, good, _, wrong = read_columns(lines, b"")
     wrong += _graphs_in_triples(columns, good, format)
-    if undecodable is not None:
-        wrong = [(int(row), "invalid UTF-8") for row in np.flatnonzero(undecodable)] + [
-            item for item in wrong if not undecodable[item[0]]
-        ]
-        good &= ~undecodable
+    if unread:
+        wrong = [*unread.items(), *(item for item in wrong if item[0] not in unread)]
+        good[list(unread)] = False
     by_lines = format.syntax in _LINES
     line = (np.arange(len(payload)) - firsts[payload] + 1) * by_lines
     refused = [

@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import gzip
 import mmap
+import zlib
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from weir.rdf.formats import PACKED
+from weir.rdf.lines import BOM
 from weir.rdf.lines_time import read_time
 
 _NEWLINE = b"\n"
@@ -27,6 +31,9 @@ class Part:
     ``end`` None is the file's end, for files whose length is not that of their content (gzip).
     ``final`` says that the lane ends with this part; a part without a path is nothing but that.
     ``log`` says that the file is a segment of a durable log, whose lanes stand in it.
+
+    Files of a ``format`` other than ``tnq`` are read whole: a part may have the next files of its lane
+    ``also``. ``time`` is the predicate that states their messages' times, ``unit`` what is one message.
     """
 
     stream: str
@@ -37,6 +44,15 @@ class Part:
     end: int | None = None
     final: bool = False
     log: bool = False
+    format: str = "tnq"
+    time: str | None = None
+    unit: str = "auto"
+    also: Sequence[str] = ()
+
+    @property
+    def paths(self) -> list[str]:
+        """The files of the part; the first has the number of the part, the others those that follow."""
+        return [] if self.path is None else [self.path, *self.also]
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -47,20 +63,38 @@ def read_part(part: Part) -> tuple[bytes, int]:
     assert part.path is not None
     path = Path(part.path)
     if is_packed(path):
-        with gzip.open(path, "rb") as packed:
-            return packed.read(), 0
+        return without_mark(unpacked(path)[0], 0)
     size = path.stat().st_size
     if not size:
         return b"", 0
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         begin = message_start(data, part.start)
         end = size if part.end is None else message_start(data, part.end)
-        return data[begin:end], begin
+        return without_mark(data[begin:end], begin)
+
+
+def without_mark(data: bytes, begin: int) -> tuple[bytes, int]:
+    """The same without the byte order mark that a file may begin with."""
+    return (data[len(BOM) :], len(BOM)) if begin == 0 and data.startswith(BOM) else (data, begin)
+
+
+def unpacked(path: Path) -> tuple[bytes, str | None]:
+    """What can be unpacked of a compressed file, and what is wrong with the rest of it."""
+    out = bytearray()
+    try:
+        with gzip.open(path, "rb") as packed:
+            while block := packed.read(1 << 20):
+                out += block
+    except (EOFError, OSError, zlib.error) as error:
+        if isinstance(error, OSError) and not isinstance(error, gzip.BadGzipFile):
+            raise
+        return bytes(out), f"the file cannot be unpacked from here on: {error}"
+    return bytes(out), None
 
 
 def is_packed(path: Path) -> bool:
     """Whether the file is compressed, and so cannot be read from the middle."""
-    return path.suffix == ".gz"
+    return path.suffix.lower() == PACKED
 
 
 def message_start(data: mmap.mmap | bytes, cut: int) -> int:
@@ -95,6 +129,8 @@ def _time_before(data: mmap.mmap | bytes, place: int) -> int | None:
 
 
 def _time_of(data: mmap.mmap | bytes, begin: int, end: int) -> int | None:
+    if begin == 0 and data[: len(BOM)] == BOM:
+        begin = len(BOM)
     tab = data.find(b"\t", begin, min(end, begin + 64))
     if tab < 0:
         return None

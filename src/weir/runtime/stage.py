@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from weir.rdf.lines import parse_lines
-from weir.rdf.messages import Messages, Rejected
+from weir.rdf.messages import Messages
 from weir.runtime.frames import Frame
 from weir.runtime.partitioning import slot_keys
-from weir.runtime.parts import LineCounter, Part, is_packed, read_part
+from weir.runtime.parts import Part
+from weir.runtime.reading import FILE_SHIFT, read_messages
 from weir.runtime.sources.log_reading import read_log_part
 from weir.runtime.workers import Workplace, current_batch, workplace
 
 PART_SCHEMA = "part string"
 FRAME_SCHEMA = "slot bigint, frame binary"
 _FRAME_ARROW = pa.schema([("slot", pa.int64()), ("frame", pa.binary())])
-_FILE_SHIFT = 40
-
-_counter = LineCounter()
 
 
 def parts_to_frames(folder: str) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
@@ -42,8 +38,14 @@ def _frames(place: Workplace, batch: int, part: Part) -> Iterator[pa.RecordBatch
         yield from _log_frames(place, batch, part)
         return
     plan = place.match_plan(batch)
-    messages, side = (None, {}) if part.path is None else _parse(part, place.checkpoint.key)
-    position = part.number << _FILE_SHIFT
+    messages: Messages | None = None
+    side: dict[str, Any] = {}
+    if part.path is not None:
+        read = read_messages(part, place.checkpoint.key)
+        messages, side = read.messages, {"triples": len(read.messages.message), "bytes": read.size}
+        if read.dead:
+            side["rejected"] = read.dead
+    position = part.number << FILE_SHIFT
     for slot in plan.active:
         if messages is None:
             frame = Frame(part.stream, part.lane, position, ended=part.final)
@@ -68,7 +70,7 @@ def _log_frames(place: Workplace, batch: int, part: Part) -> Iterator[pa.RecordB
                 {"stream": part.stream, "source": found.lane, "reason": item.reason, "text": item.text}
                 for item in messages.rejected
             ]
-        first = int(messages.position[0]) if len(messages.position) else part.number << _FILE_SHIFT
+        first = int(messages.position[0]) if len(messages.position) else part.number << FILE_SHIFT
         for slot in plan.active:
             yield _row(keys[slot], plan.frame(slot, part.stream, found.lane, messages, first, side=side))
             side = {}
@@ -77,29 +79,3 @@ def _log_frames(place: Workplace, batch: int, part: Part) -> Iterator[pa.RecordB
 def _row(key: int, frame: Frame) -> pa.RecordBatch:
     columns = [pa.array([key], pa.int64()), pa.array([frame.to_bytes()], pa.binary())]
     return pa.record_batch(columns, schema=_FRAME_ARROW)
-
-
-def _parse(part: Part, key: bytes) -> tuple[Messages, dict[str, Any]]:
-    data, begin = read_part(part)
-    scope = f"{part.stream} {part.lane}"
-    messages = parse_lines(data, scope=scope, key=key, base=(part.number << _FILE_SHIFT) + begin)
-    side: dict[str, Any] = {"triples": len(messages.message), "bytes": len(data)}
-    if messages.rejected:
-        side["rejected"] = _dead_letters(part, begin, messages.rejected)
-    return messages, side
-
-
-def _dead_letters(part: Part, begin: int, rejected: Iterable[Rejected]) -> list[dict[str, Any]]:
-    assert part.path is not None
-    packed = is_packed(Path(part.path))
-    before = 0 if packed or not begin else _counter.before(part.path, begin)
-    return [
-        {
-            "stream": part.stream,
-            "file": part.path,
-            "line": before + item.line,
-            "reason": item.reason,
-            "text": item.text,
-        }
-        for item in rejected
-    ]

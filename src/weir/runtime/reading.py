@@ -1,0 +1,93 @@
+"""A part of stream files as messages, and what was set aside in it as dead letters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from weir.rdf.formats import format_of
+from weir.rdf.lines import parse_lines
+from weir.rdf.messages import Messages, Rejected
+from weir.rdf.units import Document, parse_documents
+from weir.runtime.parts import LineCounter, Part, is_packed, read_part, unpacked, without_mark
+
+FILE_SHIFT = 40
+"""A position in a lane of files: the number of the file above, the byte in it below."""
+
+_counter = LineCounter()
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """``size`` counts the bytes that were read, unpacked; ``dead`` are lines of the dead-letter file."""
+
+    messages: Messages
+    size: int
+    dead: list[dict[str, Any]]
+
+
+def read_messages(part: Part, key: bytes) -> Read:
+    """The messages of a part."""
+    return _lines(part, key) if format_of(part.format).timed else _documents(part, key)
+
+
+def _lines(part: Part, key: bytes) -> Read:
+    assert part.path is not None
+    damage = None
+    if is_packed(Path(part.path)):
+        whole, damage = unpacked(Path(part.path))
+        data, begin = without_mark(whole, 0)
+    else:
+        data, begin = read_part(part)
+    base = (part.number << FILE_SHIFT) + begin
+    messages = parse_lines(data, scope=_scope(part), key=key, base=base)
+    if not messages.rejected and damage is None:
+        return Read(messages, len(data), [])
+    before = 0 if is_packed(Path(part.path)) or not begin else _counter.before(part.path, begin)
+    dead = _letters(part, messages.rejected, before)
+    if damage is not None:
+        dead += _letters(part, [Rejected(data.count(b"\n") + 1, damage, "")])
+    return Read(messages, len(data), dead)
+
+
+def _documents(part: Part, key: bytes) -> Read:
+    """Files that are read whole; one that is damaged is set aside as a whole."""
+    assert part.time is not None
+    documents, damaged = [], []
+    for place, name in enumerate(part.paths):
+        path = Path(name)
+        data, damage = unpacked(path) if is_packed(path) else (path.read_bytes(), None)
+        if damage is not None:
+            damaged.append(Rejected(data.count(b"\n") + 1, damage, "", place))
+            data = b""
+        documents.append(Document(data, (part.number + place) << FILE_SHIFT, path.absolute().as_uri()))
+    messages = parse_documents(
+        documents,
+        format_of(part.format),
+        time_predicate=part.time,
+        scope=_scope(part),
+        key=key,
+        unit=part.unit,
+    )
+    dead = _letters(part, sorted([*messages.rejected, *damaged], key=lambda item: item.record))
+    return Read(messages, sum(len(document.data) for document in documents), dead)
+
+
+def _scope(part: Part) -> str:
+    return f"{part.stream} {part.lane}"
+
+
+def _letters(part: Part, rejected: Iterable[Rejected], before: int = 0) -> list[dict[str, Any]]:
+    paths = part.paths
+    return [
+        {
+            "stream": part.stream,
+            "file": paths[item.record],
+            "line": before + item.line,
+            "reason": item.reason,
+            "text": item.text,
+        }
+        for item in rejected
+    ]
