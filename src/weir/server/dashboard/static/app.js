@@ -31,7 +31,8 @@ class App {
     this.chart = new Chart(byId("chart-card"), byId("chart"), byId("chart-tools"));
     this.timeline = new Timeline(byId("timeline"));
     this.plan = new Plan(byId("plan"), byId("plan-views"));
-    this.compose = new Compose({ onRegistered: (id) => { this.select(id); this.soon(); } });
+    this.compose = new Compose({ onRegistered: (id) => this.select(id), onChange: () => this.poll(),
+      known: () => [...this.streams.known, ...this.queries.map((query) => query.output)] });
     this.tools();
     this.keys();
     onUnauthorized(async () => {
@@ -82,7 +83,10 @@ class App {
   async lookAt({ id }) {
     if (this.round % SLOW === 0 || !this.plan.explained) {
       const explained = await get(pathOf("queries", id, "explain"));
-      if (id === this.selected) this.plan.show(explained);
+      if (id === this.selected) {
+        this.plan.show(explained);
+        this.timeline.declare(explained.windows);
+      }
     }
     const activity = await get(pathOf("queries", id, "activity"));
     if (id !== this.selected) return;
@@ -121,10 +125,9 @@ class App {
   facts(query) {
     const state = query && JSON.stringify([query.id, query.paused, this.results.held]);
     patch(byId("query-tools"), state ?? "", () => (query ? this.queryTools(query) : []));
-    const facts = query ? [DIALECTS[query.dialect] ?? query.dialect, query.paused ? "paused" : null,
+    const facts = query ? [DIALECTS[query.dialect] ?? query.dialect, query.paused ? "paused" : null, query.reason,
       `${query.evaluator} evaluator`, `${count(query.evaluations)} evaluations`, `${count(query.results)} results`] : [];
     setText(byId("query-facts"), facts.filter(Boolean).join(" · "));
-    byId("query-facts").title = query?.reason ? `interval does not cover ${query.reason}` : "";
   }
 
   queryTools(query) {
@@ -158,8 +161,7 @@ class App {
 
   follow(query) {
     const following = this.following = new AbortController();
-    const from = Math.max(0, (query.position ?? 0) - BACK);
-    follow(`${pathOf("queries", query.id, "results")}?from=${from}`, {
+    follow(`${pathOf("queries", query.id, "results")}?from=-${BACK}`, {
       signal: following.signal,
       onState: (state) => { if (!following.signal.aborted) this.setState(state); },
       onEvent: (event) => { if (!following.signal.aborted) this.take(event); },
@@ -170,7 +172,7 @@ class App {
     const result = JSON.parse(event.data);
     if (event.type === "missed") {
       this.results.gap(result.missed);
-    } else {
+    } else if (event.type !== "end") {
       this.results.add(result);
       this.chart.add(result);
     }

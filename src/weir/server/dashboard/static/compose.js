@@ -1,20 +1,21 @@
 // The editor card: dialect, name, checking while one writes, translating and running.
 
-import { Problem, pathOf, post } from "./api.js";
+import { Problem, post } from "./api.js";
 import { byId, h } from "./dom.js";
 import { notice } from "./dialogs.js";
 import { Editor } from "./editor.js";
 import { ensureStream, openExamples } from "./examples.js";
 import { tail } from "./format.js";
 import { DIALECTS } from "./queries.js";
+import { attempt } from "./streams.js";
 
 const CHOICES = ["auto", "rspql", "cqels", "csparql", "sparqlstream"];
 const PAUSE = 350;
 const DRAFT = "weir-draft";
 
 export class Compose {
-  constructor({ onRegistered }) {
-    this.onRegistered = onRegistered;
+  constructor({ onRegistered, onChange, known }) {
+    Object.assign(this, { onRegistered, onChange, known });
     this.message = byId("editor-message");
     this.editor = new Editor(byId("editor"), { label: "Query", onChange: () => this.later(), onRun: () => this.run() });
     byId("dialects").append(...CHOICES.map((value) => h("label", null,
@@ -80,7 +81,10 @@ export class Compose {
     this.message.className = problem ? "editor-message bad" : "editor-message";
     if (!problem) {
       const name = DIALECTS[found?.dialect] ?? found?.dialect;
-      this.message.replaceChildren(name ? `Reads as ${name}.` : "");
+      const missing = (found?.streams ?? []).filter((iri) => iri.includes(":") && !this.known().includes(iri));
+      this.message.replaceChildren(name ? `Reads as ${name}.` : "", ...(found?.warnings ?? []).map((text) => h("span", null, text)),
+        ...missing.map((iri) => h("button", { type: "button", class: "place", title: iri, onclick: () => this.addStream(iri) },
+          `Add the stream ${tail(iri)}`)));
       return;
     }
     this.message.replaceChildren(
@@ -103,25 +107,23 @@ export class Compose {
   async run() {
     const text = this.editor.text;
     if (!text.trim()) return;
-    const body = { text, dialect: this.dialect };
+    const name = byId("query-name").value.trim();
     try {
-      const { id, name } = await post("api/queries", body);
-      this.say(null, { dialect: this.dialect === "auto" ? undefined : this.dialect });
-      notice(`${name ?? id} is running.`);
-      this.onRegistered(id);
+      const made = await post("api/queries", { text, dialect: this.dialect, ...(name ? { name } : {}) });
+      this.say(null, { dialect: made.dialect });
+      byId("query-name").value = "";
+      notice(`${made.name ?? made.id} is running.`);
+      this.onRegistered(made.id);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      if (error.stream) this.offerStream(error);
-      else this.say(error);
+      this.say(error);
       if (error.line) this.editor.reveal();
     }
   }
 
-  // A query over a stream that is not there yet: one click adds the stream and runs it.
-  offerStream({ stream, message }) {
-    notice(message, { bad: true, action: { label: `Add ${tail(stream)} and run`, run: async () => {
-      await ensureStream(stream);
-      await this.run();
-    } } });
+  async addStream(iri) {
+    await attempt(() => ensureStream(iri));
+    await this.onChange();
+    await this.check();
   }
 }

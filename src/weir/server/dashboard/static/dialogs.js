@@ -49,12 +49,11 @@ export function showKeys() {
     h("dt", null, h("kbd", null, key)), h("dd", null, text)])));
 }
 
-export function notice(text, { bad = false, action } = {}) {
+export function notice(text, { bad = false } = {}) {
   const node = h("div", { class: bad ? "notice bad" : "notice" }, h("span", null, text),
-    action && h("button", { type: "button", class: "quiet", onclick: () => { node.remove(); action.run(); } }, action.label),
     button("close", "Dismiss", () => node.remove()));
   const host = byId("notices");
   while (host.childElementCount > 2) host.firstElementChild.remove();
   host.append(node);
-  if (!action) setTimeout(() => node.remove(), bad ? 9000 : 5000);
+  setTimeout(() => node.remove(), bad ? 9000 : 5000);
 }

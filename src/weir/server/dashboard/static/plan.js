@@ -7,7 +7,7 @@ import { layered } from "./layers.js";
 const HEIGHT = 42;
 const GAP = 18;
 const DROP = 34;
-const WIDEST = 230;
+const WIDEST = 280;
 const NARROWEST = 96;
 const LETTER = 6.7;
 

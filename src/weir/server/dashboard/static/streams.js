@@ -15,6 +15,7 @@ export class Streams {
   constructor(host, counter, onChange) {
     Object.assign(this, { host, counter, onChange });
     this.items = new Map();
+    this.known = [];
     this.list = h("ul", { class: "list" });
     this.empty = h("p", { class: "empty" }, "None yet. Running an example adds one.");
     this.slot = h("div");
@@ -24,6 +25,7 @@ export class Streams {
   update(streams) {
     setText(this.counter, streams.length ? String(streams.length) : "");
     patch(this.slot, streams.length ? "list" : "empty", () => (streams.length ? this.list : this.empty));
+    this.known = streams.map((stream) => stream.iri);
     const wanted = new Set(streams.map((stream) => stream.id));
     for (const [id, item] of this.items) {
       if (wanted.has(id)) continue;
@@ -104,10 +106,12 @@ export class Streams {
     const text = this.format.value === "application/x-tnq" ? this.message.value.split("\n").filter((line) => line.trim())
       .map((line) => (/^\s*[^\s<_]+\t/.test(line) ? line : `${stamp}\t${line}`)).join("\n") + "\n" : this.message.value;
     if (!text.trim() || !this.target.value) return;
-    if (await attempt(() => post(pathOf("streams", this.target.value, "messages"), text, { type: this.format.value }))) {
-      notice(`Pushed to ${this.target.selectedOptions[0].textContent}.`);
-      this.onChange();
-    }
+    const done = await attempt(() => post(pathOf("streams", this.target.value, "messages"), text, { type: this.format.value }));
+    if (!done) return;
+    const bad = done.rejected?.length ?? 0;
+    notice(`${count(done.accepted ?? 1)} pushed to ${this.target.selectedOptions[0].textContent}${
+      bad ? `, ${bad} not: line ${done.rejected[0].line}, ${done.rejected[0].reason}` : "."}`, { bad: bad > 0 });
+    this.onChange();
   }
 
   addBox() {
@@ -125,13 +129,13 @@ export class Streams {
   }
 }
 
+// What the action answers, or null where it failed and the reader was told why.
 export async function attempt(action) {
   try {
-    await action();
-    return true;
+    return await action() || true;
   } catch (error) {
     notice(error instanceof Problem ? error.sentence : String(error), { bad: true });
-    return false;
+    return null;
   }
 }
 

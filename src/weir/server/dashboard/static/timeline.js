@@ -1,8 +1,8 @@
 // The windows of a query on the axis of event time: messages enter at the right, are inside while the window
-// covers them, and leave at the left; evaluations are ticks on the axis. The picture moves, the data jump.
+// covers them, and leave at the left; evaluations are ticks on the axis. The picture glides, the data jump.
 
 import { h, s, setText } from "./dom.js";
-import { clock, seconds, tail, timeOf } from "./format.js";
+import { clock, tail, timeOf } from "./format.js";
 import { timeLabel, timeTicks } from "./scale.js";
 
 const LANE = 54;
@@ -25,21 +25,31 @@ export class Timeline {
     this.lanes = new Map();
     this.ticks = new Map();
     this.shown = NaN;
+    this.margin = 0;
+    this.declared = new Map();
     this.svg = null;
     this.host.replaceChildren(h("p", { class: "empty" },
       query ? "The windows are drawn here once messages come in." : "No query is selected."));
   }
 
-  // `activity` as the API gives it; times in milliseconds or as xsd:dateTime.
+  // The windows as the plan explains them: what they are called, and which are not stretches of time.
+  declare(windows) {
+    this.declared = new Map((windows ?? []).map((window) => [window.name, window]));
+  }
+
+  // `activity` as the API gives it. Before the first evaluation there is no event time: the newest message is it.
   update(activity) {
-    const now = timeOf(activity.now);
-    const windows = activity.windows ?? [];
+    const windows = (activity.windows ?? []).map((window) => this.read(window));
+    const newest = Math.max(...windows.flatMap(({ messages }) => messages.map(({ at }) => at)));
+    const now = activity.now ? timeOf(activity.now) : newest;
     if (!Number.isFinite(now) || !windows.length) return;
     if (now < this.now - this.span) this.clear(true);
     this.now = now;
-    const lengths = windows.map(({ open, close }) => timeOf(close) - timeOf(open)).filter(Number.isFinite);
-    this.span = Math.max(2000, ...lengths.map((length) => length * 1.7));
-    if (!lengths.length) this.span = 20000;
+    for (const window of windows) bounds(window, now);
+    const lengths = windows.map(({ open, close }) => close - open).filter((length) => Number.isFinite(length) && length > 0);
+    this.span = lengths.length ? Math.max(2000, ...lengths.map((length) => length * 1.8)) : 20000;
+    const ahead = windows.map(({ close }) => close - now).filter(Number.isFinite);
+    this.margin = Math.min(this.span * 0.4, Math.max(this.margin, this.span * AHEAD, ...ahead.map((each) => each * 1.04)));
     if (!this.svg) this.build();
     for (const window of windows) this.lane(window);
     for (const name of [...this.lanes.keys()]) {
@@ -64,7 +74,13 @@ export class Timeline {
     this.host.replaceChildren(this.svg, this.summary);
   }
 
-  lane({ name, open, close, messages, note }) {
+  read({ name, open, close, messages }) {
+    const { kind, width, text } = this.declared.get(name) ?? {};
+    return { name, kind, width, text, open: timeOf(open), close: timeOf(close),
+      messages: (messages ?? []).map(({ time, triples }) => ({ at: timeOf(time), triples })) };
+  }
+
+  lane({ name, open, close, messages, text }) {
     let lane = this.lanes.get(name);
     if (!lane) {
       lane = { band: s("rect", { class: "band", rx: 7 }), label: s("tspan", { class: "lane-name" }),
@@ -75,11 +91,9 @@ export class Timeline {
       this.lanesGroup.append(lane.group);
       setText(lane.label, name?.startsWith?.(".") ? `window ${name.slice(1)}` : tail(name ?? "window"));
     }
-    lane.open = open === null || open === undefined ? -Infinity : timeOf(open);
-    lane.close = close === null || close === undefined ? Infinity : timeOf(close);
-    lane.size = (messages ?? []).length;
-    for (const { time, triples } of (messages ?? []).slice(-MOST)) {
-      const at = timeOf(time);
+    Object.assign(lane, { open, close });
+    lane.size = messages.filter(({ at }) => at >= open && at < close).length;
+    for (const { at, triples } of messages.slice(-MOST)) {
       const known = lane.known.get(at);
       const radius = Math.min(9, 2.6 + Math.sqrt(triples ?? 1) * 1.5);
       if (known) known.setAttribute("r", radius);
@@ -89,9 +103,9 @@ export class Timeline {
         lane.dots.append(dot);
       }
     }
-    const range = lane.close - lane.open;
-    setText(lane.edges, note ?? (Number.isFinite(range) && range > 0
-      ? `${clock(lane.open, range < 2000)} – ${clock(lane.close, range < 2000)} · ${seconds(range / 1000)}` : ""));
+    const range = close - open;
+    const place = Number.isFinite(range) && range > 0 ? `${clock(open, range < 2000)} – ${clock(close, range < 2000)}` : null;
+    setText(lane.edges, [text, place, `${lane.size} ${lane.size === 1 ? "message" : "messages"}`].filter(Boolean).join(" · "));
   }
 
   tick(at) {
@@ -151,7 +165,7 @@ export class Timeline {
 
   place() {
     const { width, height, shown, span } = this;
-    const right = shown + span * AHEAD;
+    const right = shown + this.margin;
     const x = (at) => ((at - (right - span)) / span) * width;
     for (const lane of this.lanes.values()) {
       const from = Math.max(-20, Math.min(width + 20, x(lane.open)));
@@ -160,7 +174,7 @@ export class Timeline {
       lane.band.setAttribute("width", Math.max(5, to - from));
       for (const [at, dot] of lane.known) {
         dot.setAttribute("cx", x(at).toFixed(1));
-        const inside = at >= lane.open && (at < lane.close || lane.open === lane.close);
+        const inside = at >= lane.open && at < lane.close;
         dot.setAttribute("class", `dot ${inside ? "inside" : at < lane.open ? "gone" : "ahead"}`);
       }
     }
@@ -179,4 +193,21 @@ export class Timeline {
     this.nowText.setAttribute("x", x(shown) - 7);
     setText(this.nowText, `event time ${clock(this.now)}`);
   }
+}
+
+// Windows that are not stretches of time, drawn as the time that what they hold takes up.
+function bounds(window, now) {
+  const { kind, width, messages } = window;
+  const past = messages.filter(({ at }) => at <= now);
+  if (kind === "now") window.open = past.at(-1)?.at ?? now;
+  else if (kind === "elements") window.open = past.at(-width)?.at ?? past[0]?.at ?? now;
+  else if (kind === "triples") window.open = latest(past, width)?.at ?? now;
+  else if (Number.isFinite(window.open)) return;
+  else window.open = -Infinity;
+  window.close = now + 1;
+}
+
+function latest(messages, triples) {
+  let left = triples;
+  return messages.findLast((message) => (left -= message.triples) <= 0) ?? messages[0];
 }
