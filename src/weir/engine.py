@@ -37,7 +37,7 @@ from weir.runtime.session import open_session
 from weir.runtime.sinks.base import Sink
 from weir.runtime.sinks.lines import ExactFile, JsonLinesFile, JsonLinesOutput
 from weir.runtime.sinks.text import Render, TextSink, csv_text, nquads_text, table_text
-from weir.runtime.sources import FileSource, Source, source_of
+from weir.runtime.sources import FileSource, Source, source_from, source_of
 from weir.runtime.updates import Curator
 
 FORMATS = ("table", "jsonl", "csv", "nquads")
@@ -77,17 +77,20 @@ class Engine:
     def stream(
         self,
         iri: str,
-        source: str | Path,
+        source: str | Path | Source,
         *,
         watch: bool = False,
         files_per_batch: int | None = None,
     ) -> None:
-        """A stream: a ``.tnq`` file, or a directory of them, read in name order."""
+        """A stream: a ``.tnq`` file, or a directory of them, read in name order; an address such as
+        ``mqtt://host/topic`` (``runtime.sources.addresses``), or a source that is made already."""
         if iri in self._streams:
             raise UsageError(f"the stream <{iri}> is given twice")
         if files_per_batch is not None and files_per_batch < 1:
             raise UsageError("files per batch must be at least 1")
-        made = FileSource(str(Path(source).absolute()), watch, files_per_batch)
+        made = source_from(source) if isinstance(source, str) else source
+        if made is None or isinstance(made, Path):
+            made = FileSource(str(Path(str(source)).absolute()), watch, files_per_batch)
         made.check()
         self._streams[iri] = made
 

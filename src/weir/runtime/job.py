@@ -18,19 +18,21 @@ from weir import errors
 from weir.errors import EvaluationError, WeirError
 from weir.language.update import Update
 from weir.runtime.bulk import parted
+from weir.runtime.catalog import StreamEntry
 from weir.runtime.checkpoint import Checkpoint
 from weir.runtime.compact import SharedResults, is_compact
-from weir.runtime.datasource import FINISH, NAME, STOP, WeirSource
+from weir.runtime.datasource import FINISH, NAME, STOP, WeirSource, feed_key
 from weir.runtime.holding import HOLD
 from weir.runtime.live_graphs import LiveGraphs, When
 from weir.runtime.live_queries import LiveQueries, QueryInfo, StreamInfo
 from weir.runtime.metrics import Metrics
 from weir.runtime.outputs import OUTPUT_SCHEMA, Output, read_answers
 from weir.runtime.processor import GroupProcessor
+from weir.runtime.receivers import Receivers
 from weir.runtime.session import apply_settings
 from weir.runtime.sinks.base import Results, Sink
 from weir.runtime.sinks.lines import ExactFile
-from weir.runtime.sources import Source
+from weir.runtime.sources import Source, source_of
 from weir.runtime.stage import FRAME_SCHEMA, parts_to_frames
 from weir.runtime.updates import Curator
 
@@ -70,6 +72,9 @@ class Job:
         self.afterwards: list[Callable[[], None]] = []
         self._query: StreamingQuery | None = None
         self._failure: BaseException | None = None
+        self.receivers = Receivers(checkpoint.own)
+        self.live.opened.append(self._receive)
+        self.live.closed.append(lambda entry: self.receivers.close(entry.iri))
         own = checkpoint.own / "sinks"
         self._side = {
             "dead": ExactFile(pipeline.dead_letters, own / "dead.log") if pipeline.dead_letters else None,
@@ -110,7 +115,13 @@ class Job:
         if trigger:
             writer = writer.trigger(**trigger)
         self.metrics.started = time.time()
-        self._query = writer.start()
+        try:
+            for entry in self.live.catalog().streams.values():
+                self._receive(entry)
+            self._query = writer.start()
+        except BaseException:
+            self.receivers.close_all()
+            raise
 
     def wait(self, timeout: int | None = None) -> bool:
         """Wait for the end; whether it has come. A failure is raised as Weir's own error."""
@@ -132,6 +143,7 @@ class Job:
         query = self._query
         if query is None:
             return
+        self.receivers.close_all()
         flag = self.checkpoint.own / STOP
         flag.touch()
         idle = 0
@@ -145,6 +157,7 @@ class Job:
 
     def finish(self) -> None:
         """Declare the input of all sources over: what is there is read, then every window is reported."""
+        self.receivers.close_all()
         (self.checkpoint.own / FINISH).touch()
 
     def update(self, request: str | Sequence[Update], at: When = None) -> int:
@@ -245,7 +258,13 @@ class Job:
             self._failure = error
             raise
 
+    def _receive(self, entry: StreamEntry) -> None:
+        """Open what a stream needs in the driver: a log that messages are pushed into, a connection."""
+        if entry.source is not None:
+            self.receivers.open(entry.iri, source_of(entry.source), feed_key(entry))
+
     def _close(self) -> None:
+        self.receivers.close_all()
         self.graphs.close()
         while self.afterwards:
             self.afterwards.pop()()

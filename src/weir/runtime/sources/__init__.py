@@ -5,14 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from weir.runtime.sources.addresses import PUSHED, source_from
 from weir.runtime.sources.base import Feed, Place, Reached, Source
 from weir.runtime.sources.files import FileSource
 from weir.runtime.sources.log import LogSource
 from weir.runtime.sources.log_writer import LogWriter
 
-__all__ = ["KINDS", "Feed", "FileSource", "LogSource", "LogWriter", "Place", "Reached", "Source", "source_of"]
+__all__ = [
+    "KINDS",
+    "Feed",
+    "FileSource",
+    "LogSource",
+    "LogWriter",
+    "Place",
+    "Reached",
+    "Source",
+    "source_from",
+    "source_of",
+]
 
-KINDS: Mapping[str, Callable[..., Source]] = {each.kind: each for each in (FileSource, LogSource)}
+KINDS: Mapping[str, Callable[..., Source]] = {
+    FileSource.kind: FileSource,
+    **{each.kind: each for each in PUSHED},
+}
 """Every kind of source by its name."""
 
 

@@ -22,13 +22,20 @@ DEFAULT_BATCH_BYTES = 64 << 20
 _LEAST_PART = 1 << 18
 
 
-@dataclass(frozen=True, slots=True)
+HEARTBEATS = ("", "clock", "last", "run", "off")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LogSource:
     """A stream that others push into, through ``writer``.
 
     ``folder`` is where the log is kept, None for the checkpoint: on a cluster the workers must see it too.
     ``time`` is the predicate that states a message's time; None where the message came with one, or counts
-    from its arrival. ``lanes`` are never waited for longer than IDLE: the source is live.
+    from its arrival.
+
+    ``heartbeat`` says how time goes on while nothing comes: ``last``, a message after the last one's time is
+    not waited for any longer than a second; ``run``, the last one's time runs on with the clock; ``clock``,
+    the wall clock is the time; ``off``.
     """
 
     kind: ClassVar[str] = "log"
@@ -40,10 +47,20 @@ class LogSource:
     limit_bytes: int = LIMIT
     segment_bytes: int = SEGMENT
     bytes_per_batch: int = DEFAULT_BATCH_BYTES
+    heartbeat: str = ""
+
+    @property
+    def beats(self) -> str:
+        """The heartbeats that the source has."""
+        return self.heartbeat or "last"
 
     def check(self) -> None:
         if min(self.limit_bytes, self.segment_bytes, self.bytes_per_batch) < 1:
             raise UsageError("the limits of a log must be at least 1 byte")
+        if self.heartbeat not in HEARTBEATS:
+            raise UsageError(
+                f"unknown heartbeat {self.heartbeat!r}", hint=f"one of {', '.join(HEARTBEATS[1:])}"
+            )
 
     def as_json(self) -> dict[str, Any]:
         return {"kind": self.kind, **asdict(self)}

@@ -67,6 +67,7 @@ class LogWriter:
         self.limit_bytes = limit_bytes
         self.segment_bytes = segment_bytes
         self.notes: dict[str, str] = {}
+        self.epoch = 0
         self._heard: dict[str, float] = {}
         self._latest = _Pending("")
         self._last_append = time.monotonic()
@@ -136,8 +137,13 @@ class LogWriter:
         time: int | None = None,
         lane: str = "",
         note: tuple[str, str] | None = None,
+        epoch: int | None = None,
     ) -> Future[int]:
-        """As ``append``, without waiting. ``note`` (name, value) is remembered together with the payload."""
+        """As ``append``, without waiting. ``note`` (name, value) is remembered together with the payload.
+
+        ``epoch`` is an earlier ``LogWriter.epoch``: where something since then could not be written, this is
+        refused with ``OSError``, so that a receiver can go back to what was.
+        """
         form = format_of(format)
         if form.timed:
             time = None
@@ -146,7 +152,7 @@ class LogWriter:
         elif not FIRST_TIME <= time <= LAST_TIME:
             raise UsageError(f"{time} µs is not within the years 1 to 9999")
         ended = payload if payload.endswith(b"\n") else payload + b"\n"
-        return self._put(_Pending(lane, ended, form.name, time, note), message=True)
+        return self._put(_Pending(lane, ended, form.name, time, note), message=True, epoch=epoch)
 
     def set_aside(
         self, payload: bytes, reason: str, *, lane: str = "", note: tuple[str, str] | None = None
@@ -185,8 +191,10 @@ class LogWriter:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _put(self, item: _Pending, *, message: bool = False) -> Future[int]:
+    def _put(self, item: _Pending, *, message: bool = False, epoch: int | None = None) -> Future[int]:
         with self._condition:
+            if epoch is not None and epoch != self.epoch:
+                raise OSError(f"the log {self.folder.name} could not be written")
             if self._closing:
                 raise BacklogFull(f"the log {self.folder.name} is closed")
             size = len(item.payload)
@@ -222,12 +230,21 @@ class LogWriter:
             try:
                 positions = self._write(items)
             except OSError as error:
-                os.ftruncate(self._file, self._mark.byte)
-                for item in items:
-                    item.done.set_exception(error)
+                self._fail(items, error)
                 continue
             for item, position in zip(items, positions, strict=True):
                 item.done.set_result(position)
+
+    def _fail(self, items: list[_Pending], error: OSError) -> None:
+        """All that waits fails with what could not be written, so that the log has no gaps."""
+        os.ftruncate(self._file, self._mark.byte)
+        with self._condition:
+            self.epoch += 1
+            items += self._queue
+            self._queue.clear()
+            self._queued = 0
+        for item in items:
+            item.done.set_exception(error)
 
     def _taken(self) -> list[_Pending]:
         """What goes into the next block, by lanes."""
