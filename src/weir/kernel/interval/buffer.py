@@ -13,6 +13,7 @@ import numpy as np
 from weir.rdf.columns import Ids
 
 _ROOM = 64
+_NEAR = 6
 
 
 class Buffer:
@@ -48,6 +49,27 @@ class Buffer:
         """Some values of the row at a position among those kept."""
         data, at = self._data, self._head + position
         return tuple([data.item(place, at) for place in places])
+
+    def item(self, place: int, position: int) -> int:
+        """One value of the row at a position among those kept."""
+        return self._data.item(place, self._head + position)
+
+    def seek(self, place: int, value: int, near: int) -> int:
+        """The number of the first row whose value is not below ``value``, in a column that never falls.
+
+        ``near`` is a guess, from which a few rows are looked at before all of them are searched.
+        """
+        data, first, end = self._data, self.first, self.first + self._tail - self._head
+        shift = self._head - first
+        at = first if near < first else end if near > end else near
+        for _ in range(_NEAR):
+            if at < end and data.item(place, at + shift) < value:
+                at += 1
+            elif at > first and data.item(place, at - 1 + shift) >= value:
+                at -= 1
+            else:
+                return at
+        return first + int(self.column(place).searchsorted(value))
 
     def append(self, columns: Sequence[Ids]) -> None:
         """New rows, one array a column."""

@@ -7,9 +7,9 @@ answer (record on time, 29, 30). What is left is then instantiated, a set of tri
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -98,6 +98,7 @@ class Forms:
                 self._parts = tuple(
                     node if isinstance(node, int) else -1 - names.index(str(node)) for node in nodes
                 )
+        self._constants: dict[int, Ids] = {}
         self._descriptions: Descriptions | None = None
         if isinstance(query.form, Describe):
             self._descriptions = descriptions()
@@ -148,25 +149,34 @@ class Forms:
                 everything = np.arange(len(index)) if places is None else places
                 return _set_of_triples([self._descriptions.of(targets, rows, index, everything)])
 
-    def of_columns(self, columns: Sequence[int | list[int]], count: int) -> dict[str, Ids]:
+    def of_columns(self, columns: Sequence[int | array[int]], count: int) -> dict[str, Ids]:
         """Answers at one instant for ``count`` solutions, all to be sent: the variables ``wanted`` as
-        columns, each a list or one value for all."""
+        columns, each with a value for every solution or one for all."""
         if self._selects:
             return {name: _filled(each, count) for name, each in zip(self.columns, columns, strict=True)}
-        lists = [column for column in columns if not isinstance(column, int)]
-        if len(lists) == 1:
-            distinct: list[Any] = [list(dict.fromkeys(lists[0]))]
-        elif lists:
-            distinct = list(zip(*dict.fromkeys(zip(*lists, strict=True)), strict=True))
+        listed = [column for column in columns if not isinstance(column, int)]
+        values: Iterator[Ids] = iter(())
+        if len(listed) == 1:
+            distinct = _distinct(np.array(listed[0]))
+            values, count = iter((distinct,)), len(distinct)
+        elif listed:
+            rows = dict.fromkeys(zip(*listed, strict=True))
+            values, count = iter(np.array(list(rows), np.int64).T), len(rows)
         else:
-            distinct = [(0,)]
-        count = len(distinct[0])
-        values = iter(distinct)
-        arrays = [_filled(c if isinstance(c, int) else next(values), count) for c in columns]
-        subject, predicate, object = (
-            arrays[-1 - part] if part < 0 else _filled(part, count) for part in self._parts
-        )
+            count = 1
+        made = [_filled(column, count) if isinstance(column, int) else next(values) for column in columns]
+        subject, predicate, object = [
+            made[-1 - part] if part < 0 else self._constant(part, count) for part in self._parts
+        ]
         return {"subject": subject, "predicate": predicate, "object": object}
+
+    def _constant(self, id: int, count: int) -> Ids:
+        """A column of one value; answers share it, as nobody changes them."""
+        column = self._constants.get(id)
+        if column is None or len(column) < count:
+            column = self._constants[id] = np.full(2 * count + 64, id, np.int64)
+            column.flags.writeable = False
+        return column[:count]
 
     # CONSTRUCT
 
@@ -294,12 +304,21 @@ def _set_of_triples(parts: Sequence[tuple[Ids, Sequence[Ids | int]]]) -> Sent:
     return Sent(index, {name: _whole(column, index) for name, column in zip(TRIPLE, columns, strict=True)})
 
 
-def _filled(values: int | Sequence[int], count: int) -> Ids:
+def _filled(values: int | array[int], count: int) -> Ids:
     if isinstance(values, int):
         filled = np.empty(count, np.int64)
         filled.fill(values)
         return filled
-    return np.frombuffer(array("q", values), np.int64)
+    return np.array(values)
+
+
+def _distinct(values: Ids) -> Ids:
+    """Each value once; the array is used up."""
+    values.sort()
+    new = np.empty(len(values), np.bool_)
+    new[:1] = True
+    np.not_equal(values[1:], values[:-1], out=new[1:])
+    return values[new]
 
 
 def _whole(column: Ids | int, index: Ids) -> Ids:

@@ -18,11 +18,18 @@ from weir.kernel.interval.sorting import SortedKeys
 from weir.kernel.interval.windowed import WindowInput
 from weir.rdf.columns import Ids
 
+try:
+    from weir.kernel.interval import compiled
+except ImportError:
+    compiled = None  # type: ignore[assignment]
+
 _BLOCK = 12_288
 """Pairs at a time: what they need stays in a processor's cache, and in memory that is not given back."""
 
 _WIDEST = 14
 _FEWEST = 1 << 8
+_MOST = 1 << 22
+"""Pairs that the compiled loop takes at once."""
 
 
 def distinct_join(
@@ -51,13 +58,20 @@ def distinct_join(
     rank[order] = np.arange(len(order))
     owners = [times[instant[order]], *(mine[name][order] for name in ours)]
     values = [window.column(name)[first:end][rows] for name in theirs]
-    blocks = _blocks(start, counts, rank[group], number[keys.order], bits, flow.start)
+    owner, number = rank[group], number[keys.order]
+    if compiled is not None and counts.sum() <= _MOST:
+        by_owner = np.argsort(owner, kind="stable")
+        blocks = iter([compiled.distinct_pairs(by_owner, start, counts, owner, number, len(rows))])
+    else:
+        blocks = _blocks(start, counts, owner, number, bits, flow.start)
     parts = [
         [*(column[owner] for column in owners), *(column[code] for column in values)]
         for owner, code in blocks
     ]
     if not parts:
         return None
+    if len(parts) == 1:
+        return parts[0][0], dict(zip([*ours, *theirs], parts[0][1:], strict=True))
     at, *columns = (np.concatenate(column) for column in zip(*parts, strict=True))
     return at, dict(zip([*ours, *theirs], columns, strict=True))
 

@@ -7,8 +7,10 @@ can be updated faster than its stream runs).
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from weir.kernel.interval.buffer import Buffer
 from weir.kernel.interval.relation import Relation
@@ -18,8 +20,9 @@ _MANY = 64
 _LARGEST = 1 << 17
 
 Key = int | tuple[int, ...]
-Lists = tuple[list[int], ...]
-"""What is found under a key: a list of values for each column asked for, all of one length."""
+Lists: TypeAlias = "tuple[array[int], ...]"
+"""What is found under a key: the values of each column asked for, all of one length. They lie side by side in
+memory: a list would hold pointers to integers all over the place."""
 
 
 class Lookup:
@@ -33,30 +36,36 @@ class Lookup:
         self._table: dict[Key, Lists] | None = None
         self._entries = 0
 
-    def get(self, key: Key, low: int, high: int) -> Lists | None:
-        """The numbers and values of a key's rows with numbers in ``[low, high)``; not to be changed.
+    def find(self, keys: Sequence[Key], low: int, high: int) -> list[Lists | None]:
+        """For each key the numbers and values of its rows with numbers in ``[low, high)``; not to be changed.
 
         ``low`` never falls from one call to the next: rows below it are forgotten.
         """
-        if self._table is None:
-            self._build()
-        assert self._table is not None
-        entry = self._table.get(key)
-        if entry is None:
-            return None
-        numbers = entry[0]
-        if numbers[0] < low:
-            dead = bisect_left(numbers, low)
-            self._entries -= dead
-            if dead == len(numbers):
-                del self._table[key]
-                return None
-            for values in entry:
-                del values[:dead]
-        if numbers[-1] < high:
-            return entry
-        end = bisect_left(numbers, high)
-        return tuple([values[:end] for values in entry]) if end else None
+        table = self._table
+        if table is None:
+            table = self._build()
+        found: list[Lists | None] = []
+        for key in keys:
+            entry = table.get(key)
+            if entry is None:
+                found.append(None)
+                continue
+            numbers = entry[0]
+            if numbers[0] < low:
+                dead = bisect_left(numbers, low)
+                self._entries -= dead
+                if dead == len(numbers):
+                    del table[key]
+                    found.append(None)
+                    continue
+                for values in entry:
+                    del values[:dead]
+            if numbers[-1] >= high:
+                end = bisect_left(numbers, high)
+                found.append(tuple([values[:end] for values in entry]) if end else None)
+            else:
+                found.append(entry)
+        return found
 
     def add_row(self, number: int, values: Sequence[int]) -> None:
         """One row more."""
@@ -73,7 +82,7 @@ class Lookup:
             key = tuple([values[place] for place in self._on])
         entry = table.get(key)
         if entry is None:
-            table[key] = ([number], *([values[place]] for place in self._rest))
+            table[key] = (array("q", (number,)), *[array("q", (values[place],)) for place in self._rest])
         else:
             entry[0].append(number)
             for column, place in enumerate(self._rest, 1):
@@ -90,13 +99,14 @@ class Lookup:
         for row, values in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
             self.add_row(number + row, values)
 
-    def _build(self) -> None:
+    def _build(self) -> dict[Key, Lists]:
         self._table = {}
         self._entries = 0
         places = max((*self._on, *self._rest), default=-1) + 1
         columns = [self._rows.column(place).tolist() for place in range(places)]
         for row, values in enumerate(zip(*columns, strict=True)):
             self.add_row(self._rows.first + row, values)
+        return self._table
 
 
 def table_of(view: Relation, on: Sequence[str], rest: Sequence[str]) -> dict[Key, Lists] | None:
@@ -112,7 +122,7 @@ def table_of(view: Relation, on: Sequence[str], rest: Sequence[str]) -> dict[Key
     ):
         entry = table.get(key)
         if entry is None:
-            table[key] = tuple([value] for value in row)
+            table[key] = tuple([array("q", (value,)) for value in row])
         else:
             for column, value in zip(entry, row, strict=True):
                 column.append(value)

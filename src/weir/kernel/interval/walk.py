@@ -10,9 +10,10 @@ policy and by what the flow at hand finds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import chain
-from typing import Any
+from array import array
+from collections.abc import Iterable, Sequence
+from itertools import chain, repeat
+from typing import Any, TypeAlias
 
 from weir.kernel.interval.calculus import Leaf, Operator, Projection
 from weir.kernel.interval.inputs import Input
@@ -26,7 +27,7 @@ from weir.kernel.interval.windowed import WindowInput
 _AGAIN = 32
 """So many evaluations take the same route."""
 
-Column = int | list[int]
+Column: TypeAlias = "int | array[int]"
 """The values of a variable in a flow: one for all mappings, or one for each."""
 
 
@@ -79,10 +80,12 @@ class Step:
         if self.many:
             counts = [0 if found is None else len(found[0]) for found in partners]
             for place in self.many:
-                pairs = zip(flow[place], counts, strict=True)
-                joined.append(list(chain.from_iterable([[value] * number for value, number in pairs])))
+                joined.append(array("q", chain.from_iterable(map(repeat, flow[place], counts))))
         for place in range(1, len(self.rest) + 1):
-            joined.append(list(chain.from_iterable([found[place] for found in there])))
+            values = array("q")
+            for found in there:
+                values += found[place]
+            joined.append(values)
         return joined, sum([len(found[0]) for found in there])
 
     def _only(self, flow: Sequence[Any]) -> Key:
@@ -92,10 +95,10 @@ class Step:
         if self._one_key:
             return [self._only(flow)] * count
         if self.single is not None:
-            keys: list[int] = flow[self.single]
+            keys: Sequence[int] = flow[self.single]
             return keys
         columns = [
-            flow[place] if listed else [flow[place]] * count
+            flow[place] if listed else repeat(flow[place], count)
             for place, listed in zip(self.key, self._listed_keys, strict=True)
         ]
         return list(zip(*columns, strict=True))
@@ -106,9 +109,19 @@ class Step:
             return [get(key) for key in keys]
         each = self.each
         assert isinstance(each, WindowInput)
-        low, high = each.numbers_at(time)
-        look = each.lookup(self.on, self.rest).get
-        return [look(key, low, high) for key in keys]
+        return each.lookup(self.on, self.rest).find(keys, *each.numbers_at(time))
+
+
+class Route:
+    """The joins of a flow in order, where the wanted variables then stand, and how often it was taken."""
+
+    __slots__ = ("places", "shown", "steps", "used")
+
+    def __init__(self, steps: Sequence[Step], places: Sequence[int], shown: str) -> None:
+        self.steps = tuple(steps)
+        self.places = tuple(places)
+        self.shown = shown
+        self.used = 0
 
 
 class Walk:
@@ -126,9 +139,8 @@ class Walk:
         self.wanted = wanted
         self.policy = policy
         self.routes = routes
-        self._wanted: dict[tuple[str, ...], list[int]] = {}
         self._steps: dict[tuple[int, tuple[str, ...], tuple[bool, ...], tuple[int, ...]], Step] = {}
-        self._route: dict[int, tuple[tuple[Step, ...], str, int]] = {}
+        self._routes: dict[int, Route] = {}
 
     def solutions(self, time: int) -> tuple[list[Column], int] | None:
         """The solutions at ``time``, none of which was there the instant before: ``wanted`` as columns, and
@@ -141,45 +153,25 @@ class Walk:
             return None
         if not rows:
             return [], 0
-        steps, shown, used = self._route.get(id(driver), ((), "", 0))
-        if used % _AGAIN == 0:
-            chosen = self._choose(driver, rows[0], time)
-            if chosen is None:
+        route = self._routes.get(id(driver))
+        if route is None or route.used == _AGAIN:
+            route = self._choose(driver, rows[0], time)
+            if route is None:
                 return None
-            steps, shown = chosen
-        self._route[id(driver)] = (steps, shown, used + 1)
-        self.routes.taken[shown] += 1
+            self._routes[id(driver)] = route
+        route.used += 1
+        self.routes.taken[route.shown] += 1
         if len(rows) == 1:
-            return self._flow(driver, rows[0], steps, time)
-        parts = [self._flow(driver, row, steps, time) for row in rows]
+            return _flow(rows[0], route, time)
+        parts = [_flow(row, route, time) for row in rows]
         count = sum(size for _, size in parts)
-        lists = [
-            list(chain.from_iterable(_spread(flow[place], size) for flow, size in parts if size))
+        columns = [
+            array("q", chain.from_iterable(_spread(flow[place], size) for flow, size in parts if size))
             for place in range(len(self.wanted))
         ]
-        return [*lists], count
+        return [*columns], count
 
-    def _flow(
-        self, driver: WindowInput, row: Sequence[int], steps: Sequence[Step], time: int
-    ) -> tuple[list[Column], int]:
-        flow: list[Any] = [*row]
-        count = 1
-        for step in steps:
-            flow, count = step.run(flow, count, time)
-            if not count:
-                return [], 0
-        return [flow[place] for place in self._places(steps[-1].after if steps else driver.variables)], count
-
-    def _places(self, names: tuple[str, ...]) -> list[int]:
-        """Where the wanted variables stand."""
-        found = self._wanted.get(names)
-        if found is None:
-            found = self._wanted[names] = [names.index(name) for name in self.wanted]
-        return found
-
-    def _choose(
-        self, driver: WindowInput, row: Sequence[int], time: int
-    ) -> tuple[tuple[Step, ...], str] | None:
+    def _choose(self, driver: WindowInput, row: Sequence[int], time: int) -> Route | None:
         """``findNextOp`` from the driver on: the order of joins for the flow at hand."""
         flow: list[Any] = [*row]
         count = 1
@@ -207,7 +199,8 @@ class Walk:
             before, listed = step.after, step.listed
         if not set(self.wanted) <= set(before):
             return None
-        return tuple(done), " → ".join([driver.name, *(step.each.name for step in done)])
+        shown = " → ".join([driver.name, *(step.each.name for step in done)])
+        return Route(done, [before.index(name) for name in self.wanted], shown)
 
     def _step(
         self, number: int, before: tuple[str, ...], listed: tuple[bool, ...], rest: Sequence[int]
@@ -221,8 +214,19 @@ class Walk:
         return found
 
 
-def _spread(column: Column, count: int) -> list[int]:
-    return column if isinstance(column, list) else [column] * count
+def _flow(row: Sequence[int], route: Route, time: int) -> tuple[list[Column], int]:
+    """The solutions that one row starts."""
+    flow: Sequence[Any] = row
+    count = 1
+    for step in route.steps:
+        flow, count = step.run(flow, count, time)
+        if not count:
+            return [], 0
+    return [flow[place] for place in route.places], count
+
+
+def _spread(column: Column, count: int) -> Iterable[int]:
+    return repeat(column, count) if isinstance(column, int) else column
 
 
 def walk_of(root: Operator, wanted: tuple[str, ...], policy: Policy, routes: Routes) -> Walk | None:

@@ -75,15 +75,15 @@ class WindowInput:
 
     def numbers_at(self, time: int) -> tuple[int, int]:
         """The range of row numbers visible at one instant (windows that ``Window.least`` answers for)."""
-        if self._seen[0] != time or self._seen[1] != self._rows.end:
-            low = self.window.least(time)
-            assert low is not None
-            where, first = self._rows.column(self._coordinate), self._rows.first
-            start = int(where.searchsorted(low)) if len(where) and where.item(0) < low else 0
-            high = self.window.reach(time)
-            end = len(where) if not len(where) or where.item(-1) < high else int(where.searchsorted(high))
-            self._seen = (time, self._rows.end, first + start, first + end)
-        return self._seen[2], self._seen[3]
+        seen, rows = self._seen, self._rows
+        if seen[0] == time and seen[1] == rows.end:
+            return seen[2], seen[3]
+        low = self.window.least(time)
+        assert low is not None
+        start = rows.seek(self._coordinate, low, seen[2])
+        end = rows.seek(self._coordinate, self.window.reach(time), rows.end)
+        self._seen = (time, rows.end, start, end)
+        return start, end
 
     def shows(self, time: int) -> int:
         """How many rows are visible at one instant."""
@@ -95,16 +95,14 @@ class WindowInput:
 
         None if some was, or if more than a few are new: only the newest rows are looked at.
         """
-        rows = self._rows
-        where = rows.column(self._coordinate)
-        window = self.window
+        rows, by, window = self._rows, self._coordinate, self.window
         before, now, shown = window.reach(time - 1), window.reach(time), window.least(time)
         assert shown is not None
         found: list[tuple[int, ...]] = []
-        place = len(where)
+        place = len(rows)
         while place:
             place -= 1
-            coordinate = where.item(place)
+            coordinate = rows.item(by, place)
             if coordinate >= now:
                 continue
             if coordinate < before:
