@@ -37,7 +37,7 @@ from weir.runtime.session import open_session
 from weir.runtime.sinks.base import Sink
 from weir.runtime.sinks.lines import ExactFile, JsonLinesFile, JsonLinesOutput
 from weir.runtime.sinks.text import Render, TextSink, csv_text, nquads_text, table_text
-from weir.runtime.sources import FileSource, Source, source_from, source_of
+from weir.runtime.sources import Source, path_source, source_from, source_of
 from weir.runtime.updates import Curator
 
 FORMATS = ("table", "jsonl", "csv", "nquads")
@@ -81,16 +81,24 @@ class Engine:
         *,
         watch: bool = False,
         files_per_batch: int | None = None,
+        format: str | None = None,
+        time: str | None = None,
+        unit: str | None = None,
     ) -> None:
-        """A stream: a ``.tnq`` file, or a directory of them, read in name order; an address such as
-        ``mqtt://host/topic`` (``runtime.sources.addresses``), or a source that is made already."""
+        """A stream: a file of messages, or a directory of them in name order; an address such as
+        ``mqtt://host/topic`` or ``replay:FILE?rate=100``, or a source that is made already.
+
+        Files other than ``.tnq`` need the predicate that states the ``time`` of their messages. ``format``
+        and ``unit`` are for files whose name or content does not tell; options may stand behind the path.
+        """
         if iri in self._streams:
             raise UsageError(f"the stream <{iri}> is given twice")
-        if files_per_batch is not None and files_per_batch < 1:
-            raise UsageError("files per batch must be at least 1")
+        told = {"files_per_batch": files_per_batch, "format": format, "time": time, "unit": unit}
+        options = {name: value for name, value in told.items() if value is not None}
+        options |= {"watch": True} if watch else {}
         made = source_from(source) if isinstance(source, str) else source
         if made is None or isinstance(made, Path):
-            made = FileSource(str(Path(str(source)).absolute()), watch, files_per_batch)
+            made = path_source(str(source), options)
         made.check()
         self._streams[iri] = made
 

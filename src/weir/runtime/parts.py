@@ -34,6 +34,7 @@ class Part:
 
     Files of a ``format`` other than ``tnq`` are read whole: a part may have the next files of its lane
     ``also``. ``time`` is the predicate that states their messages' times, ``unit`` what is one message.
+    ``shift`` is added to all times, in µs.
     """
 
     stream: str
@@ -48,6 +49,7 @@ class Part:
     time: str | None = None
     unit: str = "auto"
     also: Sequence[str] = ()
+    shift: int = 0
 
     @property
     def paths(self) -> list[str]:

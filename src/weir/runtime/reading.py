@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,10 @@ class Read:
 
 def read_messages(part: Part, key: bytes) -> Read:
     """The messages of a part."""
-    return _lines(part, key) if format_of(part.format).timed else _documents(part, key)
+    found = _lines(part, key) if format_of(part.format).timed else _documents(part, key)
+    if not part.shift:
+        return found
+    return replace(found, messages=replace(found.messages, time=found.messages.time + part.shift))
 
 
 def _lines(part: Part, key: bytes) -> Read:

@@ -10,6 +10,8 @@ from weir.runtime.sources.base import Feed, Place, Reached, Source
 from weir.runtime.sources.files import FileSource
 from weir.runtime.sources.log import LogSource
 from weir.runtime.sources.log_writer import LogWriter
+from weir.runtime.sources.paths import path_source
+from weir.runtime.sources.replay import ReplaySource
 
 __all__ = [
     "KINDS",
@@ -19,13 +21,16 @@ __all__ = [
     "LogWriter",
     "Place",
     "Reached",
+    "ReplaySource",
     "Source",
+    "path_source",
     "source_from",
     "source_of",
 ]
 
 KINDS: Mapping[str, Callable[..., Source]] = {
     FileSource.kind: FileSource,
+    ReplaySource.kind: ReplaySource,
     **{each.kind: each for each in PUSHED},
 }
 """Every kind of source by its name."""

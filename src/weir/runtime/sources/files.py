@@ -10,23 +10,30 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
 from weir.errors import CheckpointError, UsageError
+from weir.rdf.formats import Format, endings, format_of, format_of_path
+from weir.rdf.units import UNITS
 from weir.runtime.parts import Part, is_packed
 from weir.runtime.sources.base import Place, Reached
 
 DEFAULT_BATCH_BYTES = 128 << 20
 _LEAST_PART = 1 << 18
-ENDINGS = (".tnq", ".tnq.gz")
+_DECLARE = "declare it: time=prov:generatedAtTime, time=sosa:resultTime or any other IRI, as in FILE?time=IRI"
 
 
 @dataclass(frozen=True, slots=True)
 class FileSource:
-    """A file, or a directory in name order. ``watch`` makes it go on for ever."""
+    """A file, or a directory in name order. ``watch`` makes it go on for ever.
+
+    Files other than ``.tnq`` need the predicate that states the ``time`` of their messages. The ``format``
+    goes by the files' endings if it is not given; ``unit`` says what is one message (``rdf.units``). Of a
+    directory without a declared time only the ``.tnq`` files are read.
+    """
 
     kind: ClassVar[str] = "files"
 
@@ -34,6 +41,9 @@ class FileSource:
     watch: bool = False
     files_per_batch: int | None = None
     bytes_per_batch: int = DEFAULT_BATCH_BYTES
+    format: str | None = None
+    time: str | None = None
+    unit: str = UNITS[0]
 
     @property
     def endless(self) -> bool:
@@ -44,16 +54,67 @@ class FileSource:
         path = Path(self.path)
         if not path.exists():
             raise UsageError(f"no such stream file or directory: {self.path}")
-        if path.is_file() and not path.name.endswith(ENDINGS):
-            raise UsageError(
-                f"unknown stream format: {path.name}", hint=f"known endings: {', '.join(ENDINGS)}"
-            )
+        if self.files_per_batch is not None and self.files_per_batch < 1:
+            raise UsageError("files per batch must be at least 1")
+        if self.unit not in UNITS:
+            raise UsageError(f"unknown unit {self.unit!r} of messages", hint=f"one of {', '.join(UNITS)}")
+        if self.time is not None and ":" not in self.time:
+            raise UsageError(f"the time of messages is declared by an IRI, not {self.time!r}", hint=_DECLARE)
+        declared = format_of(self.format) if self.format else None
+        if path.is_dir():
+            self._check_directory(path, declared)
+            return
+        found = declared or format_of_path(path)
+        if found is None:
+            hint = f"known endings: {', '.join(endings())}, each also with .gz; or say format=NAME"
+            raise UsageError(f"unknown stream format: {path.name}", hint=hint)
+        self._check_time(found, path.name)
+
+    def _check_directory(self, path: Path, declared: Format | None) -> None:
+        if declared is not None:
+            self._check_time(declared, path.name)
+        elif self.time is None and not self.watch and not self.listing():
+            others = [entry.name for entry in sorted(path.iterdir()) if format_of_path(entry)]
+            if others:
+                self._check_time(format_of_path(others[0]) or format_of("tnq"), others[0])
+
+    def _check_time(self, found: Format, name: str) -> None:
+        if found.timed and self.time is not None:
+            raise UsageError(f"{name}: a line of tnq has its own time, none can be declared")
+        if not found.timed and self.time is None:
+            raise UsageError(f"{name}: {found.name} messages, and where is their time?", hint=_DECLARE)
 
     def as_json(self) -> dict[str, Any]:
         return {"kind": self.kind, **asdict(self)}
 
     def feed(self, place: Place) -> FileFeed:
         return FileFeed(self, place)
+
+    def format_of(self, path: str) -> Format:
+        """The format of one of the files."""
+        return (format_of(self.format) if self.format else format_of_path(path)) or format_of("tnq")
+
+    def cut(self, path: str) -> bool:
+        """Whether a file can be read from the middle."""
+        return self.format_of(path).timed and not is_packed(Path(path))
+
+    def listing(self) -> list[Path]:
+        """The files that are there now, in the order of their names."""
+        path = Path(self.path).absolute()
+        if path.is_file():
+            return [path]
+        hidden = (".", "_")
+        return sorted(
+            entry
+            for entry in path.iterdir()
+            if not entry.name.startswith(hidden) and self._wants(entry) and entry.is_file()
+        )
+
+    def _wants(self, entry: Path) -> bool:
+        found = format_of_path(entry)
+        if self.format is not None:
+            return found == format_of(self.format)
+        return found is not None and (found.timed or self.time is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +161,7 @@ class FileFeed:
         if start.end:
             return start
         finished = finishing or not self.source.watch
-        self._look()
+        self.look()
         files = self._files
         if self.source.files_per_batch is not None:
             last = min(len(files), start.file + self.source.files_per_batch)
@@ -118,18 +179,44 @@ class FileFeed:
         ranges = list(self._ranges(start, end))
         total = sum(last - first for _, first, last in ranges)
         size = max(_LEAST_PART, -(-total // self.parallelism))
-        parts = []
+        parts: list[Part] = []
         for number, first, last in ranges:
-            listed = self._files[number]
-            if is_packed(Path(listed.path)):
-                parts.append(Part(self.stream, self.lane, listed.path, number))
-                continue
-            pieces = max(1, round((last - first) / size))
-            cuts = [first + (last - first) * piece // pieces for piece in range(pieces + 1)]
-            parts += [Part(self.stream, self.lane, listed.path, number, a, b) for a, b in pairwise(cuts)]
+            path = self._files[number].path
+            if self.source.cut(path):
+                pieces = max(1, round((last - first) / size))
+                cuts = [first + (last - first) * piece // pieces for piece in range(pieces + 1)]
+                parts += [Part(self.stream, self.lane, path, number, a, b) for a, b in pairwise(cuts)]
+            else:
+                self._whole(parts, number, size)
         if end.end and not start.end:
             parts.append(Part(self.stream, self.lane, number=end.file, final=True))
         return parts
+
+    def _whole(self, parts: list[Part], number: int, size: int) -> None:
+        """A file that is read whole; small neighbours of one format are read together."""
+        listed = self._files[number]
+        form = self.source.format_of(listed.path)
+        if form.timed:
+            parts.append(Part(self.stream, self.lane, listed.path, number))
+            return
+        last = parts[-1] if parts else None
+        if last is not None and last.format == form.name and last.number + len(last.paths) == number:
+            taken = sum(self._files[last.number + place].size for place in range(len(last.paths)))
+            if taken + listed.size <= size:
+                parts[-1] = replace(last, also=[*last.also, listed.path])
+                return
+        source = self.source
+        parts.append(
+            Part(
+                self.stream,
+                self.lane,
+                listed.path,
+                number,
+                format=form.name,
+                time=source.time,
+                unit=source.unit,
+            )
+        )
 
     def committed(self, reached: Reached) -> None:
         """Files stay as they are."""
@@ -139,7 +226,7 @@ class FileFeed:
         if not reached.get("end"):
             return
         known = {listed.path: listed.size for listed in self._files}
-        for path in self._listing():
+        for path in self.source.listing():
             if known.get(str(path)) != path.stat().st_size:
                 raise CheckpointError(
                     f"the input of this checkpoint has ended, but there is more: {path}",
@@ -152,7 +239,7 @@ class FileFeed:
         while number < len(self._files) and room > 0:
             listed = self._files[number]
             left = listed.size - place
-            if left > room and not is_packed(Path(listed.path)):
+            if left > room and self.source.cut(listed.path):
                 return Offset(number, place + room)
             room -= left
             number, place = number + 1, 0
@@ -165,24 +252,25 @@ class FileFeed:
             if first < last:
                 yield number, first, last
 
-    def _look(self) -> None:
+    @property
+    def count(self) -> int:
+        """How many files have been listed."""
+        return len(self._files)
+
+    def path(self, number: int) -> str:
+        """A listed file."""
+        return self._files[number].path
+
+    def look(self) -> None:
+        """List what is there."""
         if self._files and not self.source.watch:
             return
         known = {listed.path for listed in self._files}
-        new = [Listed(str(path), path.stat().st_size) for path in self._listing() if str(path) not in known]
+        new = [
+            Listed(str(path), path.stat().st_size) for path in self.source.listing() if str(path) not in known
+        ]
         if new:
             self._append(new)
-
-    def _listing(self) -> list[Path]:
-        path = Path(self.source.path).absolute()
-        if path.is_file():
-            return [path]
-        hidden = (".", "_")
-        return sorted(
-            entry
-            for entry in path.iterdir()
-            if entry.is_file() and entry.name.endswith(ENDINGS) and not entry.name.startswith(hidden)
-        )
 
     def _append(self, new: list[Listed]) -> None:
         self.log.parent.mkdir(parents=True, exist_ok=True)
