@@ -52,7 +52,8 @@ def reported() -> Iterator[None]:
 def run(
     queries: QueryFiles,
     stream: Annotated[
-        list[str] | None, typer.Option(help="A stream, IRI=SOURCE.", metavar="IRI=SOURCE")
+        list[str] | None,
+        typer.Option(help="A stream, IRI=SOURCE or IRI=SOURCE?option=value&…", metavar="IRI=SOURCE"),
     ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Go on with files that appear later.")] = False,
     files_per_batch: Annotated[int | None, typer.Option(help="Files a batch takes.", min=1)] = None,
@@ -291,7 +292,8 @@ def _pair(text: str, option: str, form: str) -> tuple[str, str]:
         raise UsageError(f"{option} takes {form}, not {text!r}")
     for place in places:
         source = text[place + 1 :]
-        if Path(source).exists() or "://" in source:
+        path = source.removeprefix("replay:").partition("?")[0]
+        if Path(source).exists() or (path and Path(path).exists()) or "://" in source:
             return text[:place].strip("<>"), source
     return text[: places[0]].strip("<>"), text[places[0] + 1 :]
 
