@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from weir.background.graphs.library import Library
 from weir.rdf.dictionary import Dictionary
-from weir.rdf.lines import parse_lines
 from weir.runtime.checkpoint import Checkpoint
 from weir.runtime.datasource import Feeds
 from weir.runtime.frames import Frame
@@ -17,8 +17,9 @@ from weir.runtime.group import Step
 from weir.runtime.live import awaken, put_away
 from weir.runtime.live_graphs import LiveGraphs
 from weir.runtime.live_queries import LiveQueries
-from weir.runtime.parts import Part, read_part
+from weir.runtime.parts import Part
 from weir.runtime.results import json_lines
+from weir.runtime.stage import part_frames
 from weir.runtime.updates import Curator
 from weir.runtime.workers import Workplace
 from weir.testing import MemoryStore
@@ -31,6 +32,7 @@ class DryJob:
         self.folder, self.slots, self.library = folder, slots, library or Library()
         self.stores: dict[int, MemoryStore] = defaultdict(MemoryStore)
         self.steps: list[Step] = []
+        self.sides: list[Mapping[str, Any]] = []
         self.reached: dict[str, Any] = {}
         self.restart()
 
@@ -55,8 +57,9 @@ class DryJob:
         (offsets / str(number)).touch()
         frames: dict[int, list[Frame]] = defaultdict(list)
         for text in self.feeds.parts(self.reached, end):
-            for slot, frame in self._frames(Part(**json.loads(text)), number):
+            for slot, frame in part_frames(self.place, number, Part(**json.loads(text))):
                 frames[slot].append(frame)
+                self.sides.append(frame.side)
         self.reached = end
         return [line for slot in sorted(frames) for line in self._step(slot, frames[slot], number)]
 
@@ -66,17 +69,6 @@ class DryJob:
         while (more := self.batch()) is not None:
             found += more
         return found
-
-    def _frames(self, part: Part, batch: int) -> list[tuple[int, Frame]]:
-        plan, position = self.place.match_plan(batch), part.number << 40
-        if part.path is None:
-            made = Frame(part.stream, part.lane, position, ended=part.final)
-            return [(slot, made) for slot in plan.active]
-        data, begin = read_part(part)
-        key = self.checkpoint.key
-        found = parse_lines(data, scope=f"{part.stream} {part.lane}", key=key, base=position + begin)
-        first = int(found.position[0]) if len(found.position) else position
-        return [(slot, plan.frame(slot, part.stream, part.lane, found, first)) for slot in plan.active]
 
     def _step(self, slot: int, frames: list[Frame], batch: int) -> list[dict[str, Any]]:
         place, store = self.place, self.stores[slot]

@@ -22,6 +22,7 @@ from weir.rdf.lines import BOM
 from weir.rdf.lines_time import read_time
 
 _NEWLINE = b"\n"
+_FIRST, _MOST = 1 << 8, 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +107,10 @@ def message_start(data: mmap.mmap | bytes, cut: int) -> int:
     size = len(data)
     if cut >= size:
         return size
-    place = data.find(_NEWLINE, cut - 1) + 1
-    if place == 0:
-        return size
+    place = line_end(data, cut - 1)
     before = _time_before(data, place)
     while place < size:
-        following = data.find(_NEWLINE, place) + 1 or size
+        following = line_end(data, place)
         time = _time_of(data, place, following)
         if time is not None and time != before:
             return place
@@ -119,10 +118,34 @@ def message_start(data: mmap.mmap | bytes, cut: int) -> int:
     return size
 
 
+def line_end(data: mmap.mmap | bytes, place: int) -> int:
+    """Where the line that holds a byte ends, with its newline. A mapped file by itself is searched byte by
+    byte, which for a line of many megabytes takes seconds."""
+    block = _FIRST
+    while place < len(data):
+        found = data[place : place + block].find(_NEWLINE)
+        if found >= 0:
+            return place + found + 1
+        place, block = place + block, min(16 * block, _MOST)
+    return len(data)
+
+
+def _line_begin(data: mmap.mmap | bytes, end: int) -> int:
+    """Where the line begins whose newline is at ``end``."""
+    block = _FIRST
+    while end > 0:
+        begin = max(0, end - block)
+        found = data[begin:end].rfind(_NEWLINE)
+        if found >= 0:
+            return begin + found + 1
+        end, block = begin, min(16 * block, _MOST)
+    return 0
+
+
 def _time_before(data: mmap.mmap | bytes, place: int) -> int | None:
     """The time of the last line before ``place`` that has one."""
     while place > 0:
-        begin = data.rfind(_NEWLINE, 0, place - 1) + 1
+        begin = _line_begin(data, place - 1)
         time = _time_of(data, begin, place)
         if time is not None:
             return time

@@ -8,7 +8,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from weir.rdf.messages import Messages
 from weir.runtime.frames import Frame
 from weir.runtime.partitioning import slot_keys
 from weir.runtime.parts import Part
@@ -26,40 +25,40 @@ def parts_to_frames(folder: str) -> Callable[[Iterable[pa.RecordBatch]], Iterato
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         place, batch = workplace(folder), current_batch()
+        keys = slot_keys(place.checkpoint.slots)
         for rows in batches:
             for text in rows.column(0).to_pylist():
-                yield from _frames(place, batch, Part(**json.loads(text)))
+                for slot, frame in part_frames(place, batch, Part(**json.loads(text))):
+                    yield _row(keys[slot], frame)
 
     return run
 
 
-def _frames(place: Workplace, batch: int, part: Part) -> Iterator[pa.RecordBatch]:
+def part_frames(place: Workplace, batch: int, part: Part) -> Iterator[tuple[int, Frame]]:
+    """What each slot gets of a part."""
     if part.log:
         yield from _log_frames(place, batch, part)
         return
     plan = place.match_plan(batch)
-    messages: Messages | None = None
-    side: dict[str, Any] = {}
-    if part.path is not None:
-        read = read_messages(part, place.checkpoint.key)
-        messages, side = read.messages, {"triples": len(read.messages.message), "bytes": read.size}
-        if read.dead:
-            side["rejected"] = read.dead
     position = part.number << FILE_SHIFT
+    if part.path is None:
+        for slot in plan.active:
+            yield slot, Frame(part.stream, part.lane, position, ended=part.final)
+        return
+    read = read_messages(part, place.checkpoint.key)
+    messages = read.messages
+    side: dict[str, Any] = {"triples": len(messages.message), "bytes": read.size}
+    if read.dead:
+        side["rejected"] = read.dead
+    first = int(messages.position[0]) if len(messages.position) else position
     for slot in plan.active:
-        if messages is None:
-            frame = Frame(part.stream, part.lane, position, ended=part.final)
-        else:
-            first = int(messages.position[0]) if len(messages.position) else position
-            frame = plan.frame(slot, part.stream, part.lane, messages, first, ended=part.final, side=side)
+        yield slot, plan.frame(slot, part.stream, part.lane, messages, first, ended=part.final, side=side)
         side = {}
-        yield _row(slot_keys(place.checkpoint.slots)[slot], frame)
 
 
-def _log_frames(place: Workplace, batch: int, part: Part) -> Iterator[pa.RecordBatch]:
+def _log_frames(place: Workplace, batch: int, part: Part) -> Iterator[tuple[int, Frame]]:
     """A frame for each lane that the part of a log holds."""
     plan = place.match_plan(batch)
-    keys = slot_keys(place.checkpoint.slots)
     size = (part.end or 0) - part.start
     for found in read_log_part(part, place.checkpoint.key):
         messages = found.messages
@@ -72,7 +71,7 @@ def _log_frames(place: Workplace, batch: int, part: Part) -> Iterator[pa.RecordB
             ]
         first = int(messages.position[0]) if len(messages.position) else part.number << FILE_SHIFT
         for slot in plan.active:
-            yield _row(keys[slot], plan.frame(slot, part.stream, found.lane, messages, first, side=side))
+            yield slot, plan.frame(slot, part.stream, found.lane, messages, first, side=side)
             side = {}
 
 

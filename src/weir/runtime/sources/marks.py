@@ -12,7 +12,7 @@ import numpy as np
 from weir.rdf.columns import Ids
 from weir.rdf.lines import BOM, split_buffer
 from weir.rdf.lines_time import read_times
-from weir.runtime.parts import message_start
+from weir.runtime.parts import line_end, message_start
 
 BLOCK = 1 << 22
 """Bytes that are looked through at a time."""
@@ -39,7 +39,7 @@ def marks(path: Path, begin: int) -> Iterator[Marks]:
             place = len(BOM)
         while place < len(data):
             end = place + BLOCK
-            end = len(data) if end >= len(data) else (data.find(b"\n", end - 1) + 1 or len(data))
+            end = len(data) if end >= len(data) else line_end(data, end - 1)
             found = _block(data[place:end], place, last)
             last = found[1] if found[1] is not None else last
             yield found[0]
