@@ -20,7 +20,7 @@ from weir.kernel.functions.fresh import seed
 from weir.kernel.interval.arrivals import Arrivals
 from weir.kernel.interval.calculus import Operator
 from weir.kernel.interval.clock import CHUNK, Clock
-from weir.kernel.interval.compiler import Compiler, NotCovered
+from weir.kernel.interval.compiler import Compiler
 from weir.kernel.interval.describing import Descriptions
 from weir.kernel.interval.expressions import Terms
 from weir.kernel.interval.forms import Forms, Sent
@@ -110,10 +110,6 @@ class IntervalEvaluator:
             self.streams.arrivals[name] = Arrivals()
         for window in self.plan.windows:
             spec = replace(spec_of(window.declaration, window.stream), name=window.name)
-            if spec.back_and_forth:
-                raise NotCovered(
-                    f"window {window.declaration.name}: closes and content changes under a time-driven tick"
-                )
             position = self.plan.streams.index(window.stream)
             arrivals = self.streams.arrivals[window.stream]
             self.streams.windows[window.name] = Window(spec, arrivals, position)
@@ -278,7 +274,7 @@ class IntervalEvaluator:
 
     def _evaluate(self, at: Instants) -> Sent | None:
         """The answers at the evaluations among ``at``; what no later instant shows is dropped."""
-        bounds = {name: window.bounds(at) for name, window in self.streams.windows.items()}
+        bounds = {name: window.hull(at) for name, window in self.streams.windows.items()}
         if len(at) > _LONG and self._nothing_new(at, bounds):
             self._quiet += len(at)
             return None
@@ -313,6 +309,8 @@ class IntervalEvaluator:
             return False
         for name, (low, high) in bounds.items():
             window = self.streams.windows[name]
+            if window.spec.back_and_forth:
+                return False
             where = _places(window, np.array([low[0], low[-1], high[0], high[-1]]))
             if where[0] != where[1] or where[2] != where[3]:
                 return False

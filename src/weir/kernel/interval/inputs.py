@@ -82,6 +82,10 @@ class RelationInput:
         self.name = name
         self.variables = variables
         self._compute = compute
+        self.begin(instants)
+
+    def begin(self, instants: int) -> None:
+        """A slab of so many instants, in which nothing is computed yet."""
         self._instants = instants
         self._computed: Relation | None = None
         self._stable: Relation | None = None

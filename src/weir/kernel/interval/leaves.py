@@ -19,6 +19,7 @@ from weir.kernel.interval.relation import Relation
 from weir.kernel.interval.sorting import spread
 from weir.kernel.interval.tables import StaticGraphs, StaticTable
 from weir.kernel.interval.track import Keeping, Track
+from weir.kernel.interval.turns import InTurnInput
 from weir.kernel.interval.views import StaticInput
 from weir.kernel.interval.window import Window
 from weir.kernel.interval.windowed import WindowInput
@@ -43,7 +44,7 @@ class Streams:
         self.default: list[str] = []
         self.tracks: dict[tuple[object, ...], Track] = {}
         self.readers: dict[int, dict[str, Window]] = {}
-        self.inputs: dict[str, list[WindowInput]] = {}
+        self.inputs: dict[str, list[WindowInput | InTurnInput]] = {}
         self.counts = Counts()
         self.tracks_of: dict[str, list[Track]] = {}
 
@@ -57,9 +58,15 @@ class Streams:
         """The windows over one stream."""
         return [window for window in self.windows.values() if window.spec.stream == stream]
 
-    def add(self, found: WindowInput) -> WindowInput:
-        """Prepare this input in every slab."""
-        self.inputs.setdefault(found.window.spec.name, []).append(found)
+    def input(
+        self, name: str, track: Track, window: Window, names: dict[str, str], present: Present
+    ) -> WindowInput | InTurnInput:
+        """The triples of a track in a window, prepared in every slab."""
+        found: WindowInput | InTurnInput = WindowInput(name, track, window, names, self.counts)
+        if window.spec.back_and_forth:
+            assert isinstance(found, WindowInput)
+            found = InTurnInput(name, present, found, WindowInput(name, track, window, names, self.counts))
+        self.inputs.setdefault(window.spec.name, []).append(found)
         return found
 
     def forget_inputs(self) -> None:
@@ -163,22 +170,21 @@ class Leaves:
 
     def _windowed(
         self, name: str, window: Window, slots: tuple[Slot | None, ...], *, once: bool = False
-    ) -> WindowInput:
+    ) -> WindowInput | InTurnInput:
         names: dict[str, str] = {}
         general: list[Slot | None] = []
         for place, slot in zip(("s", "p", "o", "g"), slots, strict=True):
             general.append(names.setdefault(slot, place) if isinstance(slot, str) else slot)
         track = self.streams.track(window, general, (), once=once)
-        return self.streams.add(WindowInput(name, track, window, names, self.streams.counts))
+        return self.streams.input(name, track, window, names, self.present)
 
-    def timed(self) -> list[WindowInput]:
+    def timed(self) -> list[Input]:
         """Every triple of every window with its time, for ``f:timestamp``."""
         names = {"subject": "s", "predicate": "p", "object": "o", "time": "time"}
-        found: list[WindowInput] = []
+        found: list[Input] = []
         for window in self.streams.windows.values():
             track = self.streams.track(window, ("s", "p", "o", None), ("time",), once=False)
-            made = WindowInput("timestamps", track, window, names, self.streams.counts)
-            found.append(self.streams.add(made))
+            found.append(self.streams.input("timestamps", track, window, names, self.present))
         return found
 
     def names(self, source: Source) -> Leaf:

@@ -65,9 +65,14 @@ class Spec:
         return self.changes or self.period is not None or self.count is not None or self.open_closed
 
     @property
+    def alternates(self) -> bool:
+        """Whether it is seen closed at its closes and open at other times (13)."""
+        return self.closes and (self.changes or self.period is not None)
+
+    @property
     def back_and_forth(self) -> bool:
         """Whether its content can go back in time: closed windows shown at ticks, open ones between (13)."""
-        return self.closes and (self.changes or self.period is not None) and self.unit is not None
+        return self.alternates and self.unit is not None
 
 
 def spec_of(window: WindowDeclaration, stream: str) -> Spec:

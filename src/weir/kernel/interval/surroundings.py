@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from weir.kernel.interval.inputs import Present
+from weir.kernel.interval.inputs import Input, Present
 from weir.kernel.interval.instants import Instants
 from weir.kernel.interval.leaves import Leaves
 from weir.kernel.interval.operators import Triples
 from weir.kernel.interval.operators.evaluate import Surroundings
-from weir.kernel.interval.windowed import WindowInput
 from weir.rdf.columns import Ids
 
 
@@ -19,7 +18,7 @@ class Around:
     def __init__(self, present: Present, query: str) -> None:
         self.present = present
         self.query = query
-        self._timed: list[WindowInput] | None = None
+        self._timed: list[Input] | None = None
         self._for: Instants | None = None
         self._made: Surroundings | None = None
 

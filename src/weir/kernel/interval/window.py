@@ -64,17 +64,33 @@ class Window:
             self.base = (self.arrivals.log.first + place, int(self.arrivals.log.column(1)[place]))
 
     def bounds(self, at: Instants) -> tuple[Ids, Ids]:
-        """``low`` and ``high`` at each instant."""
+        """``low`` and ``high`` at each instant: of the row by which it is seen there (11–13)."""
+        if not self.spec.alternates or self.first is None:
+            return self.row(at, closed=self.spec.closes)
+        own = self.own_closes(at)
+        low, high = self.row(at, closed=False)
+        closed_low, closed_high = self.row(at, closed=True)
+        return np.where(own, closed_low, low), np.where(own, closed_high, high)
+
+    def hull(self, at: Instants) -> tuple[Ids, Ids]:
+        """``low`` and ``high`` that cover whatever is seen at each instant and never fall."""
+        if not self.spec.back_and_forth:
+            return self.bounds(at)
+        return self.row(at, closed=True)[0], self.row(at, closed=False)[1]
+
+    def row(self, at: Instants, *, closed: bool) -> tuple[Ids, Ids]:
+        """The ends by one row of the table of reports: what closed last, or what is there."""
         if self.first is None:
             nothing = np.full(len(at), LOWEST, np.int64)
             return nothing, nothing
-        if self.spec.count is not None:
-            low, high = self._counted(at)
-        else:
-            low, high = self._timed(at)
+        low, high = (self._timed if self.spec.count is None else self._counted)(at, closed)
         if at.void:
             low[0] = high[0] = LOWEST
         return low, high
+
+    def own_closes(self, at: Instants) -> Mask:
+        """The instants of the times at which a close of this window is reported (13)."""
+        return self._own_count(at) if self.spec.count is not None else self._own_time(at)
 
     def least(self, time: int) -> int | None:
         """``low`` at the instant ``time``, where it is a short calculation; None elsewhere."""
@@ -101,17 +117,9 @@ class Window:
 
     # Time windows
 
-    def _timed(self, at: Instants) -> tuple[Ids, Ids]:
-        spec, time = self.spec, at.time
-        if spec.closes:
-            low, high = self._closed(at)
-            if spec.changes or spec.period is not None:
-                own = self._own_closes(at)
-                open_low, open_high = self._open(time)
-                low = np.where(own, low, open_low)
-                high = np.where(own, high, open_high)
-        else:
-            low, high = self._open(time)
+    def _timed(self, at: Instants, closed: bool) -> tuple[Ids, Ids]:
+        spec = self.spec
+        low, high = self._closed(at) if closed else self._open(at.time)
         if spec.anchor is not None:
             low = np.maximum(low, self.floor)
             high = np.maximum(high, self.floor)
@@ -162,8 +170,7 @@ class Window:
         opened += self.origin + spec.open_closed
         return opened, high
 
-    def _own_closes(self, at: Instants) -> Mask:
-        """The instants of the times at which a close of this window is reported (13)."""
+    def _own_time(self, at: Instants) -> Mask:
         spec = self.spec
         assert spec.width is not None and spec.step is not None
         opened = at.time - (self.origin + spec.width + spec.lag)
@@ -182,22 +189,26 @@ class Window:
 
     # Count windows
 
-    def _counted(self, at: Instants) -> tuple[Ids, Ids]:
+    def _counted(self, at: Instants, closed: bool) -> tuple[Ids, Ids]:
         spec = self.spec
         assert spec.count is not None
         base = self.base[spec.numbered]
         total = np.maximum(self.counts(self._places(at)), base)
-        if spec.closes:
-            assert spec.step is not None
-            closed = (total - base) // spec.step
-            held = closed * spec.step + base
-            if spec.changes or spec.period is not None:
-                earlier = np.maximum(self.counts(np.searchsorted(self.arrivals.times, at.time)), base)
-                own = closed > (earlier - base) // spec.step
-                total = np.where(own, held, total)
-            else:
-                total = held
+        if closed:
+            total = self._closes(total) * (spec.step or 1) + base
         return np.maximum(total - spec.count, base), total
+
+    def _closes(self, total: Ids) -> Ids:
+        """How many closes so many items have brought."""
+        assert self.spec.step is not None
+        return (total - self.base[self.spec.numbered]) // self.spec.step
+
+    def _own_count(self, at: Instants) -> Mask:
+        base = self.base[self.spec.numbered]
+        total = np.maximum(self.counts(self._places(at)), base)
+        earlier = np.maximum(self.counts(np.searchsorted(self.arrivals.times, at.time)), base)
+        own: Mask = self._closes(total) > self._closes(earlier)
+        return own
 
     def counts(self, places: Ids) -> Ids:
         """How many items of the stream come before the given places of its log."""

@@ -1,61 +1,13 @@
-"""Every window kind and report policy on a drawn timeline.
-
-A timeline gives a message per letter: ``"a..b"`` is message a at 0 ms and b at 3 ms, one column a
-millisecond; letters in brackets come in one message, ``"(ab)c"``; ``"a&b"`` are two messages of one
-time. What is expected is written as the times of evaluations (ms) with the letters seen.
-"""
+"""Every window kind and report policy on a drawn timeline, through both evaluators (see ``timelines``)."""
 
 from __future__ import annotations
 
 import pytest
 
+from timelines import MS, messages, over, seen, seen_by
 from weir.errors import WeirError
-from weir.kernel.reference import Message, evaluations
-from weir.language import Query, parse
-from weir.rdf.terms import IRI, Literal
-
-MS = 1_000
-P = IRI("urn:p")
-
-
-def messages(drawing: str) -> list[Message]:
-    found: list[Message] = []
-    time, place = 0, 0
-    while place < len(drawing):
-        letters = drawing[place]
-        if letters == "(":
-            end = drawing.index(")", place)
-            letters = drawing[place + 1 : end]
-            place = end
-        place += 1
-        if letters == "&":
-            time -= 1
-            continue
-        if letters != ".":
-            quads = tuple((IRI(letter), P, Literal("x"), None) for letter in letters)
-            found.append(Message(time * MS, quads))
-        time += 1
-    return found
-
-
-def over(window: str, r2s: str = "", after: str = "") -> Query:
-    return parse(
-        f"SELECT {r2s} ?s FROM NAMED WINDOW <urn:w> ON STREAM <urn:s> [{window}] {after} "
-        "WHERE { WINDOW <urn:w> { ?s ?p ?o } }",
-        "rspql",
-    )
-
-
-def seen(window: str, drawing: str, *, end: bool = True, r2s: str = "", after: str = "") -> list[str]:
-    """Evaluations as ``"5:ab"``: the time in ms and what came out, in order of letters."""
-    done = evaluations(over(window, r2s, after), {"urn:s": messages(drawing)}, end=end)
-    return [shown(each.at, each.rows) for each in done]
-
-
-def shown(at: int, rows: list) -> str:
-    letters = sorted(row["s"].value for row in rows)
-    return f"{at // MS if at % MS == 0 else at / MS}:{''.join(letters)}"
-
+from weir.kernel.reference import Message
+from weir.language import parse
 
 #              0123456789
 TUMBLING = "ab.c....d."
@@ -111,9 +63,8 @@ def test_content_change(window: str, drawing: str, expected: list[str]) -> None:
 
 def test_a_range_that_moves_with_every_message() -> None:
     query = parse("SELECT ?s WHERE { STREAM <urn:s> [RANGE 2ms] { ?s ?p ?o } }", "cqels")
-    done = evaluations(query, {"urn:s": messages("ab.c")})
     # (-2,0] (-1,1] (1,3], each against the instant before: (-1,…], (−2,0]…
-    assert [shown(each.at, each.rows) for each in done] == ["0:a", "1:b", "3:c"]
+    assert seen_by(query, messages("ab.c")) == ["0:a", "1:b", "3:c"]
 
 
 @pytest.mark.parametrize(
@@ -268,8 +219,7 @@ def test_the_instant_before_forgets_what_now_showed() -> None:
 def test_the_instant_before_sees_what_expires() -> None:
     # at 4 the message of 0 has left (0,4] … (1,4]: at 3.999 it was still there
     query = parse("SELECT ?s WHERE { STREAM <urn:s> [RANGE 4ms] { ?s ?p ?o } }", "cqels")
-    stream = {"urn:s": messages("a...b")}
-    assert [shown(e.at, e.rows) for e in evaluations(query, stream)] == ["0:a", "4:b"]
+    assert seen_by(query, messages("a...b")) == ["0:a", "4:b"]
 
 
 def test_graph_and_bag() -> None:
@@ -287,8 +237,7 @@ def test_graph_and_bag() -> None:
 )
 def test_heartbeats_only_move_time(window: str, expected: list[str]) -> None:
     stream = [Message(0), *messages("..a"), Message(9 * MS)]
-    done = evaluations(over(window), {"urn:s": stream}, end=False)
-    assert [shown(each.at, each.rows) for each in done] == expected
+    assert seen_by(over(window), stream, end=False) == expected
 
 
 def test_without_messages_nothing_is_evaluated() -> None:
