@@ -188,22 +188,39 @@ def follow(
 
 @app.command()
 def serve(
-    dataset: Annotated[list[str], typer.Option(help="A data set, NAME=FILE.", metavar="NAME=FILE")],
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port.")] = 8080,
+    config: Annotated[Path | None, typer.Option(help="A configuration, weir.toml.", metavar="FILE")] = None,
+    host: Annotated[str | None, typer.Option(help="The address to listen on; 127.0.0.1.")] = None,
+    port: Annotated[int | None, typer.Option(help="The port; 8080.")] = None,
+    data: Annotated[Path | None, typer.Option(help="Where everything is kept.", metavar="DIR")] = None,
+    master: Annotated[str | None, typer.Option(help="The Spark master; all local cores by default.")] = None,
+    dataset: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A fragments data set, NAME=FILE; without --data, no job runs.", metavar="NAME=FILE"
+        ),
+    ] = None,
     push: Annotated[str | None, typer.Option(help="A token with which facts may be pushed.")] = None,
 ) -> None:
-    """Serve data sets as Triple and Quad Pattern Fragments, with facts pushed by HTTP."""
+    """Serve streams, queries, results and the dashboard; or data sets as Pattern Fragments alone."""
     with reported():
         fragments = _module("weir.server.fragments")
-        pairs = [_pair(text, "--dataset", "NAME=FILE") for text in dataset]
+        pairs = [_pair(text, "--dataset", "NAME=FILE") for text in dataset or ()]
         for name, path in pairs:
             if not Path(path).is_file():
                 raise UsageError(f"no such graph file: {path}", hint=f"it was given for the data set {name}")
         datasets = [fragments.Dataset(name, fragments.Dataset.read(path)) for name, path in pairs]
-        for name, _ in pairs:
-            typer.echo(f"weir: serving http://{host}:{port}/{name}", err=True)
-        fragments.server(fragments.FragmentsApp(datasets, push=push or False), host=host, port=port).run()
+        given = {"host": host, "port": port, "data": data, "master": master}
+        settings = _module("weir.server.config").read_settings(config, **given)
+        address = f"http://{settings.host}:{settings.port}"
+        if datasets and config is None and data is None:
+            for name, _ in pairs:
+                typer.echo(f"weir: serving {address}/{name}", err=True)
+            only = fragments.FragmentsApp(datasets, push=push or False)
+            fragments.server(only, host=settings.host, port=settings.port).run()
+            return
+        server = _module("weir.server.serving").server(settings, datasets, push=push or False)
+        typer.echo(f"weir: serving {address}/ with its data in {settings.data}", err=True)
+        server.run()
 
 
 @app.command()

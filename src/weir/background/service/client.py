@@ -17,6 +17,7 @@ from time import monotonic
 
 import httpx
 
+from weir.background.addresses import outer_transport
 from weir.background.service.breaker import Breaker
 from weir.background.service.config import ServiceConfig
 from weir.background.service.results import ACCEPT, Solutions, parse_results
@@ -64,12 +65,14 @@ class SparqlClient:
         )
         headers = {"Accept": ACCEPT, "User-Agent": "weir", **dict(config.headers)}
         # Certificates take a fifth of a second to load; plain HTTP, which never redirects here, needs none.
+        verify = endpoint.startswith("https:")
         self._http = httpx.AsyncClient(
             timeout=config.timeout,
             limits=limits,
             headers=headers,
             trust_env=False,
-            verify=endpoint.startswith("https:"),
+            verify=verify,
+            transport=None if config.inner else outer_transport(verify, limits),
         )
 
     async def select(self, query: str) -> Answer:

@@ -77,10 +77,12 @@ class ServiceConfig:
     ``cache`` is how long an answer may be used again where there is no budget.
     ``age_variable`` binds in each row how old its remote part is, in seconds.
     ``allow`` false refuses the endpoint; declared for ``"*"``, all that are not declared themselves.
+    ``inner`` false refuses addresses that are not of the public internet (``background.addresses``).
     ``deadline`` is how long an evaluation waits for answers: by default 1 s with a budget, else 10 s.
     """
 
     allow: bool = True
+    inner: bool = True
     budget: Budget | None = None
     policy: PolicyName = PolicyName.AUTO
     change_interval: int | None = None
@@ -188,7 +190,9 @@ def hinted(endpoint: str, configs: Mapping[str, ServiceConfig]) -> tuple[str, Se
         return address, base
     pairs = parse_qsl(hint, keep_blank_values=True, strict_parsing=True) if hint else []
     told = config_of(dict(pairs), base)
-    return address, replace(told, allow=base.allow, budget=_stricter(base.budget, told.budget))
+    return address, replace(
+        told, allow=base.allow, inner=base.inner, budget=_stricter(base.budget, told.budget)
+    )
 
 
 def _stricter(declared: Budget | None, told: Budget | None) -> Budget | None:
