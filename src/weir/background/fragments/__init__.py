@@ -3,7 +3,6 @@
 from weir.background.fragments.clock import Clock, WallClock
 from weir.background.fragments.follow import follow, follow_async, result_lines, stream_lines
 from weir.background.fragments.limits import ClientLimits
-from weir.background.fragments.record import record
 from weir.background.fragments.streamer import Options, Update
 
 __all__ = [
@@ -14,7 +13,6 @@ __all__ = [
     "WallClock",
     "follow",
     "follow_async",
-    "record",
     "result_lines",
     "stream_lines",
 ]

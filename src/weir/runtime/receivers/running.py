@@ -14,11 +14,13 @@ from typing import Any
 
 from weir.errors import BacklogFull, UsageError
 from weir.runtime.receivers.base import Receiver
+from weir.runtime.receivers.fragments import FragmentsReceiver
 from weir.runtime.receivers.mqtt import MqttReceiver
 from weir.runtime.receivers.sse import SseReceiver
 from weir.runtime.receivers.tcp import TcpReceiver
 from weir.runtime.receivers.websocket import WebSocketReceiver
 from weir.runtime.sources.base import Place, Source
+from weir.runtime.sources.fragments import FragmentsSource
 from weir.runtime.sources.log import LogSource
 from weir.runtime.sources.log_writer import LogWriter, now
 from weir.runtime.sources.push import MqttSource, SseSource, TcpSource, WebSocketSource
@@ -28,6 +30,7 @@ CONNECTIONS: Mapping[type[Source], Callable[[Any, LogWriter], Receiver]] = {
     WebSocketSource: WebSocketReceiver,
     SseSource: SseReceiver,
     TcpSource: TcpReceiver,
+    FragmentsSource: FragmentsReceiver,
 }
 """The receiver of each kind of source that has one."""
 QUIET = 1.0

@@ -3,6 +3,7 @@
 mqtt://[user@]host[:port]/topic?option&…      mqtts:// with TLS
 ws://… wss://…                                options after #weir:
 sse+http://… sse+https://…                    options after #weir:
+fragments+http://… fragments+https://…        options after #weir:, query= is a CONSTRUCT
 tcp://host:port?option&…
 push:?option&…                                messages that the HTTP service takes
 """
@@ -17,6 +18,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from weir.errors import UsageError
 from weir.rdf.message_times import predicate_iri
 from weir.runtime.sources.base import Source
+from weir.runtime.sources.fragments import FragmentsSource
 from weir.runtime.sources.log import LogSource
 from weir.runtime.sources.push import MqttSource, PushSource, SseSource, TcpSource, WebSocketSource
 
@@ -61,6 +63,13 @@ def _sse(scheme: str, rest: str) -> Source:
     return _made(SseSource, _options(options), {"url": f"{scheme.removeprefix('sse+')}://{url}"})
 
 
+def _fragments(scheme: str, rest: str) -> Source:
+    url, _, options = rest.partition(MARK)
+    _refuse_password(rest.partition("/")[0])
+    given = {"url": f"{scheme.removeprefix('fragments+')}://{url}"}
+    return _made(FragmentsSource, _options(options), given)
+
+
 def _tcp(scheme: str, rest: str) -> Source:
     authority, _, query = rest.partition("?")
     user, host, port = _peer(authority.rstrip("/"))
@@ -76,6 +85,8 @@ _SCHEMES: Mapping[str, Callable[[str, str], Source]] = {
     "wss": _websocket,
     "sse+http": _sse,
     "sse+https": _sse,
+    "fragments+http": _fragments,
+    "fragments+https": _fragments,
     "tcp": _tcp,
 }
 
@@ -135,7 +146,14 @@ def _read(name: str, text: str, default: Any) -> Any:
         raise UsageError(f"not a value of the option {name}: {text!r}") from None
 
 
-PUSHED: tuple[type[LogSource], ...] = (LogSource, MqttSource, WebSocketSource, SseSource, TcpSource)
+PUSHED: tuple[type[LogSource], ...] = (
+    LogSource,
+    MqttSource,
+    WebSocketSource,
+    SseSource,
+    TcpSource,
+    FragmentsSource,
+)
 """All kinds that go through a durable log."""
 
 __all__ = ["ARRIVAL", "MARK", "PUSHED", "PushSource", "source_from"]
