@@ -5,6 +5,7 @@ Thousands of them on equal windows are evaluated together, whatever their shapes
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
 from weir.language import algebra as a
@@ -59,6 +60,17 @@ def conjunction(query: Query, *, bare_default: bool = True) -> Conjunction | str
     if len(named) > MAX_VARIABLES:
         return f"more than {MAX_VARIABLES} variables"
     return Conjunction(replace(window, name=""), triples, query.form.variables, distinct)
+
+
+def signature(query: Query) -> tuple[Hashable, ...] | None:
+    """The same for conjunctions that are equal but for names; None for other queries."""
+    found = conjunction(query)
+    if isinstance(found, str):
+        return None
+    known: dict[Variable, int] = {}
+    nodes = [node for t in found.patterns for node in (t.subject, t.predicate, t.object)]
+    marks = [known.setdefault(n, len(known)) if isinstance(n, Variable) else str(n) for n in nodes]
+    return found.window, *marks
 
 
 def _triples(

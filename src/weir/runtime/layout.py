@@ -1,7 +1,8 @@
 """Where queries go: which slot evaluates which, decided once at registration (DESIGN.md, "A group").
 
 Queries that read each other's output share a slot, and so do queries that call the same SERVICE endpoint,
-whose view and budget they share; the rest are spread over the slots by load.
+whose view and budget they share; so do conjunctions that are equal but for the names of their variables,
+which are evaluated once. The rest are spread over the slots by load.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from typing import Any
 
 from weir.background.service.config import HINT
 from weir.errors import UsageError
-from weir.language.algebra import Service
+from weir.language.algebra import BGP, Service
 from weir.language.query import Query
+from weir.plan.conjunctions import signature
 from weir.rdf.terms import IRI
 from weir.runtime.catalog import Catalog
 
@@ -26,6 +28,7 @@ def place(
     load = [0] * slots
     for slot in fixed.values():
         load[slot] += 1
+    twins = {mark: fixed[name] for name, query in known.items() if (mark := signature(query)) is not None}
     out: dict[str, int] = {}
     for component in _components(queries, known):
         homes = {fixed[name] for name in component if name in fixed}
@@ -35,9 +38,15 @@ def place(
                 f"{', '.join(repr(name) for name in new)} would chain queries that already run apart",
                 hint="register queries that read each other's output, or call one endpoint, together",
             )
+        mark = signature(queries[new[0]]) if len(component) == 1 else None
+        if mark in twins:
+            out[new[0]] = twins[mark]
+            continue
         slot = homes.pop() if homes else load.index(min(load))
         load[slot] += len(new)
         out |= dict.fromkeys(new, slot)
+        if mark is not None:
+            twins[mark] = slot
     return out
 
 
@@ -80,6 +89,8 @@ def _callers(queries: Mapping[str, Query]) -> dict[str, list[str]]:
 
 
 def _endpoints(node: Any) -> Iterator[str]:
+    if isinstance(node, BGP):
+        return
     if isinstance(node, Service) and isinstance(node.name, IRI):
         yield node.name.value.partition(HINT)[0]
     if isinstance(node, tuple):

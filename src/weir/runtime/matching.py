@@ -3,48 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from weir.kernel.matching.automaton import Matcher
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.ids import encode_texts
 from weir.rdf.messages import Messages, Terms
 from weir.rdf.terms import Term
-from weir.runtime.catalog import Catalog
+from weir.runtime.catalog import Catalog, Registration
 from weir.runtime.chains import parsed
 from weir.runtime.demand import Wanted, demands
 from weir.runtime.frames import Frame
 from weir.runtime.members import needs_every_text, share
 
 
-@dataclass(slots=True)
 class _Pool:
-    """Patterns with one share rule: the automaton of all, and the places whose texts each needs."""
+    """Patterns with one share rule: the automaton of all, and how many need the text of each place."""
 
-    matcher: Matcher = field(default_factory=Matcher)
-    texts: dict[int, list[bool]] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.matcher = Matcher()
+        self._needs = np.zeros((0, 4), np.int64)
 
-    def add(self, wanted: Iterable[Wanted], key: bytes) -> None:
-        """All patterns at once: thousands are encoded as one column."""
-        patterns = list(wanted)
-        terms = [term for p in patterns for term in (p.subject, p.predicate, p.object, p.graph)]
-        machines = self.matcher.add(_encode(terms, key).reshape(-1, 4))
-        for machine, pattern in zip(machines.tolist(), patterns, strict=True):
-            flags = self.texts.setdefault(machine, [False] * 4)
-            self.texts[machine] = [a or b for a, b in zip(flags, pattern.texts, strict=True)]
+    def add(self, patterns: NDArray[np.int64], texts: NDArray[np.int64]) -> Ids:
+        """The machines of patterns, one after the other; only their own states are touched."""
+        machines = self.matcher.add(patterns)
+        if self.matcher.bound > len(self._needs):
+            wider = np.zeros((2 * self.matcher.bound, 4), np.int64)
+            wider[: len(self._needs)] = self._needs
+            self._needs = wider
+        np.add.at(self._needs, machines, texts)
+        return machines
+
+    def drop(self, machines: Ids, texts: NDArray[np.int64]) -> None:
+        """Give back what ``add`` gave."""
+        np.subtract.at(self._needs, machines, texts)
+        self.matcher.drop(machines)
 
     def match(self, columns: tuple[Ids, Ids, Ids, Ids]) -> tuple[Ids, Ids]:
         return self.matcher.match(*columns)
 
-    def flags(self) -> np.ndarray:
-        table = np.zeros((self.matcher.bound, 4), np.bool_)
-        for machine, flags in self.texts.items():
-            table[machine] = flags
-        return table
+    def flags(self, machines: Ids) -> NDArray[np.bool_]:
+        """Which places of a match of each machine have to be there as texts."""
+        needed: NDArray[np.bool_] = self._needs[machines] > 0
+        return needed
+
+
+class _Part(NamedTuple):
+    """A registration's patterns in one pool, by its machines and the texts that each needs."""
+
+    slot: int
+    stream: str
+    share: int | None
+    machines: Ids
+    texts: NDArray[np.int64]
 
 
 def _encode(terms: Sequence[Term | None], key: bytes) -> Ids:
@@ -56,28 +71,60 @@ def _encode(terms: Sequence[Term | None], key: bytes) -> Ids:
 
 
 class MatchPlan:
-    """For each slot and stream, the pools of patterns by the place that splits them (None: not split)."""
+    """For each slot and stream, the pools of patterns by the place that splits them (None: not split).
+
+    ``follow`` brings it up to another catalog: queries that are in both are not touched.
+    """
 
     def __init__(self, catalog: Catalog, slots: int, key: bytes) -> None:
         self.slots = slots
         self.own: set[int] = set()
         self.active: list[int] = []
+        self._key = key
+        self._streams: tuple[str, ...] = tuple(catalog.streams)
         self._pools: dict[tuple[int, str], dict[int | None, _Pool]] = {}
-        streams = list(catalog.streams)
-        every: dict[tuple[int, str, int | None], list[Wanted]] = {}
-        for registration in catalog.queries.values():
-            query = parsed(registration.text, registration.dialect)
-            wanted = demands(
-                query, registration.over(streams), every_text=needs_every_text(registration.evaluator)
-            )
-            for slot in registration.slots:
-                self.own.add(slot)
-                for stream, patterns in wanted.items():
-                    every.setdefault((slot, stream, registration.share), []).extend(patterns)
-        for (slot, stream, split), found in every.items():
-            pools = self._pools.setdefault((slot, stream), {})
-            pools.setdefault(split, _Pool()).add(found, key)
+        self._known: dict[str, Registration] = {}
+        self._parts: dict[str, list[_Part]] = {}
+        self.follow(catalog)
+
+    def follow(self, catalog: Catalog) -> None:
+        """What comes joins the pools, what went leaves them."""
+        if tuple(catalog.streams) != self._streams:
+            self._streams = tuple(catalog.streams)
+            self._pools, self._known, self._parts = {}, {}, {}
+        gone = [name for name, known in self._known.items() if catalog.queries.get(name) != known]
+        for name in gone:
+            del self._known[name]
+            for part in self._parts.pop(name):
+                self._pools[part.slot, part.stream][part.share].drop(part.machines, part.texts)
+        new = [each for name, each in catalog.queries.items() if name not in self._known]
+        self._join(new)
+        self.own = {slot for each in catalog.queries.values() for slot in each.slots}
         self.serve(())
+
+    def _join(self, registrations: Sequence[Registration]) -> None:
+        """All at once: thousands of patterns are encoded as one column, and each pool is told once."""
+        owners: dict[tuple[int, str, int | None], list[tuple[str, int]]] = {}
+        wanted: dict[tuple[int, str, int | None], list[Wanted]] = {}
+        for each in registrations:
+            self._known[each.name], self._parts[each.name] = each, []
+            query, every = parsed(each.text, each.dialect), needs_every_text(each.evaluator)
+            for stream, patterns in demands(query, each.over(self._streams), every_text=every).items():
+                for slot in each.slots:
+                    place = (slot, stream, each.share)
+                    owners.setdefault(place, []).append((each.name, len(patterns)))
+                    wanted.setdefault(place, []).extend(patterns)
+        for place, found in wanted.items():
+            slot, stream, split = place
+            terms = [term for p in found for term in (p.subject, p.predicate, p.object, p.graph)]
+            texts = np.array([each.texts for each in found], np.int64).reshape(-1, 4)
+            pool = self._pools.setdefault((slot, stream), {}).setdefault(split, _Pool())
+            machines = pool.add(_encode(terms, self._key).reshape(-1, 4), texts)
+            first = 0
+            for name, count in owners[place]:
+                rows = slice(first, first + count)
+                self._parts[name].append(_Part(slot, stream, split, machines[rows], texts[rows]))
+                first += count
 
     def serve(self, leaving: Iterable[int]) -> None:
         """Frames go to slots with queries and to those that have to be told that they have none."""
@@ -104,7 +151,7 @@ class MatchPlan:
                 mine = share(columns[place][rows], self.slots) == slot
                 rows, machines = rows[mine], machines[mine]
             keep[rows] = True
-            flags = pool.flags()[machines]
+            flags = pool.flags(machines)
             for which, terms in enumerate(messages.columns):
                 needed[which][terms.codes[rows[flags[:, which]]]] = True
         kept = np.flatnonzero(keep)

@@ -72,7 +72,8 @@ def registered(
 ) -> list[Registration]:
     """The registrations of new queries beside those of ``catalog``; raises where they do not fit together.
 
-    ``streams`` are those with a source. The extracts of their graphs are written."""
+    ``streams`` are those with a source. The extracts of their graphs are written; queries that are evaluated
+    together read none."""
     known = queries_of(catalog.queries)
     new = {each.name: each.query for each in offers}
     refuse_bad_chains({**known, **new}, streams)
@@ -82,7 +83,7 @@ def registered(
     for each in offers:
         made = Registration(each.name, each.text, each.dialect, chosen[each.name], (slot[each.name],))
         made = replace(made, reads=reads(each.query, streams))
-        if curator is not None:
+        if curator is not None and made.evaluator != SHARED:
             graphs, updates = curator.extract(each.query, made.over(streams))
             made = replace(made, graphs=graphs, updates=updates)
         out.append(made)

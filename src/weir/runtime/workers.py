@@ -47,10 +47,11 @@ class Workplace:
     def match_plan(self, batch: int) -> MatchPlan:
         """The match step as of ``batch``."""
         catalog = self.catalog(batch)
-        known = None if self._plan is None else self._plan[0]
-        if self._plan is None or known is None or not known.reads_like(catalog):
-            plan = MatchPlan(catalog, self.checkpoint.slots, self.checkpoint.key)
-            self._plan = catalog, plan
+        if self._plan is None:
+            self._plan = catalog, MatchPlan(catalog, self.checkpoint.slots, self.checkpoint.key)
+        elif self._plan[0] is not catalog:
+            self._plan[1].follow(catalog)
+            self._plan = catalog, self._plan[1]
         self._plan[1].serve(catalog.leaving(batch))
         return self._plan[1]
 
