@@ -305,5 +305,6 @@ def translated(text: str) -> WeirError:
         primary, _, rest = found[2].strip().partition("\n")
         made: WeirError = kind(primary) if kind is errors.SyntaxError else kind(primary, detail=rest or None)
         return made
-    lines = [line for line in text.splitlines() if line.strip()]
+    cause = text.partition("\n=== Streaming Query ===")[0]
+    lines = [line for line in cause.splitlines() if line.strip()]
     return EvaluationError("the job failed in Spark", detail="\n".join(lines[-12:]))
