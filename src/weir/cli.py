@@ -17,11 +17,12 @@ from weir.background.fragments import follow as following
 from weir.background.graphs.library import Library
 from weir.background.graphs.remote import RemoteGraph, fetch, is_url, kept
 from weir.console import load_with_progress, summary
-from weir.engine import Engine, sink_for
+from weir.engine import Engine
 from weir.errors import CheckpointError, SyntaxError, TranslationError, UsageError, WeirError
 from weir.explain import analyze_text, explain_text
 from weir.language import parse
 from weir.language.translation import translate as translated
+from weir.runtime.sinks.making import FORMATS, sink_for
 
 app = typer.Typer(
     name="weir",
@@ -72,8 +73,10 @@ def run(
     ] = None,
     dialect: DialectOption = "auto",
     evaluator: Annotated[str, typer.Option(help="auto, interval or reference.")] = "auto",
-    format: Annotated[str, typer.Option(help="table, jsonl, csv or nquads.")] = "table",
-    out: Annotated[Path | None, typer.Option(help="A file for the results.", metavar="PATH")] = None,
+    format: Annotated[str, typer.Option(help=f"One of {', '.join(FORMATS)}.")] = "table",
+    out: Annotated[
+        Path | None, typer.Option(help="A file for the results; for parquet a folder.", metavar="PATH")
+    ] = None,
     checkpoint: Annotated[Path | None, typer.Option(help="A folder to resume from.", metavar="DIR")] = None,
     master: Annotated[str | None, typer.Option(help="The Spark master; all local cores by default.")] = None,
     dead_letters: Annotated[Path | None, typer.Option(help="Where bad lines go.", metavar="PATH")] = None,

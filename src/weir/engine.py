@@ -11,11 +11,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 from urllib.parse import parse_qsl
 
 from pyspark.sql import SparkSession
-from rich.console import Console
 
 from weir.background.graphs.library import Library
 from weir.background.graphs.remote import RemoteGraph
@@ -35,14 +34,10 @@ from weir.runtime.metrics import Metrics
 from weir.runtime.registering import Offer, offer, refuse_changes, registered
 from weir.runtime.session import open_session
 from weir.runtime.sinks.base import Sink
-from weir.runtime.sinks.lines import ExactFile, JsonLinesFile, JsonLinesOutput
-from weir.runtime.sinks.text import Render, TextSink, csv_text, nquads_text, table_text
+from weir.runtime.sinks.lines import JsonLinesFile
+from weir.runtime.sinks.making import SinkMaker
 from weir.runtime.sources import Source, path_source, source_from, source_of
 from weir.runtime.updates import Curator
-
-FORMATS = ("table", "jsonl", "csv", "nquads")
-SinkMaker = Callable[[Path], Sink]
-"""Makes a sink, given the folder for its log."""
 
 
 @dataclass(slots=True)
@@ -286,18 +281,3 @@ def _interruptible() -> Iterator[threading.Event]:
     finally:
         for number, handler in kept.items():
             signal.signal(number, handler)
-
-
-def sink_for(form: str, out: str | Path | None, stream: IO[bytes]) -> SinkMaker:
-    """The sink of a format: into the file ``out`` exactly once, or to ``stream``."""
-    if form not in FORMATS:
-        raise UsageError(f"unknown format {form!r}", hint=f"one of {', '.join(FORMATS)}")
-    path = None if out is None else Path(out).absolute()
-    if form == "jsonl":
-        if path is None:
-            return lambda logs: JsonLinesOutput(stream)
-        return lambda logs: JsonLinesFile(path, logs / "jsonl.log")
-    renders: dict[str, Render] = {"csv": csv_text, "nquads": nquads_text, "table": table_text(Console())}
-    if path is None:
-        return lambda logs: TextSink(renders[form], stream)
-    return lambda logs: TextSink(renders[form], ExactFile(path, logs / f"{form}.log"))

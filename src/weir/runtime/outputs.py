@@ -168,7 +168,8 @@ def read_answers(data: bytes) -> pa.RecordBatch:
 
 
 def text_columns(query: Query, answers: Answers, dictionary: Dictionary) -> dict[str, pa.Array]:
-    """``at`` and ``op``, then a column of canonical texts per variable (or per part of a triple)."""
+    """``at`` and ``op``, then a column of canonical texts per variable (or per part of a triple). Variables
+    that are themselves named ``at`` or ``op`` keep their question mark."""
     if isinstance(query.form, Select):
         names = [variable.name for variable in query.form.variables]
     elif isinstance(query.form, Ask):
@@ -179,14 +180,20 @@ def text_columns(query: Query, answers: Answers, dictionary: Dictionary) -> dict
     operator = pl.Series([query.semantics.r2s.value]).new_from_index(0, len(at))
     columns = {"at": pa.array(at), "op": operator.to_arrow().cast(pa.large_string())}
     for name in names:
-        columns[name] = _texts(answers.columns[name], dictionary)
+        columns[column_name(name)] = _texts(answers.columns[name], dictionary)
     if isinstance(query.form, Ask):
         columns["boolean"] = pa.array(np.where(answers.columns["boolean"] != 0, "true", "false"))
     elif names and not keeps_order(query):
-        texts = pl.select(pl.concat_str([pl.Series(columns[name]) for name in names], ignore_nulls=True))
+        every = [pl.Series(columns[column_name(name)]) for name in names]
+        texts = pl.select(pl.concat_str(every, ignore_nulls=True))
         order = pa.array(order_of_text(at, texts.to_series()))
         columns = {name: column.take(order) for name, column in columns.items()}
     return columns
+
+
+def column_name(variable: str) -> str:
+    """The column of a variable: its name, unless one in front of all variables has it."""
+    return f"?{variable}" if variable in ("at", "op") else variable
 
 
 def _texts(ids: Ids, dictionary: Dictionary) -> pa.Array:

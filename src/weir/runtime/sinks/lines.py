@@ -15,7 +15,8 @@ class ExactFile:
     """An append-only file with a log of (batch, length) beside the checkpoint.
 
     The log is written and synced after the data. On opening, the file is cut to the last length logged, so
-    what a crash left half-done is gone; a batch that the log already has is not written again.
+    what a crash left half-done is gone; a batch that the log already has is not written again. ``note`` is
+    what its writer wanted to remember with the last batch.
     """
 
     def __init__(self, path: Path, log: Path) -> None:
@@ -23,6 +24,11 @@ class ExactFile:
         self.log = log
         self._file: IO[bytes] | None = None
         self._last = -1
+        self.note = ""
+
+    def has(self, batch: int) -> bool:
+        """Whether the batch was written before."""
+        return batch <= self._last
 
     def open(self, *, lazy: bool = False) -> None:
         """Cut to what is known to be done; a lazy file is made when there is something to write."""
@@ -45,9 +51,9 @@ class ExactFile:
         self._file.truncate(length)
         self._file.seek(length)
 
-    def append(self, batch: int, data: bytes) -> bool:
-        """Write a batch and log it; False where it was written before."""
-        if batch <= self._last:
+    def append(self, batch: int, data: bytes, note: str = "") -> bool:
+        """Write a batch and log it; False where it was written before. A note is one line."""
+        if self.has(batch):
             return False
         if self._file is None:
             self._open(0)
@@ -56,10 +62,10 @@ class ExactFile:
         self._file.flush()
         os.fsync(self._file.fileno())
         with open(self.log, "ab") as log:
-            log.write(f"{batch} {self._file.tell()}\n".encode())
+            log.write(f"{batch} {self._file.tell()} {note}".rstrip().encode() + b"\n")
             log.flush()
             os.fsync(log.fileno())
-        self._last = batch
+        self._last, self.note = batch, note
         return True
 
     def close(self) -> None:
@@ -75,8 +81,8 @@ class ExactFile:
             os.truncate(self.log, whole)
         if not whole:
             return 0
-        batch, length = data[:whole].splitlines()[-1].split()
-        self._last = int(batch)
+        batch, length, *note = data[:whole].splitlines()[-1].split(maxsplit=2)
+        self._last, self.note = int(batch), b"".join(note).decode()
         return int(length)
 
 
