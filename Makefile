@@ -23,7 +23,7 @@ run: setup java
 	@$(BIN)/python -m weir demo
 
 test: setup java
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n 2
 
 check: setup
 	@$(BIN)/ruff check .

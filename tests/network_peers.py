@@ -94,7 +94,7 @@ def mosquitto_command() -> str:
     for command in (["install"], ["update"], ["install"]):
         extra = ["-y", "--no-install-recommends", "mosquitto"] if command == ["install"] else []
         run = subprocess.run(
-            ["apt-get", *command, *extra],
+            ["apt-get", "-o", "DPkg::Lock::Timeout=150", *command, *extra],
             env=environment,
             capture_output=True,
             text=True,
