@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import pyarrow as pa
+import pyspark
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
@@ -53,3 +56,17 @@ def test_hash_is_sparks_own(spark: SparkSession) -> None:
 @pytest.mark.parametrize("slots", [1, 2, 3, 8, 200])
 def test_every_slot_has_a_partition_of_its_own(slots: int) -> None:
     assert [spark_hash(key) % slots for key in slot_keys(slots)] == list(range(slots))
+
+
+@pytest.mark.spark
+def test_workers_import_the_compiled_pyspark_and_checkpoints_have_no_checksum_files(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    def where(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for _ in batches:
+            yield pa.record_batch([pa.array([pyspark.__file__])], names=["file"])
+
+    found = spark.range(1, numPartitions=1).mapInArrow(where, "file string").collect()
+    assert found[0][0] == pyspark.__file__ and ".zip" not in pyspark.__file__
+    spark.range(3).write.csv(str(tmp_path / "rows"))
+    assert not list(tmp_path.rglob("*.crc"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
 import shutil
@@ -13,11 +14,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from pyspark.find_spark_home import _find_spark_home
 from pyspark.sql import SparkSession
 
 from weir.errors import UsageError
 
 _STATE = "spark.sql.streaming.stateStore."
+EVOLUTION = "spark.sql.streaming.queryEvolution.enableSourceEvolution"
 
 
 class Setting(NamedTuple):
@@ -40,7 +43,7 @@ SETTINGS = (
         "a commit uploads what changed instead of whole SST files",
     ),
     Setting(
-        "spark.sql.streaming.queryEvolution.enableSourceEvolution",
+        EVOLUTION,
         "true",
         "sources are found by name, so that one can be added to a checkpoint",
     ),
@@ -57,6 +60,11 @@ SETTINGS = (
 """Can be set on a running session."""
 
 START_SETTINGS = (
+    Setting(
+        "spark.sql.streaming.checkpointFileManagerClass",
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
+        "the default one runs readlink eight times for each file that it renames into place",
+    ),
     Setting("spark.ui.enabled", "false", "no web server for a command that ends; Weir has its own metrics"),
     Setting("spark.python.daemon.module", "weir.runtime.daemon", "workers start with Weir imported"),
     Setting("spark.ui.showConsoleProgress", "false", "results own the terminal"),
@@ -99,21 +107,64 @@ def open_session(master: str | None = None, settings: Mapping[str, str] | None =
         builder = builder.config(setting.name, setting.value)
     for name, value in (settings or {}).items():
         builder = builder.config(name, value)
-    with _quiet() as log:
+    with _quiet() as log, _compiled_pyspark(master):
         try:
             session = builder.getOrCreate()
         except Exception as error:
             raise UsageError("Spark did not start", detail=_tail(log) or str(error)) from error
     session.sparkContext.setLogLevel("OFF")
+    _without_checksum_files(session)
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
     return session
 
 
-def apply_settings(session: SparkSession, slots: int) -> None:
-    """What a job needs, on a session that may be the user's."""
+def settle(session: SparkSession, slots: int) -> None:
+    """What any pipeline needs, on a session that may be the user's; how sources are named is left alone."""
     for setting in SETTINGS:
-        session.conf.set(setting.name, setting.value)
+        if setting.name != EVOLUTION:
+            session.conf.set(setting.name, setting.value)
     session.conf.set("spark.sql.shuffle.partitions", str(slots))
+
+
+@contextmanager
+def named_sources(session: SparkSession) -> Iterator[None]:
+    """Sources have names in here: outside, a session of the user's may have unnamed ones of its own."""
+    before = session.conf.get(EVOLUTION, "false")
+    session.conf.set(EVOLUTION, "true")
+    try:
+        yield
+    finally:
+        session.conf.set(EVOLUTION, before or "false")
+
+
+def _without_checksum_files(session: SparkSession) -> None:
+    """Hadoop would write a checksum file beside each file of a checkpoint, and run ``chmod`` on both."""
+    context = session.sparkContext
+    local = context._jvm.org.apache.hadoop.fs.FileSystem.getLocal(context._jsc.hadoopConfiguration())
+    local.setWriteChecksum(False)
+
+
+@contextmanager
+def _compiled_pyspark(master: str | None) -> Iterator[None]:
+    """Let local Python processes import the installed ``pyspark``, compiled, and not the zip of sources.
+
+    Spark puts ``SPARK_HOME/python/lib/pyspark.zip`` first on their path, and nothing imported from a zip is
+    compiled once and for all: each process, several per job, spends a second of processor time on it. So
+    Spark gets a home that is the installed one without that zip.
+    """
+    if "SPARK_HOME" in os.environ or not (master or "local").startswith("local"):
+        yield
+        return
+    home = Path(tempfile.mkdtemp(prefix="weir-spark-home-"))
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    for entry in Path(_find_spark_home()).iterdir():
+        if entry.name in ("bin", "conf", "jars", "sbin"):
+            (home / entry.name).symlink_to(entry, target_is_directory=True)
+    os.environ["SPARK_HOME"] = str(home)
+    try:
+        yield
+    finally:
+        del os.environ["SPARK_HOME"]
 
 
 @contextmanager
