@@ -19,7 +19,7 @@ from weir.server.fragments import Dataset, FragmentsApp
 SECOND = 1_000_000
 T0 = 1_700_000_000 * SECOND
 EX = "http://example.org/"
-EXAMPLES = int(os.environ.get("WEIR_EXAMPLES", "1"))
+EXAMPLES = max(1, int(float(os.environ.get("WEIR_EXAMPLES", "1"))))
 
 ANNOTATIONS = [Annotation(method, labeling) for method, labeling in product(Method, Labeling)]
 

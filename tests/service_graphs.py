@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from weir.background.service.graph import MaintenanceGraph
 from weir.rdf.columns import Ids
 
-EXAMPLES = int(os.environ.get("WEIR_EXAMPLES", "150"))
+EXAMPLES = max(1, int(150 * float(os.environ.get("WEIR_EXAMPLES", "1"))))
 bounded = settings(max_examples=EXAMPLES, deadline=None)
 seeds = st.integers(0, 2**32 - 1).map(np.random.default_rng)
 

@@ -6,7 +6,7 @@ import os
 
 from hypothesis import strategies as st
 
-SCALE = int(os.environ.get("WEIR_EXAMPLES", "1"))
+SCALE = max(1, int(float(os.environ.get("WEIR_EXAMPLES", "1"))))
 """Multiplies the number of examples of every property test."""
 
 VARIABLES = st.sampled_from(["?x", "?y", "?z", "$w", "?long_name1"])

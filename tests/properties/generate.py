@@ -359,7 +359,10 @@ class Patterns:
         ordered = rng.random() < 0.25 and bool(named)
         if ordered:
             keys_by = tuple(
-                a.OrderKey(rng.choice(named), rng.random() < 0.5) for _ in range(rng.randrange(1, 3))
+                a.OrderKey(
+                    self.expression(1) if rng.random() < 0.3 else rng.choice(named), rng.random() < 0.5
+                )
+                for _ in range(rng.randrange(1, 3))
             )
             inner = a.OrderBy(inner, keys_by)
         kept = tuple(rng.sample(named, rng.randrange(1, len(named) + 1))) if named else ()

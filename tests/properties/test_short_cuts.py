@@ -64,7 +64,7 @@ from weir.language.windows import (
 from weir.rdf.dictionary import Dictionary
 from weir.rdf.terms import IRI, Variable
 
-CASES = int(os.environ.get("WEIR_EXAMPLES", "40")) * 10
+CASES = int(400 * float(os.environ.get("WEIR_EXAMPLES", "1")))
 FIRST = int(os.environ.get("WEIR_SEED", "1")) * 1_000_000
 CHUNK = 50
 

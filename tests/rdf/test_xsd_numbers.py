@@ -35,7 +35,7 @@ from weir.rdf.xsd_numbers import (
     total,
 )
 
-EXAMPLES = int(os.environ.get("WEIR_EXAMPLES", "100"))
+EXAMPLES = max(1, int(100 * float(os.environ.get("WEIR_EXAMPLES", "1"))))
 INTEGER, DECIMAL, FLOAT, DOUBLE = NumericKind
 
 

@@ -21,7 +21,7 @@ from weir.rdf.xsd_times import (
     zone_text,
 )
 
-EXAMPLES = int(os.environ.get("WEIR_EXAMPLES", "100"))
+EXAMPLES = max(1, int(100 * float(os.environ.get("WEIR_EXAMPLES", "1"))))
 
 
 def moment(lexical: str, name: str = "dateTime") -> Moment:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from weir.errors import UsageError
 from weir.kernel.background import Background
 from weir.kernel.batch import Evaluator
-from weir.kernel.interval.compiler import NotCovered
 from weir.kernel.interval.evaluator import IntervalEvaluator
+from weir.kernel.interval.lacking import NotCovered
 from weir.kernel.reference.evaluator import ReferenceEvaluator
 from weir.kernel.reference.patterns import ServiceHook
 from weir.kernel.service import Services

@@ -13,7 +13,7 @@ from typing import Any
 
 from weir.errors import UsageError
 from weir.language import algebra as a
-from weir.language.expressions import And, Exists, Expression, Not
+from weir.language.expressions import Aggregate, And, Exists, Expression, Not
 from weir.plan.nodes import (
     UNIT,
     Bind,
@@ -107,10 +107,21 @@ class Builder:
                 return Table(tuple(variable.name for variable in variables), rows)
             case a.Group(inner, keys, aggregates):
                 plan = self.build(inner, source, outer)
-                named = tuple((variable.name, aggregate) for variable, aggregate in aggregates)
-                return Grouped(plan, tuple(key.name for key in keys), named)
+                named: list[tuple[str, Aggregate]] = []
+                for variable, aggregate in aggregates:
+                    operand = aggregate.operand
+                    if operand is not None:
+                        plan, operand = self._apart(plan, operand, ".operand.", source, outer)
+                        aggregate = replace(aggregate, operand=operand)
+                    named.append((variable.name, aggregate))
+                return Grouped(plan, tuple(key.name for key in keys), tuple(named))
             case a.OrderBy(inner, keys):
-                return Ordered(self.build(inner, source, outer), keys)
+                plan = self.build(inner, source, outer)
+                sorting: list[a.OrderKey] = []
+                for key in keys:
+                    plan, expression = self._apart(plan, key.expression, ".order.", source, outer)
+                    sorting.append(replace(key, expression=expression))
+                return Ordered(plan, tuple(sorting))
             case a.Project(inner, variables):
                 names = tuple(variable.name for variable in variables)
                 plan = self.build(inner, source, outer & frozenset(names))
@@ -123,6 +134,16 @@ class Builder:
                 return self.build(inner, source, outer)
             case a.Slice(inner, offset, limit):
                 return Sliced(self.build(inner, source, outer), offset, limit, is_ordered(inner))
+
+    def _apart(
+        self, plan: Plan, expression: Expression, name: str, source: Source, outer: frozenset[str]
+    ) -> tuple[Plan, Expression]:
+        """An expression with EXISTS becomes a variable that is bound below: only conditions and BIND decide
+        EXISTS. RAND and its like would draw differently there."""
+        if not has_exists(expression) or volatile(expression):
+            return plan, expression
+        name = f"{name}{next(self._numbers)}"
+        return Bind(plan, name, self.formula(expression, source, possible(plan), outer)), Variable(name)
 
     # GRAPH and WINDOW
 

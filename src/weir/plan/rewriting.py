@@ -57,4 +57,4 @@ def rebuilt(plan: Plan, change: Rule) -> Plan:
 def _formula(formula: Formula, change: Rule) -> Formula:
     if not formula.tests:
         return formula
-    return Formula(formula.expression, tuple(replace(test, plan=change(test.plan)) for test in formula.tests))
+    return replace(formula, tests=tuple(replace(test, plan=change(test.plan)) for test in formula.tests))

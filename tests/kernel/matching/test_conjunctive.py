@@ -23,7 +23,7 @@ from matching_kit import (
 )
 from weir.errors import UsageError
 from weir.kernel.batch import Slab
-from weir.kernel.interval.compiler import NotCovered
+from weir.kernel.interval.lacking import NotCovered
 from weir.kernel.matching import layout, resolve, speed
 from weir.kernel.matching.conjunctive import ConjunctiveSet
 from weir.language.algebra import TriplePattern

@@ -17,7 +17,7 @@ from weir.language import Query, parse
 from weir.rdf.dictionary import Dictionary
 from weir.rdf.terms import IRI, Literal
 
-EXAMPLES = int(os.environ.get("WEIR_EXAMPLES", "150"))
+EXAMPLES = int(150 * float(os.environ.get("WEIR_EXAMPLES", "1")))
 MS = 1_000
 
 WINDOWS = [

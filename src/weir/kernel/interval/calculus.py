@@ -52,8 +52,8 @@ class Operator(ABC):
         """All rows."""
 
     def changes(self) -> Relation:
-        """The rows that are not visible throughout."""
-        raise NotImplementedError(f"{type(self).__name__} is not linear")
+        """The rows that are not visible throughout; others do no harm, as they make no difference."""
+        return self.run()
 
     @abstractmethod
     def within(self, seed: Relation, key: str) -> Relation:
@@ -192,7 +192,8 @@ class Projection(Operator):
         return project(self.inner.changes(), self.variables)
 
     def within(self, seed: Relation, key: str) -> Relation:
-        inner = self.inner.within(seed.keep([key, *self.variables]), key)
+        graphs = [name for name in seed.columns if name.startswith(".each")]
+        inner = self.inner.within(seed.keep([key, *self.variables, *graphs]), key)
         return project(inner, (key, *self.variables))
 
 
@@ -217,7 +218,8 @@ class Distinct(Operator):
         return _first_of_equal(rows) if self.ordered else distinct(rows)
 
     def within(self, seed: Relation, key: str) -> Relation:
-        return distinct(self.inner.within(seed, key))
+        rows = self.inner.within(seed, key)
+        return _first_of_equal(rows) if self.ordered else distinct(rows)
 
 
 def _first_of_equal(relation: Relation) -> Relation:
@@ -344,7 +346,9 @@ class Ordering(Operator):
         return self.inner.required()
 
     def run(self) -> Relation:
-        rows = self.inner.run()
+        return self._sorted(self.inner.run())
+
+    def _sorted(self, rows: Relation) -> Relation:
         if len(rows) <= 1:
             return rows
         ranks: list[Ids] = []
@@ -355,13 +359,11 @@ class Ordering(Operator):
         return order(rows, ranks)
 
     def within(self, seed: Relation, key: str) -> Relation:
-        return self.inner.within(seed, key)
+        return self._sorted(self.inner.within(seed, key))
 
 
 class Slicing(Operator):
     """LIMIT and OFFSET; of the canonical order where there is no other."""
-
-    nests = False
 
     def __init__(
         self, inner: Operator, offset: int, limit: int | None, terms: Terms, *, ordered: bool
@@ -371,6 +373,7 @@ class Slicing(Operator):
         self.terms = terms
         self.ordered = ordered
         self.variables = inner.variables
+        self.nests = inner.nests
 
     @property
     def steady(self) -> bool:  # type: ignore[override]
@@ -380,14 +383,17 @@ class Slicing(Operator):
         return self.inner.required()
 
     def run(self) -> Relation:
-        rows = self.inner.run()
-        if not self.ordered and len(rows) > 1:
-            named = sorted(name for name in rows.columns if not name.startswith("."))
-            rows = order(rows, _canonical(rows, named, self.terms))
-        return slice(rows, self.offset, self.limit)
+        return slice(self._sorted(self.inner.run()), self.offset, self.limit)
+
+    def _sorted(self, rows: Relation) -> Relation:
+        if self.ordered or len(rows) <= 1:
+            return rows
+        named = sorted(name for name in rows.columns if not name.startswith("."))
+        return order(rows, _canonical(rows, named, self.terms))
 
     def within(self, seed: Relation, key: str) -> Relation:
-        raise NotImplementedError("LIMIT for given values of outer variables")
+        rows = self._sorted(self.inner.within(seed, key))
+        return slice(rows, self.offset, self.limit, by=rows.columns[key])
 
 
 def _canonical(rows: Relation, names: Sequence[str], terms: Terms) -> list[Ids]:

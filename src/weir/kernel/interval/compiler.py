@@ -8,7 +8,6 @@ from itertools import count
 
 import numpy as np
 
-from weir.errors import EvaluationError
 from weir.kernel.interval.calculus import (
     Binding,
     Distinct,
@@ -25,6 +24,7 @@ from weir.kernel.interval.expressions import Compiled, Terms, compile
 from weir.kernel.interval.inputs import Present
 from weir.kernel.interval.instants import HIGHEST, LOWEST, Instants
 from weir.kernel.interval.joining import Check, Difference, Joining, Marking, Optional, Probe
+from weir.kernel.interval.lacking import Lack, NotCovered
 from weir.kernel.interval.leaves import Leaves, Streams
 from weir.kernel.interval.operators import Measure
 from weir.kernel.interval.paths import ForEachGraph, PathSearch
@@ -65,10 +65,6 @@ from weir.rdf.terms import Variable
 
 VIEW_LIMIT = 4_000_000
 """Static parts whose join would have more rows are kept apart and joined when rows ask for it."""
-
-
-class NotCovered(EvaluationError):
-    """What ``interval`` lacks; ``auto`` falls back to the reference evaluator and gives this as reason."""
 
 
 class Compiler:
@@ -116,12 +112,12 @@ class Compiler:
             case Optionally(left, right, condition):
                 check = None if condition is None else self._check(condition, anonymous=True)
                 one, two = self.compile(left), self.compile(right)
-                nested = two.nests and not draws(right) and joinable(right, possible(left))
+                nested = two.nests and _probes(right) and joinable(right, possible(left))
                 return Optional(one, two, check, nested=nested)
             case Without(left, right):
                 one, two = self.compile(left), self.compile(right)
                 shared = tuple(sorted(certain(left) & certain(right)))
-                nested = bool(shared) and two.nests and not draws(right)
+                nested = bool(shared) and two.nests and _probes(right)
                 nested = nested and joinable(right, possible(left))
                 return Difference(one, two, shared if nested else None)
             case Either(parts):
@@ -214,7 +210,7 @@ class Compiler:
 
     def _need_services(self) -> None:
         if self.federation.services is None:
-            raise NotCovered("SERVICE without endpoints to call")
+            raise NotCovered(Lack.NO_ENDPOINTS)
 
     def _optional_service(self, plan: Optionally, service: Service) -> Operator:
         self._need_services()
@@ -230,10 +226,12 @@ class Compiler:
 
     def _probe(self, name: str, plan: Plan, outer: tuple[str, ...]) -> Probe:
         if draws(plan):
-            raise NotCovered("RAND, UUID or BNODE inside EXISTS")
+            raise NotCovered(Lack.DRAWS_IN_EXISTS)
         operator = self.compile(plan)
+        # The graph that an enclosing GRAPH ?g is at is an outer value like any other.
+        outer = (*outer, *sorted(graphs_of(plan)))
         if outer and not operator.nests:
-            raise NotCovered("LIMIT, GRAPH ?g or EXISTS in BIND inside an EXISTS that reads outer variables")
+            raise NotCovered(Lack.NESTED_SERVICE)
         return Probe(name, operator, outer or None)
 
     def expression(
@@ -257,7 +255,7 @@ class Compiler:
             # RAND and its like draw for the solution as it was before the whole run.
             bound = {each.variable for each in run}
             if any(bound & possible(test.plan) for each in run for test in each.formula.tests):
-                raise NotCovered("EXISTS on a variable bound beside RAND, UUID or BNODE")
+                raise NotCovered(Lack.DRAWS_BESIDE_EXISTS)
             return self._bound(operator, run)
         for each in run:
             operator = self._bound(operator, [each])
@@ -281,7 +279,7 @@ class Compiler:
                 column = operand.name
             elif operand is not None:
                 if has_exists(operand):
-                    raise NotCovered("EXISTS inside an aggregate")
+                    raise NotCovered(Lack.DRAWS_WITH_EXISTS)
                 column = f".operand{next(self._numbers)}"
                 bindings.append((column, self.expression(operand, name)))
             measures.append(Measure(name, aggregate, column))
@@ -295,7 +293,7 @@ class Compiler:
         bindings: list[tuple[str, Compiled]] = []
         for key in plan.keys:
             if has_exists(key.expression):
-                raise NotCovered("EXISTS inside ORDER BY")
+                raise NotCovered(Lack.DRAWS_WITH_EXISTS)
             if isinstance(key.expression, Variable):
                 keys.append((key, key.expression.name))
             else:
@@ -311,11 +309,11 @@ class Compiler:
 
     def _each(self, plan: Each) -> Operator:
         if draws(plan.plan):
-            raise NotCovered("RAND, UUID or BNODE inside GRAPH ?g")
+            raise NotCovered(Lack.DRAWS_IN_GRAPH)
         named = self.leaves.names(type(plan.source)(plan.source.window, Variable(plan.name)))
         inner = self.compile(plan.plan)
         if not inner.nests:
-            raise NotCovered("LIMIT or EXISTS in BIND inside GRAPH ?g")
+            raise NotCovered(Lack.NESTED_SERVICE)
         return ForEachGraph(named, inner, plan.name, plan.variable)
 
     # Static parts
@@ -348,6 +346,27 @@ def draws(plan: Plan) -> bool:
         volatile(formula.expression) or any(draws(test.plan) for test in formula.tests)
         for formula in formulas(plan)
     ) or any(draws(child) for child in children(plan))
+
+
+def _probes(plan: Plan) -> bool:
+    """Whether a plan evaluated for given rows costs about what it finds, and gives the same as a join."""
+    if isinstance(plan, Each | Sliced) or (isinstance(plan, Bind) and plan.formula.tests):
+        return False
+    return not draws(plan) and all(_probes(child) for child in children(plan))
+
+
+def graphs_of(plan: Plan) -> frozenset[str]:
+    """The marks of the enclosing ``GRAPH ?g`` whose graph a plan reads."""
+    found = {name for formula in formulas(plan) for test in formula.tests for name in graphs_of(test.plan)}
+    for child in children(plan):
+        found |= graphs_of(child)
+    if isinstance(plan, Match | Connect | Names | Each):
+        graph = plan.source.graph
+        if isinstance(graph, Variable) and graph.name.startswith(".each"):
+            found.add(graph.name)
+    if isinstance(plan, Each):
+        found.discard(plan.name)
+    return frozenset(found)
 
 
 def _is_ordered(plan: Plan) -> bool:

@@ -60,7 +60,7 @@ class Probe:
 class Check:
     """A condition: an expression whose EXISTS parts are decided by probes.
 
-    ``anonymous`` is for OPTIONAL, where RAND and its like do not tell solutions apart.
+    ``anonymous`` is for OPTIONAL, where equal solutions draw alike (RAND and its like).
     """
 
     name = "filter"
@@ -310,7 +310,7 @@ class Difference(Operator):
         found = matches(left, right)
         sharing = np.zeros(len(found), np.bool_)
         for name in left.columns:
-            if name != key and name in right.columns:
+            if name != key and not name.startswith(".") and name in right.columns:
                 sharing |= (left.columns[name][found.left] != 0) & (right.columns[name][found.right] != 0)
         owner: Ids = found.left[sharing]
         rest = uncovered(left.start, left.end, owner, found.start[sharing], found.end[sharing])
@@ -325,18 +325,26 @@ class Marking(Operator):
         self.bindings = tuple(bindings)
         self.variables = tuple(dict.fromkeys((*inner.variables, *(name for name, _ in bindings))))
 
+        self.nests = inner.nests
+
     @property
     def steady(self) -> bool:  # type: ignore[override]
         return self.inner.steady and all(check.steady for _, check in self.bindings)
 
     def run(self) -> Relation:
-        rows = self.inner.run()
+        return self._marked(self.inner.run()).keep(self.variables)
+
+    def _marked(self, rows: Relation) -> Relation:
         for _, check in self.bindings:
             rows = check.marked(rows)
         compiled = [(name, check.compiled) for name, check in self.bindings]
-        return extend_by(rows, compiled, self.bindings[0][1].around()).keep(self.variables)
+        return extend_by(rows, compiled, self.bindings[0][1].around())
 
     def within(self, seed: Relation, key: str) -> Relation:
-        raise NotImplementedError("EXISTS in BIND for given values of outer variables")
-
-    nests = False
+        rows = self.inner.within(seed, key)
+        names = [name for name, _ in self.bindings]
+        outer = [name for name in seed.columns if name not in rows.columns and name not in names]
+        known = join(rows, seed.keep([key, *outer])) if outer else rows
+        found = self._marked(known).keep([*rows.columns, *names])
+        fixed = [name for name in names if name in seed.columns]
+        return join(found, seed.keep([key, *fixed])) if fixed else found

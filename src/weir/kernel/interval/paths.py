@@ -9,12 +9,13 @@ import numpy as np
 from weir.kernel.interval.calculus import Operator, seeded
 from weir.kernel.interval.inputs import Input, Present
 from weir.kernel.interval.leaves import EVERYTHING, Leaves
-from weir.kernel.interval.operators import PathFinder, Slot, Triples, union
+from weir.kernel.interval.operators import PathFinder, Slot, Triples, join, union
 from weir.kernel.interval.relation import Relation
 from weir.kernel.interval.views import StaticInput
 from weir.plan.nodes import Connect, Source
 from weir.plan.substitution import may_be_empty
 from weir.plan.variables import possible
+from weir.rdf.columns import Ids
 from weir.rdf.terms import IRI, Variable
 
 _GRAPH = "graph"
@@ -58,22 +59,21 @@ class PathSearch(Operator):
 
     def within(self, seed: Relation, key: str) -> Relation:
         rows = self._content()
-        if self._each is not None:
-            return self._in_graphs(rows, seed, key)
+        if self._each is None:
+            return self._seeded(rows, seed, key)
+        found: list[Relation] = [Relation.empty((key, *self.variables))]
+        for name in np.unique(seed.columns[self._each]).tolist():
+            here = rows.take(np.flatnonzero(rows.columns[_GRAPH] == name))
+            mine = seed.take(np.flatnonzero(seed.columns[self._each] == name))
+            found.append(self._seeded(here, mine, key))
+        return union(*found)
+
+    def _seeded(self, rows: Relation, seed: Relation, key: str) -> Relation:
         known = [name for name in self.variables if name in seed.columns]
         if not known or not may_be_empty(self.plan.path):
-            return seeded(self.run(), seed, key)
+            return seeded(self._find(rows, *self._ends), seed, key)
         # A path of length zero also connects a term that the graph does not have: it must be put in.
         return self._one_by_one(rows, seed, key)
-
-    def _in_graphs(self, rows: Relation, seed: Relation, key: str) -> Relation:
-        """For each graph name in turn; the seed's numbers are the names."""
-        found: list[Relation] = [Relation.empty((key, *self.variables))]
-        for name in np.unique(seed.columns[key]).tolist():
-            here = rows.take(np.flatnonzero(rows.columns[_GRAPH] == name))
-            pairs = self._find(here, *self._ends)
-            found.append(pairs.having(key, np.full(len(pairs), name, np.int64)))
-        return seeded(union(*found), seed, key)
 
     def _one_by_one(self, rows: Relation, seed: Relation, key: str) -> Relation:
         found: list[Relation] = [Relation.empty((key, *self.variables))]
@@ -92,8 +92,6 @@ class PathSearch(Operator):
 class ForEachGraph(Operator):
     """``GRAPH ?g { … }``: the inner pattern for each graph name, carried along as the column ``name``."""
 
-    nests = False
-
     def __init__(self, names: Callable[[], Input], inner: Operator, name: str, variable: str) -> None:
         self.names = names
         self.inner = inner
@@ -101,6 +99,7 @@ class ForEachGraph(Operator):
         self.variable = variable
         self.variables = tuple(dict.fromkeys((*inner.variables, variable)))
         self.variables = tuple(each for each in self.variables if each != name)
+        self.nests = inner.nests
 
     @property
     def steady(self) -> bool:  # type: ignore[override]
@@ -111,13 +110,25 @@ class ForEachGraph(Operator):
         if not len(seed):
             return Relation.empty(self.variables)
         rows = self.inner.within(seed, self.name)
-        graph = rows.columns[self.name]
+        return self._agreeing(rows, rows.columns[self.name]).keep(self.variables)
+
+    def _agreeing(self, rows: Relation, graph: Ids) -> Relation:
+        """The rows with their graph as the variable, without those that bind it to another."""
         bound = rows.columns.get(self.variable)
         if bound is not None:
-            rows = rows.take(np.flatnonzero((bound == graph) | (bound == 0)))
-            graph = rows.columns[self.name]
-        rows = rows.having(self.variable, graph)
-        return rows.keep(self.variables)
+            good = np.flatnonzero((bound == graph) | (bound == 0))
+            rows, graph = rows.take(good), graph[good]
+        return rows.having(self.variable, graph)
 
     def within(self, seed: Relation, key: str) -> Relation:
-        raise NotImplementedError("GRAPH ?g for given values of outer variables")
+        pairs = join(seed, self.names().relation())
+        if self.variable in seed.columns:
+            named = pairs.columns[self.variable]
+            pairs = pairs.take(np.flatnonzero((named == 0) | (named == pairs.columns[self.name])))
+        if not len(pairs):
+            return Relation.empty((key, *self.variables))
+        row = f"{self.name}.row"
+        rows = self.inner.within(pairs.having(row, np.arange(1, len(pairs) + 1)), row)
+        pair = rows.columns[row] - 1
+        rows = rows.having(key, pairs.columns[key][pair])
+        return self._agreeing(rows, pairs.columns[self.name][pair]).keep([key, *self.variables])

@@ -15,6 +15,7 @@ from weir.errors import EvaluationError
 from weir.kernel.interval.calculus import Operator
 from weir.kernel.interval.inputs import Present
 from weir.kernel.interval.joining import Check
+from weir.kernel.interval.lacking import Lack, NotCovered
 from weir.kernel.interval.operators import join, left_join, union
 from weir.kernel.interval.relation import Relation
 from weir.kernel.service import ServiceCall, Services
@@ -88,7 +89,7 @@ class Federated(Operator):
         return left_join(left, found, None if self.check is None else self.check.keep)
 
     def within(self, seed: Relation, key: str) -> Relation:
-        raise NotImplementedError("SERVICE for given values of outer variables")
+        raise NotCovered(Lack.NESTED_SERVICE)
 
     def _remote(self, left: Relation) -> Relation:
         at = self.present.at

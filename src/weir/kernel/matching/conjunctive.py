@@ -18,9 +18,9 @@ from weir.kernel.batch import Slab
 from weir.kernel.interval.arrivals import Arrivals, Ready, Single
 from weir.kernel.interval.buffer import Buffer
 from weir.kernel.interval.clock import Clock
-from weir.kernel.interval.compiler import NotCovered
 from weir.kernel.interval.instants import HIGHEST, LOWEST, Instants
 from weir.kernel.interval.keys import codes
+from weir.kernel.interval.lacking import NotCovered
 from weir.kernel.interval.leaves import Streams
 from weir.kernel.interval.operators import distinct, expand
 from weir.kernel.interval.r2s import sent

@@ -62,14 +62,14 @@ def filter_by(
 ) -> Relation:
     """The rows, or pieces of them, for which the condition is true.
 
-    ``anonymous`` is for the condition of OPTIONAL: its draws do not tell solutions apart.
+    ``anonymous`` is for the condition of OPTIONAL: equal solutions draw alike.
     """
     if condition.plain:
         return keep_rows(relation, condition.mask(relation))
     names = relation.variables
     if condition.volatile:
         relation = each_index(relation) if anonymous else _identified(relation)
-        ids = _draw(relation, condition, None if anonymous else _named(names), around)
+        ids = _draw(relation, condition, _named(names), around)
         return keep_rows(relation, effective(ids, condition.terms) == TRUE).keep(names)
     relation = _cut(relation, condition, around)
     return keep_rows(relation, condition.mask(relation)).keep(names)
@@ -85,7 +85,7 @@ def extend_by(
     """A run of BINDs, in order: each solution with each variable bound to its value, unbound on error.
 
     The run matters to RAND and its like: all of it draws for the solution as it was before; ``anonymous``
-    is for the keys of ORDER BY, whose draws do not tell solutions apart.
+    is for the keys of ORDER BY, where equal solutions draw alike.
     """
     names = relation.variables
     base = _named(names)
@@ -93,7 +93,7 @@ def extend_by(
         relation = each_index(relation) if anonymous else _identified(relation)
     for name, compiled in bindings:
         if compiled.volatile:
-            ids = _draw(relation, compiled, None if anonymous else base, around)
+            ids = _draw(relation, compiled, base, around)
         elif compiled.plain:
             ids = compiled.ids(relation)
         else:
@@ -201,22 +201,22 @@ def _identified(relation: Relation) -> Relation:
     return relation.having(_OCCURRENCE, occurrence)
 
 
-def _draw(relation: Relation, compiled: Compiled, base: Sequence[str] | None, around: Surroundings) -> Ids:
+def _draw(relation: Relation, compiled: Compiled, base: Sequence[str], around: Surroundings) -> Ids:
     """The scalar way for every row: the draws of a solution depend on all of it, and on the time.
 
-    ``base`` names the variables that tell solutions apart; None draws alike for all solutions of a time.
+    ``base`` names the variables that tell solutions apart; equal ones are told apart by their occurrence,
+    where that is a column.
     """
     terms, context = compiled.terms, replace(around.context)
-    wanted = compiled.variables.union(base or ())
+    wanted = compiled.variables.union(base)
     columns = {name: ids.tolist() for name, ids in relation.columns.items() if name in wanted}
-    occurrence = relation.columns[_OCCURRENCE].tolist() if base is not None else []
+    occurrence = relation.columns[_OCCURRENCE].tolist() if _OCCURRENCE in relation.columns else None
     results = []
     for row, index in enumerate(relation.start.tolist()):
         solution = {name: terms.term(ids[row]) for name, ids in columns.items() if ids[row]}
-        identity = ""
-        if base is not None:
-            before = {name: solution[name] for name in base if name in solution}
-            identity = f"{solution_text(before)} #{occurrence[row]}"
+        identity = solution_text({name: solution[name] for name in base if name in solution})
+        if occurrence is not None:
+            identity += f" #{occurrence[row]}"
         context.now = int(around.times[index])
         context.draws = Draws(f"{around.query} {context.now} {identity}", compiled.place)
         context.timestamp = partial(_time_of, around, index, terms)

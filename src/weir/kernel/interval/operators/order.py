@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from weir.kernel.interval.keys import codes
 from weir.kernel.interval.operators.coverage import Pieces, uncovered, unite
 from weir.kernel.interval.operators.sweep import Sweep
 from weir.kernel.interval.relation import Relation
@@ -29,16 +30,17 @@ def order(relation: Relation, ranks: Sequence[Ids]) -> Relation:
     return relation.take(np.lexsort(tuple(reversed(ranks))))
 
 
-def slice(relation: Relation, offset: int, limit: int | None) -> Relation:
-    """At each index the rows from place ``offset`` on, at most ``limit``, of an ordered relation."""
+def slice(relation: Relation, offset: int, limit: int | None, by: Ids | None = None) -> Relation:
+    """At each index the rows from place ``offset`` on, at most ``limit``, of an ordered relation; of each
+    number in ``by`` apart, if that is given."""
     rows = len(relation)
     if limit == 0 or rows <= offset:
         return relation.take(np.empty(0, np.int64))
     if not offset and (limit is None or rows <= limit):
         return relation
-    nothing = np.zeros(rows, np.int64)
-    sweep = Sweep(nothing, relation.start, relation.end)
-    first, last = sweep.ranges(nothing, relation.start, relation.end)
+    group = np.zeros(rows, np.int64) if by is None else codes([by], rows)[0]
+    sweep = Sweep(group, relation.start, relation.end)
+    first, last = sweep.ranges(group, relation.start, relation.end)
     upto = None if limit is None else offset + limit
     if upto is not None and upto * _PEEL * (rows + sweep.segments) < int((last - first).sum()):
         row, segment = _peeled(sweep, first, last, offset, upto)
