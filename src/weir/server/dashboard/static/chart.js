@@ -27,8 +27,8 @@ export class Chart {
     this.value = null;
     this.key = null;
     this.tools.replaceChildren();
-    this.host.replaceChildren(h("p", { class: "empty" },
-      query ? "A chart appears where a variable is numeric." : "No query is selected."));
+    this.host.replaceChildren(h("p", { class: "empty" }, !query ? "No query is selected."
+      : query.numeric?.length ? "Numbers are drawn here as they come." : "A chart appears where a variable is numeric."));
     if (query?.numeric?.length) this.choose(query.numeric, query.variables ?? []);
   }
 

@@ -4,7 +4,7 @@ import { Problem, post } from "./api.js";
 import { byId, h } from "./dom.js";
 import { notice } from "./dialogs.js";
 import { Editor } from "./editor.js";
-import { ensureStream, openExamples } from "./examples.js";
+import { ensureStream, openExamples, run } from "./examples.js";
 import { tail } from "./format.js";
 import { DIALECTS } from "./queries.js";
 import { attempt } from "./streams.js";
@@ -48,10 +48,13 @@ export class Compose {
   }
 
   examples() {
-    openExamples({ onOpen: ({ text, dialect }) => this.open(text, dialect), onStarted: (id, { text, dialect }) => {
-      this.dialect = dialect;
-      this.editor.text = text;
-      this.onRegistered(id);
+    const take = ({ text, dialect }) => { this.dialect = dialect; this.editor.text = text; };
+    openExamples({ onOpen: ({ text, dialect }) => this.open(text, dialect), onRun: async (example) => {
+      take(example);
+      this.busy(true);
+      const id = await run(example);
+      this.busy(false);
+      if (id !== null) this.onRegistered(id);
     } });
   }
 
@@ -106,8 +109,9 @@ export class Compose {
 
   async run() {
     const text = this.editor.text;
-    if (!text.trim()) return;
+    if (!text.trim() || byId("run").disabled) return;
     const name = byId("query-name").value.trim();
+    this.busy(true);
     try {
       const made = await post("api/queries", { text, dialect: this.dialect, ...(name ? { name } : {}) });
       this.say(null, { dialect: made.dialect });
@@ -118,7 +122,16 @@ export class Compose {
       if (!(error instanceof Problem)) throw error;
       this.say(error);
       if (error.line) this.editor.reveal();
+    } finally {
+      this.busy(false);
     }
+  }
+
+  // A query begins with the next batch of the engine, which may take a moment.
+  busy(waiting) {
+    const run = byId("run");
+    run.disabled = waiting;
+    run.textContent = waiting ? "Starting…" : "Run";
   }
 
   async addStream(iri) {

@@ -8,7 +8,7 @@ import { DIALECTS } from "./queries.js";
 
 let known = null;
 
-export async function openExamples({ onOpen, onStarted }) {
+export async function openExamples({ onOpen, onRun }) {
   try {
     known ??= (await get("api/examples")).examples;
   } catch (error) {
@@ -22,19 +22,21 @@ export async function openExamples({ onOpen, onStarted }) {
     h("div", { class: "example-actions" },
       h("button", { type: "button", class: "quiet", onclick: () => { dialog.close(); onOpen(example); } }, "Open in the editor"),
       h("button", { type: "button", class: "primary", "aria-label": `Run ${example.title}`,
-        onclick: () => { dialog.close(); run(example, onStarted); } }, "Run"))))), { wide: true });
+        onclick: () => { dialog.close(); onRun(example); } }, "Run"))))), { wide: true });
 }
 
-// Streams that exist and a query that runs already are taken as they are: an example can be run again.
-export async function run(example, onStarted) {
+// The id of the example's query, or null where it failed and the reader was told why. Streams that exist and a
+// query that runs already are taken as they are: an example can be run again.
+export async function run(example) {
   try {
     const ids = [];
     for (const stream of example.streams ?? []) ids.push(await ensureStream(typeof stream === "string" ? stream : stream.iri));
     const id = await ensureQuery(example);
     if (example.sample && ids.length) startFeed(ids[0], example.sample, (error) => notice(error.sentence ?? String(error), { bad: true }));
-    onStarted(id, example);
+    return id;
   } catch (error) {
     notice(error instanceof Problem ? error.sentence : String(error), { bad: true });
+    return null;
   }
 }
 

@@ -203,6 +203,7 @@ function bounds(window, now) {
   else if (kind === "elements") window.open = past.at(-width)?.at ?? past[0]?.at ?? now;
   else if (kind === "triples") window.open = latest(past, width)?.at ?? now;
   else if (Number.isFinite(window.open)) return;
+  else if (kind === "range") window.open = now - width;
   else window.open = -Infinity;
   window.close = now + 1;
 }
