@@ -10,7 +10,7 @@ from __future__ import annotations
 import gzip
 import mmap
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,8 @@ class Part:
 
     ``end`` None is the file's end, for files whose length is not that of their content (gzip).
     ``final`` says that the lane ends with this part; a part without a path is nothing but that.
-    ``log`` says that the file is a segment of a durable log, whose lanes stand in it.
+    ``log`` says that the file is a segment of a durable log, whose lanes stand in it; with ``kafka``, its
+    source and partition, start and end are offsets.
 
     Files of a ``format`` other than ``tnq`` are read whole: a part may have the next files of its lane
     ``also``. ``time`` is the predicate that states their messages' times, ``unit`` what is one message.
@@ -46,6 +47,7 @@ class Part:
     end: int | None = None
     final: bool = False
     log: bool = False
+    kafka: Mapping[str, Any] | None = None
     format: str = "tnq"
     time: str | None = None
     unit: str = "auto"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -12,6 +13,8 @@ from weir.runtime.frames import Frame
 from weir.runtime.partitioning import slot_keys
 from weir.runtime.parts import Part
 from weir.runtime.reading import FILE_SHIFT, read_messages
+from weir.runtime.sources.kafka import POSITION_SHIFT
+from weir.runtime.sources.kafka_reading import read_kafka_part
 from weir.runtime.sources.log_reading import read_log_part
 from weir.runtime.workers import Workplace, current_batch, workplace
 
@@ -29,7 +32,7 @@ def parts_to_frames(folder: str) -> Callable[[Iterable[pa.RecordBatch]], Iterato
         for rows in batches:
             for text in rows.column(0).to_pylist():
                 for slot, frame in part_frames(place, batch, Part(**json.loads(text))):
-                    yield _row(keys[slot], frame)
+                    yield frame_row(keys[slot], frame)
 
     return run
 
@@ -38,6 +41,9 @@ def part_frames(place: Workplace, batch: int, part: Part) -> Iterator[tuple[int,
     """What each slot gets of a part."""
     if part.log:
         yield from _log_frames(place, batch, part)
+        return
+    if part.kafka is not None:
+        yield from _kafka_frames(place, batch, part)
         return
     plan = place.match_plan(batch)
     position = part.number << FILE_SHIFT
@@ -53,6 +59,25 @@ def part_frames(place: Workplace, batch: int, part: Part) -> Iterator[tuple[int,
     first = int(messages.position[0]) if len(messages.position) else position
     for slot in plan.active:
         yield slot, plan.frame(slot, part.stream, part.lane, messages, first, ended=part.final, side=side)
+        side = {}
+
+
+def _kafka_frames(place: Workplace, batch: int, part: Part) -> Iterator[tuple[int, Frame]]:
+    """What each slot gets of a range of offsets; a heartbeat says how far the lane is in any case."""
+    assert part.kafka is not None
+    plan = place.match_plan(batch)
+    messages, size = read_kafka_part(part, place.checkpoint.key)
+    side: dict[str, Any] = {"triples": len(messages.message), "bytes": size}
+    if messages.rejected:
+        source = f"{part.kafka['topic']}/{part.lane}"
+        side["rejected"] = [
+            {"stream": part.stream, "source": source, "reason": item.reason, "text": item.text}
+            for item in messages.rejected
+        ]
+    beat = part.kafka["beat"]
+    for slot in plan.active:
+        frame = plan.frame(slot, part.stream, part.lane, messages, part.start << POSITION_SHIFT, side=side)
+        yield slot, frame if beat is None else replace(frame, high=beat)
         side = {}
 
 
@@ -75,6 +100,7 @@ def _log_frames(place: Workplace, batch: int, part: Part) -> Iterator[tuple[int,
             side = {}
 
 
-def _row(key: int, frame: Frame) -> pa.RecordBatch:
+def frame_row(key: int, frame: Frame) -> pa.RecordBatch:
+    """A frame for the slot with this key, as the shuffle takes it."""
     columns = [pa.array([key], pa.int64()), pa.array([frame.to_bytes()], pa.binary())]
     return pa.record_batch(columns, schema=_FRAME_ARROW)

@@ -8,6 +8,7 @@ from typing import Any
 from weir.runtime.sources.addresses import PUSHED, source_from
 from weir.runtime.sources.base import Feed, Place, Reached, Source
 from weir.runtime.sources.files import FileSource
+from weir.runtime.sources.kafka import KafkaSource
 from weir.runtime.sources.log import LogSource
 from weir.runtime.sources.log_writer import LogWriter
 from weir.runtime.sources.paths import path_source
@@ -17,6 +18,7 @@ __all__ = [
     "KINDS",
     "Feed",
     "FileSource",
+    "KafkaSource",
     "LogSource",
     "LogWriter",
     "Place",
@@ -30,6 +32,7 @@ __all__ = [
 
 KINDS: Mapping[str, Callable[..., Source]] = {
     FileSource.kind: FileSource,
+    KafkaSource.kind: KafkaSource,
     ReplaySource.kind: ReplaySource,
     **{each.kind: each for each in PUSHED},
 }

@@ -4,6 +4,7 @@ mqtt://[user@]host[:port]/topic?option&…      mqtts:// with TLS
 ws://… wss://…                                options after #weir:
 sse+http://… sse+https://…                    options after #weir:
 fragments+http://… fragments+https://…        options after #weir:, query= is a CONSTRUCT
+kafka://host:port[,host:port]/topic?option&…
 tcp://host:port?option&…
 push:?option&…                                messages that the HTTP service takes
 """
@@ -19,6 +20,7 @@ from weir.errors import UsageError
 from weir.rdf.message_times import predicate_iri
 from weir.runtime.sources.base import Source
 from weir.runtime.sources.fragments import FragmentsSource
+from weir.runtime.sources.kafka import KafkaSource
 from weir.runtime.sources.log import LogSource
 from weir.runtime.sources.push import MqttSource, PushSource, SseSource, TcpSource, WebSocketSource
 
@@ -45,7 +47,7 @@ def source_from(text: str) -> Source | None:
 def _mqtt(scheme: str, rest: str) -> Source:
     authority, _, tail = rest.partition("/")
     topic, _, query = tail.partition("?")
-    user, host, port = _peer(authority)
+    user, host, port = peer_of(authority)
     tls = scheme == "mqtts"
     given = {"host": host, "port": port or (8883 if tls else 1883), "topic": unquote(topic)}
     return _made(MqttSource, _options(query), {**given, "user": user, "tls": tls})
@@ -72,10 +74,18 @@ def _fragments(scheme: str, rest: str) -> Source:
 
 def _tcp(scheme: str, rest: str) -> Source:
     authority, _, query = rest.partition("?")
-    user, host, port = _peer(authority.rstrip("/"))
+    user, host, port = peer_of(authority.rstrip("/"))
     if port is None or user:
         raise UsageError(f"not a TCP address: tcp://{rest}", hint="tcp://host:port")
     return _made(TcpSource, _options(query), {"host": host, "port": port})
+
+
+def _kafka(scheme: str, rest: str) -> Source:
+    servers, _, tail = rest.partition("/")
+    topic, _, query = tail.partition("?")
+    for server in servers.split(","):
+        peer_of(server)
+    return _made(KafkaSource, _options(query), {"servers": servers, "topic": unquote(topic)})
 
 
 _SCHEMES: Mapping[str, Callable[[str, str], Source]] = {
@@ -88,10 +98,12 @@ _SCHEMES: Mapping[str, Callable[[str, str], Source]] = {
     "fragments+http": _fragments,
     "fragments+https": _fragments,
     "tcp": _tcp,
+    "kafka": _kafka,
 }
 
 
-def _peer(authority: str) -> tuple[str, str, int | None]:
+def peer_of(authority: str) -> tuple[str, str, int | None]:
+    """User, host and port of ``[user@]host[:port]``; a password is refused."""
     _refuse_password(authority)
     try:
         parts = urlsplit(f"//{authority}")
@@ -119,7 +131,7 @@ def _options(text: str) -> dict[str, str]:
     return dict(pairs)
 
 
-def _made(kind: type[LogSource], options: dict[str, str], given: dict[str, Any]) -> Source:
+def _made(kind: type[LogSource | KafkaSource], options: dict[str, str], given: dict[str, Any]) -> Source:
     """The source with its options, each read as its default is."""
     known = {field.name: field for field in dataclasses.fields(kind)}
     values = dict(given)
