@@ -19,9 +19,10 @@ from weir.background.graphs.remote import RemoteGraph, fetch, is_url, kept
 from weir.console import load_with_progress, summary
 from weir.engine import Engine
 from weir.errors import CheckpointError, SyntaxError, TranslationError, UsageError, WeirError
-from weir.explain import analyze_text, explain_text
+from weir.explain import analyze_text, explain_set_text, explain_text
 from weir.language import parse
 from weir.language.translation import translate as translated
+from weir.plan.querysets import parse_queries
 from weir.runtime.sinks.making import FORMATS, sink_for
 
 app = typer.Typer(
@@ -96,7 +97,9 @@ def run(
         for endpoint in service or ():
             engine.service(endpoint)
         for path in queries:
-            engine.register(_read(path), name=path.stem, dialect=dialect, evaluator=evaluator, file=str(path))
+            engine.register_all(
+                _read(path), name=path.stem, dialect=dialect, evaluator=evaluator, file=str(path)
+            )
         letters = dead_letters or _beside(out, checkpoint)
         metrics = engine.run(
             sinks=[sink_for(format, out, sys.stdout.buffer)],
@@ -124,8 +127,11 @@ def load(
 
 @app.command()
 def explain(
-    query: QueryFile,
+    query: QueryFiles,
     dialect: DialectOption = "auto",
+    every: Annotated[
+        bool, typer.Option("--all", help="What all queries together share: states, templates.")
+    ] = False,
     analyze: Annotated[
         bool, typer.Option("--analyze", help="Also run it on the given files, and count what was done.")
     ] = False,
@@ -139,9 +145,21 @@ def explain(
         list[Path] | None, typer.Option(help="With --analyze: the default graph.", metavar="FILE")
     ] = None,
 ) -> None:
-    """Show every stage of a query, and how it would run; with --analyze, how it did."""
+    """Show every stage of a query, and how it would run; with --analyze, how it did.
+
+    With --all, show what the queries of all files have in common instead.
+    """
     with reported():
-        parsed = parse(_read(query), dialect=dialect, file=str(query))
+        found = [parse_queries(_read(path), path.stem, dialect, str(path)) for path in query]
+        if every:
+            names = [name for each in found for name in each]
+            if len(set(names)) < len(names):
+                raise UsageError("two queries have the same name", hint="give them names by REGISTER")
+            typer.echo(explain_set_text({name: one for each in found for name, one in each.items()}))
+            return
+        if len(found) > 1 or len(found[0]) > 1:
+            raise UsageError("explain shows one query", hint="with --all it shows a whole set")
+        (parsed,) = found[0].values()
         typer.echo(explain_text(parsed))
         if analyze:
             library = Library()

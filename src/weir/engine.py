@@ -21,6 +21,7 @@ from weir.background.graphs.remote import RemoteGraph
 from weir.background.service.config import HINT, config_of, hinted
 from weir.errors import UsageError
 from weir.language import Query
+from weir.plan.querysets import parse_queries
 from weir.rdf.dictionary import Dictionary
 from weir.runtime.catalog import Catalog, GraphEntry, ServiceEntry, StreamEntry, entry_of
 from weir.runtime.chains import refuse_bad_chains
@@ -128,6 +129,24 @@ class Engine:
         made = offer(text, self._queries, name=name, dialect=dialect, evaluator=evaluator, file=file)
         self._queries[made.name] = made
         return made.query
+
+    def register_all(
+        self,
+        text: str,
+        *,
+        name: str = "query",
+        dialect: str = "auto",
+        evaluator: str = "auto",
+        file: str | None = None,
+    ) -> list[str]:
+        """The queries of a text in which lines of three hyphens part them; their names.
+
+        A query that is not REGISTERed is called ``name``, with a number where there are several.
+        """
+        found = parse_queries(text, name, dialect, file)
+        for own, query in found.items():
+            self.register(query.text, name=own, dialect=dialect, evaluator=evaluator, file=file)
+        return list(found)
 
     def run(
         self,

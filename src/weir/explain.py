@@ -13,11 +13,15 @@ from weir.background.service.resolver import ServiceResolver
 from weir.kernel.background import Background
 from weir.kernel.batch import Batch, Slab
 from weir.kernel.evaluator import choose_evaluator
+from weir.kernel.matching.explain import explain_all
+from weir.kernel.matching.shared import SharedEvaluator
 from weir.language.explain import stages
 from weir.language.query import Query
+from weir.plan.templates import instance
 from weir.rdf.dictionary import Dictionary
 from weir.rdf.lines import parse_lines
 from weir.runtime.demand import Wanted, demands
+from weir.runtime.sharing import MANY, why_alone
 
 
 def explain_text(query: Query) -> str:
@@ -27,6 +31,28 @@ def explain_text(query: Query) -> str:
     parts.append(f"== evaluator ==\n{_evaluator(query)}")
     parts.append(f"== streams ==\n{_streams(query)}")
     return "\n\n".join(parts)
+
+
+def explain_set_text(queries: Mapping[str, Query]) -> str:
+    """A whole query set: what its queries have in common, and which of them a job evaluates together."""
+    streams = tuple(dict.fromkeys(s for q in queries.values() for s in q.streams if isinstance(s, str)))
+    shared = SharedEvaluator(Background(), Dictionary(), streams=streams)
+    calling = {name for name, query in queries.items() if why_alone(query) is not None and _calls(query)}
+    shared.add({name: query for name, query in queries.items() if name not in calling})
+    alone = {name: why_alone(query) for name, query in queries.items()}
+    together = sum(reason is None for reason in alone.values())
+    lines = [explain_all(shared), "in a job"]
+    if together >= MANY:
+        lines.append(f"  {together} queries share one evaluator per slot")
+    elif together:
+        lines.append(f"  {together} could share an evaluator: from {MANY} queries on they do")
+    lines += [f"  {name} by itself: {reason}" for name, reason in alone.items() if reason is not None]
+    return "\n".join(lines)
+
+
+def _calls(query: Query) -> bool:
+    """Whether it asks endpoints, without which it has no evaluator."""
+    return instance(query) == "SERVICE"
 
 
 def _evaluator(query: Query) -> str:

@@ -38,3 +38,8 @@ def test_commands():
 def test_what_is_no_command(line):
     with pytest.raises(weir.UsageError):
         parse_command(line)
+
+
+def test_the_only_query_of_a_text_has_its_name():
+    assert list(parse_queries(TWO, "rules")) == ["rules"]
+    assert list(parse_queries(f"---\n{TWO}\n---\n", "rules")) == ["rules"]

@@ -36,14 +36,19 @@ class Drop:
 Command: TypeAlias = Register | Drop
 
 
-def parse_queries(text: str, name: str = "query", dialect: str = "auto") -> dict[str, Query]:
-    """The queries of a text by name; errors count lines from the top of the whole text."""
+def parse_queries(
+    text: str, name: str = "query", dialect: str = "auto", file: str | None = None
+) -> dict[str, Query]:
+    """The queries of a text by name; errors count lines from the top of the whole text. The only query of a
+    text is called by the text's name alone."""
     found: dict[str, Query] = {}
     line = 0
-    for number, part in enumerate(_PARTING.split(text), 1):
-        if part.strip():
-            query = _parsed(part, line, text, name, dialect)
-            own = query.output or f"{name}-{number}"
+    parts = _PARTING.split(text)
+    single = sum(bool(part.strip()) for part in parts) == 1
+    for number, part in enumerate(parts, 1):
+        if part.strip() or len(parts) == 1:
+            query = _parsed(part, line, text, file or name, dialect)
+            own = query.output or (name if single else f"{name}-{number}")
             if own in found:
                 raise UsageError(f"two queries are called {own!r}", detail=f"the second is number {number}")
             found[own] = query
@@ -51,7 +56,7 @@ def parse_queries(text: str, name: str = "query", dialect: str = "auto") -> dict
     return found
 
 
-def _parsed(part: str, line: int, text: str, name: str, dialect: str) -> Query:
+def _parsed(part: str, line: int, text: str, file: str, dialect: str) -> Query:
     try:
         return parse(part, dialect=dialect)
     except SyntaxError as error:
@@ -60,7 +65,7 @@ def _parsed(part: str, line: int, text: str, name: str, dialect: str) -> Query:
             line=error.line + line,
             column=error.column,
             source=text,
-            file=error.file or name,
+            file=error.file or file,
             hint=error.hint,
         ) from None
 

@@ -19,7 +19,7 @@ from weir.kernel.matching.conjunctive import ConjunctiveSet
 from weir.kernel.matching.shared import SharedAnswers, SharedEvaluator, SlabOf
 from weir.language.query import Query
 from weir.language.windows import TickKind
-from weir.plan.conjunctions import Conjunction, conjunction
+from weir.plan.conjunctions import conjunction
 from weir.rdf.columns import Ids
 from weir.rdf.dictionary import Dictionary
 from weir.runtime.demand import Reading
@@ -32,14 +32,21 @@ MANY = 16
 
 
 def shareable(query: Query) -> bool:
-    """Whether a query may be evaluated with others: it sees nothing but one named window, batch by batch."""
+    """Whether a query may be evaluated with others."""
+    return why_alone(query) is None
+
+
+def why_alone(query: Query) -> str | None:
+    """Why a query cannot be evaluated with others, None where it can: it then sees nothing but one named
+    window, batch by batch."""
     found = conjunction(query)
-    return (
-        isinstance(found, Conjunction)
-        and not found.window.in_default
-        and found.window.semantics.tick.kind is TickKind.BATCH
-        and ConjunctiveSet.covers(found.window)
-    )
+    if isinstance(found, str):
+        return found
+    if found.window.in_default:
+        return "its patterns may match static triples"
+    if found.window.semantics.tick.kind is not TickKind.BATCH:
+        return "it is evaluated at every message"
+    return None if ConjunctiveSet.covers(found.window) else "its window goes back in time"
 
 
 class Hub:
