@@ -13,34 +13,12 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from cli_kit import COUNTS, FLOOR, REACHES, detected, weir
+from cli_kit import weir
+from fault_kit import ARGUMENTS, wait_for_growth, write_input
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 KILLS = int(os.environ.get("WEIR_KILLS", "2"))
 FILES = 24
-ARGUMENTS = [
-    *("counts.rq", "reaches.rq", "--stream", "rfid=stream", "--graph", "floorplan=floor.ttl"),
-    *("--files-per-batch", "1", "--format", "jsonl"),
-]
-
-
-def write_input(folder: Path) -> None:
-    """Three detections a millisecond in bursts, 24 files; some lines are garbage, some messages late."""
-    dice = random.Random(5)
-    (folder / "counts.rq").write_text(COUNTS.replace("STEP PT1S", "STEP PT1S LATENESS PT0.1S"))
-    (folder / "reaches.rq").write_text(REACHES)
-    (folder / "floor.ttl").write_text(FLOOR)
-    (folder / "stream").mkdir()
-    for number in range(FILES):
-        lines = []
-        for i in range(40):
-            time_ = 400 * number + 10 * i
-            lines.append(detected(time_, dice.randrange(9), 1 + dice.randrange(3)))
-            if dice.random() < 0.05:
-                lines.append("garbage\n")
-            if dice.random() < 0.05 and number:
-                lines.append(detected(time_ - 350, 99, 1))
-        (folder / "stream" / f"{number:03d}.tnq").write_text("".join(lines))
 
 
 def start(folder: Path, out: str) -> subprocess.Popen[bytes]:
@@ -54,15 +32,6 @@ def start(folder: Path, out: str) -> subprocess.Popen[bytes]:
     )
 
 
-def wait_for_growth(process: subprocess.Popen[bytes], path: Path, size: int, limit: float = 300.0) -> None:
-    """Until the output has grown past ``size`` or the process is done."""
-    deadline = time.monotonic() + limit
-    while process.poll() is None and time.monotonic() < deadline:
-        if path.exists() and path.stat().st_size > size:
-            return
-        time.sleep(0.02)
-
-
 def test_the_output_after_kills_is_that_of_an_undisturbed_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spark: SparkSession
 ) -> None:
@@ -70,7 +39,7 @@ def test_the_output_after_kills_is_that_of_an_undisturbed_run(
     print(f"WEIR_SEED={seed}")
     dice = random.Random(seed)
     monkeypatch.chdir(tmp_path)
-    write_input(tmp_path)
+    write_input(tmp_path, FILES)
     undisturbed = weir("run", *ARGUMENTS, "--out", "whole.jsonl")
     assert undisturbed.exit_code == 0, undisturbed.stderr
     assert f"{FILES} batches" in undisturbed.stderr

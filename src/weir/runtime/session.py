@@ -18,6 +18,7 @@ from pyspark.find_spark_home import _find_spark_home
 from pyspark.sql import SparkSession
 
 from weir.errors import UsageError
+from weir.runtime.shipping import await_executors, package_zip
 
 _STATE = "spark.sql.streaming.stateStore."
 EVOLUTION = "spark.sql.streaming.queryEvolution.enableSourceEvolution"
@@ -66,7 +67,6 @@ START_SETTINGS = (
         "the default one runs readlink eight times for each file that it renames into place",
     ),
     Setting("spark.ui.enabled", "false", "no web server for a command that ends; Weir has its own metrics"),
-    Setting("spark.python.daemon.module", "weir.runtime.daemon", "workers start with Weir imported"),
     Setting("spark.ui.showConsoleProgress", "false", "results own the terminal"),
     Setting("spark.sql.session.timeZone", "UTC", "event time is UTC"),
     Setting(
@@ -76,6 +76,11 @@ START_SETTINGS = (
     ),
 )
 """Only for a session that Weir starts."""
+
+LOCAL_SETTINGS = (
+    Setting("spark.python.daemon.module", "weir.runtime.daemon", "workers start with Weir imported"),
+)
+"""Only where the workers are on this host: elsewhere Weir is not there before the first task brings it."""
 
 
 def check_java() -> None:
@@ -92,7 +97,11 @@ def check_java() -> None:
 
 
 def open_session(master: str | None = None, settings: Mapping[str, str] | None = None) -> SparkSession:
-    """The active session where there is one, else a new one on ``master`` (all local cores by default)."""
+    """The active session where there is one, else a new one on ``master`` (all local cores by default).
+
+    On a cluster Weir's own code is shipped to the executors. Under ``spark-submit`` the master is the one
+    given to it, unless ``master`` says otherwise.
+    """
     active = SparkSession.getActiveSession()
     if active is not None:
         return active
@@ -102,18 +111,27 @@ def open_session(master: str | None = None, settings: Mapping[str, str] | None =
     # A task is one core's work: libraries inside it must not start a thread per core of their own.
     for name in ("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "ARROW_NUM_THREADS"):
         os.environ.setdefault(name, "1")
-    builder = SparkSession.builder.appName("weir").master(master or "local[*]")
-    for setting in (*SETTINGS, *START_SETTINGS):
+    submitted = "PYSPARK_GATEWAY_PORT" in os.environ
+    builder = SparkSession.builder.appName("weir")
+    if master is not None or not submitted:
+        builder = builder.master(master or "local[*]")
+    local = not submitted and (master or "local").startswith("local")
+    for setting in (*SETTINGS, *START_SETTINGS, *(LOCAL_SETTINGS if local else ())):
         builder = builder.config(setting.name, setting.value)
     for name, value in (settings or {}).items():
         builder = builder.config(name, value)
-    with _quiet() as log, _compiled_pyspark(master):
+    with _quiet() as log, _compiled_pyspark(local):
         try:
             session = builder.getOrCreate()
         except Exception as error:
             raise UsageError("Spark did not start", detail=_tail(log) or str(error)) from error
     session.sparkContext.setLogLevel("OFF")
     _without_checksum_files(session)
+    if not session.sparkContext.master.startswith("local"):
+        folder = tempfile.mkdtemp(prefix="weir-package-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        session.sparkContext.addPyFile(str(package_zip(Path(folder))))
+        await_executors(session)
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
     return session
 
@@ -145,14 +163,14 @@ def _without_checksum_files(session: SparkSession) -> None:
 
 
 @contextmanager
-def _compiled_pyspark(master: str | None) -> Iterator[None]:
+def _compiled_pyspark(local: bool) -> Iterator[None]:
     """Let local Python processes import the installed ``pyspark``, compiled, and not the zip of sources.
 
     Spark puts ``SPARK_HOME/python/lib/pyspark.zip`` first on their path, and nothing imported from a zip is
     compiled once and for all: each process, several per job, spends a second of processor time on it. So
     Spark gets a home that is the installed one without that zip.
     """
-    if "SPARK_HOME" in os.environ or not (master or "local").startswith("local"):
+    if "SPARK_HOME" in os.environ or not local:
         yield
         return
     home = Path(tempfile.mkdtemp(prefix="weir-spark-home-"))
