@@ -229,7 +229,9 @@ class Compiler:
             raise NotCovered(Lack.DRAWS_IN_EXISTS)
         operator = self.compile(plan)
         # The graph that an enclosing GRAPH ?g is at is an outer value like any other.
-        outer = (*outer, *sorted(graphs_of(plan)))
+        graphs = graphs_of(plan)
+        if graphs:
+            outer = (*(outer or sorted(possible(plan))), *sorted(graphs))
         if outer and not operator.nests:
             raise NotCovered(Lack.NESTED_SERVICE)
         return Probe(name, operator, outer or None)
