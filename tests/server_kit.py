@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pyarrow as pa
@@ -78,3 +82,65 @@ class Server:
         except subprocess.TimeoutExpired:
             self.kill()
         self.process = None
+
+
+def until(condition: Callable[[], object], patience: float = 60) -> None:
+    """Wait until something holds."""
+    end = time.monotonic() + patience
+    while not condition():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.05)
+
+
+class Subscriber:
+    """Follows the events of a query in a thread; comes back after a break, from where it was."""
+
+    def __init__(self, base: str, query: str, *, start: int | None = None, last: int | None = None) -> None:
+        self.address = f"{base}/api/queries/{query}/results"
+        self.start = start
+        self.last = last
+        self.seen: list[dict[str, Any]] = []
+        self.missed = 0
+        self.connections = 0
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> Subscriber:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stopped.set()
+        self._thread.join(10)
+
+    def _run(self) -> None:
+        while not self._stopped.is_set():
+            try:
+                self._follow()
+            except httpx.TransportError:
+                time.sleep(0.2)
+
+    def _follow(self) -> None:
+        headers = {"accept": "text/event-stream"}
+        if self.last is not None:
+            headers["last-event-id"] = str(self.last)
+        params = {} if self.start is None else {"from": self.start}
+        timeout = httpx.Timeout(5, read=2)
+        with httpx.stream("GET", self.address, params=params, headers=headers, timeout=timeout) as response:
+            if response.status_code != 200:
+                time.sleep(0.2)
+                return
+            self.connections += 1
+            event = ""
+            with contextlib.suppress(httpx.ReadTimeout):
+                for line in response.iter_lines():
+                    if self._stopped.is_set():
+                        return
+                    event = line[7:] if line.startswith("event: ") else event if line else ""
+                    if line.startswith("data: "):
+                        told = json.loads(line[6:])
+                        if event == "missed":
+                            self.missed += told["missed"]
+                        elif not event:
+                            self.seen.append(told)
+                            self.last = told["position"]

@@ -88,7 +88,7 @@ async def update_graphs(service: Here, request: Request, at: When = None) -> Any
     """SPARQL Update: INSERT DATA and DELETE DATA. It triggers no evaluation by itself."""
     _expect(request, "application/sparql-update")
     text = _text(await request.body())
-    return Updated(update=await run_in_threadpool(service.job.update, text, _moment(at)))
+    return Updated(update=await run_in_threadpool(service.running.update, text, _moment(at)))
 
 
 @router.post(
@@ -122,7 +122,7 @@ async def clear_graph(service: Here, id: Id) -> Any:
     if id not in known:
         raise Problem(404, "there is no such graph", f"none has the id {id!r}")
     old = await run_in_threadpool(_whole, service, known[id])
-    return Updated(update=await run_in_threadpool(service.job.graphs.replace, Background(), old))
+    return Updated(update=await run_in_threadpool(service.running.graphs.replace, Background(), old))
 
 
 def _load(
@@ -143,13 +143,13 @@ def _load(
                 415, f"unknown type of graphs: {media_type[:80] or 'none'}", f"known: {', '.join(TYPES)}"
             )
         if not whole:
-            return int(service.job.insert(graph, path, _moment(at)))
+            return int(service.running.insert(graph, path, _moment(at)))
         curator = service.job.graphs.curator
         assert curator is not None
         with service.job.graphs.lock:
             new = curator.file(graph, path)
             old = _whole(service, graph)
-            return int(service.job.graphs.replace(minus(new, old), minus(old, new)))
+            return int(service.running.graphs.replace(minus(new, old), minus(old, new)))
 
 
 def _whole(service: Service, graph: str | None) -> Background:

@@ -79,6 +79,13 @@ class Service:
         return self._job
 
     @property
+    def running(self) -> Job:
+        """The job for changes, which it takes only while it runs."""
+        if not self.job.active:
+            raise Problem(503, "the job is being started again", self.failure, headers={"Retry-After": "5"})
+        return self.job
+
+    @property
     def healthy(self) -> bool:
         return self._job is not None and self._job.active
 
@@ -177,7 +184,7 @@ class Service:
         values = {"id": chosen, "created": _now(), "lateness": lateness, "auto": heartbeat == "auto"}
         self.memory.put("streams", iri, values)
         try:
-            self.job.add_stream(
+            self.running.add_stream(
                 iri, LogSource(time=predicate, heartbeat="off" if heartbeat == "auto" else heartbeat)
             )
         except WeirError:
@@ -191,7 +198,7 @@ class Service:
         """One stream less; refused while a query reads it."""
         found = self.stream(id)
         try:
-            self.job.drop_stream(found.iri)
+            self.running.drop_stream(found.iri)
         except UsageError as error:
             raise Problem(409, error.primary, error.detail, hint=error.hint) from None
         self.flows.pop(found.iri, None)
@@ -245,7 +252,7 @@ class Service:
         chosen = query.output or name
         if chosen is not None and any(each.name == chosen for each in known):
             raise Problem(409, f"there is a query named {chosen!r} already")
-        made: str = self.job.register(text, name=name, dialect=dialect, evaluator=evaluator)
+        made: str = self.running.register(text, name=name, dialect=dialect, evaluator=evaluator)
         self.memory.put("queries", made, {"since": _now()})
         return self.query(made)
 
@@ -253,7 +260,7 @@ class Service:
         """One query less, and its results."""
         name = self.query(id).name
         try:
-            self.job.drop(name)
+            self.running.drop(name)
         except UsageError as error:
             raise Problem(409, error.primary, error.detail, hint=error.hint) from None
         self.reasons.pop(name, None)
@@ -265,7 +272,7 @@ class Service:
     def pause(self, id: str, reason: str | None = None) -> QueryInfo:
         name = self.query(id).name
         try:
-            self.job.pause(name)
+            self.running.pause(name)
         except UsageError as error:
             raise Problem(409, error.primary, error.detail, hint=error.hint) from None
         if reason:
@@ -274,7 +281,7 @@ class Service:
 
     def resume(self, id: str) -> QueryInfo:
         name = self.query(id).name
-        self.job.resume(name)
+        self.running.resume(name)
         self.reasons.pop(name, None)
         return self.query(name)
 
