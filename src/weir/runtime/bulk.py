@@ -19,7 +19,7 @@ from weir.language.query import Query
 from weir.rdf.columns import Ids
 from weir.rdf.dictionary import Dictionary
 from weir.rdf.terms import parse_term
-from weir.runtime.results import compact, json_term, order_of_text
+from weir.runtime.results import column_name, compact, json_term, order_of_text
 from weir.runtime.texts import StreamTexts
 
 MOST = 200_000
@@ -82,7 +82,7 @@ class BulkTexts:
         together; queries of one table select variables of the same names."""
         for signature, names in self._blocks():
             rows, counts = self._rows(names)
-            found = {name: self._column(self._texts, column, rows) for name, column in signature}
+            found = {column_name(name): self._column(self._texts, column, rows) for name, column in signature}
             order = self._order(rows, counts, _joined(list(found.values()), len(rows), ""))
             query = np.repeat(np.arange(len(names)), counts)
             operators = pl.Series([self._voices[name].operator for name in names])

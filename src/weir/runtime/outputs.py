@@ -26,7 +26,7 @@ from weir.runtime.bulk import BulkTexts, Voice
 from weir.runtime.compact import COMPACT, Compact
 from weir.runtime.frames import Frame
 from weir.runtime.group import Answered, Group, Step, Together
-from weir.runtime.results import json_lines, keeps_order, order_of_text, timestamp
+from weir.runtime.results import column_name, json_lines, keeps_order, order_of_text, timestamp
 
 OUTPUT_SCHEMA = "kind string, name string, slot bigint, data binary"
 
@@ -189,11 +189,6 @@ def text_columns(query: Query, answers: Answers, dictionary: Dictionary) -> dict
         order = pa.array(order_of_text(at, texts.to_series()))
         columns = {name: column.take(order) for name, column in columns.items()}
     return columns
-
-
-def column_name(variable: str) -> str:
-    """The column of a variable: its name, unless one in front of all variables has it."""
-    return f"?{variable}" if variable in ("at", "op") else variable
 
 
 def _texts(ids: Ids, dictionary: Dictionary) -> pa.Array:

@@ -41,6 +41,11 @@ def timestamp(microseconds: int) -> str:
     return civil_text(microseconds, 3) + "Z"
 
 
+def column_name(variable: str) -> str:
+    """The column of a variable: its name, unless one in front of all variables has it."""
+    return f"?{variable}" if variable in ("at", "op") else variable
+
+
 def json_term(term: Term) -> dict[str, str]:
     """A term in SPARQL 1.1 Query Results JSON."""
     if isinstance(term, IRI):

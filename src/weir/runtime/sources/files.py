@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -266,9 +267,11 @@ class FileFeed:
         if self._files and not self.source.watch:
             return
         known = {listed.path for listed in self._files}
-        new = [
-            Listed(str(path), path.stat().st_size) for path in self.source.listing() if str(path) not in known
-        ]
+        new = []
+        for path in self.source.listing():
+            with suppress(FileNotFoundError):
+                if str(path) not in known:
+                    new.append(Listed(str(path), path.stat().st_size))
         if new:
             self._append(new)
 
