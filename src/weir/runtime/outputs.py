@@ -115,7 +115,9 @@ def _metrics(group: Group, step: Step, frames: Iterable[Frame]) -> dict[str, Any
 
 def _told(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """The counters of an evaluator, the rows of its leaves, and the routes that it takes most."""
-    told = {name: value for name, value in statistics.items() if isinstance(value, (int, float))}
+    told: dict[str, Any] = {
+        name: value for name, value in statistics.items() if isinstance(value, (int, float))
+    }
     leaves, views, routes = (statistics.get(name, {}) for name in ("leaves", "views", "routes"))
     if leaves or views:
         told["leaves"] = {**dict(list(leaves.items())[:_LEAVES]), **dict(list(views.items())[:_LEAVES])}
