@@ -53,3 +53,18 @@ def test_table_1_of_cqels_row_by_row(evaluator: str, cut: list[int], workers: in
         ("1970-01-01T00:00:00.002Z", "I", [reaches(1, 2)]),
         ("1970-01-01T00:00:00.003Z", "I", [reaches(2, 3)]),
     ]
+
+
+@pytest.mark.parametrize("evaluator", ["reference", "interval"])
+@pytest.mark.parametrize("restarts", [False, True])
+def test_the_end_after_a_heartbeat_reports_the_window_that_is_open(evaluator: str, restarts: bool) -> None:
+    """Messages at 1 s and 2 s, a heartbeat just after, then the end: [2 s, 3 s) is still to be reported."""
+    query = """REGISTER RSTREAM <q> AS SELECT ?s FROM NAMED WINDOW <w> ON <s> [RANGE PT1S STEP PT1S]
+    WHERE { WINDOW <w> { ?s <urn:p> ?o } }"""
+    scenario = Scenario(query, evaluator=evaluator, restarts=restarts)
+    lane = scenario.lane("s")
+    lane.put("1000\t<urn:1> <urn:p> <urn:o> .\n2000\t<urn:2> <urn:p> <urn:o> .\n2001\t\n")
+    found = scenario.batch()
+    lane.end()
+    found += scenario.batch()
+    assert [line["bindings"]["s"]["value"] for line in found] == ["urn:1", "urn:2"]

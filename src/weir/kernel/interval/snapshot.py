@@ -132,7 +132,7 @@ def dump_core(streams: Streams, clock: Clock, through: int | None, ended: bool) 
         "cursor": _place(clock.cursor),
         "last": None if clock.last is None else _place(clock.last),
         "windows": {name: [each.first, *each.base] for name, each in streams.windows.items()},
-        "streams": {name: [each.total, each.late] for name, each in streams.arrivals.items()},
+        "streams": {name: [each.total, each.late, each.last] for name, each in streams.arrivals.items()},
     }
     for arrivals in streams.arrivals.values():
         _write(body, [getattr(arrivals.pending, column) for column in _MESSAGES])
@@ -172,7 +172,7 @@ def load_core(
             "the state belongs to another query", hint="restore with the query that made the snapshot"
         )
     for name, arrivals in streams.arrivals.items():
-        arrivals.total, arrivals.late = header["streams"][name]
+        arrivals.total, arrivals.late, arrivals.last = header["streams"][name]
         _resume(arrivals.log, rows[f"log {name}"])
         messages, triples = _read(body), _read(body)
         arrivals.pending = Batch(*messages, *triples) if messages else Batch.empty()
