@@ -5,7 +5,7 @@ import { Chart } from "./chart.js";
 import { Compose } from "./compose.js";
 import { askForToken, confirmed, showKeys } from "./dialogs.js";
 import { button, byId, h, patch, setText } from "./dom.js";
-import { count } from "./format.js";
+import { plural } from "./format.js";
 import { Plan } from "./plan.js";
 import { DIALECTS, Queries } from "./queries.js";
 import { Results, stateText } from "./results.js";
@@ -66,6 +66,9 @@ class App {
       const [{ streams }, { queries }] = await Promise.all([get("api/streams"), get("api/queries")]);
       this.queries = queries;
       this.streams.update(streams);
+      const known = this.streams.known.join(" ");
+      if (known !== this.known) this.compose.later();
+      this.known = known;
       if (!this.query) this.selected = queries.at(-1)?.id ?? null;
       this.list.update(queries, this.selected);
       this.show();
@@ -126,7 +129,7 @@ class App {
     const state = query && JSON.stringify([query.id, query.paused, this.results.held]);
     patch(byId("query-tools"), state ?? "", () => (query ? this.queryTools(query) : []));
     const facts = query ? [DIALECTS[query.dialect] ?? query.dialect, query.paused ? "paused" : null, query.reason,
-      `${query.evaluator} evaluator`, `${count(query.evaluations)} evaluations`, `${count(query.results)} results`] : [];
+      `${query.evaluator} evaluator`, plural(query.evaluations, "evaluation"), plural(query.results, "result")] : [];
     setText(byId("query-facts"), facts.filter(Boolean).join(" · "));
   }
 

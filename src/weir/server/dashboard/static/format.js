@@ -62,21 +62,33 @@ export function shortIri(iri, prefixes = []) {
   return iri;
 }
 
+function cutIri(text) {
+  if (text.length < 24 || !text.includes("://")) return text;
+  const parts = text.split(/(?<=[/#])(?=.)/);
+  return `…/${parts.slice(-2).join("")}`;
+}
+
 // The end of an IRI, where room is short; the whole of it belongs in a title.
 export function tail(iri) {
   const parts = iri.replace(/[/#]+$/, "").split(/[/#]/);
   return parts.length > 3 || iri.includes("#") ? parts[parts.length - 1] : iri.replace(/^https?:\/\//, "");
 }
 
+// A term for a cell or a label; the whole of it belongs in a title.
 export function termText(term, prefixes = []) {
   if (!term) return "";
-  if (term.type === "uri") return shortIri(term.value, prefixes);
+  if (term.type === "uri") return cutIri(shortIri(term.value, prefixes));
   if (term.type === "bnode") return `_:${term.value}`;
   if (term.type === "triple") {
     const { subject, predicate, object } = term.value;
     return `<< ${[subject, predicate, object].map((part) => termText(part, prefixes)).join(" ")} >>`;
   }
-  return term.value;
+  const value = number(term);
+  return /\.\d{7,}$/.test(term.value) && Math.abs(value) >= 1e-3 ? String(Number(value.toFixed(6))) : term.value;
+}
+
+export function plural(value, name) {
+  return `${count(value)} ${name}${value === 1 ? "" : "s"}`;
 }
 
 export function termNote(term) {

@@ -1,7 +1,7 @@
 // The plan as a graph that flows downwards, from the windows and graphs to what is sent out; row counts live.
 
 import { h, s, setText } from "./dom.js";
-import { count } from "./format.js";
+import { plural } from "./format.js";
 import { layered } from "./layers.js";
 
 const HEIGHT = 42;
@@ -92,7 +92,7 @@ function shape({ plan, text }) {
 
 function rowsText(rows, kind) {
   const known = rows !== null && rows !== undefined;
-  return known ? `${count(rows)} ${rows === 1 ? "row" : "rows"}` : kind ?? "";
+  return known ? plural(rows, "row") : kind ?? "";
 }
 
 function routingText(routing) {

@@ -1,7 +1,7 @@
 // The registered queries as a list box: one stop of the Tab key, arrows inside it.
 
 import { h, patch, setText } from "./dom.js";
-import { count } from "./format.js";
+import { plural } from "./format.js";
 
 export const DIALECTS = { auto: "Auto", rspql: "RSP-QL", cqels: "CQELS-QL", csparql: "C-SPARQL",
   sparqlstream: "SPARQLstream", sparql: "SPARQL" };
@@ -49,7 +49,7 @@ export class Queries {
     option.node.setAttribute("aria-selected", String(chosen));
     option.dot.className = query.paused ? "state paused" : "state running";
     setText(option.name, query.name ?? query.id);
-    setText(option.facts, `${DIALECTS[query.dialect] ?? query.dialect} · ${query.paused ? "paused" : `${count(query.results)} results`}`);
+    setText(option.facts, `${DIALECTS[query.dialect] ?? query.dialect} · ${query.paused ? "paused" : plural(query.results, "result")}`);
   }
 
   key(event) {

@@ -60,9 +60,11 @@ export class Streams {
       line: s("path"), stop: button("stop", `Stop the sample on ${tail(iri ?? id)}`, () => this.stop(id), { hidden: true }) };
     item.stop.classList.add("feeding");
     item.node = h("li", { class: "item stream", "data-id": id },
-      h("span", { class: "item-body" }, h("span", { class: "item-name", title: iri ?? id }, tail(iri ?? id)), item.facts),
-      h("span", { class: "spark" },
-        s("svg", { viewBox: "0 0 60 20", preserveAspectRatio: "none", "aria-hidden": "true" }, item.line), item.rate),
+      h("span", { class: "item-body" },
+        h("span", { class: "item-line" }, h("span", { class: "item-name", title: iri ?? id }, tail(iri ?? id)),
+          s("svg", { class: "spark", viewBox: "0 0 60 20", preserveAspectRatio: "none", "aria-hidden": "true" }, item.line),
+          item.rate),
+        item.facts),
       item.stop, button("drop", `Delete the stream ${tail(iri ?? id)}`, () => this.drop(stream)));
     this.items.set(id, item);
     this.list.append(item.node);

@@ -2,7 +2,7 @@
 // covers them, and leave at the left; evaluations are ticks on the axis. The picture glides, the data jump.
 
 import { h, s, setText } from "./dom.js";
-import { clock, tail, timeOf } from "./format.js";
+import { clock, plural, tail, timeOf } from "./format.js";
 import { timeLabel, timeTicks } from "./scale.js";
 
 const LANE = 54;
@@ -15,6 +15,7 @@ const still = matchMedia("(prefers-reduced-motion: reduce)");
 export class Timeline {
   constructor(host) {
     this.host = host;
+    this.width = host.clientWidth;
     this.clear(null);
     new ResizeObserver(() => this.layout()).observe(host);
   }
@@ -25,7 +26,6 @@ export class Timeline {
     this.lanes = new Map();
     this.ticks = new Map();
     this.shown = NaN;
-    this.margin = 0;
     this.declared = new Map();
     this.svg = null;
     this.host.replaceChildren(h("p", { class: "empty" },
@@ -47,9 +47,10 @@ export class Timeline {
     this.now = now;
     for (const window of windows) bounds(window, now);
     const lengths = windows.map(({ open, close }) => close - open).filter((length) => Number.isFinite(length) && length > 0);
-    this.span = lengths.length ? Math.max(2000, ...lengths.map((length) => length * 1.8)) : 20000;
-    const ahead = windows.map(({ close }) => close - now).filter(Number.isFinite);
-    this.margin = Math.min(this.span * 0.4, Math.max(this.margin, this.span * AHEAD, ...ahead.map((each) => each * 1.04)));
+    const steps = windows.map(({ step, close }) => Math.max(step ?? 0, close - now)).filter(Number.isFinite);
+    const past = lengths.length ? Math.max(2000, ...lengths.map((length) => length * 1.6)) : 20000;
+    this.margin = Math.max(past * AHEAD, ...steps.map((step) => step * 1.05));
+    this.span = past + this.margin;
     if (!this.svg) this.build();
     for (const window of windows) this.lane(window);
     for (const name of [...this.lanes.keys()]) {
@@ -75,8 +76,8 @@ export class Timeline {
   }
 
   read({ name, open, close, messages }) {
-    const { kind, width, text } = this.declared.get(name) ?? {};
-    return { name, kind, width, text, open: timeOf(open), close: timeOf(close),
+    const { kind, width, step, text } = this.declared.get(name) ?? {};
+    return { name, kind, width, step: kind === "range" || kind === "past" ? step : 0, text, open: timeOf(open), close: timeOf(close),
       messages: (messages ?? []).map(({ time, triples }) => ({ at: timeOf(time), triples })) };
   }
 
@@ -92,7 +93,7 @@ export class Timeline {
       setText(lane.label, name?.startsWith?.(".") ? `window ${name.slice(1)}` : tail(name ?? "window"));
     }
     Object.assign(lane, { open, close });
-    lane.size = messages.filter(({ at }) => at >= open && at < close).length;
+    lane.size = messages.filter(({ at }) => at >= open && at < close && at <= this.now).length;
     for (const { at, triples } of messages.slice(-MOST)) {
       const known = lane.known.get(at);
       const radius = Math.min(9, 2.6 + Math.sqrt(triples ?? 1) * 1.5);
@@ -105,7 +106,7 @@ export class Timeline {
     }
     const range = close - open;
     const place = Number.isFinite(range) && range > 0 ? `${clock(open, range < 2000)} – ${clock(close, range < 2000)}` : null;
-    setText(lane.edges, [text, place, `${lane.size} ${lane.size === 1 ? "message" : "messages"}`].filter(Boolean).join(" · "));
+    setText(lane.edges, [this.width < 520 && place ? null : text, place, plural(lane.size, "message")].filter(Boolean).join(" · "));
   }
 
   tick(at) {
@@ -174,8 +175,8 @@ export class Timeline {
       lane.band.setAttribute("width", Math.max(5, to - from));
       for (const [at, dot] of lane.known) {
         dot.setAttribute("cx", x(at).toFixed(1));
-        const inside = at >= lane.open && at < lane.close;
-        dot.setAttribute("class", `dot ${inside ? "inside" : at < lane.open ? "gone" : "ahead"}`);
+        const ahead = at >= lane.close || at > this.now;
+        dot.setAttribute("class", `dot ${ahead ? "ahead" : at < lane.open ? "gone" : "inside"}`);
       }
     }
     const base = height - AXIS + 6;
