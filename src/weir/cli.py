@@ -32,7 +32,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-BENCHMARKS = ("conference", "matching", "freshness", "fragments", "spark", "language")
+BENCHMARKS = ("conference", "matching", "freshness", "fragments", "spark", "language", "service")
 _USAGE = (SyntaxError, UsageError, TranslationError, CheckpointError)
 
 QueryFiles = Annotated[list[Path], typer.Argument(help="Query files.", metavar="QUERY...")]

@@ -9,13 +9,15 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from datetime import datetime
 
 import pyoxigraph as ox
 
 from weir.errors import WeirError
+from weir.rdf.civil import EPOCH
 from weir.rdf.formats import Format, format_of
 from weir.rdf.lines_time import read_time
 from weir.rdf.messages import Rejected
@@ -25,6 +27,7 @@ from weir.runtime.sources.log_writer import TNQ, LogWriter
 MEDIA_TYPES = ("application/x-tnq", "text/tab-separated-values", "text/plain")
 """Media types under which stream lines are taken, beside their own."""
 _RECENT = 500
+_WRITTEN = len("2000-01-01T00:00:00.000000Z")
 _BEAT = 0.5
 LATENESS = 1.0
 """Seconds without a message after which a live stream gets a heartbeat, where nothing else is declared."""
@@ -58,23 +61,32 @@ def check_lines(body: bytes) -> Checked:
                 pass
         except (SyntaxError, ValueError):
             good = False
+    if good:
+        return Checked(b"".join(line + b"\n" for line in lines), _messages(cut, times))
     rejected: list[Rejected] = []
-    kept: list[bytes] = lines
-    if not good:
-        kept = []
-        for number, (line, parts, at) in enumerate(zip(lines, cut, times, strict=True), 1):
-            reason = _reason(line, parts, at)
-            if reason is None:
-                kept.append(line)
-            elif reason:
-                rejected.append(Rejected(number, reason, line[:_SHOWN].decode(errors="replace")))
-    return Checked(b"".join(line + b"\n" for line in kept), _messages(kept), rejected)
+    kept: list[int] = []
+    for place, (line, parts, at) in enumerate(zip(lines, cut, times, strict=True)):
+        reason = _reason(line, parts, at)
+        if reason is None:
+            kept.append(place)
+        elif reason:
+            rejected.append(Rejected(place + 1, reason, line[:_SHOWN].decode(errors="replace")))
+    data = b"".join(lines[place] + b"\n" for place in kept)
+    return Checked(
+        data, _messages([cut[place] for place in kept], [times[place] for place in kept]), rejected
+    )
 
 
 def _time(text: bytes) -> int | None:
+    """Microseconds; times as clocks write them by the short way."""
+    if text.isdigit() and len(text) < 15:
+        return int(text) * 1000
     try:
-        return int(text) * 1000 if text.isdigit() and len(text) < 15 else read_time(text.decode("ascii"))
-    except UnicodeDecodeError:
+        if len(text) == _WRITTEN and text.endswith(b"Z"):
+            moment = datetime.fromisoformat(text.decode("ascii")) - EPOCH
+            return (moment.days * 86_400 + moment.seconds) * 1_000_000 + moment.microseconds
+        return read_time(text.decode("ascii"))
+    except ValueError:
         return None
 
 
@@ -93,17 +105,17 @@ def _reason(line: bytes, parts: list[bytes], at: int | None) -> str | None:
     return None if found < 2 else "more than one statement in a line"
 
 
-def _messages(lines: Iterable[bytes]) -> list[tuple[int, int]]:
+def _messages(cut: Sequence[list[bytes]], times: Sequence[int | None]) -> list[tuple[int, int]]:
+    """The time and number of triples of each message: neighbouring lines of equal time are one."""
     found: list[tuple[int, int]] = []
-    last = b""
-    for line in lines:
-        stamp, _, statement = line.partition(b"\t")
-        triples = 1 if statement.strip() else 0
-        if stamp == last:
+    last: int | None = None
+    for parts, at in zip(cut, times, strict=True):
+        triples = 1 if parts[1].strip() else 0
+        if at == last:
             found[-1] = found[-1][0], found[-1][1] + triples
         else:
-            last = stamp
-            found.append((_time(stamp) or 0, triples))
+            last = at
+            found.append((at or 0, triples))
     return found
 
 
