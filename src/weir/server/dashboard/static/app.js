@@ -5,7 +5,7 @@ import { Chart } from "./chart.js";
 import { Compose } from "./compose.js";
 import { askForToken, confirmed, showKeys } from "./dialogs.js";
 import { button, byId, h, patch, setText } from "./dom.js";
-import { plural } from "./format.js";
+import { clock, plural, timeOf } from "./format.js";
 import { Plan } from "./plan.js";
 import { DIALECTS, Queries } from "./queries.js";
 import { Results, stateText } from "./results.js";
@@ -129,7 +129,8 @@ class App {
     const state = query && JSON.stringify([query.id, query.paused, this.results.held]);
     patch(byId("query-tools"), state ?? "", () => (query ? this.queryTools(query) : []));
     const facts = query ? [DIALECTS[query.dialect] ?? query.dialect, query.paused ? "paused" : null, query.reason,
-      `${query.evaluator} evaluator`, plural(query.evaluations, "evaluation"), plural(query.results, "result")] : [];
+      `${query.evaluator} evaluator`, plural(query.position, "result"),
+      query.through && `evaluated through ${clock(timeOf(query.through))}`] : [];
     setText(byId("query-facts"), facts.filter(Boolean).join(" · "));
   }
 

@@ -49,7 +49,7 @@ export class Queries {
     option.node.setAttribute("aria-selected", String(chosen));
     option.dot.className = query.paused ? "state paused" : "state running";
     setText(option.name, query.name ?? query.id);
-    setText(option.facts, `${DIALECTS[query.dialect] ?? query.dialect} · ${query.paused ? "paused" : plural(query.results, "result")}`);
+    setText(option.facts, `${DIALECTS[query.dialect] ?? query.dialect} · ${query.paused ? "paused" : plural(query.position, "result")}`);
   }
 
   key(event) {
