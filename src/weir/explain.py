@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +17,40 @@ from weir.kernel.matching.explain import explain_all
 from weir.kernel.matching.shared import SharedEvaluator
 from weir.language.explain import stages
 from weir.language.query import Query
+from weir.plan.explain import parts_text, plan_text, windows_text
+from weir.plan.planner import plan_query
 from weir.plan.templates import instance
 from weir.rdf.dictionary import Dictionary
 from weir.rdf.lines import parse_lines
 from weir.runtime.demand import Wanted, demands
 from weir.runtime.sharing import MANY, why_alone
+from weir.runtime.splitting import splitting
+
+ROUTING = {
+    "cost": "cost: after each operator, the join that gives the fewest rows (CQELS, Example 1)",
+    "cardinality": "cardinality: after each operator, the input with the fewest rows (CQELS, Algorithm 2)",
+}
+"""The policies in words."""
 
 
 def explain_text(query: Query) -> str:
     """All stages, each under its name."""
-    parts = [f"== {name} ==\n{text}" for name, text in stages(query).items()]
-    parts += [f"== warnings ==\n{warning}" for warning in query.warnings]
-    parts.append(f"== evaluator ==\n{_evaluator(query)}")
-    parts.append(f"== streams ==\n{_streams(query)}")
-    return "\n\n".join(parts)
+    return "\n\n".join(f"== {name} ==\n{text}" for name, text in _sections(query))
+
+
+def _sections(query: Query) -> Iterator[tuple[str, str]]:
+    yield from stages(query).items()
+    yield from (("warnings", warning) for warning in query.warnings)
+    plan = plan_query(query, _named_streams(query))
+    yield "plan", f"{plan_text(plan)}\n({parts_text(plan)})"
+    yield "windows", windows_text(plan)
+    yield "evaluator", _evaluator(query)
+    yield "streams", _streams(query)
+    yield "layout", str(splitting(query))
+
+
+def _named_streams(query: Query) -> tuple[str, ...]:
+    return tuple(stream for stream in query.streams if isinstance(stream, str))
 
 
 def explain_set_text(queries: Mapping[str, Query]) -> str:
@@ -56,17 +76,21 @@ def _calls(query: Query) -> bool:
 
 
 def _evaluator(query: Query) -> str:
-    streams = tuple(s for s in query.streams if isinstance(s, str))
+    streams = _named_streams(query)
     dictionary = Dictionary()
     services = ServiceResolver(dictionary)
     choice = choose_evaluator(query, Background(), dictionary, streams=streams, services=services)
-    return choice.name if choice.reason is None else f"{choice.name}: interval does not cover {choice.reason}"
+    if choice.reason is not None:
+        return f"{choice.name}: interval does not cover {choice.reason}"
+    policy = choice.evaluator.statistics().get("policy")
+    return f"{choice.name}: covers all of the query" + (
+        f"\njoins are routed by {ROUTING[policy]}" if policy else ""
+    )
 
 
 def _streams(query: Query) -> str:
-    streams = tuple(s for s in query.streams if isinstance(s, str))
     lines = []
-    for stream, wanted in demands(query, streams).items():
+    for stream, wanted in demands(query, _named_streams(query)).items():
         lines.append(f"<{stream}> keeps triples that match")
         lines += [f"    {_pattern(each)}" for each in wanted] or ["    nothing"]
     return "\n".join(lines) or "none"

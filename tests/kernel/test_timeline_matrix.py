@@ -158,6 +158,8 @@ def test_range_that_moves_with_every_message(window: str, expected: list[str]) -
         # the messages of the current unit
         case("NOW", CC, "TICK TIME PT0.003S", "3:ab", "6:cdef", "12:g"),
         case("NOW", CC, "TICK TUPLE", "1:a", "2:b", "5:cd", "6:e", "6:ef", "11:g"),
+        # 10 is looked at at 12, which shows g: the end of input brings it
+        case("NOW", f"{P5}, {NE}", "TICK TIME PT0.004S", "8:cdef", "12:g"),
         case("ALL", "", "", *ALL),
         case("ALL", CC, OPEN, *ALL),
         case("ALL", f"{CC}, {NE}", "", *ALL),

@@ -118,11 +118,13 @@ def _last_period(view: WindowView, last: int, period: int) -> Iterator[int]:
     if isinstance(kind, All | Triples | Elements):
         yield next(iter(periodic_times(view, last - 1, last + period)))
         return
-    reach = time_unit(view) or 0
+    unit = time_unit(view) or 0
+    reach = unit
     if isinstance(kind, Range | Past):
         reach += (kind.range if isinstance(kind, Range) else kind.start) + (kind.step or 0)
     oldest = min((message.time for message in view.messages.messages), default=last)
-    candidates = list(periodic_times(view, oldest - 1, last + reach))
+    # A time before a message may be rounded up to a tick that shows it.
+    candidates = list(periodic_times(view, oldest - 1 - unit, last + reach))
     for time in reversed(candidates):
         if view.content(Instant(round_up(view, time))).size:
             yield time

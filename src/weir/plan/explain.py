@@ -1,0 +1,264 @@
+"""The plan of a query as text: its operators as a tree, its windows in words, what has to be kept."""
+
+from __future__ import annotations
+
+from weir.language import algebra as a
+from weir.language.syntax.durations import written
+from weir.language.windows import (
+    All,
+    Bounds,
+    Content,
+    Elements,
+    Now,
+    Past,
+    Range,
+    Report,
+    TickKind,
+    Triples,
+    WindowDeclaration,
+    WindowKind,
+)
+from weir.language.writing.expressions import ExpressionWriter
+from weir.language.writing.terms import Terms
+from weir.plan.nodes import (
+    Bind,
+    Connect,
+    Each,
+    Either,
+    Formula,
+    Grouped,
+    Joined,
+    Match,
+    Names,
+    Optionally,
+    Ordered,
+    Plan,
+    Projected,
+    Remote,
+    Sliced,
+    Source,
+    Static,
+    Table,
+    Unique,
+    Without,
+    children,
+    formulas,
+)
+from weir.plan.planner import QueryPlan, WindowPlan
+
+
+def plan_text(plan: QueryPlan) -> str:
+    """The operators, one a line, operands indented below; leaves say where they read."""
+    writer = _Writer()
+    writer.show(plan.root, 0)
+    return "\n".join(writer.lines)
+
+
+class _Writer(ExpressionWriter):
+    def __init__(self) -> None:
+        super().__init__(Terms({}))
+        self.lines: list[str] = []
+
+    def inline(self, pattern: a.Pattern) -> str:
+        return "{ … }"
+
+    def show(self, plan: Plan, depth: int) -> None:
+        while isinstance(plan, Joined) and len(plan.parts) == 1 and not plan.conditions:
+            plan = plan.parts[0]
+        self.lines.append("  " * depth + self._line(plan))
+        for formula in formulas(plan):
+            self._tests(formula, depth + 1)
+        for child in children(plan):
+            self.show(child, depth + 1)
+
+    def _tests(self, formula: Formula, depth: int) -> None:
+        for test in formula.tests:
+            put_in = f" for each {_names(test.outer)}" if test.outer else ""
+            self.lines.append("  " * depth + f"?{test.name} says whether there is{put_in}")
+            self.show(test.plan, depth + 1)
+
+    def _line(self, plan: Plan) -> str:
+        match plan:
+            case Match(source, triple):
+                nodes = (triple.subject, triple.predicate, triple.object)
+                return f"{_place(source)}: {' '.join(self._node(node) for node in nodes)}"
+            case Connect(source, subject, path, object):
+                return f"{_place(source)}: {self._node(subject)} {self.terms.path(path)} {self._node(object)}"
+            case Names(source):
+                return f"name of {_place(source)}"
+            case Table(variables, rows):
+                return f"{len(rows)} inline row{'s' * (len(rows) != 1)} of {_names(variables) or 'nothing'}"
+            case Joined(parts, conditions):
+                kept = "".join(f", where {self.expression(each.expression)}" for each in conditions)
+                return ("join" if len(parts) > 1 else "rows") + kept
+            case Optionally(_, _, condition):
+                return "optional" + (
+                    "" if condition is None else f", if {self.expression(condition.expression)}"
+                )
+            case Without():
+                return "minus"
+            case Either():
+                return "union"
+            case Bind(_, variable, formula):
+                return f"bind ?{variable} := {self.expression(formula.expression)}"
+            case Grouped(_, keys, aggregates):
+                made = ", ".join(f"?{name} := {self.aggregate(each)}" for name, each in aggregates)
+                return f"group by {_names(keys) or 'nothing'}" + (f": {made}" if made else "")
+            case Ordered(_, order):
+                shown = [
+                    f"{self.expression(each.expression)}{' descending' * each.descending}" for each in order
+                ]
+                return f"order by {', '.join(shown)}"
+            case Projected(_, variables):
+                return f"project {_names(variables) or 'nothing'}"
+            case Unique():
+                return "distinct"
+            case Sliced(_, offset, limit, _):
+                return f"rows from {offset}" + ("" if limit is None else f", at most {limit}")
+            case Each(source, _, variable, _):
+                within = "" if source.window is None else f" of window <{source.window}>"
+                return f"for each graph ?{variable}{within}"
+            case Remote(service):
+                return f"service {self._node(service.name)}, asked for the rows beside it"
+            case Static():
+                return "static view, evaluated once and indexed"
+
+    def _node(self, node: a.Node) -> str:
+        return self.terms.node(node)
+
+
+def _names(names: tuple[str, ...]) -> str:
+    return " ".join(f"?{name}" for name in names)
+
+
+def _place(source: Source) -> str:
+    graph = "" if source.graph is None else f"graph {source.graph}"
+    if source.window is not None:
+        return f"window <{source.window}>" + (f", {graph}" if graph else "")
+    return graph or "default graph"
+
+
+# Windows in words
+
+
+def windows_text(plan: QueryPlan) -> str:
+    """For each window: what it holds, when it is looked at, and what is kept of its stream for it."""
+    if not plan.windows:
+        return "none: the query is evaluated once"
+    lines: list[str] = []
+    for window in plan.windows:
+        declared = window.declaration
+        where = "part of the default graph" if declared.in_default else "named"
+        lines.append(f"<{window.name}> on <{window.stream}>, {where}")
+        lines.append(f"    holds    {_holds(declared.kind, declared)}, as a {_content(declared)}")
+        lines.append(f"    seen     {_seen(declared)}")
+        lines.append(f"    keeps    {_keeps(plan, window)}")
+    return "\n".join(lines)
+
+
+def _holds(kind: WindowKind, window: WindowDeclaration) -> str:
+    ends = "after the open up to the close" if window.semantics.bounds is Bounds.OPEN_CLOSED else ""
+    ends = f" ({ends})" if ends else ""
+    match kind:
+        case Range(width, None):
+            return f"the last {written(width)} up to each message"
+        case Range(width, step) if step == width:
+            return f"{written(width)} at a time, one stretch after the other{ends}"
+        case Range(width, step):
+            assert step is not None
+            return f"the last {written(width)} every {written(step)}{ends}"
+        case Past(start, end, step):
+            every = "at each message" if step is None else f"every {written(step)}"
+            return f"what came between {written(start)} and {written(end)} ago, {every}{ends}"
+        case Now():
+            return "the messages of the current timestamp"
+        case All():
+            return "everything so far"
+        case Triples(count, step):
+            return f"the {count} latest triples" + ("" if step is None else f" after every {step}")
+        case Elements(count, step):
+            return f"the {count} latest messages" + ("" if step is None else f" after every {step}")
+
+
+def _content(window: WindowDeclaration) -> str:
+    if window.semantics.content is Content.BAG:
+        return "bag: each occurrence of a triple counts"
+    return "graph: equal triples count once"
+
+
+def _seen(window: WindowDeclaration) -> str:
+    report, tick = window.semantics.report, window.semantics.tick
+    when = [text for text, given in _reports(report, window.kind) if given]
+    text = " and ".join(when)
+    if report.non_empty:
+        text += ", unless it is empty"
+    if tick.kind is TickKind.TUPLE:
+        text += "; message by message"
+    elif tick.kind is TickKind.TIME and tick.every is not None:
+        text += f"; at the next multiple of {written(tick.every)}"
+    if window.semantics.lateness:
+        text += f"; messages may be {written(window.semantics.lateness)} late"
+    return text
+
+
+def _reports(report: Report, kind: WindowKind) -> list[tuple[str, bool]]:
+    silent = not report.window_close and not report.content_change and report.periodic is None
+    steps = not isinstance(kind, Now | All) and kind.step is not None
+    every = "" if report.periodic is None else written(report.periodic)
+    return [
+        ("at each close", report.window_close or (silent and steps)),
+        ("whenever a message comes", report.content_change or (silent and not steps)),
+        (f"every {every}", report.periodic is not None),
+    ]
+
+
+def _keeps(plan: QueryPlan, window: WindowPlan) -> str:
+    """An estimate of the state: how many patterns read the window, and for how long a triple is kept."""
+    patterns = {
+        (match.source.graph, match.pattern)
+        for match in _matches(plan.root)
+        if match.source.window == window.name or (window.declaration.in_default and match.source == Source())
+    }
+    count = len(patterns)
+    if not count:
+        return "no triples, only the times of messages"
+    what = f"the triples of {count} pattern{'s' * (count != 1)}"
+    match window.declaration.kind:
+        case Now():
+            return f"{what}, of one timestamp"
+        case All():
+            once = window.declaration.semantics.content is Content.GRAPH
+            return f"{what}, for ever{' (each distinct one once)' if once else ': without bound'}"
+        case Range(width, step):
+            return f"{what}, of {written(width + (step or 0))} at most"
+        case Past(start, _, step):
+            return f"{what}, of {written(start + (step or 0))} at most"
+        case Triples(number, step):
+            return f"{what}, at most {number + (step or 0):,} of them"
+        case Elements(number, step):
+            return f"{what}, of {number + (step or 0):,} messages at most"
+
+
+def _matches(plan: Plan) -> list[Match]:
+    found = [plan] if isinstance(plan, Match) else []
+    for child in children(plan):
+        found += _matches(child)
+    for formula in formulas(plan):
+        for test in formula.tests:
+            found += _matches(test.plan)
+    return found
+
+
+def parts_text(plan: QueryPlan) -> str:
+    """How many parts of the plan are streamed, static and remote."""
+    counted = {"stream patterns": 0, "static views": 0, "service calls": 0}
+    stack: list[Plan] = [plan.root]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Static):
+            counted["static views"] += 1
+            continue
+        counted["stream patterns"] += isinstance(node, Match | Connect | Names)
+        counted["service calls"] += isinstance(node, Remote)
+        stack += [*children(node), *(test.plan for each in formulas(node) for test in each.tests)]
+    return ", ".join(f"{count} {name}" for name, count in counted.items())
