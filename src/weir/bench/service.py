@@ -1,9 +1,9 @@
 """``weir bench service``: many subscribers of one query while messages are pushed over HTTP.
 
 One server, as ``weir serve`` starts it; followers and pusher in processes of their own, on the same machine.
-The query counts the messages of each second and room, so that the sum of its results is the number of messages:
-a message that is lost or doubled anywhere shows. The engine's own latency is that of the same results when they
-were committed to the log of results.
+The query counts the messages of each second and room, so that the sum of its results is the number of
+messages: a message that is lost or doubled anywhere shows. The engine's own latency is that of the same
+results when they were committed to the log of results.
 """
 
 from __future__ import annotations
