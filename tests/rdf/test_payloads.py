@@ -232,6 +232,40 @@ def test_predicates_may_use_known_prefixes() -> None:
     assert moment_of("_:x") is None
 
 
+LEXICAL = st.sampled_from(
+    [
+        "5",
+        "-7",
+        "+05",
+        "1970-01-01T00:00:01Z",
+        "1970-01-01T00:00:00.5+01:00",
+        "2020-13-01T00:00:00Z",
+        " 5 ",
+        "x",
+        "",
+    ]
+)
+TAIL = st.sampled_from(
+    [
+        "",
+        "@en",
+        *(
+            f"^^<http://www.w3.org/2001/XMLSchema#{name}>"
+            for name in ("dateTime", "dateTimeStamp", "integer", "long", "gYear", "date")
+        ),
+    ]
+)
+
+
+@given(st.lists(st.tuples(LEXICAL, TAIL), min_size=1, max_size=8))
+def test_times_of_many_messages_are_those_of_each(said: list[tuple[str, str]]) -> None:
+    terms = [f'"{lexical}"{tail}' for lexical, tail in said]
+    found = parse(*(f"<http://e/x> <{TIME}> {term} .\n" for term in terms), format="ntriples")
+    expected = [(number, moment_of(term)) for number, term in enumerate(terms)]
+    assert found.time.tolist() == [at for _, at in expected if at is not None]
+    assert [item.line - 1 for item in found.rejected] == [number for number, at in expected if at is None]
+
+
 TERM = st.sampled_from(["<http://e/a>", "<http://e/é>", "_:x", "_:y"])
 OBJECT = st.one_of(TERM, st.text(max_size=5).map(lambda text: str(ox.Literal(text))))
 STATEMENT = st.tuples(TERM, OBJECT, st.sampled_from(["", "<http://e/g>"])).map(

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import polars as pl
 
-from weir.rdf.columns import Ids
-from weir.rdf.lines_time import read_time
+from weir.rdf.columns import Ids, Mask
+from weir.rdf.lines_time import read_time, read_times
 from weir.rdf.messages import NO_GRAPH_TEXT
 from weir.rdf.terms import XSD, XSD_STRING, Literal, parse_term
 
@@ -25,8 +25,9 @@ PREFIXES = {
 }
 """Prefixes that a declared predicate may use."""
 
-_INTEGERS = {XSD + name for name in ("integer", "long", "int", "nonNegativeInteger", "unsignedLong")}
-_MOMENTS = {XSD + name for name in ("dateTime", "dateTimeStamp")}
+_INTEGERS = ["integer", "long", "int", "nonNegativeInteger", "unsignedLong"]
+_MOMENTS = ["dateTime", "dateTimeStamp"]
+_PLAIN = rf'^"([^"\\]*)"(?:\^\^<{re.escape(XSD)}([A-Za-z]+)>)?$'
 _DIGITS = re.compile(r"[+-]?[0-9]+")
 
 
@@ -44,21 +45,44 @@ def times_of(
     (subjects, subject_texts), (predicates, predicate_texts), (objects, object_texts), _ = columns
     stamped = (predicate_texts == f"<{predicate}>").to_numpy()
     rows = np.flatnonzero(stamped[predicates]) if len(predicates) else np.empty(0, np.int64)
+    out: dict[int, int | str] = {}
+    left = set(wanted)
+    alone = rows[np.isin(payload[rows], _once(payload[rows]))]
+    at, good = _plain_times(object_texts.gather(objects[alone]))
+    for number, microseconds in zip(payload[alone][good].tolist(), at[good].tolist(), strict=True):
+        if number in left:
+            out[number] = microseconds
+    left -= out.keys()
+    if not left:
+        return out
+    rows = rows[np.isin(payload[rows], list(left))]
     about = subject_texts.gather(subjects[rows]).to_list()
     said = object_texts.gather(objects[rows]).to_list()
-    by_payload: dict[int, list[tuple[str, str]]] = {number: [] for number in wanted}
+    by_payload: dict[int, list[tuple[str, str]]] = {number: [] for number in left}
     for number, subject, text in zip(payload[rows].tolist(), about, said, strict=True):
-        if number in by_payload:
-            by_payload[number].append((subject, text))
+        by_payload[number].append((subject, text))
     several = {number for number, pairs in by_payload.items() if len({text for _, text in pairs}) > 1}
     graphs = graph_names(columns, payload, several)
-    return {
-        number: one_time(
-            [text for s, text in pairs if s in graphs.get(number, ())] or [text for _, text in pairs],
-            predicate,
-        )
-        for number, pairs in by_payload.items()
-    }
+    for number, pairs in by_payload.items():
+        own = [text for subject, text in pairs if subject in graphs.get(number, ())]
+        out[number] = one_time(own or [text for _, text in pairs], predicate)
+    return out
+
+
+def _once(numbers: Ids) -> Ids:
+    """The numbers that occur once."""
+    found, counts = np.unique(numbers, return_counts=True)
+    out: Ids = found[counts == 1]
+    return out
+
+
+def _plain_times(texts: pl.Series) -> tuple[Ids, Mask]:
+    """``moment_of`` for a column: microseconds, and which texts are surely times."""
+    lexical, kind = texts.str.extract_groups(_PLAIN).struct.unnest().get_columns()
+    at, good = read_times(lexical)
+    digits = lexical.str.contains(r"^[+-]?[0-9]+$").fill_null(False)
+    fits = kind.is_null() | (digits & kind.is_in(_INTEGERS)) | (~digits & kind.is_in(_MOMENTS))
+    return at, good & lexical.is_not_null().to_numpy() & fits.to_numpy()
 
 
 def graph_names(
@@ -96,6 +120,6 @@ def moment_of(text: str) -> int | None:
         return None
     digits = _DIGITS.fullmatch(term.lexical.strip()) is not None
     allowed = _INTEGERS if digits else _MOMENTS
-    if term.datatype not in allowed and term.datatype != XSD_STRING:
+    if term.datatype != XSD_STRING and term.datatype not in [XSD + name for name in allowed]:
         return None
     return read_time(term.lexical.strip())
