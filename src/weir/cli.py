@@ -23,6 +23,7 @@ from weir.explain import analyze_text, explain_set_text, explain_text
 from weir.language import parse
 from weir.language.translation import translate as translated
 from weir.plan.querysets import parse_queries
+from weir.runtime.sinks.addresses import sink_at
 from weir.runtime.sinks.making import FORMATS, sink_for
 
 app = typer.Typer(
@@ -78,6 +79,12 @@ def run(
     out: Annotated[
         Path | None, typer.Option(help="A file for the results; for parquet a folder.", metavar="PATH")
     ] = None,
+    to: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Where results go as well: mqtt://…, kafka://…, live://…, files:DIR.", metavar="ADDRESS"
+        ),
+    ] = None,
     checkpoint: Annotated[Path | None, typer.Option(help="A folder to resume from.", metavar="DIR")] = None,
     master: Annotated[str | None, typer.Option(help="The Spark master; all local cores by default.")] = None,
     dead_letters: Annotated[Path | None, typer.Option(help="Where bad lines go.", metavar="PATH")] = None,
@@ -102,7 +109,7 @@ def run(
             )
         letters = dead_letters or _beside(out, checkpoint)
         metrics = engine.run(
-            sinks=[sink_for(format, out, sys.stdout.buffer)],
+            sinks=[sink_for(format, out, sys.stdout.buffer), *(sink_at(text) for text in to or ())],
             dead_letters=letters,
             late=late,
         )

@@ -1,4 +1,4 @@
-"""A sink from an address, as ``--out`` has it; ``{query}`` in a topic is the name of the query.
+"""A sink from an address, as ``--to`` has it; ``{query}`` in a topic is the name of the query.
 
 mqtt://[user@]host[:port]/topic/{query}?qos=1&retain=true      mqtts:// with TLS
 kafka://host:port[,host:port]/topic-{query}
@@ -22,6 +22,16 @@ from weir.runtime.sources.addresses import peer_of
 
 FILES = "files:"
 _SCHEMES = ("mqtt", "mqtts", "kafka", "live")
+
+
+def sink_at(text: str) -> SinkMaker:
+    """As ``sink_from``, where nothing but an address will do."""
+    found = sink_from(text)
+    if found is None:
+        raise UsageError(
+            f"not the address of a sink: {text}", hint="mqtt://…, kafka://…, live://…, files:DIR"
+        )
+    return found
 
 
 def sink_from(text: str) -> SinkMaker | None:
