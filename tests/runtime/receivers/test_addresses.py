@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from weir.errors import UsageError
-from weir.runtime.sources import LogSource, source_from, source_of
+from weir.runtime.sources import KafkaSource, LogSource, source_from, source_of
 from weir.runtime.sources.push import MqttSource, SseSource, TcpSource, WebSocketSource
 
 GOOD = {
@@ -24,6 +24,9 @@ GOOD = {
     "wss://h/p": WebSocketSource(url="wss://h/p"),
     "sse+https://h/p?q#weir:silence=5": SseSource(url="https://h/p?q", silence=5.0),
     "tcp://[::1]:7?max_message=10": TcpSource(host="::1", port=7, max_message=10),
+    "kafka://h:1,i:2/t?format=ttl&start=latest": KafkaSource(
+        servers="h:1,i:2", topic="t", format="ttl", start="latest"
+    ),
     "push:": LogSource(),
     "push:?limit_bytes=5&heartbeat=run": LogSource(limit_bytes=5, heartbeat="run"),
 }
@@ -41,6 +44,9 @@ BAD = {
     "mqtt://h/t?x": "name=value",
     "tcp://h": "not a TCP address",
     "tcp://h:1?format=ttl": "ttl has no lines",
+    "kafka://h:1/": "needs a server and a topic",
+    "kafka://h:1/t?start=now": "earliest or latest",
+    "kafka://me:pw@h/t": "a password does not belong",
     "push:?heartbeat=always": "unknown heartbeat 'always'",
     "push:?limit_bytes=0": "at least 1 byte",
 }
