@@ -15,6 +15,7 @@ NAMES = [
     "TranslationError",
     "UsageError",
     "WeirError",
+    "continuous",
     "follow",
     "parse",
 ]

@@ -20,6 +20,7 @@ from weir.language import Query, parse
 if TYPE_CHECKING:
     from weir.background.fragments import follow
     from weir.engine import Engine
+    from weir.runtime.continuous import continuous
 
 __all__ = [
     "CheckpointError",
@@ -32,11 +33,16 @@ __all__ = [
     "TranslationError",
     "UsageError",
     "WeirError",
+    "continuous",
     "follow",
     "parse",
 ]
 
-_LATER = {"Engine": "weir.engine", "follow": "weir.background.fragments"}
+_LATER = {
+    "Engine": "weir.engine",
+    "continuous": "weir.runtime.continuous",
+    "follow": "weir.background.fragments",
+}
 
 
 def __getattr__(name: str) -> Any:

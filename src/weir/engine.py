@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from weir.background.graphs.library import Library
 from weir.background.graphs.remote import RemoteGraph
@@ -30,9 +30,10 @@ from weir.runtime.control import Entry
 from weir.runtime.datasource import NAME, feed_key, feed_of
 from weir.runtime.job import Job, Pipeline
 from weir.runtime.live_graphs import BASE
-from weir.runtime.live_queries import stream_entry
+from weir.runtime.live_queries import IDLE, stream_entry
 from weir.runtime.metrics import Metrics
 from weir.runtime.registering import Offer, offer, refuse_changes, registered
+from weir.runtime.rows import Rows
 from weir.runtime.session import open_session
 from weir.runtime.sinks.base import Sink
 from weir.runtime.sinks.lines import JsonLinesFile
@@ -56,6 +57,7 @@ class Engine:
     _graphs: Library = field(default_factory=Library)
     _queries: dict[str, Offer] = field(default_factory=dict)
     _services: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _frames: dict[str, Rows] = field(default_factory=dict)
     _given: list[GraphEntry] = field(default_factory=list)
 
     def service(self, endpoint: str, **settings: Any) -> None:
@@ -73,7 +75,7 @@ class Engine:
     def stream(
         self,
         iri: str,
-        source: str | Path | Source,
+        source: str | Path | Source | Rows | DataFrame,
         *,
         watch: bool = False,
         files_per_batch: int | None = None,
@@ -82,13 +84,19 @@ class Engine:
         unit: str | None = None,
     ) -> None:
         """A stream: a file of messages, or a directory of them in name order; an address such as
-        ``mqtt://host/topic`` or ``replay:FILE?rate=100``, or a source that is made already.
+        ``mqtt://host/topic`` or ``replay:FILE?rate=100``, a source that is made already, or a streaming
+        DataFrame, whose sources have names (``runtime.rows``).
 
         Files other than ``.tnq`` need the predicate that states the ``time`` of their messages. ``format``
         and ``unit`` are for files whose name or content does not tell; options may stand behind the path.
         """
-        if iri in self._streams:
+        if iri in self._streams or iri in self._frames:
             raise UsageError(f"the stream <{iri}> is given twice")
+        if isinstance(source, (Rows, DataFrame)):
+            rows = source if isinstance(source, Rows) else Rows(source, format or "tnq", time)
+            rows.check()
+            self._frames[iri] = rows
+            return
         told = {"files_per_batch": files_per_batch, "format": format, "time": time, "unit": unit}
         options = {name: value for name, value in told.items() if value is not None}
         options |= {"watch": True} if watch else {}
@@ -216,7 +224,7 @@ class Engine:
         checkpoint = Checkpoint.open(
             folder.absolute(), version=metadata.version("weir"), slots=cores, key=self._graphs.key
         )
-        curator = self._enrol(checkpoint, cores, resume)
+        curator = self._enrol(checkpoint, cores, resume, late is not None)
         logs = checkpoint.own / "sinks"
         every = [make(logs) if callable(make) else make for make in sinks]
         if out is not None:
@@ -227,8 +235,14 @@ class Engine:
             Path(dead_letters).absolute() if dead_letters else None,
             Path(late).absolute() if late else None,
             live=live,
+            rows=dict(self._frames),
         )
         return Job(spark, checkpoint, pipeline, curator)
+
+    @property
+    def _known(self) -> list[str]:
+        """All streams that are given."""
+        return [*self._streams, *self._frames]
 
     def _check(self, may_be_empty: bool) -> None:
         """Everything that can be refused before Spark starts."""
@@ -236,17 +250,17 @@ class Engine:
             return
         if not self._queries:
             raise UsageError("no query is registered")
-        refuse_bad_chains({name: item.query for name, item in self._queries.items()}, self._streams)
-        if not self._streams:
+        refuse_bad_chains({name: item.query for name, item in self._queries.items()}, self._known)
+        if not self._known:
             raise UsageError("no stream is given", hint="give one with --stream IRI=SOURCE")
 
-    def _enrol(self, checkpoint: Checkpoint, cores: int, resume: bool) -> Curator:
+    def _enrol(self, checkpoint: Checkpoint, cores: int, resume: bool, keep_late: bool) -> Curator:
         """Write what is new to the control log; refuse what does not fit the checkpoint. The static graphs
         stay open for updates."""
         log = checkpoint.control()
         catalog = Catalog.of(log.entries())
         batch = checkpoint.next_batch()
-        refuse_changes(catalog, self._queries, self._streams, resume)
+        refuse_changes(catalog, self._queries, self._known, resume)
         entries: list[Entry] = []
         if resume:
             self._take_back(catalog)
@@ -255,11 +269,15 @@ class Engine:
         numbered = catalog.numbered
         for iri, source in self._streams.items():
             known = catalog.streams.get(iri)
-            stream = stream_entry(iri, source, known.number if known else numbered)
+            stream = stream_entry(iri, source, known.number if known else numbered, keep_late)
             numbered += not known
             if stream != known:
                 entries.append(entry_of(stream, batch))
             self._refuse_more(stream, checkpoint, cores)
+        for iri in self._frames:
+            if iri not in catalog.streams:
+                entries.append(entry_of(StreamEntry(iri, IDLE, keep_late, number=numbered), batch))
+                numbered += 1
         for endpoint, settings in self._services.items():
             service = ServiceEntry(endpoint, settings)
             if catalog.services.get(endpoint) != service:
@@ -267,7 +285,7 @@ class Engine:
         shelf = self._graphs.open(Dictionary(checkpoint.key), checkpoint.graphs / BASE)
         curator = Curator(shelf, checkpoint)
         new = [item for name, item in self._queries.items() if name not in catalog.every_query]
-        made = registered(new, catalog, tuple(self._streams), checkpoint.slots, curator)
+        made = registered(new, catalog, tuple(self._known), checkpoint.slots, curator)
         log.append([*entries, *(entry_of(each, batch) for each in made)])
         return curator
 
@@ -278,7 +296,7 @@ class Engine:
     def _take_back(self, catalog: Catalog) -> None:
         """Streams and graphs of the checkpoint that were not given again."""
         for iri, entry in catalog.streams.items():
-            if iri not in self._streams and entry.source is not None:
+            if iri not in self._known and entry.source is not None:
                 self._streams[iri] = source_of(entry.source)
         if not self._given:
             for graph in catalog.graphs:

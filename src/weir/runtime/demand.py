@@ -76,25 +76,25 @@ def written_variables(query: Query) -> frozenset[Variable] | None:
         case Select(variables):
             needed.update(variables)
         case Construct(template):
-            nodes = [
+            named = [
                 node for triple in template for node in (triple.subject, triple.predicate, triple.object)
             ]
-            needed.update(node for node in nodes if isinstance(node, Variable))
+            needed.update(node for node in named if isinstance(node, Variable))
             if any(variable.internal for variable in needed):
                 return None
         case Describe():
             return None
-    for node in _nodes(query.pattern):
+    for node in nodes(query.pattern):
         if isinstance(node, (a.Slice, a.OrderBy)) or (isinstance(node, e.Call) and node.function in _SEEDED):
             return None
         if isinstance(node, a.Service):
-            needed.update(n for n in _nodes((node.name, node.pattern)) if isinstance(n, Variable))
+            needed.update(n for n in nodes((node.name, node.pattern)) if isinstance(n, Variable))
         if isinstance(node, _EXPRESSIONS):
-            needed.update(n for n in _nodes(node) if isinstance(n, Variable))
+            needed.update(n for n in nodes(node) if isinstance(n, Variable))
         if isinstance(node, (a.Filter, a.LeftJoin)):
-            needed.update(n for n in _nodes(node.condition) if isinstance(n, Variable))
+            needed.update(n for n in nodes(node.condition) if isinstance(n, Variable))
         if isinstance(node, a.Extend):
-            needed.update(n for n in _nodes(node.expression) if isinstance(n, Variable))
+            needed.update(n for n in nodes(node.expression) if isinstance(n, Variable))
     return frozenset(needed)
 
 
@@ -127,7 +127,7 @@ def _walk(
         case a.Service():
             return
         case _:
-            for child in _children(pattern):
+            for child in children(pattern):
                 yield from _walk(child, scope, query, lean)
 
 
@@ -152,21 +152,22 @@ def _path_predicates(path: Any) -> tuple[IRI | None, ...]:
         return (path.iri,)
     if isinstance(path, (a.ZeroOrMore, a.ZeroOrOne, a.NegatedSet)):
         return (None,)
-    found = [predicate for child in _children(path) for predicate in _path_predicates(child)]
+    found = [predicate for child in children(path) for predicate in _path_predicates(child)]
     return (None,) if None in found else tuple(dict.fromkeys(found))
 
 
 def _calls_timestamp(pattern: a.Pattern) -> bool:
-    return any(isinstance(n, e.FunctionCall) and n.function.value == TIMESTAMP for n in _nodes(pattern))
+    return any(isinstance(n, e.FunctionCall) and n.function.value == TIMESTAMP for n in nodes(pattern))
 
 
-def _nodes(value: Any) -> Iterator[Any]:
+def nodes(value: Any) -> Iterator[Any]:
+    """A frozen node and everything inside it."""
     yield value
-    for child in _children(value):
-        yield from _nodes(child)
+    for child in children(value):
+        yield from nodes(child)
 
 
-def _children(value: Any) -> Iterator[Any]:
+def children(value: Any) -> Iterator[Any]:
     """The values inside a frozen node, whatever its type."""
     if isinstance(value, tuple):
         yield from value

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pyarrow as pa
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
@@ -18,18 +20,20 @@ from weir import errors
 from weir.errors import EvaluationError, WeirError
 from weir.language.update import Update
 from weir.runtime.bulk import parted
-from weir.runtime.catalog import StreamEntry
+from weir.runtime.catalog import StreamEntry, entry_of
 from weir.runtime.checkpoint import Checkpoint
 from weir.runtime.compact import SharedResults, is_compact
 from weir.runtime.datasource import FINISH, NAME, STOP, WeirSource, feed_key
-from weir.runtime.holding import HOLD
+from weir.runtime.holding import HOLD, planning_held
 from weir.runtime.live_graphs import LiveGraphs, When
 from weir.runtime.live_queries import LiveQueries, QueryInfo, StreamInfo
 from weir.runtime.metrics import Metrics
 from weir.runtime.outputs import OUTPUT_SCHEMA, Output, read_answers
 from weir.runtime.processor import GroupProcessor
 from weir.runtime.receivers import Receivers
-from weir.runtime.session import apply_settings
+from weir.runtime.results import order_of_text
+from weir.runtime.rows import Rows
+from weir.runtime.session import EVOLUTION, named_sources, settle
 from weir.runtime.sinks.base import Results, Sink
 from weir.runtime.sinks.lines import ExactFile
 from weir.runtime.sources import Source, source_of
@@ -37,6 +41,9 @@ from weir.runtime.stage import FRAME_SCHEMA, parts_to_frames
 from weir.runtime.updates import Curator
 
 _FAILED = re.compile(r"weir\.errors\.(\w+): (.*?)(?=\n\n|\nSQLSTATE|\s*SQLSTATE|\Z)", re.DOTALL)
+
+_STOPPING = 0.2
+"""Seconds in which Spark is told to stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +59,7 @@ class Pipeline:
     late: Path | None = None
     trigger: dict[str, Any] = field(default_factory=dict)
     live: bool = False
+    rows: dict[str, Rows] = field(default_factory=dict)
 
 
 class Job:
@@ -65,6 +73,7 @@ class Job:
         self.live = LiveQueries(
             checkpoint, curator, self.graphs.lock, lambda: self.active, lambda: self._query is not None
         )
+        self.live.keep_late = pipeline.late is not None
         self.checkpoint = checkpoint
         self.pipeline = pipeline
         self.metrics = Metrics()
@@ -84,11 +93,13 @@ class Job:
     @property
     def finite(self) -> bool:
         """Whether the job ends by itself, with its sources."""
-        return not self.pipeline.live and all(not source.endless for source in self.pipeline.streams.values())
+        if self.pipeline.live or self.pipeline.rows:
+            return False
+        return all(not source.endless for source in self.pipeline.streams.values())
 
     def start(self) -> None:
         """Start the query; the first batch is planned at once."""
-        apply_settings(self.spark, self.checkpoint.slots)
+        settle(self.spark, self.checkpoint.slots)
         self.spark.dataSource.register(WeirSource)
         for flag in (STOP, HOLD):
             (self.checkpoint.own / flag).unlink(missing_ok=True)
@@ -97,53 +108,73 @@ class Job:
         for side in self._side.values():
             if side is not None:
                 side.open(lazy=True)
-        forms = self._forms
-        folder = str(self.checkpoint.folder)
-        answered = (
-            self._frames()
-            .groupBy("slot")
-            .transformWithStateInPandas(
-                GroupProcessor(folder, forms), OUTPUT_SCHEMA, "append", "processingTime"
-            )
-        )
-        writer = (
-            answered.writeStream.queryName("weir")
-            .foreachBatch(self._take)
-            .option("checkpointLocation", str(self.checkpoint.spark))
-        )
-        trigger = self.pipeline.trigger or ({"availableNow": True} if self.finite else {})
-        if trigger:
-            writer = writer.trigger(**trigger)
         self.metrics.started = time.time()
         try:
             for entry in self.live.catalog().streams.values():
                 self._receive(entry)
-            self._query = writer.start()
+            self._launch()
         except BaseException:
             self.receivers.close_all()
             raise
 
+    def _launch(self) -> None:
+        """Start Spark's query, from the checkpoint where that has something."""
+        folder = str(self.checkpoint.folder)
+        with named_sources(self.spark):
+            answered = (
+                self._frames()
+                .groupBy("slot")
+                .transformWithStateInPandas(
+                    GroupProcessor(folder, self._forms), OUTPUT_SCHEMA, "append", "processingTime"
+                )
+            )
+            writer = (
+                answered.writeStream.queryName("weir")
+                .foreachBatch(self._take)
+                .option("checkpointLocation", str(self.checkpoint.spark))
+            )
+            trigger = self.pipeline.trigger or ({"availableNow": True} if self.finite else {})
+            if trigger:
+                writer = writer.trigger(**trigger)
+            self._query = writer.start()
+
     def wait(self, timeout: int | None = None) -> bool:
         """Wait for the end; whether it has come. A failure is raised as Weir's own error."""
         assert self._query is not None
+        query = self._query
         try:
-            over = self._query.awaitTermination(timeout) if timeout else self._query.awaitTermination()
+            over = query.awaitTermination(timeout) if timeout else query.awaitTermination()
         except StreamingQueryException as error:
+            self._close()
             raise self._failure or translated(str(error)) from None
-        finally:
-            if not self._query.isActive:
+        with self.graphs.lock:
+            if query is not self._query:
+                return self.wait(timeout) if timeout is None else False
+            if not query.isActive:
                 self._close()
         return True if timeout is None else bool(over)
 
     def stop(self) -> None:
-        """Stop at a batch boundary: Spark makes noise when it is stopped in mid-batch.
-
-        The sources are told to offer nothing more; once the batch under way is done, Spark is idle.
-        """
-        query = self._query
-        if query is None:
+        """Stop at a batch boundary, and close the sinks."""
+        if self._query is None:
             return
         self.receivers.close_all()
+        self._halt(self._query)
+        self._close()
+
+    def _halt(self, query: StreamingQuery) -> None:
+        """Stop Spark's query at a batch boundary: it makes noise when it is stopped in mid-batch.
+
+        The sources are told to offer nothing more; once the batch under way is done, Spark is idle. Sources
+        of Spark's own cannot be told: it is stopped while it plans, which Weir's source holds up meanwhile.
+        """
+        if self.pipeline.rows:
+            stopping = threading.Thread(target=query.stop)
+            with planning_held(self.checkpoint.own, lambda: query.isActive):
+                stopping.start()
+                time.sleep(_STOPPING)
+            stopping.join()
+            return
         flag = self.checkpoint.own / STOP
         flag.touch()
         idle = 0
@@ -153,7 +184,6 @@ class Job:
             time.sleep(0.02)
         query.stop()
         flag.unlink(missing_ok=True)
-        self._close()
 
     def finish(self) -> None:
         """Declare the input of all sources over: what is there is read, then every window is reported."""
@@ -205,9 +235,24 @@ class Job:
         windows begin empty."""
         self.live.resume(name)
 
-    def add_stream(self, iri: str, source: Source) -> None:
-        """Add a stream while the job runs. A finite source waits for the first query that reads it."""
-        self.live.add_stream(iri, source)
+    def add_stream(self, iri: str, source: Source | Rows) -> None:
+        """Add a stream while the job runs. A finite source waits for the first query that reads it.
+
+        A streaming DataFrame (``Rows``) is a source of Spark's own: the job stops between two batches and
+        goes on with it from its checkpoint.
+        """
+        if not isinstance(source, Rows):
+            self.live.add_stream(iri, source)
+            return
+        with self.graphs.lock:
+            source.check()
+            entry = self.live.fresh_stream(iri)
+            if self._query is not None:
+                self._halt(self._query)
+            self.checkpoint.control().append([entry_of(entry, self.checkpoint.next_batch())])
+            self.pipeline.rows[iri] = source
+            if self._query is not None:
+                self._launch()
 
     def drop_stream(self, iri: str) -> None:
         """Drop a stream; refused while a query reads it, also a paused one."""
@@ -234,7 +279,10 @@ class Job:
             .option("parallelism", str(self.spark.sparkContext.defaultParallelism))
             .load()
         )
-        return parts.mapInArrow(parts_to_frames(folder), FRAME_SCHEMA)
+        frames = parts.mapInArrow(parts_to_frames(folder), FRAME_SCHEMA)
+        for iri, rows in self.pipeline.rows.items():
+            frames = frames.unionByName(rows.frames(folder, iri))
+        return frames
 
     def _take(self, frame: DataFrame, batch: int) -> None:
         """One batch: everything that came out of the groups, to the sinks and into the metrics."""
@@ -247,9 +295,11 @@ class Job:
                 sink.write(batch, answers[sink.form])
             for kind, side in self._side.items():
                 if side is not None:
-                    data = b"".join(row.data for row in rows if row.kind == kind)
-                    if data:
-                        side.append(batch, data)
+                    told = [row.data for row in rows if row.kind == kind]
+                    # Each slot that reads a stream tells of it: once is enough.
+                    lines = dict.fromkeys(line for data in told for line in data.splitlines(keepends=True))
+                    if lines:
+                        side.append(batch, b"".join(lines))
             found = sum(len(each) for each in answers[forms[0]])
             self.metrics.take(batch, rows, found, time.time() - began)
             for observer in self.observers:
@@ -291,10 +341,20 @@ def merged(rows: Sequence[Output]) -> list[Results]:
         parts = [table for _, table in sorted(tables[name], key=lambda pair: pair[0])]
         table = parts[0]
         if len(parts) > 1:
-            whole = pa.concat_tables(parts)
-            table = whole.take(pa.compute.sort_indices(whole, [("at", "ascending")]))
+            table = in_order(pa.concat_tables(parts))
         out.append(Results(name, table))
     return out + [SharedResults(row.data) for row in sorted(shared, key=lambda row: row.slot)]
+
+
+def in_order(table: pa.Table) -> pa.Table:
+    """Answers of several slots by (time, text), as one slot would have written them."""
+    table = table.take(pa.compute.sort_indices(table, [("at", "ascending")]))
+    names = [name for name in table.column_names if name not in ("at", "op")]
+    if not names:
+        return table
+    columns = [pl.Series(name, table[name].to_pylist(), dtype=pl.String) for name in names]
+    texts = pl.select(pl.concat_str(columns, ignore_nulls=True)).to_series()
+    return table.take(pa.array(order_of_text(table["at"].to_numpy(), texts)))
 
 
 def translated(text: str) -> WeirError:
@@ -305,6 +365,11 @@ def translated(text: str) -> WeirError:
         primary, _, rest = found[2].strip().partition("\n")
         made: WeirError = kind(primary) if kind is errors.SyntaxError else kind(primary, detail=rest or None)
         return made
+    if "All sources should be named" in text or "UNNAMED_STREAMING_SOURCES" in text:
+        return errors.UsageError(
+            "a streaming DataFrame has a source without a name, by which a checkpoint could find it again",
+            hint=f"set {EVOLUTION} to true and make it by spark.readStream.format(…).name(NAME)…",
+        )
     cause = text.partition("\n=== Streaming Query ===")[0]
     lines = [line for line in cause.splitlines() if line.strip()]
     return EvaluationError("the job failed in Spark", detail="\n".join(lines[-12:]))

@@ -26,8 +26,9 @@ def place(
     """The slot of each new query. ``known`` are the parsed queries that ``catalog`` already has."""
     fixed = {name: registration.slots[0] for name, registration in catalog.queries.items()}
     load = [0] * slots
-    for slot in fixed.values():
-        load[slot] += 1
+    for registration in catalog.queries.values():
+        if registration.share is None:
+            load[registration.slots[0]] += 1
     twins = {mark: fixed[name] for name, query in known.items() if (mark := signature(query)) is not None}
     out: dict[str, int] = {}
     for component in _components(queries, known):

@@ -83,8 +83,9 @@ def put_away(store: StateStore, live: LiveGroup, cache: PaneCache | None = None)
     A group without queries leaves nothing behind."""
     if not live.group.members:
         store.clear()
-        for found in live.image.digests.values() if cache is not None else ():
-            cache.drop(found)
+        if cache is not None:
+            for found in live.image.digests.values():
+                cache.drop(found)
         live.nonce, live.image = "", Image()
         return
     live.nonce = secrets.token_hex(8)

@@ -62,7 +62,8 @@ class StreamInfo:
 
 class LiveQueries:
     """``lock`` is held while anything is being changed; ``active`` says whether batches are being planned,
-    ``started`` whether they ever were. ``opened`` and ``closed`` are told of streams that come and go."""
+    ``started`` whether they ever were. ``opened`` and ``closed`` are told of streams that come and go;
+    ``keep_late`` is for streams that come: whether the texts of late messages are asked for."""
 
     def __init__(
         self,
@@ -74,6 +75,7 @@ class LiveQueries:
     ) -> None:
         self.checkpoint = checkpoint
         self.curator = curator
+        self.keep_late = False
         self.opened: list[Callable[[StreamEntry], None]] = []
         self.closed: list[Callable[[StreamEntry], None]] = []
         self._lock = lock
@@ -135,17 +137,21 @@ class LiveQueries:
     def add_stream(self, iri: str, source: Source) -> None:
         """One stream more."""
         with self._lock:
-            catalog = self._present()
-            if iri in catalog.streams:
-                raise UsageError(f"the stream <{iri}> is given twice")
-            makers = [n for n, query in queries_of(catalog.every_query).items() if query.output == iri]
-            if makers:
-                raise UsageError(f"the stream <{iri}> is the output of the query {makers[0]!r}")
             source.check()
-            entry = stream_entry(iri, source, catalog.numbered)
+            entry = stream_entry(iri, source, self.fresh_stream(iri).number, self.keep_late)
             for tell in self.opened:
                 tell(entry)
             self._log(lambda batch: [entry_of(entry, batch)])
+
+    def fresh_stream(self, iri: str) -> StreamEntry:
+        """The entry of a stream that is not there yet, and comes by a DataFrame."""
+        catalog = self._present()
+        if iri in catalog.streams:
+            raise UsageError(f"the stream <{iri}> is given twice")
+        makers = [name for name, query in queries_of(catalog.every_query).items() if query.output == iri]
+        if makers:
+            raise UsageError(f"the stream <{iri}> is the output of the query {makers[0]!r}")
+        return StreamEntry(iri, IDLE, self.keep_late, number=catalog.numbered)
 
     def drop_stream(self, iri: str) -> None:
         """One stream less; refused while a query reads it."""
@@ -203,9 +209,10 @@ class LiveQueries:
             self.checkpoint.control().append(entries(self.checkpoint.next_batch()))
 
 
-def stream_entry(iri: str, source: Source, number: int) -> StreamEntry:
+def stream_entry(iri: str, source: Source, number: int, keep_late: bool = False) -> StreamEntry:
     """The entry of a stream with a source of Weir's own."""
-    return StreamEntry(iri, IDLE if source.endless else None, source=source.as_json(), number=number)
+    idle = IDLE if source.endless else None
+    return StreamEntry(iri, idle, keep_late, source.as_json(), number)
 
 
 def _query(registration: Registration, paused: bool) -> QueryInfo:

@@ -85,10 +85,12 @@ class MatchPlan:
         self._pools: dict[tuple[int, str], dict[int | None, _Pool]] = {}
         self._known: dict[str, Registration] = {}
         self._parts: dict[str, list[_Part]] = {}
+        self._keep_late: set[str] = set()
         self.follow(catalog)
 
     def follow(self, catalog: Catalog) -> None:
         """What comes joins the pools, what went leaves them."""
+        self._keep_late = {iri for iri, entry in catalog.streams.items() if entry.keep_late}
         if tuple(catalog.streams) != self._streams:
             self._streams = tuple(catalog.streams)
             self._pools, self._known, self._parts = {}, {}, {}
@@ -154,6 +156,8 @@ class MatchPlan:
             flags = pool.flags(machines)
             for which, terms in enumerate(messages.columns):
                 needed[which][terms.codes[rows[flags[:, which]]]] = True
+        if stream in self._keep_late:
+            side = {**(side or {}), "messages": statements(messages)}
         kept = np.flatnonzero(keep)
         ids, texts = _texts(messages.columns, needed)
         return Frame(
@@ -173,6 +177,15 @@ class MatchPlan:
             texts=texts,
             side=side or {},
         )
+
+
+def statements(messages: Messages) -> list[list[str]]:
+    """Each message as N-Quads statements: what a side output shows of it if it is late."""
+    texts = [terms.texts.gather(terms.codes) for terms in messages.columns]
+    lines = pl.select(pl.concat_str([*texts[:3], texts[3], pl.lit(".")], separator=" ")).to_series()
+    found = lines.str.replace("  .", " .", literal=True).to_list()
+    ends = np.cumsum(messages.triples).tolist()
+    return [found[end - count : end] for end, count in zip(ends, messages.triples.tolist(), strict=True)]
 
 
 def _texts(columns: Iterable[Terms], needed: Iterable[Mask]) -> tuple[Ids, list[str]]:

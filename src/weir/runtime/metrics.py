@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,8 +57,11 @@ class Metrics:
                 self.rejected += group["rejected"]
                 for stream, values in group["streams"].items():
                     self.streams[stream] = _larger(self.streams.get(stream, {}), values)
+            seen: dict[str, list[dict[str, Any]]] = {}
+            for group in told:
                 for query, values in group["queries"].items():
-                    self.queries[query] = values
+                    seen.setdefault(query, []).append(values)
+            self.queries |= {query: _summed(values) for query, values in seen.items()}
             self.ended = bool(told) and all(group["ended"] for group in told)
 
     def as_json(self) -> dict[str, Any]:
@@ -77,6 +80,19 @@ class Metrics:
                 "streams": {name: dict(values) for name, values in self.streams.items()},
                 "queries": {name: dict(values) for name, values in self.queries.items()},
             }
+
+
+def _summed(slots: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What the slots of a query tell, together: a split query is evaluated in each at the same times."""
+    total = dict(slots[0])
+    for told in slots[1:]:
+        for name, value in told.items():
+            known = total.get(name)
+            if name in ("evaluations", "through"):
+                total[name] = max((v for v in (known, value) if v is not None), default=None)
+            elif isinstance(value, (int, float)):
+                total[name] = (known or 0) + value
+    return total
 
 
 def _larger(known: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:

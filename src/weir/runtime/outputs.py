@@ -64,10 +64,22 @@ def outputs(group: Group, step: Step, frames: Iterable[Frame], slot: int, form: 
     ]
     if dead:
         yield Output("dead", "", slot, _lines(dead))
+    kept = {
+        (frame.stream, frame.lane, frame.position + place): said
+        for frame in frames
+        for place, said in enumerate(frame.side.get("messages", ()))
+    }
     late = [
-        {"stream": s, "lane": i.lane, "position": i.position, "at": timestamp(i.time), "triples": i.triples}
-        for s, i in step.dropped
-        if i.reason == "late"
+        {
+            "stream": stream,
+            "lane": item.lane,
+            "position": item.position,
+            "at": timestamp(item.time),
+            "triples": item.triples,
+            "statements": kept.get((stream, item.lane, item.position), []),
+        }
+        for stream, item in step.dropped
+        if item.reason == "late"
     ]
     if late:
         yield Output("late", "", slot, _lines(late))

@@ -11,7 +11,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from weir.runtime.frames import Frame
 from weir.runtime.live import awaken, put_away
-from weir.runtime.outputs import outputs
+from weir.runtime.outputs import Output, outputs
 from weir.runtime.panes import PaneCache
 from weir.runtime.partitioning import slot_keys
 from weir.runtime.workers import current_batch, workplace
@@ -31,6 +31,18 @@ class GroupProcessor(StatefulProcessor):
 
     def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[pd.DataFrame]:
         """Frames in, answers, metrics and what was set aside out."""
+        found = self.advance(key, rows, timerValues)
+        yield pd.DataFrame(
+            {
+                "kind": [item.kind for item in found],
+                "name": [item.name for item in found],
+                "slot": [item.slot for item in found],
+                "data": [item.data for item in found],
+            }
+        )
+
+    def advance(self, key: Any, rows: Any, timerValues: Any) -> list[Output]:
+        """One step of the group of a slot; its state is put away when this returns."""
         place, batch = workplace(self.folder), current_batch()
         slot = slot_keys(place.checkpoint.slots).index(int(key[0]))
         frames = [Frame.from_bytes(bytes(data)) for table in rows for data in table["frame"]]
@@ -53,14 +65,7 @@ class GroupProcessor(StatefulProcessor):
         ]
         put_away(self, live, cache)
         place.live[slot] = live
-        yield pd.DataFrame(
-            {
-                "kind": [item.kind for item in found],
-                "name": [item.name for item in found],
-                "slot": [item.slot for item in found],
-                "data": [item.data for item in found],
-            }
-        )
+        return found
 
     # The state store (live.StateStore)
 

@@ -19,8 +19,11 @@ from weir.runtime.catalog import Catalog, Registration
 from weir.runtime.chains import parsed, reads, refuse_bad_chains
 from weir.runtime.layout import place
 from weir.runtime.sharing import MANY, SHARED, shareable
+from weir.runtime.splitting import splitting
 from weir.runtime.updates import Curator
 
+FEW = 8
+"""Up to this many queries for each slot, those that can be are split; more keep all slots busy anyway."""
 EVALUATORS = ("auto", "interval", "reference")
 
 
@@ -78,11 +81,16 @@ def registered(
     new = {each.name: each.query for each in offers}
     refuse_bad_chains({**known, **new}, streams)
     chosen = _evaluators(offers, catalog, streams)
+    outputs = {query.output for query in (*known.values(), *new.values()) if query.output is not None}
     slot = place(new, catalog, known, slots)
     out = []
     for each in offers:
         made = Registration(each.name, each.text, each.dialect, chosen[each.name], (slot[each.name],))
         made = replace(made, reads=reads(each.query, streams))
+        if made.evaluator != SHARED and len(known) + len(new) <= FEW * slots:
+            split = splitting(each.query, outputs)
+            if split.place is not None and slots > 1:
+                made = replace(made, slots=tuple(range(slots)), share=split.place)
         if curator is not None and made.evaluator != SHARED:
             graphs, updates = curator.extract(each.query, made.over(streams))
             made = replace(made, graphs=graphs, updates=updates)
@@ -127,6 +135,11 @@ def refuse_changes(
             raise CheckpointError(f"the checkpoint runs another query under the name {name!r}", hint=hint)
         if name in catalog.paused and not resume:
             raise CheckpointError(f"the query {name!r} is paused in the checkpoint", hint=again)
-    for iri in catalog.streams:
+    for iri, stream in catalog.streams.items():
+        if iri not in streams and stream.source is None:
+            raise CheckpointError(
+                f"the checkpoint reads the stream <{iri}> from a DataFrame, which is not given",
+                hint="give it again with Engine.stream, by the same name of its source",
+            )
         if iri not in streams and not resume:
             raise CheckpointError(f"the checkpoint reads the stream <{iri}>, which is not given", hint=hint)

@@ -1,0 +1,120 @@
+"""Queries that are split over slots give what they give in one: decided, and tried on random input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dry_job import DryJob
+from weir.background.graphs.library import Library
+from weir.language import parse
+from weir.runtime.sources import FileSource
+from weir.runtime.splitting import splitting
+from weir.testing import Scenario
+
+HEAD = "PREFIX : <http://e/> {select} FROM NAMED WINDOW <w> ON <s> {window} {after} WHERE {{ {body} }}"
+PLAN = "@prefix : <http://e/> . :a :in :hall . :b :in :hall . :b :in :attic . :x :in :hall ."
+
+
+def query(
+    select: str = "SELECT RSTREAM *",
+    body: str = "WINDOW <w> { ?x :p ?y . ?x :q ?z }",
+    window: str = "[RANGE 20 STEP 10]",
+    after: str = "",
+) -> str:
+    text = HEAD.format(select=select, window=window, after="", body=body)
+    return text + " " + after
+
+
+SPLIT = {
+    "subjects": query(),
+    "objects": query(body="WINDOW <w> { ?x :p ?y . ?z :q ?y }"),
+    "predicates": query(body="WINDOW <w> { ?x ?p :x . ?y ?p :y }"),
+    "new": query("SELECT ISTREAM ?x ?y"),
+    "gone": query("SELECT DSTREAM ?x ?y", window="[RANGE 15 REPORT CONTENT CHANGE, NON EMPTY CONTENT BAG]"),
+    "counted": query("SELECT ?x (COUNT(*) AS ?n)", after="GROUP BY ?x HAVING (COUNT(*) > 1)"),
+    "distinct": query("SELECT DISTINCT ?x ?z"),
+    "left out": query("SELECT ?z"),
+    "optional": query(body="WINDOW <w> { ?x :p ?y OPTIONAL { ?x :q ?z } } GRAPH <plan> { ?x :in ?r }"),
+    "union": query(body="{ WINDOW <w> { ?x :p ?y } } UNION { WINDOW <w> { ?x :q ?z } }"),
+    "minus": query(body="WINDOW <w> { ?x :p ?y } MINUS { WINDOW <w> { ?x :q ?z } }"),
+    "static": query(body="WINDOW <w> { ?x :p ?y } OPTIONAL { ?x :in ?r } MINUS { ?x :in :attic }"),
+}
+WHOLE = {
+    "share no variable": query(body="WINDOW <w> { ?x :p ?y . ?y :q ?z }"),
+    "only a SELECT": query("CONSTRUCT { ?x :p ?y }"),
+    "counts triples": query(window="[TRIPLES 3 REPORT CONTENT CHANGE]"),
+    "default graph": query().replace("FROM NAMED WINDOW", "FROM WINDOW").replace("WINDOW <w> {", "{"),
+    "message by message": query(window="[NOW TICK TUPLE]"),
+    "ORDER BY": query(after="ORDER BY ?x"),
+    "DISTINCT leaves": query("SELECT DISTINCT ?z"),
+    "new or gone": query("SELECT ISTREAM ?z"),
+    "grouped by": query("SELECT ?z (COUNT(*) AS ?n)", after="GROUP BY ?z"),
+    "joined": query(body="GRAPH <plan> { ?x :in ?r } OPTIONAL { WINDOW <w> { ?x :p ?y } }"),
+    "SERVICE": query(body="WINDOW <w> { ?x :p ?y } SERVICE <http://e/> { ?x :q ?z }"),
+    "a path": query(body="WINDOW <w> { ?x :p+ ?y }"),
+}
+
+
+@pytest.mark.parametrize("name", SPLIT)
+def test_what_is_split(name: str) -> None:
+    found = splitting(parse(SPLIT[name]))
+    assert found.place is not None, found
+
+
+@pytest.mark.parametrize("reason", WHOLE)
+def test_what_is_not_and_why(reason: str) -> None:
+    found = splitting(parse(WHOLE[reason]))
+    assert found.place is None and reason in str(found), found
+
+
+def lines(messages: list[tuple[int, str, str, str]]) -> str:
+    text = "{}\t<http://e/{}> <http://e/{}> <http://e/{}> .\n"
+    return "".join(text.format(*message) for message in sorted(messages))
+
+
+def in_one_slot(text: str) -> dict[str, list[str]]:
+    """All queries in one group, each with the messages of the one batch and the end of input."""
+    scenario = Scenario(SPLIT, graphs={"plan": PLAN, None: PLAN})
+    return by_query(scenario.run([text], "s"))
+
+
+def by_query(found: list[dict[str, Any]]) -> dict[str, list[str]]:
+    return {name: sorted(json.dumps(x) for x in found if x["query"] == name) for name in SPLIT}
+
+
+messages = st.lists(
+    st.tuples(st.integers(0, 60), st.sampled_from("abc"), st.sampled_from("pq"), st.sampled_from("axy")),
+    max_size=25,
+)
+
+
+@given(found=messages, cut=st.integers(0, 25))
+@settings(max_examples=6, deadline=None)
+def test_split_over_three_slots_they_answer_the_same(
+    found: list[tuple[int, str, str, str]], cut: int
+) -> None:
+    found.sort()
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "plan.ttl").write_text(PLAN)
+        library = Library()
+        library.add("plan", folder / "plan.ttl")
+        library.add(None, folder / "plan.ttl")
+        (folder / "s").mkdir()
+        # A message never spans two files: cut between two times.
+        times = sorted({message[0] for message in found})
+        bound = times[min(cut, len(times) - 1)] if times else 0
+        (folder / "s" / "0.tnq").write_text(lines([m for m in found if m[0] < bound]))
+        (folder / "s" / "1.tnq").write_text(lines([m for m in found if m[0] >= bound]))
+        job = DryJob(folder / "c", slots=3, library=library)
+        job.live.add_stream("s", FileSource(str(folder / "s"), files_per_batch=1))
+        job.live.register_all(SPLIT, "auto", "auto")
+        assert {query.slots for query in job.live.queries()} == {(0, 1, 2)}
+        assert by_query(job.run()) == in_one_slot(lines(found))
