@@ -7,7 +7,7 @@ messages not yet complete, and the clock. Everything else is computed anew in ea
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import asdict, fields, is_dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -402,13 +402,7 @@ class IntervalEvaluator:
             "services": [] if self.services is None else self.services.freshness(self.name),
             "policy": self._policy.value,
             "routes": dict(self.routes.taken),
-            "indexes": {
-                "compared": self.streams.counts.compared,
-                "sorted": self.streams.counts.sorted,
-                "kept": self.streams.counts.kept,
-                "built": self.streams.counts.built,
-                "dropped": self.streams.counts.dropped,
-            },
+            "indexes": asdict(self.streams.counts),
         }
 
 

@@ -30,13 +30,15 @@ _MANY = 1 << 15
 
 @dataclass(slots=True)
 class Counts:
-    """How joins with windows went about it."""
+    """How joins with windows went about it: how often they compared with every row, sorted the rows for a
+    slab or used a kept index; indexes built and dropped; and ``rows`` of windows offered to them in all."""
 
     compared: int = 0
     sorted: int = 0
     kept: int = 0
     built: int = 0
     dropped: int = 0
+    rows: int = 0
 
 
 class KeptIndex:
@@ -66,6 +68,7 @@ class KeptIndex:
         rows, width = high - low, len(probes[0])
         if rows <= 0:
             return _NONE, _NONE
+        self.counts.rows += rows
         plain = min(width * rows * _COMPARE, rows * math.log2(rows + 1) * _SORT + width * _PROBE)
         self._balance = self._balance * _FADE + plain - width * _PROBE
         self._upkeep()

@@ -89,7 +89,7 @@ class Streams:
                 if spec.unit is not None:
                     # A report waits for the next tick.
                     count = min(count, int(times.searchsorted(time - spec.unit)))
-                if spec.count is None:
+                if spec.width is not None:
                     low = int(bounds[spec.name][0][-1])
                     kept = times.searchsorted(low) if spec.rows_by == "time" else low - arrivals.log.first
                     count = min(count, int(kept))

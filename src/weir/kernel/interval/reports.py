@@ -167,6 +167,10 @@ def never_empty(window: Window) -> bool:
 
 def empty_at(window: Window, at: Instants) -> np.ndarray:
     """Where the window shows no triple at all (14)."""
+    if window.spec.width is None and window.spec.count is None and window.first is not None:
+        # ALL: the log does not go back to the first message.
+        before: np.ndarray = at.time < window.first
+        return before
     low, high = window.bounds(at)
     if window.spec.rows_by == "time":
         times = window.arrivals.times

@@ -127,10 +127,12 @@ class Window:
             return low, high
         times, first = self.arrivals.times, self.arrivals.log.first
         cut = at.sub.upto[spec.stream]
-        return (
-            np.searchsorted(times, low) + first,
-            np.minimum(np.searchsorted(times, high) + first, cut),
-        )
+        if spec.width is None:
+            # ALL: the log does not go back so far.
+            low = np.full(len(low), self.base[0], np.int64)
+        else:
+            low = np.searchsorted(times, low) + first
+        return low, np.minimum(np.searchsorted(times, high) + first, cut)
 
     def _closed(self, at: Instants) -> tuple[Ids, Ids]:
         """The window with the greatest close so far (11)."""
