@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from weir.errors import SyntaxError, UsageError
@@ -20,10 +20,11 @@ _PARTING = re.compile(r"^---+[ \t]*\r?$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """Register ``query`` under ``name``."""
+    """Register ``query`` under ``name``; ``dialect`` is the one that was told."""
 
     name: str
     query: Query
+    dialect: str = field(default="auto", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,8 @@ def parse_command(line: str) -> Command:
         case {"drop": str(name)}:
             return Drop(name)
         case {"register": str(name), "query": str(text)}:
-            return Register(name, parse(text, dialect=str(values.get("dialect", "auto"))))
+            dialect = str(values.get("dialect", "auto"))
+            return Register(name, parse(text, dialect=dialect), dialect)
     raise UsageError(
         "a command that is not known",
         detail=line.strip()[:200],
