@@ -23,6 +23,7 @@ from weir.explain import explain_text
 from weir.language import Query, parse
 from weir.language.algebra import Service as ServiceCall
 from weir.rdf.terms import IRI
+from weir.runtime.holding import planning_held
 from weir.runtime.job import Job
 from weir.runtime.live_queries import QueryInfo, StreamInfo
 from weir.runtime.sources.log import LogSource
@@ -110,15 +111,18 @@ class Service:
             engine.service(endpoint, **values)
         for iri, source in settings.graphs:
             engine.graph(iri, source)
-        self._job = engine.start(
+        job = engine.start(
             sinks=[self.log, self.sink],
             dead_letters=settings.data / "dead-letters.jsonl",
             late=settings.data / "late.jsonl",
             live=True,
             resume=True,
         )
+        # Changes wait for Spark to plan: once it has done so, for no longer than a batch.
+        with planning_held(job.checkpoint.own, lambda: job.active):
+            self._job = job
         self.flows.clear()
-        for stream in self._job.streams():
+        for stream in job.streams():
             self._open(stream)
 
     def mend(self) -> bool:
