@@ -17,6 +17,7 @@ from weir.runtime.group import Step
 from weir.runtime.live import awaken, put_away
 from weir.runtime.live_graphs import LiveGraphs
 from weir.runtime.live_queries import LiveQueries
+from weir.runtime.outputs import outputs
 from weir.runtime.parts import Part
 from weir.runtime.results import json_lines
 from weir.runtime.stage import part_frames
@@ -34,6 +35,7 @@ class DryJob:
         self.steps: list[Step] = []
         self.sides: list[Mapping[str, Any]] = []
         self.reached: dict[str, Any] = {}
+        self.aside: dict[str, list[dict[str, Any]]] = {"late": [], "dead": []}
         self.restart()
 
     def restart(self) -> None:
@@ -81,6 +83,9 @@ class DryJob:
         place.follow(live.group, batch)
         step = live.group.step(frames, batch, 0)
         self.steps.append(step)
+        for row in outputs(live.group, step, frames, slot, "jsonl"):
+            if row.kind in self.aside:
+                self.aside[row.kind] += [json.loads(line) for line in row.data.splitlines()]
         found = [
             json.loads(line)
             for each in step.each()

@@ -1,0 +1,91 @@
+"""Input out of order: within the lateness it changes nothing, beyond it everything is counted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dry_job import DryJob
+from weir.runtime.sources import FileSource
+from weir.testing import Scenario
+
+LATENESS = 20
+HEAD = "PREFIX : <http://e/> REGISTER {r2s} <{name}> AS SELECT {select} FROM NAMED WINDOW <w> ON <s> "
+OPEN = "[{window} LATENESS PT0.02S] WHERE {{ WINDOW <w> {{ ?x :p ?y }} }} {after}"
+QUERIES = {
+    name: (HEAD + OPEN).format(name=name, r2s=r2s, select=select, window=window, after=after)
+    for name, r2s, select, window, after in (
+        ("sums", "RSTREAM", "?x (COUNT(*) AS ?n)", "RANGE 20 STEP 10", "GROUP BY ?x"),
+        ("latest", "ISTREAM", "?x ?y", "TRIPLES 3", ""),
+        ("gone", "DSTREAM", "?x ?y", "RANGE 15 REPORT CONTENT CHANGE", ""),
+    )
+}
+
+
+def line(message: tuple[int, str]) -> str:
+    return f"{message[0]}\t<http://e/{message[1]}> <http://e/p> <http://e/{message[0]}> .\n"
+
+
+def answers(batches: list[list[tuple[int, str]]]) -> tuple[dict[str, list[Any]], Scenario]:
+    scenario = Scenario(QUERIES)
+    found = scenario.run(["".join(map(line, batch)) for batch in batches], "s")
+    return {name: [each for each in found if each["query"] == name] for name in QUERIES}, scenario
+
+
+def cut(arrival: list[tuple[int, str]], cuts: list[bool]) -> list[list[tuple[int, str]]]:
+    batches: list[list[tuple[int, str]]] = [[]]
+    for message, ends in zip(arrival, cuts, strict=False):
+        batches[-1].append(message)
+        if ends:
+            batches.append([])
+    return batches
+
+
+messages = st.dictionaries(st.integers(0, 150), st.sampled_from("ab"), max_size=16).map(
+    lambda found: sorted(found.items())
+)
+
+
+@given(ordered=messages, data=st.data())
+@settings(max_examples=20)
+def test_shuffled_within_the_lateness_results_are_the_same(
+    ordered: list[tuple[int, str]], data: st.DataObject
+) -> None:
+    delays = [data.draw(st.integers(0, LATENESS)) for _ in ordered]
+    arrival = [ordered[i] for i in sorted(range(len(ordered)), key=lambda i: ordered[i][0] + delays[i])]
+    cuts = [data.draw(st.booleans()) for _ in arrival]
+    found, scenario = answers(cut(arrival, cuts))
+    assert found == answers([ordered])[0]
+    assert all(inbox.late == 0 for inbox in scenario.group.inboxes.values())
+
+
+@given(ordered=messages, data=st.data())
+@settings(max_examples=20)
+def test_beyond_it_every_message_is_counted(ordered: list[tuple[int, str]], data: st.DataObject) -> None:
+    arrival = data.draw(st.permutations(ordered))
+    cuts = [data.draw(st.booleans()) for _ in arrival]
+    _, scenario = answers(cut(arrival, cuts))
+    for inbox in scenario.group.inboxes.values():
+        assert inbox.messages + inbox.late == len(ordered)
+    told = {(item.lane, item.position) for step in scenario.steps for _, item in step.dropped}
+    assert len(told) == max((inbox.late for inbox in scenario.group.inboxes.values()), default=0)
+
+
+def test_late_messages_are_kept_with_their_statements_where_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "s").mkdir()
+    job = DryJob(tmp_path / "c")
+    job.live.keep_late = True
+    job.live.add_stream("s", FileSource(str(tmp_path / "s"), watch=True))
+    job.register(QUERIES["sums"])
+    late = '5\t<http://e/a> <http://e/p> <http://e/5> .\n5\t<http://e/b> <http://e/q> "x y" .\n'
+    (tmp_path / "s" / "0.tnq").write_text(line((100, "a")))
+    job.run()
+    (tmp_path / "s" / "1.tnq").write_text(line((101, "a")) + late)
+    job.run()
+    told = {str(each["position"]): each for each in job.aside["late"]}
+    (only,) = told.values()
+    assert only["at"] == "1970-01-01T00:00:00.005Z" and only["triples"] == 2
+    assert only["statements"] == [text.partition("\t")[2] for text in late.splitlines()]
