@@ -22,6 +22,7 @@ from pyspark.sql import SparkSession
 
 from shared import ROOT
 from weir.bench.fragments_peers import free_port
+from weir.bench.oxigraph import Oxigraph
 from weir.server.app import build
 from weir.server.auth import Access, Token
 from weir.server.config import Settings
@@ -42,8 +43,8 @@ FLAGS = [
     "--disable-sync",
 ]
 OFFLINE = ("Could not resolve", "Temporary failure", "Could not connect", "Network is unreachable")
-PATIENCE = 60_000
-"""Milliseconds: a batch takes seconds where the machine is busy."""
+PATIENCE = 150_000
+"""Milliseconds: a batch takes seconds where the machine is busy, and the first starts the workers."""
 
 
 def chromium() -> str:
@@ -69,11 +70,12 @@ def chromium() -> str:
 
 @dataclass
 class Site:
-    """The service, its open address, and the one that asks for a token."""
+    """The service, its open address, the one that asks for a token, and a remote endpoint that it may ask."""
 
     service: Service
     open: str
     guarded: str
+    endpoint: Oxigraph
 
     def push(self, stream: str, *lines: str) -> None:
         """Lines of ``.tnq``."""
@@ -92,8 +94,13 @@ class Site:
 @contextmanager
 def serving(spark: SparkSession, data: Path) -> Iterator[Site]:
     """Both servers in one event loop, for followers live in one loop; the first one starts the job."""
+    with Oxigraph() as endpoint:
+        yield from _serving(spark, data, endpoint)
+
+
+def _serving(spark: SparkSession, data: Path, endpoint: Oxigraph) -> Iterator[Site]:
     first, second = free_port(), free_port()
-    settings = Settings(port=first, data=data)
+    settings = Settings(port=first, data=data, services={endpoint.endpoint: {"budget": 5}})
     service = Service(settings, spark=spark)
     app = build(service)
 
@@ -115,7 +122,7 @@ def serving(spark: SparkSession, data: Path) -> Iterator[Site]:
         while not all(each.started for each in servers):
             assert time.monotonic() < end and thread.is_alive(), "the service did not start"
             time.sleep(0.05)
-        yield Site(service, f"http://127.0.0.1:{first}", f"http://127.0.0.1:{second}")
+        yield Site(service, f"http://127.0.0.1:{first}", f"http://127.0.0.1:{second}", endpoint)
     finally:
         for each in servers:
             each.should_exit = True

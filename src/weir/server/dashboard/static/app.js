@@ -35,11 +35,7 @@ class App {
       known: () => [...this.streams.known, ...this.queries.map((query) => query.output)] });
     this.tools();
     this.keys();
-    onUnauthorized(async () => {
-      const token = await askForToken(hasToken() ? "This token was refused." : "This server asks for a token.");
-      if (token) setToken(token);
-      return Boolean(token);
-    });
+    onUnauthorized(() => this.ask(hasToken() ? "This token was refused." : "This server asks for a token."));
     document.addEventListener("visibilitychange", () => { if (!document.hidden) this.soon(); });
     this.poll();
   }
@@ -182,6 +178,15 @@ class App {
     }
   }
 
+  // Who closes the dialog is left in peace until the key in the header is pressed.
+  async ask(reason) {
+    if (this.declined) return false;
+    const token = await askForToken(reason);
+    this.declined = !token;
+    if (token) setToken(token);
+    return Boolean(token);
+  }
+
   tools() {
     const root = document.documentElement;
     const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -191,8 +196,8 @@ class App {
       localStorage.setItem("weir-theme", root.dataset.theme);
     };
     const token = async () => {
-      const given = await askForToken("Requests are sent with this token.");
-      if (given !== null) setToken(given);
+      this.declined = false;
+      await this.ask("Requests are sent with this token.");
       this.soon();
     };
     byId("tools").append(button("help", "Keyboard shortcuts", showKeys), button("key", "Access token", token),
