@@ -1,0 +1,155 @@
+"""``weir bench spark``: the pipeline end to end, beside what bounds it, all measured in one run.
+
+Throughput is over a backlog of files and is compared with Spark merely reading their lines; batches and
+latency are those of a live stream and are compared with a stateful job that does nothing. What is compared
+takes turns, round after round, and a figure is the median of its rounds.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from weir.bench.plots import figure
+from weir.bench.report import Report
+from weir.bench.spark_base import line_rate, parse_rate
+from weir.bench.spark_data import LIVE_ROWS, QUERIES, write_files, write_floorplan
+from weir.bench.spark_jobs import Live, Million, backlog, empty, live, million
+from weir.runtime.session import open_session
+
+CORES = (1, 2)
+LIVE_RATE = 1000
+_PERCENTILES = {"p50": 50, "p95": 95, "p99": 99}
+
+
+def run(quick: bool = False, json: str | Path | None = None, plot: str | Path | None = None) -> Report:
+    """Run everything: about five minutes of an idle machine if ``quick``, a quarter of an hour if not."""
+    report = Report("spark", quick)
+    files, lines = (3, 1_000_000) if quick else (6, 1_100_000)
+    rounds, seconds = (2, 10.0) if quick else (3, 30.0)
+    with tempfile.TemporaryDirectory(prefix="weir-bench-") as name:
+        folder = Path(name)
+        write_floorplan(folder / "floorplan.nt")
+        paths = write_files(folder / "stream", files, lines)
+        size = sum(path.stat().st_size for path in paths)
+        report.figures["data"] = {"lines": files * lines, "bytes": size, "live_rate": LIVE_RATE}
+        for cores in CORES:
+            report.figures[f"{cores} cores"] = _measured(folder, paths, files * lines, cores, rounds, seconds)
+        steps = 60_000
+        write_files(folder / "million", 34 if quick else 60, steps, rooms=LIVE_ROWS, people=LIVE_ROWS)
+        report.figures["million"] = _million(folder / "million")
+    _goals(report)
+    if plot is not None:
+        _draw(report, plot)
+    if json is not None:
+        report.write(json)
+    return report
+
+
+def _measured(
+    folder: Path, paths: Sequence[Path], lines: int, cores: int, rounds: int, seconds: float
+) -> dict[str, Any]:
+    spark = open_session(f"local[{cores}]")
+    rates: dict[str, list[float]] = {"lines": [], "parse": []}
+    backlogs: dict[str, list[dict[str, Any]]] = {name: [] for name in QUERIES}
+    lives: dict[str, list[Live]] = {name: [] for name in ("empty", *QUERIES)}
+    try:
+        line_rate(spark, paths, lines)
+        for turn in range(rounds):
+            rates["lines"].append(line_rate(spark, paths, lines))
+            rates["parse"].append(parse_rate(spark, paths, lines, cores))
+            for query in QUERIES:
+                out = folder / f"{query}-{cores}-{turn}.jsonl"
+                found = backlog(spark, query, folder / "stream", folder / "floorplan.nt", out)
+                backlogs[query].append(found.as_json())
+                out.unlink()
+                rates.setdefault(query, []).append(found.triples_per_second)
+            for query in lives:
+                place = folder / f"live-{query}-{cores}-{turn}"
+                if query == "empty":
+                    lives[query].append(empty(spark, place, cores, seconds))
+                else:
+                    plan = folder / "floorplan.nt"
+                    lives[query].append(live(spark, query, place, plan, seconds, LIVE_RATE))
+    finally:
+        spark.stop()
+    return {
+        "triples_per_second": {name: float(np.median(found)) for name, found in rates.items()},
+        "rounds": rates,
+        "backlog": backlogs,
+        "live": {name: _summary(found) for name, found in lives.items()},
+    }
+
+
+def _summary(runs: Sequence[Live]) -> dict[str, Any]:
+    latencies = np.concatenate([np.array(each.latencies) for each in runs])
+    batches = [took for each in runs for took in each.batches]
+    out: dict[str, Any] = {
+        "batch_seconds": float(np.median(batches)) if batches else float("nan"),
+        "batches": len(batches),
+        "steps_ms": runs[-1].steps,
+        "results": len(latencies),
+    }
+    if len(latencies):
+        out |= {name: float(np.percentile(latencies, share)) for name, share in _PERCENTILES.items()}
+    return out
+
+
+def _million(stream: Path) -> dict[str, Any]:
+    spark = open_session(f"local[{CORES[-1]}]")
+    try:
+        found: Million = million(spark, stream)
+    finally:
+        spark.stop()
+    full = int(0.95 * LIVE_ROWS)
+    return {"seconds": found.seconds, "rows": found.rows, "growth": found.growth(full)}
+
+
+def _goals(report: Report) -> None:
+    for cores in CORES:
+        found = report.figures[f"{cores} cores"]
+        rates: Mapping[str, float] = found["triples_per_second"]
+        of = f"of line reading, {cores} cores"
+        report.goal(f"parse and encode {of}", rates["parse"] / rates["lines"], 0.6, "x")
+        report.goal(f"filter query {of}", rates["filter"] / rates["lines"], 0.5, "x")
+        report.goal(f"Q2 {of}", rates["Q2"] / rates["lines"], 0.3, "x")
+        nothing = found["live"]["empty"]["batch_seconds"]
+        for query in QUERIES:
+            own = found["live"][query]
+            to = f"against the empty stateful job's batch, {cores} cores"
+            ratio = own["batch_seconds"] / nothing
+            report.goal(f"{query}: batch {to}", ratio, 1.3, "x", at_least=False)
+            for name, limit in (("p50", 2.0), ("p99", 2.7)):
+                latency = own.get(name, float("nan")) / nothing
+                report.goal(f"{query}: latency {name} {to}", latency, limit, "x", at_least=False)
+    rows = max(report.figures["million"]["rows"], default=0)
+    report.goal("live rows of state", rows, 0.99 * LIVE_ROWS, "rows")
+    report.goal(
+        "batch time at a million live rows, later against earlier",
+        report.figures["million"]["growth"],
+        1.25,
+        "x",
+        at_least=False,
+    )
+
+
+def _draw(report: Report, folder: str | Path) -> None:
+    with figure(folder, "spark-throughput", title="Throughput", x="", y="million triples/s") as axes:
+        for place, cores in enumerate(CORES):
+            rates = report.figures[f"{cores} cores"]["triples_per_second"]
+            at = np.arange(len(rates)) + 0.4 * place
+            axes.bar(at, [rate / 1e6 for rate in rates.values()], 0.4, label=f"{cores} cores")
+            axes.set_xticks(np.arange(len(rates)) + 0.2, list(rates))
+    with figure(folder, "spark-latency", title="Latency of results", x="", y="seconds") as axes:
+        for place, cores in enumerate(CORES):
+            lives = report.figures[f"{cores} cores"]["live"]
+            for offset, name in enumerate(_PERCENTILES):
+                at = np.arange(len(QUERIES)) + 0.4 * place + 0.12 * offset
+                axes.bar(at, [lives[query].get(name, 0) for query in QUERIES], 0.12, label=f"{name}, {cores}")
+            axes.set_xticks(np.arange(len(QUERIES)) + 0.3, list(QUERIES))
+    with figure(folder, "spark-million", title="A million live rows", x="batch", y="seconds") as axes:
+        axes.plot(report.figures["million"]["seconds"], marker=".")
