@@ -46,7 +46,7 @@ class Limits:
     """Whether windows without an end (ALL) are allowed."""
     state_rows: int = 5_000_000
     """Rows that a query may keep; beyond it, it is paused."""
-    batch_seconds: float = 60.0
+    batch_seconds: float = 300.0
     """How long one batch of the engine may take before the query that costs most is paused."""
 
     @staticmethod

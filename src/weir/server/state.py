@@ -92,8 +92,9 @@ class Service:
 
     @property
     def busy(self) -> bool:
-        """Whether accepted messages wait to be read."""
-        return any(flow.writer.backlog() for flow in self.flows.values())
+        """Whether a batch is under way."""
+        checkpoint = self.job.checkpoint
+        return checkpoint.next_batch() - 1 > checkpoint.committed()
 
     def start(self) -> None:
         """Start the job with whatever the checkpoint has, once there is a place for what is published."""
