@@ -248,6 +248,26 @@ def test_heartbeats_reach_the_lanes_that_are_alive(place: Place) -> None:
     }
 
 
+def test_what_cannot_be_written_fails_and_leaves_no_gap(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(28, "no space left on device")
+
+    source = LogSource()
+    with source.writer(place) as writer:
+        writer.append(triple(1), format="nt", time=0)
+        before = writer.epoch
+        with monkeypatch.context() as broken:
+            broken.setattr(os, "fdatasync", full)
+            with pytest.raises(OSError, match="no space"):
+                writer.append(triple(2), format="nt", time=0)
+        with pytest.raises(OSError, match="could not be written"):
+            writer.submit(triple(3), format="nt", time=0, epoch=before)
+        writer.append(triple(4), format="nt", time=0)
+    assert drained(source.feed(place)) == {"": [(0, ["<urn:s1>"]), (0, ["<urn:s4>"])]}
+
+
 CHILD = """
 import sys
 from pathlib import Path

@@ -6,8 +6,6 @@ hang on how long a disk takes to sync. One writer a log, many threads a writer.
 
 from __future__ import annotations
 
-import fcntl
-import os
 import threading
 import time
 from collections import deque
@@ -17,12 +15,13 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 
-from weir.errors import BacklogFull, CheckpointError, UsageError
+from weir.errors import BacklogFull, UsageError
 from weir.rdf.formats import format_of
 from weir.rdf.lines_time import FIRST_TIME, LAST_TIME, read_time
 from weir.rdf.payloads import parse_payloads, shown
 from weir.rdf.writing import tnq_time
 from weir.runtime.sources import segments as disk
+from weir.runtime.sources.log_file import LogFile
 from weir.runtime.sources.segments import SHIFT, Dead, Header, Mark
 
 TNQ = "tnq"
@@ -68,24 +67,23 @@ class LogWriter:
         self.segment_bytes = segment_bytes
         self.notes: dict[str, str] = {}
         self.epoch = 0
-        self._heard: dict[str, float] = {}
-        self._latest = _Pending("")
+        self._log = LogFile(folder)
+        for header in self._log.found:
+            self.notes.update(header.notes)
+        self._heard = dict.fromkeys(disk.lanes_of(self._log.found), float("-inf"))
+        self._latest = _Pending(next(reversed(self._heard), ""))
         self._last_append = time.monotonic()
         self._queue: deque[_Pending] = deque()
         self._queued = 0
         self._condition = threading.Condition()
         self._closing = False
-        self._lock = self._locked()
-        self._sizes = {number: disk.segment_path(folder, number).stat().st_size for number in self._there()}
-        self._read = disk.get_mark(folder, disk.READ)
-        self._file, self._mark = self._recover()
         self._thread = threading.Thread(target=self._commit_all, name=f"log {folder.name}", daemon=True)
         self._thread.start()
 
     @property
     def reached(self) -> Mark:
         """How far the log is synced."""
-        return self._mark
+        return self._log.mark
 
     @property
     def latest_time(self) -> int | None:
@@ -171,8 +169,7 @@ class LogWriter:
 
     def backlog(self) -> int:
         """Bytes that Spark has not committed yet."""
-        self._read = disk.get_mark(self.folder, disk.READ)
-        return self._backlog()
+        return self._log.unread(look=True) + self._queued
 
     def close(self) -> None:
         """Sync what is there and let the log go."""
@@ -182,8 +179,7 @@ class LogWriter:
             self._closing = True
             self._condition.notify()
         self._thread.join()
-        os.close(self._file)
-        os.close(self._lock)
+        self._log.close()
 
     def __enter__(self) -> LogWriter:
         return self
@@ -198,9 +194,10 @@ class LogWriter:
             if self._closing:
                 raise BacklogFull(f"the log {self.folder.name} is closed")
             size = len(item.payload)
-            if self._backlog() + size > self.limit_bytes and self.backlog() + size > self.limit_bytes:
+            room = self.limit_bytes - size - self._queued
+            if self._log.unread() > room and self._log.unread(look=True) > room:
                 raise BacklogFull(
-                    f"{self._backlog()} bytes of the log {self.folder.name} are unread",
+                    f"{self._log.unread()} bytes of the log {self.folder.name} are unread",
                     hint="the job reads more slowly than messages come; try again later",
                 )
             if item.lane not in self._heard and len(self._heard) >= _MOST_LANES:
@@ -214,11 +211,6 @@ class LogWriter:
             self._condition.notify()
         return item.done
 
-    def _backlog(self) -> int:
-        sizes = self._sizes
-        unread = sum(size for number, size in sizes.items() if number >= self._read.segment)
-        return unread - self._read.byte + self._queued
-
     def _commit_all(self) -> None:
         while True:
             with self._condition:
@@ -229,16 +221,22 @@ class LogWriter:
                 items = self._taken()
             try:
                 positions = self._write(items)
-            except OSError as error:
+            except Exception as error:
                 self._fail(items, error)
                 continue
             for item, position in zip(items, positions, strict=True):
                 item.done.set_result(position)
 
-    def _fail(self, items: list[_Pending], error: OSError) -> None:
-        """All that waits fails with what could not be written, so that the log has no gaps."""
-        os.ftruncate(self._file, self._mark.byte)
+    def _fail(self, items: list[_Pending], error: Exception) -> None:
+        """All that waits fails with what could not be written, so that the log has no gaps. A log that cannot
+        even be cut back takes no more."""
+        try:
+            self._log.undo()
+            broken = False
+        except OSError:
+            broken = True
         with self._condition:
+            self._closing = self._closing or broken
             self.epoch += 1
             items += self._queue
             self._queue.clear()
@@ -258,8 +256,10 @@ class LogWriter:
         return items
 
     def _write(self, items: list[_Pending]) -> list[int]:
-        if self._mark.byte >= self.segment_bytes:
-            self._roll()
+        """One block more. The first of a segment repeats the lanes and notes, so that older ones can go."""
+        if self._log.mark.byte >= self.segment_bytes:
+            self._log.roll()
+        mark = self._log.mark
         told = [item for item in items if item.dead is None]
         runs = groupby((item.lane, item.form) for item in told)
         notes = dict(item.note for item in items if item.note is not None)
@@ -269,89 +269,19 @@ class LogWriter:
             times=tuple(item.time for item in told),
             runs=tuple((lane, form, sum(1 for _ in run)) for (lane, form), run in runs),
             predicate=self.predicate,
-            notes=notes,
+            lanes=() if mark.byte else tuple(self._heard),
+            notes=notes if mark.byte else {**self.notes, **notes},
             dead=tuple(item.dead for item in items if item.dead is not None),
         )
         data = disk.block_bytes(header, body)
-        place = (self._mark.segment << SHIFT) + self._mark.byte + len(data) - len(body)
-        self._append(data)
+        place = (mark.segment << SHIFT) + mark.byte + len(data) - len(body)
+        self._log.append(data)
         self.notes.update(notes)
         positions = []
         for item in items:
             positions.append(place)
             place += len(item.payload)
         return positions
-
-    def _append(self, data: bytes) -> None:
-        """Write, sync, and only then move the mark: readers never see what could still be lost."""
-        view = memoryview(data)
-        while view:
-            view = view[os.write(self._file, view) :]
-        os.fdatasync(self._file)
-        self._mark = Mark(self._mark.segment, self._mark.byte + len(data))
-        self._sizes[self._mark.segment] = self._mark.byte
-        disk.set_mark(self.folder, disk.SYNCED, self._mark)
-
-    def _roll(self) -> None:
-        """A new segment; its first block repeats the lanes and notes, so that older ones can go."""
-        file = self._create(self._mark.segment + 1)
-        os.close(self._file)
-        self._file, self._mark = file, Mark(self._mark.segment + 1, 0)
-        for number in set(self._sizes) - set(self._there()):
-            del self._sizes[number]
-        self._append(disk.block_bytes(Header(lanes=tuple(self._heard), notes=self.notes), b""))
-
-    def _create(self, number: int) -> int:
-        path = disk.segment_path(self.folder, number)
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o644)
-        folder = os.open(self.folder, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-        return file
-
-    def _there(self) -> list[int]:
-        return disk.segments(self.folder)
-
-    def _locked(self) -> int:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        lock = os.open(self.folder / disk.LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(lock)
-            raise CheckpointError(
-                f"another process writes to {self.folder}", hint="a checkpoint has one running job at a time"
-            ) from None
-        return lock
-
-    def _recover(self) -> tuple[int, Mark]:
-        """Go on after the last whole block; what a crash left half-written was never acknowledged."""
-        known = disk.get_mark(self.folder, disk.SYNCED)
-        there = self._there()
-        if not there:
-            number = max(known.segment, self._read.segment)
-            disk.set_mark(self.folder, disk.SYNCED, Mark(number, 0))
-            return self._create(number), Mark(number, 0)
-        number = there[-1]
-        path = disk.segment_path(self.folder, number)
-        sure = known.byte if number == known.segment else 0
-        old = disk.read_blocks(path, 0, sure)
-        if (old[-1].end if old else 0) != sure:
-            raise CheckpointError(f"{path} is damaged before byte {sure}", hint="start with a new checkpoint")
-        found = [*old, *disk.read_blocks(path, sure, check=True)]
-        end = found[-1].end if found else 0
-        file = os.open(path, os.O_WRONLY | os.O_APPEND)
-        os.ftruncate(file, end)
-        os.fsync(file)
-        for block in found:
-            self.notes.update(block.header.notes)
-        self._heard = dict.fromkeys(disk.lanes_of(block.header for block in found), float("-inf"))
-        self._latest = _Pending(next(reversed(self._heard), ""))
-        self._sizes[number] = end
-        disk.set_mark(self.folder, disk.SYNCED, Mark(number, end))
-        return file, Mark(number, end)
 
 
 def now() -> int:
