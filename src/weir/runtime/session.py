@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pyspark.find_spark_home import _find_spark_home
 from pyspark.sql import SparkSession
@@ -127,7 +127,7 @@ def open_session(master: str | None = None, settings: Mapping[str, str] | None =
             raise UsageError("Spark did not start", detail=_tail(log) or str(error)) from error
     session.sparkContext.setLogLevel("OFF")
     _without_checksum_files(session)
-    if not session.sparkContext.master.startswith("local"):
+    if not str(session.sparkContext.master).startswith("local"):
         folder = tempfile.mkdtemp(prefix="weir-package-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         session.sparkContext.addPyFile(str(package_zip(Path(folder))))
@@ -157,7 +157,7 @@ def named_sources(session: SparkSession) -> Iterator[None]:
 
 def _without_checksum_files(session: SparkSession) -> None:
     """Hadoop would write a checksum file beside each file of a checkpoint, and run ``chmod`` on both."""
-    context = session.sparkContext
+    context: Any = session.sparkContext
     local = context._jvm.org.apache.hadoop.fs.FileSystem.getLocal(context._jsc.hadoopConfiguration())
     local.setWriteChecksum(False)
 
