@@ -123,6 +123,8 @@ class Broker:
             f"listener {self.port} 127.0.0.1",
             "allow_anonymous true",
             "persistence true",
+            "max_queued_messages 0",
+            "max_inflight_messages 0",
             f"persistence_location {folder}/",
             "user root" if os.geteuid() == 0 else "",
         ]
