@@ -1,0 +1,6 @@
+"""``weir`` as a program for ``spark-submit``: its arguments are those of the command line (docs/guide/cluster.md)."""
+
+from weir.cli import main
+
+if __name__ == "__main__":
+    main()
