@@ -1,4 +1,4 @@
-"""``weir`` as a program for ``spark-submit``: its arguments are those of the command line (docs/guide/cluster.md)."""
+"""``weir`` as a program for ``spark-submit``; its arguments are those of the command line."""
 
 from weir.cli import main
 
