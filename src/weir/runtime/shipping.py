@@ -12,14 +12,12 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-import weir
-
 _PATIENCE = 30.0
 
 
 def package_zip(folder: Path) -> Path:
     """The Python files of this package in ``folder/weir.zip``."""
-    root = Path(weir.__file__).parent
+    root = Path(__file__).parents[1]
     target = folder / "weir.zip"
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(root.rglob("*.py")):
