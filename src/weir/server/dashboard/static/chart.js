@@ -113,7 +113,7 @@ export class Chart {
         s("line", { class: "grid", x1: LEFT, x2: width - RIGHT, y1: y(value), y2: y(value) }),
         s("text", { class: "axis", x: LEFT - 8, y: y(value) + 4, "text-anchor": "end" }, tickText(value)),
       ]),
-      times.found.map((at) => s("text", { class: "axis", x: x(at), y: height - 6, "text-anchor": "middle" },
+      times.found.filter((at) => x(at) < width - 28).map((at) => s("text", { class: "axis", x: x(at), y: height - 6, "text-anchor": "middle" },
         timeLabel(at, times.step))),
       names.map((name, i) => line(this.series.get(name), x, y, i)));
     const legend = h("ul", { class: "chart-legend" }, names.map((name, i) => h("li", null,

@@ -186,7 +186,8 @@ export class Timeline {
       s("line", { class: "axis-line", x1: 0, x2: width, y1: base - 1, y2: base - 1 }),
       ...marks.found.flatMap((at) => [
         s("line", { class: "grid", x1: x(at), x2: x(at), y1: TOP - 6, y2: base - 1 }),
-        s("text", { class: "axis", x: x(at), y: height - 6, "text-anchor": "middle" }, timeLabel(at, marks.step)),
+        x(at) > 28 && x(at) < width - 28 ? s("text", { class: "axis", x: x(at), y: height - 6, "text-anchor": "middle" },
+          timeLabel(at, marks.step)) : "",
       ]));
     this.nowLine.setAttribute("x1", x(shown));
     this.nowLine.setAttribute("x2", x(shown));
