@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weir.language import parse
+from weir.runtime.live import awaken
 from weir.runtime.sharing import shareable
 from weir.testing import Scenario
 
@@ -84,9 +85,22 @@ def test_results_and_evaluations_are_counted():
     assert all(member.evaluations for member in scenario.group.members.values())
 
 
-def test_one_seat_speaks_for_all_in_the_state():
+def test_the_state_has_the_hubs_once():
     scenario = Scenario(QUERIES, evaluator="shared")
     scenario.lane("s").put(line((1, "a", "p", "x")))
     scenario.batch()
-    panes = [name for name, data in scenario.store.panes.items() if name.startswith("query/") and data]
-    assert panes == [f"query/{min(QUERIES)}"]
+    panes = [name.partition("/")[0] for name in scenario.store.panes]
+    assert panes.count("hub") == 1
+    assert "query" not in panes
+
+
+def test_state_outlives_whoever_is_dropped():
+    scenario = Scenario(QUERIES, evaluator="shared")
+    scenario.lane("s").put(line((1, "a", "p", "x")) + line((40, "b", "p", "y")))
+    scenario.batch()
+    left = {name: text for name, text in QUERIES.items() if name != min(QUERIES)}
+    smaller = Scenario(left, evaluator="shared")
+    loaded = awaken(scenario.store, None, smaller._fresh, lambda group: None)
+    (elder,), (younger,) = ([hub for _, hub in group.hubs] for group in (scenario.group, loaded.group))
+    rows = [each.evaluator.statistics()["live_rows"] for each in (elder, younger)]
+    assert rows[0] == rows[1] > 0

@@ -85,14 +85,14 @@ class Group:
         self.derived: dict[str, int] = {}
         self._live_texts = 0
         self._order: tuple[str, ...] = ()
-        self._hubs = Hubs(dictionary)
+        self.hubs = Hubs(dictionary)
 
     def add(self, *members: Member) -> None:
         """Queries more; the inboxes that they read from are made where they are missing."""
         for member in members:
             self.members[member.name] = member
             if isinstance(member.evaluator, Seat):
-                self._hubs.seat(member.evaluator, member.readings[0])
+                self.hubs.seat(member.evaluator, member.readings[0])
         self._arrange()
         self.dictionary.settle()
 
@@ -100,7 +100,7 @@ class Group:
         """A query less; inboxes that nobody reads go with it."""
         member = self.members.pop(name)
         if isinstance(member.evaluator, Seat):
-            self._hubs.leave(member.evaluator)
+            self.hubs.leave(member.evaluator)
         self.services.drop(name)
         self._arrange()
 
@@ -150,7 +150,7 @@ class Group:
             answers = self._advance(member, outputs, batch, now)
             if answers is not None:
                 step.answered.append(Answered(member, answers))
-        for reading, hub in self._hubs:
+        for reading, hub in self.hubs:
             box = self.inboxes[self._key(reading, outputs)]
             together = self._advance_together(hub, reading.stream, box)
             if together is not None:

@@ -1,8 +1,8 @@
 """Queries of a slot that are evaluated together: seats at a hub (``kernel.matching``).
 
 Where many conjunctive queries are registered, each gets no evaluator of its own but a seat at the hub of
-those that read its stream as it does. The hub is advanced once a step for all. Towards the state the one with
-the least name speaks for all: its seat's snapshot is the hub's, the others' are empty.
+those that read its stream as it does. The hub is advanced once a step for all, and its state is kept once,
+whoever comes and goes. In metrics the one with the least name speaks for all.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Hub:
 
 @dataclass(slots=True)
 class Seat:
-    """A query's place at a hub, behind the ``Evaluator`` protocol as far as state and metrics go."""
+    """A query's place at a hub, behind the ``Evaluator`` protocol as far as metrics go."""
 
     name: str
     query: Query
@@ -113,12 +113,11 @@ class Seat:
         raise RuntimeError(f"query {self.name!r} is evaluated with others")
 
     def snapshot(self) -> bytes:
-        speaks = self._speaks
-        return b"" if speaks is None else speaks.snapshot()
+        """A seat has no state of its own."""
+        return b""
 
     def restore(self, state: bytes) -> None:
-        if state and self.hub is not None:
-            self.hub.evaluator.restore(state)
+        """Nothing: the hub has the state."""
 
     def statistics(self) -> Mapping[str, Any]:
         speaks = self._speaks

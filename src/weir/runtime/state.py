@@ -2,9 +2,9 @@
 
 The state store is the truth. What a pane holds is said by its name: ``inbox/…`` messages that wait,
 ``texts/…`` texts of one batch, ``core/…`` and ``rows/…`` an evaluator's small state and its tables,
-``query/…`` the snapshot of an evaluator without tables, ``services`` the views of SERVICE. The ``head``
-lists them all with their digests, beside everything small, and names the states before it: a worker that
-has one of those needs only what came since.
+``query/…`` the snapshot of an evaluator without tables, ``hub/…`` that of queries evaluated together,
+``services`` the views of SERVICE. The ``head`` lists them all with their digests, beside everything small,
+and names the states before it: a worker that has one of those needs only what came since.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ import pyarrow as pa
 
 from weir.kernel.batch import Segmented, Stretch
 from weir.rdf.columns import Ids
+from weir.runtime.demand import Reading
 from weir.runtime.group import Group, InboxKey
 from weir.runtime.inbox import Waiting
 from weir.runtime.members import Member
 from weir.runtime.panes import Run, digest, pack, repaned, unpack
+from weir.runtime.sharing import Seat
 from weir.runtime.texts import TextChunk
 
 FORMAT = 2
@@ -76,9 +78,11 @@ def dump(group: Group, stored: Image, nonce: str) -> Changes:
             panes[f"inbox/{_key(key)}"] = _pack_waiting(inbox.waiting.columns())
     tables: Tables = {}
     live: dict[str, dict[str, tuple[int, list[Run]]]] = {}
+    for reading, hub in group.hubs:
+        panes[_hub(reading)] = hub.evaluator.snapshot()
     for name, member in group.members.items():
         evaluator = segmented(member)
-        if member.done:
+        if member.done or isinstance(member.evaluator, Seat):
             continue
         if evaluator is None:
             panes[f"query/{name}"] = member.evaluator.snapshot()
@@ -172,13 +176,16 @@ def load(group: Group, head: Mapping[str, Any], fetch: Fetch) -> None:
             member.effective = dict(head.get("updates", {}).get(name, ()))
             member.stored = True
             evaluator = segmented(member)
-            if member.done:
+            if member.done or isinstance(member.evaluator, Seat):
                 continue
             if evaluator is None:
                 member.evaluator.restore(bytes(fetch(f"query/{name}")))
             else:
                 stretches = _load_tables(name, evaluator, head["tables"][name], fetch)
                 evaluator.rebuild(bytes(fetch(f"core/{name}")), stretches)
+    for reading, hub in group.hubs:
+        if _hub(reading) in head["panes"]:
+            hub.evaluator.restore(bytes(fetch(_hub(reading))))
     if "services" in head["panes"]:
         group.services.restore(bytes(fetch("services")))
     group.derived |= {iri: count for iri, count in head["derived"].items() if iri in group.derived}
@@ -206,6 +213,10 @@ def _load_tables(
 
 def _pane(query: str, table: str, run: Run) -> str:
     return f"rows/{query}/{run[0]}-{run[1]}/{table}"
+
+
+def _hub(reading: Reading) -> str:
+    return f"hub/{_key((reading.stream, reading.lateness, reading.ahead))}"
 
 
 def _key(key: InboxKey) -> str:
