@@ -22,6 +22,9 @@ def summary(metrics: Metrics, dead_letters: Path | None) -> str:
         f"weir: {metrics.triples:,} triples in, {metrics.evaluations:,} evaluations, "
         f"{metrics.results:,} results, {metrics.batches:,} batches, {seconds:.1f} s"
     )
+    kept = metrics.state
+    if kept["rows"]:
+        line += f", {kept['rows']:,} rows kept ({kept['bytes'] / 2**20:.1f} MB)"
     if metrics.interrupted:
         line += " (interrupted; run again with the same checkpoint to go on)"
     aside = []

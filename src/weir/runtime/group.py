@@ -269,7 +269,7 @@ class Group:
         until = self._until(max(int(frame.time.max()) for frame in brought))
         self.dictionary.add_chunk(TextChunk.of(f"b{batch}", ids, texts, until))
         if until == FOREVER and self.dictionary.held > 2 * self._live_texts + _MANY_TEXTS:
-            self.dictionary.keep_only(self.live_ids(), f"l{batch}")
+            self.dictionary.keep_only(np.union1d(self.live_ids(), ids), f"l{batch}")
             self._live_texts = self.dictionary.held
 
     def _until(self, time: int) -> int:

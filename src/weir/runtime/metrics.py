@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import threading
+import time
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from weir.runtime.outputs import Output
+
+_RECENT = 20
+"""Batches over which the rate is taken."""
 
 
 @dataclass(slots=True)
@@ -27,6 +32,7 @@ class Metrics:
     streams: dict[str, dict[str, Any]] = field(default_factory=dict)
     queries: dict[str, dict[str, Any]] = field(default_factory=dict)
     seconds: list[float] = field(default_factory=list)
+    arrivals: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=_RECENT), repr=False)
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     @property
@@ -51,6 +57,7 @@ class Metrics:
             self.batches += 1
             self.results += results
             self.seconds.append(seconds)
+            before = self.triples
             for group in told:
                 self.triples += group["input"]["triples"]
                 self.bytes += group["input"]["bytes"]
@@ -62,7 +69,32 @@ class Metrics:
                 for query, values in group["queries"].items():
                     seen.setdefault(query, []).append(values)
             self.queries |= {query: _summed(values) for query, values in seen.items()}
+            self.arrivals.append((time.monotonic(), self.triples - before))
             self.ended = bool(told) and all(group["ended"] for group in told)
+
+    @property
+    def rate(self) -> float:
+        """Triples a second of wall clock, over the latest batches."""
+        if len(self.arrivals) < 2:
+            return 0.0
+        span = self.arrivals[-1][0] - self.arrivals[0][0]
+        return sum(count for _, count in list(self.arrivals)[1:]) / span if span > 0 else 0.0
+
+    @property
+    def state(self) -> dict[str, int]:
+        """Rows that queries keep, and the bytes they take."""
+        return {
+            name: sum(int(query.get(key, 0)) for query in self.queries.values())
+            for name, key in (("rows", "live_rows"), ("bytes", "bytes"))
+        }
+
+    def lag(self, query: str) -> float | None:
+        """Seconds of event time between the latest message of any stream and what a query is done with."""
+        through = self.queries.get(query, {}).get("through")
+        highs = [stream["high"] for stream in self.streams.values() if stream.get("high") is not None]
+        if through is None or not highs:
+            return None
+        return max(0.0, float(max(highs) - through) / 1_000_000)
 
     def as_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -77,8 +109,11 @@ class Metrics:
                 "late": self.late,
                 "ahead": self.ahead,
                 "evaluations": self.evaluations,
+                "dead": self.rejected + self.ahead,
+                "rate": self.rate,
+                "state": self.state,
                 "streams": {name: dict(values) for name, values in self.streams.items()},
-                "queries": {name: dict(values) for name, values in self.queries.items()},
+                "queries": {name: {**values, "lag": self.lag(name)} for name, values in self.queries.items()},
             }
 
 

@@ -13,6 +13,7 @@ from pyspark import TaskContext
 
 from weir.background.service.config import config_of
 from weir.kernel.background import Background
+from weir.kernel.memory import keep_memory
 from weir.runtime.catalog import Catalog
 from weir.runtime.checkpoint import Checkpoint
 from weir.runtime.control import ControlLog
@@ -104,6 +105,7 @@ def workplace(folder: str) -> Workplace:
     """This process's view of the checkpoint in ``folder``."""
     known = _WORKPLACES.get(folder)
     if known is None:
+        keep_memory()
         known = _WORKPLACES[folder] = Workplace(folder)
     return known
 
