@@ -27,7 +27,8 @@ from weir.bench.report import Report
 STREAM = "http://example.org/load"
 QUERY = (
     "SELECT ?room (COUNT(*) AS ?n) FROM NAMED WINDOW <w> ON <http://example.org/load> "
-    "[RANGE PT1S STEP PT1S] WHERE { WINDOW <w> { ?who <http://example.org/in> ?room } } GROUP BY ?room"
+    "[RANGE PT1S STEP PT1S CONTENT BAG] "
+    "WHERE { WINDOW <w> { ?who <http://example.org/in> ?room } } GROUP BY ?room"
 )
 ROOMS = 10
 PERIOD = 0.05
