@@ -71,16 +71,17 @@ def measure(folder: Path, subscribers: int, rate: int, seconds: float) -> dict[s
             api.post("/api/queries", json={"text": QUERY, "name": "rooms"}).raise_for_status()
             before = _warm(api)
             outcome = folder / "followers.json"
-            linger = 20.0
-            arguments = [str(port), "rooms", str(subscribers), str(seconds + linger), str(outcome)]
+            arguments = [str(port), "rooms", str(subscribers), str(outcome)]
             followers = subprocess.Popen(
-                [sys.executable, "-m", "weir.bench.service_subscribers", *arguments], stdout=subprocess.PIPE
+                [sys.executable, "-m", "weir.bench.service_subscribers", *arguments],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
             )
             assert followers.stdout is not None
             followers.stdout.readline()
             pushed = _push(api, server.pid, rate, seconds)
             _finish(api)
-            followers.wait(seconds + linger + 60)
+            followers.communicate(timeout=120)
             told = api.get("/api/metrics").json()
     finally:
         server.terminate()
@@ -189,15 +190,12 @@ def _warm(api: httpx.Client) -> int:
 
 
 def _finish(api: httpx.Client) -> None:
-    """The stream falls silent; its heartbeats close the last window."""
-    until = time.monotonic() + 15
-    last = -1
-    while time.monotonic() < until:
-        position = api.get("/api/queries/rooms").json()["position"]
-        time.sleep(3)
-        if position == last:
-            return
-        last = position
+    """The stream falls silent; its heartbeats close the last window, whose results are then sent."""
+    last = f"{datetime.fromtimestamp(time.time() + 1, UTC):%Y-%m-%dT%H:%M:%S}"
+    until = time.monotonic() + 120
+    while time.monotonic() < until and (api.get("/api/queries/rooms").json()["through"] or "") <= last:
+        time.sleep(0.5)
+    time.sleep(3)
 
 
 def _memory(process: psutil.Process) -> tuple[int, int]:

@@ -1,7 +1,7 @@
 """Many followers of one query, in a process of their own: what each received, and when.
 
-``python -m weir.bench.service_subscribers PORT QUERY COUNT SECONDS OUT``. A line on standard output says that
-all are connected; the outcome is written to OUT as JSON.
+``python -m weir.bench.service_subscribers PORT QUERY COUNT OUT``. A line on standard output says that all are
+connected; when standard input ends, the outcome is written to OUT as JSON.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ async def follow(port: int, query: str, follower: Follower, ready: asyncio.Semap
         writer.close()
 
 
-async def main(port: int, query: str, count: int, seconds: float, out: Path) -> None:
+async def main(port: int, query: str, count: int, out: Path) -> None:
     """Connect all, tell, wait, and write down what came."""
     followers = [Follower() for _ in range(count)]
     ready = asyncio.Semaphore(0)
@@ -79,7 +79,7 @@ async def main(port: int, query: str, count: int, seconds: float, out: Path) -> 
     for _ in followers:
         await ready.acquire()
     print("ready", flush=True)
-    await asyncio.sleep(seconds)
+    await asyncio.to_thread(sys.stdin.read)
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
@@ -101,5 +101,5 @@ async def main(port: int, query: str, count: int, seconds: float, out: Path) -> 
 
 
 if __name__ == "__main__":
-    port, query, count, seconds, out = sys.argv[1:]
-    asyncio.run(main(int(port), query, int(count), float(seconds), Path(out)))
+    port, query, count, out = sys.argv[1:]
+    asyncio.run(main(int(port), query, int(count), Path(out)))
