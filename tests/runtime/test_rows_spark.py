@@ -1,19 +1,14 @@
-"""Streaming DataFrames in and out, on Spark: ``weir.continuous``, and DataFrames as streams of an engine."""
+"""Streaming DataFrames in and out, on Spark: ``weir.continuous``."""
 
 from __future__ import annotations
 
-import json
-import time
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
 import weir
-from weir import Engine
 from weir.errors import CheckpointError, UsageError
-from weir.runtime.job import Job
-from weir.runtime.rows import Rows
 
 QUERY = """PREFIX : <http://e/>
 REGISTER RSTREAM <hot> AS SELECT ?room (MAX(?t) AS ?most)
@@ -77,42 +72,3 @@ def _triples(rate):  # type: ignore[no-untyped-def]
     return rate.selectExpr(
         "timestamp AS time", "'<urn:a>' AS subject", "'<urn:p>' AS predicate", "'1' AS object"
     )
-
-
-def wait_for(job: Job, out: Path, expected: dict[str, list[int]]) -> None:
-    until, found = time.monotonic() + 150, None
-    while found != expected:
-        assert time.monotonic() < until, found
-        job.wait(1)
-        told = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
-        found = {
-            name: [int(line["bindings"]["n"]["value"]) for line in told if line["query"] == name]
-            for name in expected
-        }
-
-
-@pytest.mark.spark
-@pytest.mark.timeout(400)
-def test_dataframes_beside_streams_of_an_engine(spark: SparkSession, tmp_path: Path) -> None:
-    """A job of one DataFrame; a second one is added while it runs, which restarts it from its checkpoint."""
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-    (tmp_path / "one" / "0.txt").write_text(lines((1, "a", 1), (2, "b", 2), (12, "a", 3)))
-    out = tmp_path / "out.jsonl"
-
-    def text(name: str) -> Rows:
-        return Rows(spark.readStream.format("text").name(name).load(str(tmp_path / name)))
-
-    engine = Engine(checkpoint=tmp_path / "checkpoint", spark=spark)
-    engine.stream("one", text("one").frame)
-    engine.register(COUNT.format(name="first", stream="one"))
-    job = engine.start(out=out)
-    wait_for(job, out, {"first": [2]})
-    job.add_stream("two", text("two"))
-    job.register(COUNT.format(name="second", stream="two"))
-    (tmp_path / "two" / "0.txt").write_text(lines((1, "a", 1), (15, "b", 2)))
-    (tmp_path / "one" / "1.txt").write_text(lines((13, "a", 1), (14, "a", 1), (25, "b", 2)))
-    wait_for(job, out, {"first": [2, 3], "second": [1]})
-    job.stop()
-    with pytest.raises(CheckpointError, match="<two> from a DataFrame"):
-        engine.start(out=out, resume=True)
