@@ -134,7 +134,7 @@ def test_an_empty_file(folder: Path) -> None:
     [
         (["reaches.rq", "--stream", "other=rfid.tnq"], "unknown stream <rfid>"),
         (["reaches.rq", "--stream", "rfid=missing.tnq"], "no such stream file"),
-        (["reaches.rq", "--stream", "rfid=floor.ttl"], "unknown stream format"),
+        (["reaches.rq", "--stream", "rfid=floor.ttl"], "where is their time"),
         (["reaches.rq", *INPUT[:2], "--graph", "floorplan=missing.ttl"], "no such graph file"),
         (["missing.rq", *INPUT], "no such query file"),
         (["reaches.rq", "--stream", "rfid"], "--stream takes IRI=SOURCE"),
