@@ -32,6 +32,7 @@ def served(tmp_path: Path) -> Iterator[str]:
     data.write_text("<http://e/a> <http://e/p> <http://e/b> .\n")
     port = free_port()
     command = [sys.executable, "-m", "weir", "serve", "--dataset", f"d={data}", "--port", str(port)]
+    command += ["--push", "key", "--annotation", "reification", "--labeling", "interval"]
     server = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     address = f"http://127.0.0.1:{port}/d"
     try:
@@ -60,6 +61,11 @@ def test_what_is_served_is_followed(served: str, tmp_path: Path) -> None:
     (line,) = [json.loads(text) for text in done.stdout.splitlines()]
     assert (line["query"], line["op"]) == ("who", "I")
     assert line["bindings"] == {"x": {"type": "uri", "value": "http://e/a"}}
+    headers = {"Authorization": "Bearer key", "Content-Type": "text/turtle"}
+    fact = "<http://e/a> <http://e/q> <http://e/c> ."
+    httpx.post(f"{served}?lifetime=60", content=fact, headers=headers).raise_for_status()
+    shown = httpx.get(served, headers={"Accept": "application/n-quads"}).text
+    assert "22-rdf-syntax-ns#subject> <http://e/a>" in shown and "interval>" in shown
 
 
 def test_a_query_that_does_not_parse_is_bad_usage(tmp_path: Path) -> None:

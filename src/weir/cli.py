@@ -23,6 +23,8 @@ from weir.explain import analyze_text, explain_set_text, explain_text
 from weir.language import parse
 from weir.language.translation import translate as translated
 from weir.plan.querysets import parse_queries
+from weir.rdf.annotation import Annotation as TimeAnnotation
+from weir.rdf.annotation import Labeling, Method
 from weir.runtime.sinks.addresses import sink_at
 from weir.runtime.sinks.making import FORMATS, sink_for
 
@@ -228,6 +230,12 @@ def serve(
         ),
     ] = None,
     push: Annotated[str | None, typer.Option(help="A token with which facts may be pushed.")] = None,
+    annotation: Annotated[
+        Method, typer.Option(help="How facts of the data sets show their time.")
+    ] = Method.GRAPHS,
+    labeling: Annotated[
+        Labeling, typer.Option(help="What they show: when they expire, or from when until when.")
+    ] = Labeling.EXPIRATION,
 ) -> None:
     """Serve streams, queries, results and the dashboard; or data sets as Pattern Fragments alone."""
     with reported():
@@ -236,7 +244,10 @@ def serve(
         for name, path in pairs:
             if not Path(path).is_file():
                 raise UsageError(f"no such graph file: {path}", hint=f"it was given for the data set {name}")
-        datasets = [fragments.Dataset(name, fragments.Dataset.read(path)) for name, path in pairs]
+        shown = TimeAnnotation(annotation, labeling)
+        datasets = [
+            fragments.Dataset(name, fragments.Dataset.read(path), annotation=shown) for name, path in pairs
+        ]
         given = {"host": host, "port": port, "data": data, "master": master}
         settings = _module("weir.server.config").read_settings(config, **given)
         address = f"http://{settings.host}:{settings.port}"
