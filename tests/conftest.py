@@ -30,6 +30,7 @@ _SPARK = ("faults", "cluster", "server/api", "server/dashboard", "test_cli.py", 
 """Folders and files whose tests start Spark in processes of their own."""
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Give every test its group; the long one, that of Spark, first."""
     for item in items:
