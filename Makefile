@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: setup run test check bench clean java
+.PHONY: setup run test test-spark test-rest check bench clean java
 
 setup: $(STAMP)
 
@@ -22,8 +22,12 @@ java:
 run: setup java
 	@$(BIN)/python -m weir demo
 
+# Two processes: one for what needs Spark, so that there is one session, one for the rest.
 test: setup java
-	@$(BIN)/python -m pytest -n 2
+	@$(MAKE) --no-print-directory -j2 test-spark test-rest
+
+test-spark test-rest: test-%:
+	@$(BIN)/python -m pytest --part $*
 
 check: setup
 	@$(BIN)/ruff check .

@@ -1,7 +1,7 @@
-"""What tests share: one Spark session per run, hypothesis settings, and which tests stay in one process.
+"""What tests share: one Spark session per run, hypothesis settings, and the two parts of the suite.
 
-With ``-n 2`` (as ``make test`` has it) one process runs everything that needs Spark, so that there is one
-session, and the other what remains; tests that start peers stay together, so that two do not install one.
+``make test`` runs the parts side by side: ``--part spark`` is everything that starts Spark, ``--part rest``
+what remains. Without the option all tests run.
 """
 
 from __future__ import annotations
@@ -26,25 +26,35 @@ settings.register_profile(
 settings.load_profile("weir")
 
 
-_SPARK = ("faults", "cluster", "server/api", "server/dashboard", "test_cli.py", "test_docs.py")
+_SPARK = (
+    "faults",
+    "cluster",
+    "server/api",
+    "server/dashboard",
+    "test_cli.py",
+    "test_cli_formats.py",
+    "test_docs.py",
+)
 """Folders and files whose tests start Spark in processes of their own."""
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give every test its group; the long one, that of Spark, first."""
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(_group(item)))
-    items.sort(key=lambda item: _group(item) != "spark")
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--part``."""
+    parser.addoption("--part", choices=("spark", "rest"), help="only the tests that start Spark, or the rest")
 
 
-def _group(item: pytest.Item) -> str:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep the part that was asked for."""
+    part = config.getoption("--part")
+    if part is not None:
+        items[:] = [item for item in items if _starts_spark(item) == (part == "spark")]
+
+
+def _starts_spark(item: pytest.Item) -> bool:
     path = item.path.relative_to(Path(__file__).parent).as_posix()
     if item.get_closest_marker("spark") or "spark" in getattr(item, "fixturenames", ()):
-        return "spark"
-    if path.startswith(_SPARK):
-        return "spark"
-    return "peers" if item.get_closest_marker("network") else path
+        return True
+    return path.startswith(_SPARK)
 
 
 @pytest.fixture(scope="session")
