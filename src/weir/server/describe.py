@@ -52,13 +52,14 @@ def catalog(service: Service, base: str, only: StreamInfo | None = None) -> Trip
     ]
     for stream in service.streams() if only is None else [only]:
         place = f"{base}/api/streams/{service.stream_id(stream.iri)}"
-        out += _stream(root, stream.iri, service.stream_id(stream.iri), place)
+        iri = _absolute(stream.iri, f"{place}#stream")
+        out += _stream(root, iri, service.stream_id(stream.iri), place)
         if stream.iri in service.flows:
-            out += _endpoint(stream.iri, f"{place}/messages", _PUSHED, "vsd:PublishingService")
+            out += _endpoint(iri, f"{place}/messages", _PUSHED, "vsd:PublishingService")
     if only is None:
         for query in service.queries():
             place = f"{base}/api/queries/{slug(query.name)}"
-            iri = query.output if query.output and ":" in query.output else f"{place}#results"
+            iri = _absolute(query.output or "", f"{place}#results")
             out += _stream(root, iri, query.name, place)
             out += _endpoint(iri, f"{place}/results", _SENT, "vsd:ProcessingService")
     return out
@@ -100,6 +101,14 @@ def document(triples: Triples, media_type: str) -> bytes:
     written = ox.serialize(quads, format=form, prefixes=prefixes)
     assert written is not None
     return bytes(written)
+
+
+def _absolute(iri: str, instead: str) -> str:
+    """The IRI where it is one that a document can hold: streams may have relative names."""
+    try:
+        return ox.NamedNode(iri).value
+    except ValueError:
+        return instead
 
 
 def _term(name: str) -> str:
