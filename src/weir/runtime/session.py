@@ -44,11 +44,6 @@ SETTINGS = (
         "a commit uploads what changed instead of whole SST files",
     ),
     Setting(
-        EVOLUTION,
-        "true",
-        "sources are found by name, so that one can be added to a checkpoint",
-    ),
-    Setting(
         "spark.sql.streaming.noDataMicroBatches.enabled",
         "false",
         "time moves by frames alone: a batch without any has nothing to do",
@@ -137,16 +132,18 @@ def open_session(master: str | None = None, settings: Mapping[str, str] | None =
 
 
 def settle(session: SparkSession, slots: int) -> None:
-    """What any pipeline needs, on a session that may be the user's; how sources are named is left alone."""
+    """What any pipeline needs, on a session that may be the user's."""
     for setting in SETTINGS:
-        if setting.name != EVOLUTION:
-            session.conf.set(setting.name, setting.value)
+        session.conf.set(setting.name, setting.value)
     session.conf.set("spark.sql.shuffle.partitions", str(slots))
 
 
 @contextmanager
 def named_sources(session: SparkSession) -> Iterator[None]:
-    """Sources have names in here: outside, a session of the user's may have unnamed ones of its own."""
+    """Sources are found by name in here, so that one can be added to a checkpoint.
+
+    Outside, a session may have unnamed sources of the user's, which Spark would then refuse.
+    """
     before = session.conf.get(EVOLUTION, "false")
     session.conf.set(EVOLUTION, "true")
     try:
