@@ -16,9 +16,9 @@ from urllib.parse import parse_qs
 import pyoxigraph as ox
 
 from weir.background.fragments.evaluate import answer
-from weir.background.fragments.follow import term_json
 from weir.language import Query, parse
 from weir.rdf.annotation import Quad
+from weir.rdf.sparql_json import json_term
 from weir.server.fragments.app import FragmentsApp, Receive, Scope, Send
 
 Evaluator = Literal["oxigraph", "weir"]
@@ -101,7 +101,7 @@ class PushingApp:
             def by_weir(text: str, query: Query) -> bytes:
                 self.evaluations += 1
                 rows: list[Any] = answer(query, facts, self.app.clock())
-                return json.dumps([{n: term_json(t) for n, t in row.items()} for row in rows]).encode()
+                return json.dumps([{n: json_term(t) for n, t in row.items()} for row in rows]).encode()
 
             return by_weir
         store = ox.Store()

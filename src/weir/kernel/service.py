@@ -9,11 +9,12 @@ Calls come in the order of time: what an evaluation fetched, later ones see and 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields
 from typing import Any, Protocol
 
 from weir.language.algebra import Service
 from weir.language.query import Query
+from weir.language.walking import walk
 from weir.language.windows import Past, Range
 from weir.rdf.columns import Ids
 
@@ -111,15 +112,9 @@ def places_of(query: Query) -> dict[int, int]:
     """The number of each SERVICE of a query, by the identity of its pattern: equal ones at different places
     are different calls."""
     found: dict[int, int] = {}
-    stack: list[object] = [query.pattern]
-    while stack:
-        node = stack.pop()
+    for node in walk(query.pattern):
         if isinstance(node, Service):
             found.setdefault(id(node.pattern), len(found))
-        if isinstance(node, tuple):
-            stack += reversed(node)
-        elif is_dataclass(node) and not isinstance(node, type):
-            stack += [getattr(node, each.name) for each in reversed(fields(node))]
     return found
 
 

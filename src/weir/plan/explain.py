@@ -54,6 +54,11 @@ def plan_text(plan: QueryPlan) -> str:
     return "\n".join(writer.lines)
 
 
+def operator_text(plan: Plan) -> str:
+    """One operator without its operands."""
+    return _Writer().line(plan)
+
+
 class _Writer(ExpressionWriter):
     def __init__(self) -> None:
         super().__init__(Terms({}))
@@ -65,7 +70,7 @@ class _Writer(ExpressionWriter):
     def show(self, plan: Plan, depth: int) -> None:
         while isinstance(plan, Joined) and len(plan.parts) == 1 and not plan.conditions:
             plan = plan.parts[0]
-        self.lines.append("  " * depth + self._line(plan))
+        self.lines.append("  " * depth + self.line(plan))
         for formula in formulas(plan):
             self._tests(formula, depth + 1)
         for child in children(plan):
@@ -77,7 +82,7 @@ class _Writer(ExpressionWriter):
             self.lines.append("  " * depth + f"?{test.name} says whether there is{put_in}")
             self.show(test.plan, depth + 1)
 
-    def _line(self, plan: Plan) -> str:
+    def line(self, plan: Plan) -> str:
         match plan:
             case Match(source, triple):
                 nodes = (triple.subject, triple.predicate, triple.object)

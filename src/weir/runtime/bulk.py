@@ -18,8 +18,9 @@ from weir.kernel.matching.answers import SetAnswers
 from weir.language.query import Query
 from weir.rdf.columns import Ids
 from weir.rdf.dictionary import Dictionary
+from weir.rdf.sparql_json import json_term
 from weir.rdf.terms import parse_term
-from weir.runtime.results import column_name, compact, json_term, order_of_text
+from weir.runtime.results import column_name, compact, order_of_text
 from weir.runtime.texts import StreamTexts
 
 MOST = 200_000

@@ -8,13 +8,12 @@ which are evaluated once. The rest are spread over the slots by load.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
-from typing import Any
 
 from weir.background.service.config import HINT
 from weir.errors import UsageError
-from weir.language.algebra import BGP, Service
+from weir.language.algebra import BGP, Pattern, Service
 from weir.language.query import Query
+from weir.language.walking import walk
 from weir.plan.conjunctions import signature
 from weir.rdf.terms import IRI
 from weir.runtime.catalog import Catalog
@@ -89,14 +88,7 @@ def _callers(queries: Mapping[str, Query]) -> dict[str, list[str]]:
     return found
 
 
-def _endpoints(node: Any) -> Iterator[str]:
-    if isinstance(node, BGP):
-        return
-    if isinstance(node, Service) and isinstance(node.name, IRI):
-        yield node.name.value.partition(HINT)[0]
-    if isinstance(node, tuple):
-        for item in node:
-            yield from _endpoints(item)
-    elif is_dataclass(node) and not isinstance(node, type):
-        for item in fields(node):
-            yield from _endpoints(getattr(node, item.name))
+def _endpoints(pattern: Pattern) -> Iterator[str]:
+    for node in walk(pattern, closed=(BGP,)):
+        if isinstance(node, Service) and isinstance(node.name, IRI):
+            yield node.name.value.partition(HINT)[0]

@@ -22,7 +22,7 @@ from weir.language.windows import TickKind
 from weir.rdf.civil import civil_text
 from weir.rdf.columns import Ids
 from weir.rdf.dictionary import Dictionary
-from weir.rdf.terms import IRI, RDF_LANGSTRING, XSD_STRING, BlankNode, Term
+from weir.rdf.sparql_json import json_term
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,20 +44,6 @@ def timestamp(microseconds: int) -> str:
 def column_name(variable: str) -> str:
     """The column of a variable: its name, unless one in front of all variables has it."""
     return f"?{variable}" if variable in ("at", "op") else variable
-
-
-def json_term(term: Term) -> dict[str, str]:
-    """A term in SPARQL 1.1 Query Results JSON."""
-    if isinstance(term, IRI):
-        return {"type": "uri", "value": term.value}
-    if isinstance(term, BlankNode):
-        return {"type": "bnode", "value": term.label}
-    out = {"type": "literal", "value": term.lexical}
-    if term.datatype == RDF_LANGSTRING:
-        out["xml:lang"] = term.language or ""
-    elif term.datatype != XSD_STRING:
-        out["datatype"] = term.datatype
-    return out
 
 
 def compact(value: object) -> str:

@@ -26,7 +26,7 @@ from weir.kernel.batch import Slab
 from weir.kernel.evaluator import choose_evaluator
 from weir.language.query import Ask, Query, Select
 from weir.rdf.dictionary import Dictionary
-from weir.runtime.results import json_term
+from weir.rdf.sparql_json import json_term
 
 SOLUTIONS: Mapping[str, ox.QueryResultsFormat] = {
     "application/sparql-results+json": ox.QueryResultsFormat.JSON,

@@ -9,7 +9,8 @@ from urllib.parse import quote
 
 import pyoxigraph as ox
 
-from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term
+from weir.rdf.sparql_json import term_of_json
+from weir.rdf.terms import XSD
 from weir.server.tail import Chunk
 
 PROV_TIME = "http://www.w3.org/ns/prov#generatedAtTime"
@@ -82,7 +83,7 @@ def nquads(lines: Iterable[Mapping[str, Any]]) -> bytes:
         for triple in line.get("triples", ()):
             out.append(f"{triple.rstrip().removesuffix('.').rstrip()} {graph} .")
         for name, value in line.get("bindings", {}).items():
-            out.append(f"{row} <{_COLUMN}{name}> {term_of(value)} {graph} .")
+            out.append(f"{row} <{_COLUMN}{name}> {term_of_json(value)} {graph} .")
         if "boolean" in line:
             value = "true" if line["boolean"] else "false"
             out.append(f'{row} <{_COLUMN}boolean> "{value}"^^<{XSD}boolean> {graph} .')
@@ -95,14 +96,3 @@ def jsonld(lines: Iterable[Mapping[str, Any]]) -> bytes:
     data = ox.serialize(quads, format=ox.RdfFormat.JSON_LD)
     assert data is not None
     return data
-
-
-def term_of(value: Mapping[str, str]) -> Term:
-    """A term from SPARQL 1.1 Query Results JSON."""
-    if value["type"] == "uri":
-        return IRI(value["value"])
-    if value["type"] == "bnode":
-        return BlankNode(value["value"])
-    if "xml:lang" in value:
-        return Literal.tagged(value["value"], value["xml:lang"])
-    return Literal(value["value"], value.get("datatype", XSD + "string"))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import fields, is_dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from weir.background.service.resolver import ServiceResolver
@@ -14,34 +13,35 @@ from weir.kernel.interval.leaves import shown
 from weir.language.algebra import Extend, Group, Service
 from weir.language.expressions import Aggregation
 from weir.language.query import Ask, Construct, Query, Select
+from weir.language.walking import walk
 from weir.language.windows import All, Elements, Now, Past, Range, Triples, WindowDeclaration
 from weir.language.writing.windows import kind_text, report_text
-from weir.plan.nodes import (
-    Bind,
-    Connect,
-    Each,
-    Either,
-    Grouped,
-    Joined,
-    Match,
-    Names,
-    Optionally,
-    Ordered,
-    Plan,
-    Projected,
-    Remote,
-    Sliced,
-    Static,
-    Table,
-    Unique,
-    Without,
-    children,
-)
+from weir.plan import nodes as n
+from weir.plan.explain import operator_text
+from weir.plan.nodes import Match, Plan, children
 from weir.plan.planner import plan_query
 from weir.rdf.dictionary import Dictionary
 from weir.rdf.terms import Variable
 
 _MS = 1_000
+_KINDS: Mapping[type, str] = {
+    n.Connect: "path",
+    n.Names: "names",
+    n.Table: "values",
+    n.Joined: "join",
+    n.Optionally: "optional",
+    n.Without: "minus",
+    n.Either: "union",
+    n.Bind: "bind",
+    n.Grouped: "group",
+    n.Ordered: "order",
+    n.Projected: "project",
+    n.Unique: "distinct",
+    n.Sliced: "slice",
+    n.Each: "each",
+    n.Remote: "service",
+    n.Static: "static",
+}
 
 
 def form_of(query: Query) -> str:
@@ -62,7 +62,7 @@ def variables_of(query: Query) -> list[str]:
 
 def counted(query: Query) -> list[str]:
     """The variables that are numbers whatever the data: counts, sums and averages."""
-    nodes = list(_walk(query.pattern))
+    nodes = list(walk(query.pattern))
     numbers = {
         variable.name
         for node in nodes
@@ -80,17 +80,7 @@ def _is(node: Extend, names: set[str]) -> bool:
 
 def services_of(pattern: Any) -> list[Service]:
     """Every SERVICE call of a pattern."""
-    return [node for node in _walk(pattern) if isinstance(node, Service)]
-
-
-def _walk(node: Any) -> Iterator[Any]:
-    if isinstance(node, tuple):
-        for item in node:
-            yield from _walk(item)
-    elif is_dataclass(node) and not isinstance(node, type):
-        yield node
-        for item in fields(node):
-            yield from _walk(getattr(node, item.name))
+    return [node for node in walk(pattern) if isinstance(node, Service)]
 
 
 def windows_of(query: Query) -> list[dict[str, Any]]:
@@ -165,42 +155,7 @@ def plan_graph(query: Query, streams: Sequence[str]) -> dict[str, Any]:
 
 
 def _described(plan: Plan) -> tuple[str, str]:
-    """A node's label and kind."""
-    match plan:
-        case Match(source, pattern):
-            return shown(source, pattern), "graph" if source.window is None else "window"
-        case Connect(source, _, _, _):
-            return f"path in {source.window or 'graph'}", "path"
-        case Names(source):
-            return f"names in {source.window or 'graphs'}", "names"
-        case Table(variables, rows):
-            return f"{len(rows)} rows of {' '.join(variables) or 'nothing'}", "values"
-        case Joined(parts, conditions):
-            filters = f", {len(conditions)} filters" if conditions else ""
-            return (f"join of {len(parts)}{filters}" if len(parts) > 1 else f"filter{filters}"), "join"
-        case Optionally():
-            return "optional", "optional"
-        case Without():
-            return "minus", "minus"
-        case Either(parts):
-            return f"union of {len(parts)}", "union"
-        case Bind(_, variable, _):
-            return f"bind ?{variable}", "bind"
-        case Grouped(_, keys, aggregates):
-            by = " ".join(f"?{key}" for key in keys if not key.startswith("."))
-            return f"group{' by ' + by if by else ''} ({len(aggregates)} aggregates)", "group"
-        case Ordered():
-            return "order", "order"
-        case Projected(_, variables):
-            return "project " + " ".join(f"?{name}" for name in variables), "project"
-        case Unique():
-            return "distinct", "distinct"
-        case Sliced(_, offset, limit, _):
-            return f"slice {offset}…{'' if limit is None else offset + limit}", "slice"
-        case Each(_, _, variable, _):
-            return f"for each ?{variable}", "each"
-        case Remote(service):
-            return f"service {service.name}", "service"
-        case Static():
-            return "static, evaluated once", "static"
-    raise AssertionError(plan)
+    """A node's label and kind; leaves are named as the statistics of the evaluator name them."""
+    if isinstance(plan, Match):
+        return shown(plan.source, plan.pattern), "graph" if plan.source.window is None else "window"
+    return operator_text(plan), _KINDS[type(plan)]

@@ -10,10 +10,10 @@ import pytest
 import weir
 from fragments_kit import ANNOTATIONS, EX, SECOND, T0, Crank, texts, updates
 from weir.background.fragments import Options
-from weir.background.fragments.follow import term_json
 from weir.errors import UsageError
 from weir.kernel.reference import Message, evaluations
 from weir.rdf.annotation import FOREVER, Annotation, Fact, Labeling, Method, time_text
+from weir.rdf.sparql_json import json_term
 from weir.rdf.terms import IRI
 from weir.server.fragments import Dataset, FragmentsApp, Publisher
 
@@ -130,7 +130,7 @@ def test_a_continuous_query_is_followed_through_its_fragments() -> None:
                 "query": "crowded",
                 "at": evaluated.at,
                 "op": "R",
-                "bindings": {name: term_json(term) for name, term in row.items()},
+                "bindings": {name: json_term(term) for name, term in row.items()},
             }
             for row in evaluated.rows
             if isinstance(row, dict)

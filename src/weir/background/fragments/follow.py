@@ -13,7 +13,8 @@ from weir.background.fragments.clock import Clock
 from weir.background.fragments.streamer import Options, Streamer, Update
 from weir.language import Query, parse
 from weir.rdf.annotation import time_text
-from weir.rdf.terms import IRI, RDF_LANGSTRING, XSD_STRING, BlankNode, Literal, Term, parse_term
+from weir.rdf.sparql_json import json_term
+from weir.rdf.terms import Literal, Term, parse_term
 
 
 async def follow_async(
@@ -98,18 +99,4 @@ def stream_lines(update: Update) -> Iterator[str]:
 
 
 def _bindings(row: dict[str, Term]) -> dict[str, dict[str, str]]:
-    return {name: term_json(term) for name, term in row.items()}
-
-
-def term_json(term: Term) -> dict[str, str]:
-    """A term as in SPARQL 1.1 Query Results JSON."""
-    if isinstance(term, IRI):
-        return {"type": "uri", "value": term.value}
-    if isinstance(term, BlankNode):
-        return {"type": "bnode", "value": term.label}
-    found = {"type": "literal", "value": term.lexical}
-    if term.language is not None:
-        found["xml:lang"] = term.language
-    elif term.datatype not in (XSD_STRING, RDF_LANGSTRING):
-        found["datatype"] = term.datatype
-    return found
+    return {name: json_term(term) for name, term in row.items()}

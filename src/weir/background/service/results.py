@@ -14,7 +14,8 @@ from typing import Any, TypeAlias
 from xml.etree import ElementTree
 
 from weir.errors import DataError
-from weir.rdf.terms import IRI, XSD_STRING, BlankNode, Literal, Term
+from weir.rdf.sparql_json import literal_of, term_of_json
+from weir.rdf.terms import IRI, BlankNode, Term
 
 JSON_TYPE = "application/sparql-results+json"
 XML_TYPE = "application/sparql-results+xml"
@@ -59,33 +60,16 @@ def parse_json(body: bytes) -> Solutions:
         for binding in bindings:
             for name, column in columns.items():
                 value = binding.get(name)
-                column.append(None if value is None else _json_term(value))
+                column.append(None if value is None else term_of_json(value))
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise DataError("not a SPARQL JSON result", detail=f"{error!r} in {_glimpse(body)}") from None
     return Solutions(columns, len(bindings))
-
-
-def _json_term(value: Mapping[str, Any]) -> Term:
-    kind, text = value["type"], _text(value["value"])
-    if kind == "uri":
-        return IRI(text)
-    if kind == "bnode":
-        return BlankNode(text)
-    if kind in ("literal", "typed-literal"):
-        return _literal(text, value.get("xml:lang"), value.get("datatype"))
-    raise ValueError(f"unknown kind of term {kind!r}")
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{value!r} is no string")
     return value
-
-
-def _literal(lexical: str, language: str | None, datatype: str | None) -> Literal:
-    if language:
-        return Literal.tagged(lexical, _text(language))
-    return Literal(lexical, _text(datatype) if datatype else XSD_STRING)
 
 
 class _NoDoctype(ElementTree.TreeBuilder):
@@ -122,7 +106,7 @@ def _xml_term(binding: ElementTree.Element) -> Term:
     if element.tag == f"{_NS}bnode":
         return BlankNode(text)
     if element.tag == f"{_NS}literal":
-        return _literal(text, element.get(_LANG), element.get("datatype"))
+        return literal_of(text, element.get(_LANG), element.get("datatype"))
     raise ValueError(f"unknown kind of term {element.tag}")
 
 

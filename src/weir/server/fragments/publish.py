@@ -20,7 +20,8 @@ from weir.background.fragments.documents import parse_document
 from weir.errors import UsageError
 from weir.rdf.annotation import Fact, TripleText
 from weir.rdf.civil import EPOCH
-from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term
+from weir.rdf.sparql_json import term_of_json
+from weir.rdf.terms import XSD, Literal
 from weir.server.fragments.dataset import Dataset, wall_clock
 
 SECOND = 1_000_000
@@ -110,20 +111,10 @@ class Publisher:
         if "boolean" in line:
             value = str(Literal("true" if line["boolean"] else "false", XSD + "boolean"))
             return [(f"<{self.prefix}answer>", f"<{self.prefix}boolean>", value)]
-        cells = sorted((name, str(_term(value))) for name, value in line["bindings"].items())
+        cells = sorted((name, str(term_of_json(value))) for name, value in line["bindings"].items())
         digest = hashlib.blake2b(repr(cells).encode(), digest_size=12).hexdigest()
         row = f"<{self.prefix}{digest}>"
         return [(row, f"<{self.prefix}{name}>", text) for name, text in cells]
-
-
-def _term(value: Mapping[str, str]) -> Term:
-    if value["type"] == "uri":
-        return IRI(value["value"])
-    if value["type"] == "bnode":
-        return BlankNode(value["value"])
-    if "xml:lang" in value:
-        return Literal.tagged(value["value"], value["xml:lang"])
-    return Literal(value["value"], value.get("datatype", XSD + "string"))
 
 
 def _microseconds(at: str | int) -> int:
