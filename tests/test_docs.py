@@ -6,20 +6,26 @@ Each Markdown file is one session in an empty folder, from top to bottom:
 - ``rspql``, ``cqels``, ``csparql``, ``sparqlstream`` and ``sparql`` blocks parse in their dialect;
 - ``python`` blocks run, one after the other, in one interpreter;
 - ``console`` blocks: what follows ``$ `` runs, and prints the lines below it (``...`` stands for anything).
+
+The README's commands run in a shell, each starting Spark for itself; those of the guide that are nothing but
+``weir …`` run in this process, on the tests' own session.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
+import cli_kit
 import weir
 from shared import ROOT
 
@@ -44,32 +50,48 @@ def blocks(page: Path) -> Iterator[Block]:
         yield Block(language, options, match["body"], text.count("\n", 0, match.start()) + 2)
 
 
-def run_console(body: str, folder: Path, place: str) -> None:
+def in_shell(command: str, folder: Path) -> str:
+    """What a command prints."""
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        env={**os.environ, "PATH": path, "COLUMNS": "120"},
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    return done.stdout + done.stderr
+
+
+def here(command: str, folder: Path) -> str:
+    """The same, in this process where it is Weir's own command line."""
+    name, *arguments = shlex.split(command)
+    if name != "weir" or set(command) & set("|<>&;$`*\\"):
+        return in_shell(command, folder)
+    done = cli_kit.weir(*arguments)
+    return done.stdout + done.stderr
+
+
+def run_console(body: str, folder: Path, place: str, run: Callable[[str, Path], str]) -> None:
     for step in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
         command, _, expected = step.partition("\n")
-        done = subprocess.run(
-            ["bash", "-c", command],
-            cwd=folder,
-            env={
-                **os.environ,
-                "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-                "COLUMNS": "120",
-            },
-            capture_output=True,
-            text=True,
-            timeout=240,
-        )
+        printed = run(command, folder)
         wanted = "".join(
             ".*" if part == "..." else re.escape(part) for part in re.split(r"(\.\.\.)", expected.strip())
         )
-        assert re.fullmatch(wanted, (done.stdout + done.stderr).strip(), re.DOTALL), (
-            f"{place}: {command}\nprinted\n{done.stdout}{done.stderr}\ninstead of\n{expected}"
+        assert re.fullmatch(wanted, printed.strip(), re.DOTALL), (
+            f"{place}: {command}\nprinted\n{printed}\ninstead of\n{expected}"
         )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_examples_run(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spark: SparkSession
+) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    run = in_shell if page.name == "README.md" else here
     names: dict[str, object] = {"__name__": "__docs__"}
     for block in blocks(page):
         place = f"{page.name}:{block.line}"
@@ -82,7 +104,7 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         elif block.language == "python":
             exec(compile(block.body, place, "exec"), names)
         elif block.language == "console":
-            run_console(block.body, tmp_path, place)
+            run_console(block.body, tmp_path, place, run)
 
 
 def test_relative_links_lead_somewhere() -> None:

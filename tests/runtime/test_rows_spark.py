@@ -35,7 +35,7 @@ def test_a_query_as_a_streaming_dataframe(spark: SparkSession, tmp_path: Path) -
     (source / "0.txt").write_text(lines((1, "a", 3), (2, "b", 5), (3, "c", 9), (12, "a", 4)))
 
     def run() -> list[tuple[str, str, str, str]]:
-        text = spark.readStream.format("text").name("temperatures").load(str(source))
+        text = spark.readStream.format("text").load(str(source))
         found = weir.continuous(
             spark,
             QUERY,
@@ -59,7 +59,7 @@ def test_a_query_as_a_streaming_dataframe(spark: SparkSession, tmp_path: Path) -
     assert run() == first
     (source / "1.txt").write_text(lines((13, "b", 2), (25, "a", 1)))
     assert run() == [*first, ("00.02", "R", "<http://e/hall>", NUMBER.format(4))]
-    triples = spark.readStream.format("rate").name("rate").load()
+    triples = spark.readStream.format("rate").load()
     with pytest.raises(CheckpointError, match="belongs to another query"):
         weir.continuous(
             spark, COUNT.format(name="n", stream="s"), {"s": _triples(triples)}, checkpoint=tmp_path / "weir"

@@ -72,6 +72,11 @@ class Metrics:
             self.arrivals.append((time.monotonic(), self.triples - before))
             self.ended = bool(told) and all(group["ended"] for group in told)
 
+    def forget(self, query: str) -> None:
+        """Leave out what a query told: it runs no longer, or begins anew."""
+        with self.lock:
+            self.queries.pop(query, None)
+
     @property
     def rate(self) -> float:
         """Triples a second of wall clock, over the latest batches."""

@@ -177,3 +177,15 @@ def test_stated_validity_comes_with_the_answer(server: MoodyServer) -> None:
 )
 def test_validity_of_headers(headers: dict[str, str], seconds: float | None) -> None:
     assert validity(headers) == seconds
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_inner_addresses_are_not_asked_where_that_is_refused(server: MoodyServer, host: str) -> None:
+    """The address is judged when the connection is made: a name that leads here then is refused too."""
+    endpoint = server.endpoint.replace("127.0.0.1", host)
+    with pytest.raises(RemoteError) as told:
+        ask(endpoint, replace(QUICK, inner=False))
+    assert "inner address" in f"{told.value} {told.value.detail}"
+    assert server.requests == 0
+    ask(endpoint)
+    assert server.requests == 1
