@@ -91,7 +91,7 @@ class DryJob:
             for each in step.each()
             for line in json_lines(
                 each.member.query, each.member.name, each.answers, live.group.dictionary
-            ).text
+            ).text.to_pylist()
         ]
         put_away(store, live)
         place.live[slot] = live

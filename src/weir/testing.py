@@ -199,7 +199,7 @@ class Scenario:
     def _lines(self, answered: Any) -> list[dict[str, Any]]:
         member = answered.member
         lines = json_lines(member.query, member.name, answered.answers, self._group.dictionary)
-        return [json.loads(line) for line in lines.text]
+        return [json.loads(line) for line in lines.text.to_pylist()]
 
     def _frame(self, lane: Lane) -> Frame:
         data = lane.take().encode()

@@ -12,16 +12,18 @@ import pyarrow as pa
 import pytest
 
 from weir.kernel.matching.answers import SetAnswers
+from weir.rdf.sparql_json import json_term
 from weir.rdf.terms import parse_term
 from weir.runtime import bulk
-from weir.runtime.bulk import BulkTexts, Voice, json_terms, parted
+from weir.runtime.bulk import BulkTexts, Voice, parted
 from weir.runtime.compact import COMPACT, Compact
 from weir.runtime.group import Answered, Step
 from weir.runtime.job import merged
 from weir.runtime.outputs import outputs, read_answers, text_columns
-from weir.runtime.results import compact, json_lines, json_term, timestamp
+from weir.runtime.results import json_lines
 from weir.runtime.sinks.base import Results
 from weir.runtime.sinks.folder import ResultsFolder, read_results
+from weir.runtime.writing import compact, json_terms, side_by_side, stamps, timestamp
 from weir.testing import Scenario
 
 BODIES = ["?x :p ?y", "?x :p ?y . ?x :q ?z", "?a ?b ?c", "?x :p ?y . ?z :q ?y", ':a :p ?y . ?s :r "0.5"']
@@ -84,7 +86,7 @@ def test_rows_are_those_of_each_query_alone(most: int, monkeypatch: pytest.Monke
         for name in by_lines:
             query, answers = queries[name], every[name].answers
             alone = json_lines(query, name, answers, dictionary)
-            assert by_lines[name]["line"].to_pylist() == alone.text.to_list()
+            assert by_lines[name]["line"].to_pylist() == alone.text.to_pylist()
             assert by_lines[name]["at"].to_pylist() == alone.at.tolist()
             columns = text_columns(query, answers, dictionary)
             assert by_columns[name].to_pydict() == pa.table(columns).to_pydict()
@@ -117,7 +119,7 @@ def test_terms_as_json() -> None:
 
 def test_stamps() -> None:
     times = [0, 999, -1, -1001, 1_407_110_400_123_456, 250_000_000_000_000_000]
-    assert bulk._stamps(pl.Series(times).to_numpy()).to_list() == [timestamp(each) for each in times]
+    assert side_by_side(stamps(pl.Series(times).to_numpy())).to_list() == [timestamp(each) for each in times]
 
 
 def test_compact_answers_give_every_query_its_own() -> None:

@@ -21,9 +21,9 @@ from weir.demo.world import FLOORPLAN, QUERIES, RFID, ROOMS, World
 from weir.engine import Engine
 from weir.rdf.terms import Literal, parse_term
 from weir.runtime.job import Job
-from weir.runtime.results import timestamp
 from weir.runtime.session import open_session
 from weir.runtime.sinks.base import Results
+from weir.runtime.writing import timestamp
 
 _SHOWN = 10
 _WARM_UP = 30.0

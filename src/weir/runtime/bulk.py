@@ -18,10 +18,8 @@ from weir.kernel.matching.answers import SetAnswers
 from weir.language.query import Query
 from weir.rdf.columns import Ids
 from weir.rdf.dictionary import Dictionary
-from weir.rdf.sparql_json import json_term
-from weir.rdf.terms import parse_term
-from weir.runtime.results import column_name, compact, order_of_text
-from weir.runtime.texts import StreamTexts
+from weir.runtime.results import column_name, order_of_text
+from weir.runtime.writing import arrow_texts, compact, json_terms, same, side_by_side, stamps, texts_of
 
 MOST = 200_000
 """Rows written at a time, as a rule: what bounds the memory that texts take while they are made."""
@@ -67,16 +65,15 @@ class BulkTexts:
                 pl.select(pl.lit(compact(name) + ":") + self._column(terms, column, rows)).to_series()
                 for name, column in signature
             ]
-            body = _joined(fields, len(rows), ",")
+            body = side_by_side(fields, between=",") if fields else same("", len(rows))
             order = self._order(rows, counts, body)
             query = np.repeat(np.arange(len(names)), counts)
             at = self._at[rows] + self._shift(names)[query]
             heads = pl.Series([f'{{"query":{compact(name)},"at":"' for name in names])
             middles = pl.Series([f'","op":"{self._voices[name].operator}","bindings":{{' for name in names])
-            parts = [heads.gather(query), _stamps(at), middles.gather(query), body.gather(order)]
-            named = [part.alias(str(place)) for place, part in enumerate(parts)]
-            text = pl.select(pl.concat_str([*named, pl.lit("}}\n")])).to_series()
-            yield _table(names, query, {"at": pa.array(at), "line": _arrow(text)})
+            parts = [heads.gather(query), *stamps(at), middles.gather(query), body.gather(order)]
+            text = side_by_side([*parts, "}}\n"])
+            yield _table(names, query, {"at": pa.array(at), "line": arrow_texts(text)})
 
     def columns(self) -> Iterator[pa.RecordBatch]:
         """Columns of texts: tables of ``query``, ``at``, ``op`` and the variables, the rows of a query
@@ -84,13 +81,15 @@ class BulkTexts:
         for signature, names in self._blocks():
             rows, counts = self._rows(names)
             found = {column_name(name): self._column(self._texts, column, rows) for name, column in signature}
-            order = self._order(rows, counts, _joined(list(found.values()), len(rows), ""))
+            order = self._order(
+                rows, counts, side_by_side(list(found.values())) if found else same("", len(rows))
+            )
             query = np.repeat(np.arange(len(names)), counts)
             operators = pl.Series([self._voices[name].operator for name in names])
             columns = {
                 "at": pa.array(self._at[rows] + self._shift(names)[query]),
-                "op": _arrow(operators.gather(query)),
-                **{name: _arrow(column.gather(order)) for name, column in found.items()},
+                "op": arrow_texts(operators.gather(query)),
+                **{name: arrow_texts(column.gather(order)) for name, column in found.items()},
             }
             yield _table(names, query, columns)
 
@@ -136,65 +135,6 @@ class BulkTexts:
 
     def _shift(self, names: Sequence[str]) -> Ids:
         return np.array([self._voices[name].shift for name in names], np.int64)
-
-
-def texts_of(ids: Ids, dictionary: Dictionary) -> pl.Series:
-    """The canonical texts of distinct ids, null for 0; those in chunks a chunk at a time."""
-    found = pl.Series([None], dtype=pl.String).new_from_index(0, len(ids))
-    open_ = ids != 0
-    for chunk in reversed(dictionary.chunks) if isinstance(dictionary, StreamTexts) else ():
-        wanted = np.flatnonzero(open_ & (ids > 0))
-        place = np.minimum(np.searchsorted(chunk.ids, ids[wanted]), len(chunk.ids) - 1)
-        here = chunk.ids[place] == ids[wanted]
-        rows = wanted[here]
-        found = found.scatter(rows, pl.Series(chunk.texts.take(pa.array(place[here]))))
-        open_[rows] = False
-    rest = np.flatnonzero(open_)
-    if len(rest):
-        texts = [dictionary.text(identifier) for identifier in ids[rest].tolist()]
-        found = found.scatter(rest, pl.Series(texts, dtype=pl.String))
-    return found
-
-
-def json_terms(texts: pl.Series) -> pl.Series:
-    """Canonical texts as SPARQL JSON terms; null stays null. Common forms as columns, others one by one."""
-    plain = ~texts.str.contains(r"[\\\x00-\x1f]")
-    iri = texts.str.starts_with("<") & plain & ~texts.str.contains('"', literal=True)
-    typed = texts.str.contains(r'^"[^"]*"(\^\^<[^"]*>)?$') & plain
-    frame = pl.DataFrame({"text": texts, "iri": iri, "typed": typed})
-    body = pl.col("text").str.slice(1)
-    made = frame.select(
-        pl.when(pl.col("iri"))
-        .then(pl.lit('{"type":"uri","value":"') + body.str.head(-1) + pl.lit('"}'))
-        .when(pl.col("typed"))
-        .then(
-            pl.lit('{"type":"literal","value":"')
-            + body.str.replace('"^^<', '","datatype":"', literal=True).str.head(-1)
-            + pl.lit('"}')
-        )
-    ).to_series()
-    rest = np.flatnonzero((made.is_null() & texts.is_not_null()).to_numpy())
-    if len(rest):
-        slow = [compact(json_term(parse_term(text))) for text in texts.gather(rest)]
-        made = made.scatter(rest, pl.Series(slow, dtype=pl.String))
-    return made
-
-
-def _stamps(at: Ids) -> pl.Series:
-    """``results.timestamp`` of a column."""
-    return pl.Series(at).cast(pl.Datetime("us")).dt.strftime("%Y-%m-%dT%H:%M:%S%.3fZ")
-
-
-def _joined(columns: Sequence[pl.Series], count: int, separator: str) -> pl.Series:
-    """Texts side by side, without those that are null."""
-    if not columns:
-        return pl.Series([""]).new_from_index(0, count)
-    named = [column.alias(str(place)) for place, column in enumerate(columns)]
-    return pl.select(pl.concat_str(named, separator=separator, ignore_nulls=True)).to_series()
-
-
-def _arrow(texts: pl.Series) -> pa.LargeStringArray:
-    return texts.to_arrow().cast(pa.large_string())
 
 
 def _table(names: Sequence[str], query: Ids, columns: Mapping[str, pa.Array]) -> pa.RecordBatch:

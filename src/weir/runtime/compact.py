@@ -24,8 +24,9 @@ from weir.errors import CheckpointError
 from weir.kernel.matching.answers import Header, Listed, Matched, SetAnswers
 from weir.rdf.columns import Ids
 from weir.rdf.dictionary import Dictionary
-from weir.runtime.bulk import BulkTexts, Voice, parted, texts_of
+from weir.runtime.bulk import BulkTexts, Voice, parted
 from weir.runtime.sinks.base import Results
+from weir.runtime.writing import arrow_texts, texts_of
 
 COMPACT = "compact"
 """The form that a sink asks for to get results of queries evaluated together as they are here."""
@@ -125,7 +126,7 @@ class Compact:
         columns = [parts[0].terms.ravel() for parts in blocks] + [part.values.ravel() for part in listed]
         ids = np.unique(np.concatenate(columns)) if columns else np.empty(0, np.int64)
         ids = ids[ids > 0]
-        texts = texts_of(ids, self.dictionary).to_arrow().cast(pa.large_string())
+        texts = arrow_texts(texts_of(ids, self.dictionary))
         return _stream([_record({"id": ids, "text": texts})], _PRESSED)
 
 

@@ -20,13 +20,13 @@ from weir.kernel.batch import Answers
 from weir.kernel.matching.answers import SetAnswers
 from weir.kernel.progress import NEVER
 from weir.language.query import Ask, Query, Select
-from weir.rdf.columns import Ids
 from weir.rdf.dictionary import Dictionary
 from weir.runtime.bulk import BulkTexts, Voice
 from weir.runtime.compact import COMPACT, Compact
 from weir.runtime.frames import Frame
 from weir.runtime.group import Answered, Group, Step, Together
-from weir.runtime.results import column_name, json_lines, keeps_order, order_of_text, timestamp
+from weir.runtime.results import column_name, json_lines, keeps_order, order_of_text
+from weir.runtime.writing import arrow_texts, column_texts, same, side_by_side, timestamp
 
 OUTPUT_SCHEMA = "kind string, name string, slot bigint, data binary"
 
@@ -148,7 +148,7 @@ def _answers(answered: Answered, dictionary: Dictionary, form: str) -> bytes:
     query, answers = answered.member.query, answered.answers
     if form == "jsonl":
         lines = json_lines(query, answered.member.name, answers, dictionary)
-        columns = {"at": pa.array(lines.at), "line": lines.text.to_arrow().cast(pa.large_string())}
+        columns = {"at": pa.array(lines.at), "line": lines.text}
     else:
         columns = text_columns(query, answers, dictionary)
     return _ipc(pa.record_batch(list(columns.values()), names=list(columns)))
@@ -170,10 +170,13 @@ def _together(together: Together, dictionary: Dictionary, form: str) -> Iterator
 
 
 def _ipc(batch: pa.RecordBatch) -> bytes:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema) as writer:
+    size = pa.MockOutputStream()
+    with pa.ipc.new_stream(size, batch.schema) as writer:
         writer.write_batch(batch)
-    return bytes(sink.getvalue())
+    data = pa.allocate_buffer(size.size())
+    with pa.ipc.new_stream(pa.FixedSizeBufferWriter(data), batch.schema) as writer:
+        writer.write_batch(batch)
+    return bytes(data.to_pybytes())
 
 
 def read_answers(data: bytes) -> pa.RecordBatch:
@@ -191,21 +194,13 @@ def text_columns(query: Query, answers: Answers, dictionary: Dictionary) -> dict
     else:
         names = ["subject", "predicate", "object"]
     at = answers.at + query.semantics.emit_after
-    operator = pl.Series([query.semantics.r2s.value]).new_from_index(0, len(at))
-    columns = {"at": pa.array(at), "op": operator.to_arrow().cast(pa.large_string())}
+    columns = {"at": pa.array(at), "op": arrow_texts(same(query.semantics.r2s.value, len(at)))}
     for name in names:
-        columns[column_name(name)] = _texts(answers.columns[name], dictionary)
+        columns[column_name(name)] = arrow_texts(column_texts(answers.columns[name], dictionary))
     if isinstance(query.form, Ask):
         columns["boolean"] = pa.array(np.where(answers.columns["boolean"] != 0, "true", "false"))
     elif names and not keeps_order(query):
         every = [pl.Series(columns[column_name(name)]) for name in names]
-        texts = pl.select(pl.concat_str(every, ignore_nulls=True))
-        order = pa.array(order_of_text(at, texts.to_series()))
+        order = pa.array(order_of_text(at, side_by_side(every)))
         columns = {name: column.take(order) for name, column in columns.items()}
     return columns
-
-
-def _texts(ids: Ids, dictionary: Dictionary) -> pa.Array:
-    distinct, where = np.unique(ids, return_inverse=True)
-    texts = pa.array([None if i == 0 else dictionary.text(i) for i in distinct.tolist()], pa.large_string())
-    return texts.take(pa.array(where))

@@ -8,21 +8,30 @@ evaluators or partitions.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 
 from weir.kernel.batch import Answers
 from weir.language.algebra import Distinct, OrderBy, Project, Reduced, Slice
-from weir.language.query import Ask, Query, Select
+from weir.language.query import Construct, Query, Select
 from weir.language.windows import TickKind
-from weir.rdf.civil import civil_text
 from weir.rdf.columns import Ids
 from weir.rdf.dictionary import Dictionary
-from weir.rdf.sparql_json import json_term
+from weir.runtime.writing import (
+    arrow_texts,
+    coded_texts,
+    column_texts,
+    compact,
+    json_terms,
+    quoted,
+    run_together,
+    same,
+    side_by_side,
+    stamps,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +39,10 @@ class Lines:
     """One line per result (for CONSTRUCT per evaluation time), with the time each carries."""
 
     at: Ids
-    text: pl.Series
+    text: pa.LargeStringArray
 
     def __len__(self) -> int:
         return len(self.at)
-
-
-def timestamp(microseconds: int) -> str:
-    """xsd:dateTime in UTC with milliseconds."""
-    return civil_text(microseconds, 3) + "Z"
 
 
 def column_name(variable: str) -> str:
@@ -46,28 +50,37 @@ def column_name(variable: str) -> str:
     return f"?{variable}" if variable in ("at", "op") else variable
 
 
-def compact(value: object) -> str:
-    """JSON without superfluous blanks, text as it is."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
 def json_lines(query: Query, name: str, answers: Answers, dictionary: Dictionary) -> Lines:
     """The result lines of ``answers``, in order."""
-    shift = query.semantics.emit_after
     head = f'{{"query":{compact(name)},"at":"'
     middle = f'","op":"{query.semantics.r2s.value}",'
-    if isinstance(query.form, Select):
-        at, body = answers.at, _bindings(query, answers, dictionary)
-        if not keeps_order(query):
-            body = body.gather(order_of_text(at, body))
-    elif isinstance(query.form, Ask):
-        at, body = answers.at, _booleans(answers.columns["boolean"])
+    at = answers.at + query.semantics.emit_after
+    if isinstance(query.form, Construct):
+        lines = _triples(at, answers, dictionary, head, middle + '"triples":["')
     else:
-        at, body = _triples(answers, dictionary)
-    at, body = _with_empty(at, body, answers.empty)
-    shown = _once(at + shift, timestamp)
-    lines = pl.select(pl.concat_str([pl.lit(head), shown, pl.lit(middle), body, pl.lit("}\n")])).to_series()
-    return Lines(at + shift, lines)
+        if isinstance(query.form, Select):
+            body = _bindings(query, answers, dictionary)
+            if not keeps_order(query):
+                body = body.gather(order_of_text(at, body))
+        else:
+            body = _booleans(answers.columns["boolean"])
+        lines = Lines(at, arrow_texts(side_by_side([head, *stamps(at), middle, body, "}\n"])))
+    if not len(answers.empty):
+        return lines
+    nothing = answers.empty + query.semantics.emit_after
+    return _merged(
+        lines, Lines(nothing, arrow_texts(side_by_side([head, *stamps(nothing), middle + _EMPTY])))
+    )
+
+
+_EMPTY = '"empty":true}\n'
+
+
+def _merged(lines: Lines, others: Lines) -> Lines:
+    """Both in the order of their times."""
+    every = np.concatenate([lines.at, others.at])
+    order = np.argsort(every, kind="stable")
+    return Lines(every[order], pa.concat_arrays([lines.text, others.text]).take(pa.array(order)))
 
 
 def keeps_order(query: Query) -> bool:
@@ -92,66 +105,46 @@ def order_of_text(at: Ids, texts: pl.Series) -> Ids:
     return order
 
 
-def _once(values: Ids, write: Callable[[int], str | None]) -> pl.Series:
-    """``write`` of each value, called once per distinct one."""
-    if not len(values):
-        return pl.Series([], dtype=pl.String)
-    if int(values[0]) == int(values[-1]) and (values == values[0]).all():
-        return pl.Series([write(int(values[0]))], dtype=pl.String).new_from_index(0, len(values))
-    distinct, where = np.unique(values, return_inverse=True)
-    return pl.Series([write(value) for value in distinct.tolist()], dtype=pl.String).gather(where)
-
-
 def _bindings(query: Query, answers: Answers, dictionary: Dictionary) -> pl.Series:
-    columns = []
+    fields = []
     for variable in query.form.variables if isinstance(query.form, Select) else ():
         prefix = compact(variable.name) + ":"
 
-        def write(identifier: int, prefix: str = prefix) -> str | None:
-            return None if identifier == 0 else prefix + compact(json_term(dictionary.decode(identifier)))
+        def write(texts: pl.Series, prefix: str = prefix) -> pl.Series:
+            return pl.select(pl.lit(prefix) + json_terms(texts)).to_series()
 
-        columns.append(_once(answers.columns[variable.name], write))
-    if not columns:
-        return pl.Series(['"bindings":{}'], dtype=pl.String).new_from_index(0, len(answers.at))
-    fields = pl.select(
-        pl.concat_str(
-            [column.alias(str(i)) for i, column in enumerate(columns)], separator=",", ignore_nulls=True
-        )
-    ).to_series()
-    return pl.select(pl.concat_str([pl.lit('"bindings":{'), fields, pl.lit("}")])).to_series()
+        fields.append(column_texts(answers.columns[variable.name], dictionary, write))
+    if not fields:
+        return same('"bindings":{}', len(answers.at))
+    return side_by_side(['"bindings":{', side_by_side(fields, between=","), "}"])
 
 
 def _booleans(column: Ids) -> pl.Series:
-    return _once(column, lambda value: f'"boolean":{"true" if value else "false"}')
+    return pl.Series(['"boolean":false', '"boolean":true']).gather((column != 0).astype(np.int64))
 
 
-def _triples(answers: Answers, dictionary: Dictionary) -> tuple[Ids, pl.Series]:
+def _triples(at: Ids, answers: Answers, dictionary: Dictionary, head: str, middle: str) -> Lines:
     """One line per evaluation time with its triples; equal times are adjacent."""
-    if not len(answers.at):
-        return answers.at, pl.Series([], dtype=pl.String)
-    texts = [
-        pl.Series(dictionary.texts(answers.columns[name]), dtype=pl.String)
-        for name in ("subject", "predicate", "object")
+    parts = [answers.columns[name] for name in ("subject", "predicate", "object")]
+    coded = [coded_texts(part, dictionary) for part in parts]
+    plain = side_by_side([*(texts.gather(where) for texts, where in coded), "."], between=" ")
+    escaped = [(quoted(texts), where) for texts, where in coded]
+    statements = plain
+    if any(one is not other for (one, _), (other, _) in zip(coded, escaped, strict=True)):
+        statements = side_by_side([*(texts.gather(where) for texts, where in escaped), "."], between=" ")
+    starts = np.flatnonzero(np.concatenate([[True], at[1:] != at[:-1]])) if len(at) else _NONE
+    if len(starts) == len(at):
+        return Lines(at, arrow_texts(side_by_side([head, *stamps(at), middle, statements, '"]}\n'])))
+    last = np.zeros(len(at), np.bool_)
+    last[np.append(starts[1:], len(at)) - 1] = True
+    opened = pl.Series([None], dtype=pl.String).new_from_index(0, len(at))
+    opened = opened.scatter(starts, side_by_side([head, *stamps(at[starts]), middle]))
+    pieces = [
+        opened.fill_null('"'),
+        statements.gather(order_of_text(at, plain)),
+        pl.Series(['",', '"]}\n']).gather(last.astype(np.int64)),
     ]
-    statements = pl.select(pl.concat_str([*texts, pl.lit(".")], separator=" ")).to_series()
-    statements = statements.gather(order_of_text(answers.at, statements))
-    distinct = statements.unique(maintain_order=True)
-    quoted = dict(zip(distinct.to_list(), (compact(text) for text in distinct), strict=True))
-    starts = np.flatnonzero(np.concatenate([[True], np.diff(answers.at) != 0]))
-    ends = np.append(starts[1:], len(answers.at))
-    listed = statements.to_list()
-    bodies = [
-        f'"triples":[{",".join(quoted[text] for text in listed[begin:end])}]'
-        for begin, end in zip(starts.tolist(), ends.tolist(), strict=True)
-    ]
-    return answers.at[starts], pl.Series(bodies, dtype=pl.String)
+    return Lines(at[starts], run_together(arrow_texts(side_by_side(pieces)), starts))
 
 
-def _with_empty(at: Ids, body: pl.Series, empty: Ids) -> tuple[Ids, pl.Series]:
-    """With a line for each evaluation time that had no result, where the query asks for them."""
-    if not len(empty):
-        return at, body
-    nothing = pl.Series(['"empty":true'], dtype=pl.String).new_from_index(0, len(empty))
-    every = np.concatenate([at, empty])
-    order = np.argsort(every, kind="stable")
-    return every[order], pl.concat([body, nothing]).gather(order)
+_NONE = np.empty(0, np.int64)

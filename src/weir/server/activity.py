@@ -8,7 +8,7 @@ from typing import Any
 from weir.language.query import Query
 from weir.language.windows import AlignedTo, Past, Range, StartAt, WindowDeclaration
 from weir.runtime.live_queries import QueryInfo
-from weir.runtime.results import timestamp
+from weir.runtime.writing import timestamp
 from weir.server.shape import plan_graph
 from weir.server.state import Service, facts_of, parsed
 

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Depends, Response
 from starlette.concurrency import run_in_threadpool
 
 from weir.background.service.config import HINT
-from weir.runtime.results import timestamp
+from weir.runtime.writing import timestamp
 from weir.server.auth import READ
 from weir.server.models import PROBLEMS
 from weir.server.names import slug

@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 
 from weir.language.translation import translate
 from weir.runtime.live_queries import QueryInfo
-from weir.runtime.results import timestamp
+from weir.runtime.writing import timestamp
 from weir.server.activity import activity_of
 from weir.server.auth import ADMIN, READ
 from weir.server.models import (

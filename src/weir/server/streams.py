@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from weir.errors import BacklogFull, DataError, UsageError
 from weir.rdf.lines_time import FIRST_TIME, LAST_TIME, read_time
 from weir.runtime.live_queries import StreamInfo
-from weir.runtime.results import timestamp
+from weir.runtime.writing import timestamp
 from weir.server.auth import ADMIN, READ, WRITE
 from weir.server.describe import TYPES, catalog, document
 from weir.server.inflow import form_of

@@ -33,3 +33,42 @@ def distinct_pairs(
                 numbers[found] = code
                 found += 1
     return owners[:found], numbers[:found]
+
+
+@njit(cache=True)
+def places_within(
+    distinct: Ids, offsets: Ids, order: Ids, probes: Ids, low: Ids, high: Ids
+) -> tuple[Ids, Ids]:
+    """For each probe the first place in ``order`` of its key whose position lies in ``[low, high)``, and how
+    many such places follow. ``order[offsets[i] : offsets[i + 1]]`` are the positions of ``distinct[i]``."""
+    first = np.zeros(len(probes), np.int64)
+    counts = np.zeros(len(probes), np.int64)
+    for row in range(len(probes)):
+        probe = probes[row]
+        left, right = 0, len(distinct)
+        while left < right:
+            middle = (left + right) >> 1
+            if distinct[middle] < probe:
+                left = middle + 1
+            else:
+                right = middle
+        if left == len(distinct) or distinct[left] != probe:
+            continue
+        begin, end = offsets[left], offsets[left + 1]
+        at, right = begin, end
+        while at < right:
+            middle = (at + right) >> 1
+            if order[middle] < low[row]:
+                at = middle + 1
+            else:
+                right = middle
+        upto, right = at, end
+        while upto < right:
+            middle = (upto + right) >> 1
+            if order[middle] < high[row]:
+                upto = middle + 1
+            else:
+                right = middle
+        first[row] = at
+        counts[row] = upto - at
+    return first, counts

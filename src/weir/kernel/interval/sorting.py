@@ -14,6 +14,11 @@ from weir.errors import EvaluationError
 from weir.kernel.interval.operators import LIMIT
 from weir.rdf.columns import Ids
 
+try:
+    from weir.kernel.interval import compiled
+except ImportError:
+    compiled = None  # type: ignore[assignment]
+
 
 class SortedKeys:
     """The positions ``0 … len(keys)−1`` in the order of their keys."""
@@ -58,6 +63,8 @@ class SortedKeys:
         if not len(self._distinct):
             none = np.zeros(len(probes), np.int64)
             return none, none
+        if compiled is not None and len(probes) > _MANY:
+            return compiled.places_within(self._distinct, self._offsets, self.order, probes, low, high)
         rank = self._distinct.searchsorted(probes)
         np.minimum(rank, len(self._distinct) - 1, out=rank)
         known = self._distinct[rank] == probes

@@ -51,14 +51,14 @@ class ExactFile:
         self._file.truncate(length)
         self._file.seek(length)
 
-    def append(self, batch: int, data: bytes, note: str = "") -> bool:
+    def append(self, batch: int, data: bytes | Sequence[memoryview], note: str = "") -> bool:
         """Write a batch and log it; False where it was written before. A note is one line."""
         if self.has(batch):
             return False
         if self._file is None:
             self._open(0)
         assert self._file is not None
-        self._file.write(data)
+        self._file.writelines([data] if isinstance(data, bytes) else data)
         self._file.flush()
         os.fsync(self._file.fileno())
         with open(self.log, "ab") as log:
@@ -99,7 +99,7 @@ class JsonLinesFile:
         self._file.open()
 
     def write(self, batch: int, results: Sequence[Results]) -> None:
-        self._file.append(batch, joined(results))
+        self._file.append(batch, pieces(results))
 
     def close(self) -> None:
         self._file.close()
@@ -118,14 +118,14 @@ class JsonLinesOutput:
         """Nothing to open."""
 
     def write(self, batch: int, results: Sequence[Results]) -> None:
-        self._stream.write(joined(results))
+        self._stream.writelines(pieces(results))
         self._stream.flush()
 
     def close(self) -> None:
         """The stream is not ours."""
 
 
-def joined(results: Sequence[Results]) -> bytes:
+def pieces(results: Sequence[Results]) -> list[memoryview]:
     """The lines of all results one after the other; Arrow holds them that way already."""
     out = []
     for result in results:
@@ -133,5 +133,11 @@ def joined(results: Sequence[Results]) -> bytes:
             offsets, data = chunk.buffers()[1:]
             starts = memoryview(offsets).cast("q")
             first, last = starts[chunk.offset], starts[chunk.offset + len(chunk)]
-            out.append(bytes(memoryview(data)[first:last]) if last > first else b"")
-    return b"".join(out)
+            if last > first:
+                out.append(memoryview(data)[first:last])
+    return out
+
+
+def joined(results: Sequence[Results]) -> bytes:
+    """The same as one text."""
+    return b"".join(pieces(results))

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 
 from weir.rdf.sparql_json import json_term
 from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term
-from weir.runtime.results import compact
 from weir.runtime.sinks.base import Results
 from weir.runtime.sinks.text import evaluations, stamps, term_of, variables, written
+from weir.runtime.writing import compact
 
 _FRONT = ("query", "at", "op")
 _TABS = str.maketrans({"\t": "\\t"})

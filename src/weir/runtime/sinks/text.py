@@ -14,9 +14,9 @@ from rich.table import Table
 from rich.text import Text
 
 from weir.rdf.terms import XSD, Literal, Term, parse_term
-from weir.runtime.results import timestamp
 from weir.runtime.sinks.base import Results
 from weir.runtime.sinks.lines import ExactFile
+from weir.runtime.writing import timestamp
 
 Render = Callable[[Sequence[Results], str], tuple[bytes, str]]
 """The text of a batch's results, given a note on the text before it (``""`` where there is none), and the
