@@ -1,14 +1,20 @@
-"""Streaming DataFrames in and out, on Spark: ``weir.continuous``."""
+"""Streaming DataFrames in and out, on Spark: ``weir.continuous``, and in an engine beside other streams."""
 
 from __future__ import annotations
 
+import json
+import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 import weir
 from weir.errors import CheckpointError, UsageError
+from weir.runtime.job import Job
+from weir.runtime.rows import Rows
+from weir.runtime.session import EVOLUTION, named_sources
 
 QUERY = """PREFIX : <http://e/>
 REGISTER RSTREAM <hot> AS SELECT ?room (MAX(?t) AS ?most)
@@ -72,3 +78,90 @@ def _triples(rate):  # type: ignore[no-untyped-def]
     return rate.selectExpr(
         "timestamp AS time", "'<urn:a>' AS subject", "'<urn:p>' AS predicate", "'1' AS object"
     )
+
+
+BOTH = """PREFIX : <http://e/>
+REGISTER RSTREAM <both> AS SELECT ?x ?y
+FROM NAMED WINDOW <v> ON <files> [RANGE 10 STEP 10] FROM NAMED WINDOW <w> ON <frames> [RANGE 10 STEP 10]
+WHERE { WINDOW <v> { ?x :shows ?t } WINDOW <w> { ?y :shows ?t } }"""
+
+
+def named(spark: SparkSession, folder: Path) -> DataFrame:
+    with named_sources(spark):
+        return spark.readStream.format("text").name(folder.name).load(str(folder))
+
+
+def send(folder: Path, number: int, *shown: tuple[int, str, int]) -> None:
+    folder.mkdir(exist_ok=True)
+    partial = folder / f".{number}"
+    partial.write_text(lines(*shown))
+    partial.rename(folder / f"{number}.tnq")
+
+
+def found(out: Path) -> Counter[tuple[str, str, str]]:
+    """How often each query gave each answer at each time."""
+    told = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
+    return Counter(
+        (line["query"], line["at"][-4:], ",".join(term["value"][-1] for term in line["bindings"].values()))
+        for line in told
+    )
+
+
+def wait_for(job: Job, out: Path, *expected: tuple[str, str, str]) -> None:
+    until = time.monotonic() + 120
+    while found(out) != Counter(expected):
+        job.wait(1)
+        assert time.monotonic() < until, found(out)
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(400)
+def test_dataframes_beside_files_in_a_running_engine(spark: SparkSession, tmp_path: Path) -> None:
+    """files    0     1     2     read by Weir
+    frames      0     1     2     a DataFrame from the start
+    more              1     2     a DataFrame that is added to the running job
+    restart                 |
+    """
+    files, frames, more, out = (tmp_path / name for name in ("files", "frames", "more", "out.jsonl"))
+    for folder in (files, frames, more):
+        folder.mkdir()
+    before = spark.conf.get(EVOLUTION)
+
+    def engine(*names: str) -> weir.Engine:
+        made = weir.Engine(checkpoint=tmp_path / "checkpoint", spark=spark)
+        made.stream("files", files, watch=True)
+        for name in names:
+            made.stream(name, named(spark, tmp_path / name))
+        made.register(COUNT.format(name="a", stream="files"))
+        made.register(BOTH)
+        return made
+
+    job = engine("frames").start(out=out)
+    assert not job.finite
+    send(files, 0, (1, "a", 1), (2, "b", 2), (12, "c", 3))
+    send(frames, 0, (3, "d", 2), (4, "e", 3), (13, "f", 3))
+    first = [("a", "010Z", "2"), ("both", "010Z", "b,d")]
+    wait_for(job, out, *first)
+    job.add_stream("more", Rows(named(spark, more)))
+    assert [(entry.iri, entry.source is None) for entry in job.streams()] == [
+        ("files", False),
+        ("frames", True),
+        ("more", True),
+    ]
+    job.register(COUNT.format(name="m", stream="more"))
+    send(more, 1, (5, "g", 1), (6, "h", 1), (7, "i", 1), (14, "j", 1))
+    send(files, 1, (24, "k", 4))
+    send(frames, 1, (25, "l", 4))
+    second = [*first, ("a", "020Z", "1"), ("both", "020Z", "c,f"), ("m", "010Z", "3")]
+    wait_for(job, out, *second)
+    job.stop()
+    with pytest.raises(CheckpointError, match="reads the stream <more> from a DataFrame, which is not given"):
+        engine("frames").start(out=out)
+    job = engine("frames", "more").start(out=out, resume=True)
+    send(files, 2, (31, "n", 5))
+    send(frames, 2, (32, "o", 5))
+    send(more, 2, (23, "p", 1))
+    wait_for(job, out, *second, ("a", "030Z", "1"), ("both", "030Z", "k,l"), ("m", "020Z", "1"))
+    job.stop()
+    assert spark.conf.get(EVOLUTION) == before
+    assert job.metrics.rejected == 0 and job.metrics.late == 0

@@ -108,12 +108,12 @@ def json_terms(texts: pl.Series) -> pl.Series:
 
 
 def quoted(texts: pl.Series) -> pl.Series:
-    """Texts as they stand inside a JSON string, without its quotes."""
+    """Texts as they stand inside a JSON string, without its quotes; the very same series where none differs."""
     awkward = np.flatnonzero(texts.str.contains(r'["\\\x00-\x1f]').fill_null(False).to_numpy())
     if not len(awkward):
         return texts
     escaped = [compact(text)[1:-1] for text in texts.gather(awkward)]
-    return texts.scatter(awkward, pl.Series(escaped, dtype=pl.String))
+    return texts.clone().scatter(awkward, pl.Series(escaped, dtype=pl.String))
 
 
 def side_by_side(columns: Sequence[pl.Series | str], *, between: str = "") -> pl.Series:
