@@ -95,6 +95,7 @@ class Engine:
         if isinstance(source, (Rows, DataFrame)):
             rows = source if isinstance(source, Rows) else Rows(source, format or "tnq", time)
             rows.check()
+            rows.check_named([NAME, *(name for each in self._frames.values() for name in each.names)])
             self._frames[iri] = rows
             return
         told = {"files_per_batch": files_per_batch, "format": format, "time": time, "unit": unit}
@@ -260,7 +261,7 @@ class Engine:
         log = checkpoint.control()
         catalog = Catalog.of(log.entries())
         batch = checkpoint.next_batch()
-        refuse_changes(catalog, self._queries, self._known, resume)
+        refuse_changes(catalog, self._queries, self._streams, self._frames, resume)
         entries: list[Entry] = []
         if resume:
             self._take_back(catalog)

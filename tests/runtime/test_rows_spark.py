@@ -120,7 +120,7 @@ def test_dataframes_beside_files_in_a_running_engine(spark: SparkSession, tmp_pa
     """files    0     1     2     read by Weir
     frames      0     1     2     a DataFrame from the start
     more              1     2     a DataFrame that is added to the running job
-    restart                 |
+    more is dropped again after a restart
     """
     files, frames, more, out = (tmp_path / name for name in ("files", "frames", "more", "out.jsonl"))
     for folder in (files, frames, more):
@@ -142,6 +142,10 @@ def test_dataframes_beside_files_in_a_running_engine(spark: SparkSession, tmp_pa
     send(frames, 0, (3, "d", 2), (4, "e", 3), (13, "f", 3))
     first = [("a", "010Z", "2"), ("both", "010Z", "b,d")]
     wait_for(job, out, *first)
+    with pytest.raises(UsageError, match="a source without a name"):
+        job.add_stream("more", Rows(spark.readStream.format("text").load(str(more))))
+    with pytest.raises(UsageError, match="the name 'frames', which another source has"):
+        job.add_stream("more", Rows(named(spark, frames)))
     job.add_stream("more", Rows(named(spark, more)))
     assert [(entry.iri, entry.source is None) for entry in job.streams()] == [
         ("files", False),
@@ -156,12 +160,19 @@ def test_dataframes_beside_files_in_a_running_engine(spark: SparkSession, tmp_pa
     wait_for(job, out, *second)
     job.stop()
     with pytest.raises(CheckpointError, match="reads the stream <more> from a DataFrame, which is not given"):
-        engine("frames").start(out=out)
+        engine("frames").start(out=out, resume=True)
     job = engine("frames", "more").start(out=out, resume=True)
     send(files, 2, (31, "n", 5))
     send(frames, 2, (32, "o", 5))
     send(more, 2, (23, "p", 1))
-    wait_for(job, out, *second, ("a", "030Z", "1"), ("both", "030Z", "k,l"), ("m", "020Z", "1"))
+    third = [*second, ("a", "030Z", "1"), ("both", "030Z", "k,l"), ("m", "020Z", "1")]
+    wait_for(job, out, *third)
+    job.drop("m")
+    job.drop_stream("more")
+    send(more, 3, (33, "q", 1))
+    send(files, 3, (41, "r", 6))
+    send(frames, 3, (42, "s", 6))
+    wait_for(job, out, *third, ("a", "040Z", "1"), ("both", "040Z", "n,o"))
     job.stop()
     assert spark.conf.get(EVOLUTION) == before
-    assert job.metrics.rejected == 0 and job.metrics.late == 0
+    assert job.metrics.triples == 5 and job.metrics.rejected == 0 and job.metrics.late == 0

@@ -33,7 +33,7 @@ from weir.runtime.processor import GroupProcessor
 from weir.runtime.receivers import Receivers
 from weir.runtime.results import order_of_text
 from weir.runtime.rows import Rows
-from weir.runtime.session import EVOLUTION, named_sources, settle
+from weir.runtime.session import named_sources, settle
 from weir.runtime.sinks.base import Results, Sink
 from weir.runtime.sinks.lines import ExactFile
 from weir.runtime.sources import Source, source_of
@@ -249,6 +249,7 @@ class Job:
             return
         with self.graphs.lock:
             source.check()
+            source.check_named([NAME, *(name for rows in self.pipeline.rows.values() for name in rows.names)])
             entry = self.live.fresh_stream(iri)
             if self._query is not None:
                 self._halt(self._query)
@@ -258,8 +259,16 @@ class Job:
                 self._launch()
 
     def drop_stream(self, iri: str) -> None:
-        """Drop a stream; refused while a query reads it, also a paused one."""
-        self.live.drop_stream(iri)
+        """Drop a stream; refused while a query reads it, also a paused one. For a DataFrame the job stops
+        between two batches, and goes on without it."""
+        with self.graphs.lock:
+            self.live.drop_stream(iri)
+            if iri in self.pipeline.rows:
+                if self._query is not None:
+                    self._halt(self._query)
+                del self.pipeline.rows[iri]
+                if self._query is not None:
+                    self._launch()
 
     def queries(self) -> list[QueryInfo]:
         """What is registered, counting changes whose batch is still to come."""
@@ -368,11 +377,6 @@ def translated(text: str) -> WeirError:
         primary, _, rest = found[2].strip().partition("\n")
         made: WeirError = kind(primary) if kind is errors.SyntaxError else kind(primary, detail=rest or None)
         return made
-    if "All sources should be named" in text or "UNNAMED_STREAMING_SOURCES" in text:
-        return errors.UsageError(
-            "a streaming DataFrame has a source without a name, by which a checkpoint could find it again",
-            hint=f"set {EVOLUTION} to true and make it by spark.readStream.format(…).name(NAME)…",
-        )
     cause = text.partition("\n=== Streaming Query ===")[0]
     lines = [line for line in cause.splitlines() if line.strip()]
     return EvaluationError("the job failed in Spark", detail="\n".join(lines[-12:]))

@@ -119,9 +119,15 @@ def evaluator_of(query: Query, streams: Sequence[str], asked: str = "auto") -> s
 
 
 def refuse_changes(
-    catalog: Catalog, offers: Mapping[str, Offer], streams: Collection[str], resume: bool
+    catalog: Catalog,
+    offers: Mapping[str, Offer],
+    streams: Collection[str],
+    frames: Collection[str],
+    resume: bool,
 ) -> None:
-    """Raise where a checkpoint runs something else than what is given; with ``resume`` it may run more."""
+    """Raise where a checkpoint runs something else than what is given; with ``resume`` it may run more.
+
+    ``frames`` are the streams that come by DataFrames, ``streams`` the others."""
     again = "go on with what it has by Engine.start(resume=True), or start again with a new checkpoint"
     hint = f"run with the same queries and streams, {again}"
     for name, registration in catalog.every_query.items():
@@ -136,10 +142,15 @@ def refuse_changes(
         if name in catalog.paused and not resume:
             raise CheckpointError(f"the query {name!r} is paused in the checkpoint", hint=again)
     for iri, stream in catalog.streams.items():
-        if iri not in streams and stream.source is None:
+        if stream.source is None and iri not in frames:
             raise CheckpointError(
                 f"the checkpoint reads the stream <{iri}> from a DataFrame, which is not given",
                 hint="give it again with Engine.stream, by the same name of its source",
             )
-        if iri not in streams and not resume:
+        if stream.source is not None and iri in frames:
+            raise CheckpointError(
+                f"the checkpoint reads the stream <{iri}> from a source of Weir's, and a DataFrame is given",
+                hint=hint,
+            )
+        if iri not in streams and iri not in frames and not resume:
             raise CheckpointError(f"the checkpoint reads the stream <{iri}>, which is not given", hint=hint)

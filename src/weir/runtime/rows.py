@@ -29,10 +29,12 @@ from weir.rdf.messages import Messages
 from weir.rdf.payloads import parse_payloads
 from weir.runtime.frames import Frame
 from weir.runtime.partitioning import slot_keys
+from weir.runtime.session import EVOLUTION
 from weir.runtime.stage import FRAME_SCHEMA, frame_row
 from weir.runtime.workers import Workplace, current_batch, workplace
 
 TRIPLE = ("subject", "predicate", "object")
+_NAMED = 'name="'
 _PARTITION, _BATCH, _PAYLOAD = 28, 40, 20
 """Bits: positions of rows that have none are (batch, partition, row); a payload's lines lie behind it."""
 
@@ -69,6 +71,30 @@ class Rows:
                 "nothing tells the time of the DataFrame's messages",
                 hint="give it a column time, or say which predicate does with time=",
             )
+
+    def check_named(self, taken: Iterable[str] = ()) -> None:
+        """Raise where a source has no name by which a checkpoint can find it again, or one that is taken."""
+        given = self.names
+        if not all(given):
+            raise UsageError(
+                "a streaming DataFrame has a source without a name, by which a checkpoint can find it again",
+                hint=f"set {EVOLUTION} to true and make it by spark.readStream.format(…).name(NAME)…",
+            )
+        twice = set(given) & set(taken)
+        if twice:
+            raise UsageError(
+                f"a source of a streaming DataFrame has the name {min(twice)!r}, which another source has",
+                hint="give each source a name of its own",
+            )
+
+    @property
+    def names(self) -> list[str]:
+        """The names of its sources, empty where one has none. Spark tells them only in its plan."""
+        plan: Any = self.frame
+        leaves = plan._jdf.queryExecution().analyzed().collectLeaves()
+        told = [leaves.apply(place) for place in range(leaves.size())]
+        said = [leaf.sourceIdentifyingName().toString() for leaf in told if leaf.isStreaming()]
+        return [name[len(_NAMED) : -1] if name.startswith(_NAMED) else "" for name in said]
 
     def frames(self, folder: str, stream: str) -> DataFrame:
         """The first stage over these rows."""
