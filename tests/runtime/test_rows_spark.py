@@ -8,10 +8,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
 import weir
 from weir.errors import CheckpointError, UsageError
+from weir.runtime.checkpoint import Checkpoint
 from weir.runtime.job import Job
 from weir.runtime.rows import Rows
 from weir.runtime.session import EVOLUTION, named_sources
@@ -40,15 +42,10 @@ def test_a_query_as_a_streaming_dataframe(spark: SparkSession, tmp_path: Path) -
     )
     (source / "0.txt").write_text(lines((1, "a", 3), (2, "b", 5), (3, "c", 9), (12, "a", 4)))
 
-    def run() -> list[tuple[str, str, str, str]]:
+    def run(query: str = QUERY, folder: Path | None = tmp_path / "weir") -> list[tuple[str, str, str, str]]:
         text = spark.readStream.format("text").load(str(source))
-        found = weir.continuous(
-            spark,
-            QUERY,
-            {"temperatures": text},
-            {"plan": tmp_path / "plan.ttl"},
-            checkpoint=tmp_path / "weir",
-        )
+        graphs: dict[str | None, str | Path] = {"plan": tmp_path / "plan.ttl"}
+        found = weir.continuous(spark, query, {"temperatures": text}, graphs, checkpoint=folder)
         assert found.isStreaming
         assert found.columns == ["at", "op", "room", "most"]
         writer = found.writeStream.format("parquet").option("checkpointLocation", str(tmp_path / "spark"))
@@ -65,6 +62,12 @@ def test_a_query_as_a_streaming_dataframe(spark: SparkSession, tmp_path: Path) -
     assert run() == first
     (source / "1.txt").write_text(lines((13, "b", 2), (25, "a", 1)))
     assert run() == [*first, ("00.02", "R", "<http://e/hall>", NUMBER.format(4))]
+    (source / "2.txt").write_text(lines((35, "a", 1)))
+    with pytest.raises(StreamingQueryException, match="belongs to another query"):
+        run(QUERY.replace("MAX", "MIN"), None)
+    Checkpoint.open(tmp_path / "other", version="1", slots=5)
+    with pytest.raises(StreamingQueryException, match="has 2 partitions, that of Weir 5 slots"):
+        run(folder=tmp_path / "other")
     triples = spark.readStream.format("rate").load()
     with pytest.raises(CheckpointError, match="belongs to another query"):
         weir.continuous(

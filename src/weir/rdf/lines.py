@@ -3,14 +3,15 @@
 Consecutive lines of equal time form one message; lines without a readable time are set aside and do not
 part what stands around them. ``TIME<TAB>`` alone is a heartbeat; blank lines and ``#`` lines are skipped.
 
-Lines are split into columns by Polars, terms are looked at once per distinct text, and whatever is not
-canonical N-Triples or N-Quads goes through the strict parser, statement by statement.
+Lines are taken apart by compiled loops (``splitting``), terms are looked at once per distinct text, and
+whatever is not canonical N-Triples or N-Quads goes through the strict parser, statement by statement.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -18,8 +19,10 @@ import pyarrow as pa
 import pyoxigraph as ox
 
 from weir.rdf.columns import Ids, Mask
-from weir.rdf.lines_time import read_times
+from weir.rdf.hashing import position_keys
+from weir.rdf.lines_time import FIRST_TIME, LAST_TIME, read_times
 from weir.rdf.messages import NO_GRAPH_TEXT, Messages, Rejected, Terms, assemble
+from weir.rdf.splitting import Split, line_texts, split_lines
 from weir.rdf.statements import read_statements
 
 BOM = b"\xef\xbb\xbf"
@@ -75,18 +78,31 @@ def _in_piece(item: Rejected, lines: Ids) -> Rejected:
 
 def _parse(data: bytes, begins: Ids, positions: Ids, scope: str, key: bytes) -> Messages:
     """The lines of texts that begin at the bytes ``begins`` of ``data`` and at ``positions`` of the lane."""
-    starts, lines, wrong = split_buffer(data)
-    fields = lines.str.splitn("\t", 2).struct.unnest()
-    stamp, statement = fields.get_columns()
-    time, timed = read_times(stamp)
-    timed &= statement.is_not_null().to_numpy()
-    rejected = _rejected_lines(lines, timed, statement, wrong)
+    split, time, timed, wrong = timed_lines(data)
+    starts = split.starts
+    ends = np.append(starts[1:], len(data))
 
+    def line(row: int) -> str:
+        return _beginning(data, int(starts[row]), int(ends[row]), True)
+
+    rejected = [
+        Rejected(row + 1, reason, _shown(line(row)))
+        for row in np.flatnonzero(~timed).tolist()
+        if (reason := _untimed(line(row), wrong.get(row), int(split.tab[row]))) is not None
+    ]
     rows = np.flatnonzero(timed)
-    statement = statement if len(rows) == len(lines) else statement.gather(rows)
-    columns, good, empty, refused = _read(statement, key)
+    seed = int(position_keys(key)[1])
+    coded = [split.field(place, seed) for place in range(3)]
+    columns, good, empty, refused = _read(
+        [(codes if len(rows) == len(codes) else codes[rows], texts) for codes, texts in coded],
+        lambda some: line_texts(data, split.tab[rows[some]] + 1, ends[rows[some]]),
+        key,
+    )
     rejected += [
-        Rejected(int(rows[row]) + 1, reason, _shown(lines[int(rows[row])])) for row, reason in refused
+        Rejected(row + 1, reason, _shown(line(row)))
+        for row, reason in zip(
+            rows[[row for row, _ in refused]].tolist(), (r for _, r in refused), strict=True
+        )
     ]
 
     time, starts = time[rows], starts[rows]
@@ -111,18 +127,40 @@ def _parse(data: bytes, begins: Ids, positions: Ids, scope: str, key: bytes) -> 
 
 
 def split_buffer(data: bytes) -> tuple[Ids, pl.Series, dict[int, str]]:
-    """Where each line begins, the lines with their ends, and why some are not to be read: they are not UTF-8,
-    or so long that the strict parser would not take them (of these only the beginning is there)."""
+    """Where each line begins, the lines with their ends, and why some are not to be read (of these only the
+    beginning is there)."""
     ends = np.flatnonzero(np.frombuffer(data, np.uint8) == _NEWLINE) + 1
     if len(data) and (not len(ends) or ends[-1] != len(data)):
         ends = np.append(ends, len(data))
     offsets = np.zeros(len(ends) + 1, np.int64)
     offsets[1:] = ends
-    long = np.flatnonzero(np.diff(offsets) > LONGEST).tolist()
-    if long or not _is_utf8(data):
-        return offsets[:-1], *_decode_each(data, offsets, set(long))
-    lines = pa.LargeStringArray.from_buffers(len(ends), pa.py_buffer(offsets), pa.py_buffer(data))
-    return offsets[:-1], pl.Series("lines", lines), {}
+    wrong = _unreadable(data, offsets)
+    if wrong:
+        bounds = enumerate(pairwise(offsets.tolist()))
+        lines = [_beginning(data, begin, end, row in wrong) for row, (begin, end) in bounds]
+        return offsets[:-1], pl.Series("lines", lines, pl.String), wrong
+    every = pa.LargeStringArray.from_buffers(len(ends), pa.py_buffer(offsets), pa.py_buffer(data))
+    return offsets[:-1], pl.Series("lines", every), {}
+
+
+def _beginning(data: bytes, begin: int, end: int, wrong: bool) -> str:
+    return data[begin : min(end, begin + 2 * _SHOWN) if wrong else end].decode(errors="replace")
+
+
+def _unreadable(data: bytes, offsets: Ids) -> dict[int, str]:
+    """Why some lines are not to be read: they are not UTF-8, or so long that the strict parser would not take
+    them."""
+    wrong = dict.fromkeys(
+        np.flatnonzero(np.diff(offsets) > LONGEST).tolist(), f"longer than {LONGEST >> 20} MiB"
+    )
+    if not _is_utf8(data):
+        for row, (begin, end) in enumerate(pairwise(offsets.tolist())):
+            if row not in wrong:
+                try:
+                    data[begin:end].decode()
+                except UnicodeDecodeError:
+                    wrong[row] = "invalid UTF-8"
+    return wrong
 
 
 def _is_utf8(data: bytes) -> bool:
@@ -135,38 +173,30 @@ def _is_utf8(data: bytes) -> bool:
     return True
 
 
-def _decode_each(data: bytes, offsets: Ids, long: set[int]) -> tuple[pl.Series, dict[int, str]]:
-    wrong = dict.fromkeys(long, f"longer than {LONGEST >> 20} MiB")
-    lines = []
-    for number, (begin, end) in enumerate(zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)):
-        if number not in long:
-            try:
-                lines.append(data[begin:end].decode())
-                continue
-            except UnicodeDecodeError:
-                wrong[number] = "invalid UTF-8"
-        lines.append(data[begin : min(end, begin + 2 * _SHOWN)].decode(errors="replace"))
-    return pl.Series("lines", lines, pl.String), wrong
+def timed_lines(data: bytes) -> tuple[Split, Ids, Mask, Mapping[int, str]]:
+    """The lines of ``data``, the time of each in microseconds, which have one, and why some are not to be
+    read at all."""
+    split = split_lines(data)
+    wrong = _unreadable(data, np.append(split.starts, len(data)))
+    split.leave_out(list(wrong))
+    milliseconds = split.time
+    timed = split.plain & (milliseconds >= FIRST_TIME // 1000) & (milliseconds <= LAST_TIME // 1000)
+    time = np.where(timed, milliseconds, 0) * 1000
+    others = np.flatnonzero((split.tab >= 0) & ~split.plain)
+    if len(others):
+        time[others], timed[others] = read_times(line_texts(data, split.starts[others], split.tab[others]))
+    return split, time, timed, wrong
 
 
-def _rejected_lines(
-    lines: pl.Series, timed: Mask, statement: pl.Series, wrong: Mapping[int, str]
-) -> list[Rejected]:
-    """What has no readable time; ``timed`` loses the lines that are ``wrong`` in any case."""
-    out = []
-    timed[list(wrong)] = False
-    for row in np.flatnonzero(~timed).tolist():
-        text = lines[row]
-        if row in wrong:
-            reason = wrong[row]
-        elif not text.strip() or text.startswith("#"):
-            continue
-        elif statement[row] is None:
-            reason = "no tab between time and statement"
-        else:
-            reason = "the time is neither milliseconds nor an xsd:dateTime of the years 1 to 9999"
-        out.append(Rejected(row + 1, reason, _shown(text)))
-    return out
+def _untimed(text: str, wrong: str | None, tab: int) -> str | None:
+    """Why a line has no time; None where it need not."""
+    if wrong is not None:
+        return wrong
+    if not text.strip() or text.startswith("#"):
+        return None
+    if tab < 0:
+        return "no tab between time and statement"
+    return "the time is neither milliseconds nor an xsd:dateTime of the years 1 to 9999"
 
 
 def _shown(text: str) -> str:
@@ -174,12 +204,21 @@ def _shown(text: str) -> str:
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
 
 
-def _read(
+def read_columns(
     statement: pl.Series, key: bytes
 ) -> tuple[list[tuple[Ids, pl.Series]], Mask, Mask, list[tuple[int, str]]]:
-    """Columns (codes, texts) of all statements, which rows are good, which are empty, which are refused."""
-    subject, predicate, rest = statement.str.splitn(" ", 3).struct.unnest().get_columns()
-    coded = [_distinct(column) for column in (subject, predicate, rest)]
+    """Statements without a time, as in graph files, read the same way."""
+    fields = statement.str.splitn(" ", 3).struct.unnest().get_columns()
+    return _read([_distinct(column) for column in fields], lambda rows: statement.gather(rows), key)
+
+
+def _read(
+    coded: Sequence[tuple[Ids, pl.Series]], statements: Callable[[Ids], pl.Series], key: bytes
+) -> tuple[list[tuple[Ids, pl.Series]], Mask, Mask, list[tuple[int, str]]]:
+    """Columns (codes, texts) of all statements, which rows are good, which are empty, which are refused.
+
+    ``coded`` are subjects, predicates and what follows; ``statements`` are the texts of some rows.
+    """
     (subjects, subject_texts), (predicates, predicate_texts), (rests, rest_texts) = coded
     object_texts, graph_texts, whole = _objects(rest_texts)
     good = (
@@ -193,11 +232,11 @@ def _read(
         (rests, object_texts),
         (rests, graph_texts),
     ]
-    empty = np.zeros(len(statement), np.bool_)
+    empty = np.zeros(len(good), np.bool_)
     doubtful = np.flatnonzero(~good)
     if not len(doubtful):
         return columns, good, empty, []
-    bodies = statement.gather(doubtful).str.strip_chars(" \t\r\n").to_list()
+    bodies = statements(doubtful).str.strip_chars(" \t\r\n").to_list()
     blank = np.array([not body or body.startswith("#") for body in bodies])
     empty[doubtful[blank]] = True
     doubtful = doubtful[~blank]
@@ -275,7 +314,3 @@ def _objects_are_canonical(texts: pl.Series) -> Mask:
 def _graphs(texts: pl.Series) -> Mask:
     none: Mask = (texts == NO_GRAPH_TEXT).to_numpy()
     return _resources(texts) | none
-
-
-read_columns = _read
-"""Statements without a time, as in graph files, read the same way."""

@@ -11,6 +11,7 @@ from weir.errors import CheckpointError
 from weir.runtime.control import Entry
 
 _FAREWELL = 4
+_HINT = "go on with the version that wrote it, or start again with a new folder"
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +146,17 @@ class _Reader:
         self.load: Counter[int] = Counter()
 
     def take(self, entry: Entry) -> None:
+        """One entry; what it says may be more than this version knows."""
+        try:
+            self._take(entry)
+        except (TypeError, KeyError) as error:
+            raise CheckpointError(
+                f"the control log has an entry {entry.operation!r} that this version of Weir cannot read",
+                detail=str(error),
+                hint=_HINT,
+            ) from None
+
+    def _take(self, entry: Entry) -> None:
         self.version += 1
         values: dict[str, Any] = dict(entry.values)
         match entry.operation:
@@ -173,7 +185,7 @@ class _Reader:
             case unknown:
                 raise CheckpointError(
                     f"the control log has an entry {unknown!r}, which this version of Weir does not know",
-                    hint="go on with the version that wrote it, or start again with a new folder",
+                    hint=_HINT,
                 )
 
     def _arrive(self, query: Registration) -> None:

@@ -3,7 +3,8 @@
     DIR/spark      Spark's offsets, commits and state
     DIR/weir       meta.json, control.jsonl, graphs/, sources/, sinks/
 
-``meta.json`` fixes what may never change: the key of the hash, the number of slots, the format.
+``meta.json`` fixes what may never change: the key of the hash, the number of slots, the format, and the
+origin, by which state is known to be of this checkpoint.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ class Meta:
     version: str
     key: str
     slots: int
+    origin: str = ""
 
 
 class Checkpoint:
@@ -45,6 +47,10 @@ class Checkpoint:
     @property
     def slots(self) -> int:
         return self.meta.slots
+
+    @property
+    def origin(self) -> str:
+        return self.meta.origin
 
     @property
     def own(self) -> Path:
@@ -64,9 +70,11 @@ class Checkpoint:
         return ControlLog(self.own)
 
     @staticmethod
-    def open(folder: Path, *, version: str, slots: int, key: bytes | None = None) -> Checkpoint:
+    def open(
+        folder: Path, *, version: str, slots: int, key: bytes | None = None, origin: str | None = None
+    ) -> Checkpoint:
         """Open, or make, the checkpoint in ``folder``; the rest counts for a new one, which draws a key
-        of its own where none is given."""
+        and an origin of its own where none is given."""
         path = folder / "weir" / "meta.json"
         if path.exists():
             return Checkpoint(folder, _read_meta(path))
@@ -74,7 +82,8 @@ class Checkpoint:
             raise CheckpointError(
                 f"{folder} is not a checkpoint of Weir, and not empty", hint="give an empty or a new folder"
             )
-        meta = Meta(FORMAT, version, (key or secrets.token_bytes(16)).hex(), slots)
+        drawn = secrets.token_bytes(16)
+        meta = Meta(FORMAT, version, (key or drawn).hex(), slots, origin or secrets.token_hex(8))
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_suffix(".partial")
         with open(partial, "w", encoding="utf-8") as file:

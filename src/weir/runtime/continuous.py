@@ -73,7 +73,9 @@ def continuous(
     slots = spark.sparkContext.defaultParallelism
     key = library.key or hashlib.blake2b(query.encode(), digest_size=16).digest()
     folder = Path(checkpoint) if checkpoint else _temporary()
-    opened = Checkpoint.open(folder.absolute(), version=metadata.version("weir"), slots=slots, key=key)
+    origin = hashlib.blake2b(query.encode(), key=key, digest_size=8).hexdigest()
+    version = metadata.version("weir")
+    opened = Checkpoint.open(folder.absolute(), version=version, slots=slots, key=key, origin=origin)
     _enrol(opened, made, list(rows), library)
     settle(spark, opened.slots)
     frames = [each.frames(str(opened.folder), iri) for iri, each in rows.items()]

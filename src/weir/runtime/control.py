@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from weir.errors import CheckpointError
+
 CONTROL_FILE = "control.jsonl"
 
 
@@ -31,8 +33,15 @@ class Entry:
 
     @staticmethod
     def parse(line: bytes) -> Entry:
-        values = json.loads(line)
-        return Entry(values.pop("batch"), values.pop("op"), values)
+        try:
+            values = json.loads(line)
+            return Entry(values.pop("batch"), values.pop("op"), values)
+        except (ValueError, LookupError, AttributeError) as error:
+            raise CheckpointError(
+                f"the control log is damaged: {line[:80]!r}",
+                detail=str(error),
+                hint="put the folder back as it was, or start again with a new one",
+            ) from None
 
 
 class ControlLog:

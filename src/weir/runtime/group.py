@@ -69,14 +69,16 @@ class Step:
 
 class Group:
     """``dictionary`` holds the texts of everything alive in the group; ``services`` are what is declared
-    about SERVICE endpoints."""
+    about SERVICE endpoints; ``origin`` names the checkpoint that the group belongs to."""
 
     def __init__(
         self,
         dictionary: StreamTexts,
         streams: Mapping[str, StreamEntry],
         services: Mapping[str, ServiceConfig] | None = None,
+        origin: str = "",
     ) -> None:
+        self.origin = origin
         self.dictionary = dictionary
         self.services = ServiceResolver(dictionary, services)
         self.streams = streams

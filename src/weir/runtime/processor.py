@@ -14,7 +14,7 @@ from weir.runtime.live import awaken, put_away
 from weir.runtime.outputs import Output, outputs
 from weir.runtime.panes import PaneCache
 from weir.runtime.partitioning import slot_keys
-from weir.runtime.workers import current_batch, workplace
+from weir.runtime.workers import check_partitions, current_batch, workplace
 
 
 class GroupProcessor(StatefulProcessor):
@@ -44,6 +44,7 @@ class GroupProcessor(StatefulProcessor):
     def advance(self, key: Any, rows: Any, timerValues: Any) -> list[Output]:
         """One step of the group of a slot; its state is put away when this returns."""
         place, batch = workplace(self.folder), current_batch()
+        check_partitions(place.checkpoint.slots)
         slot = slot_keys(place.checkpoint.slots).index(int(key[0]))
         frames = [Frame.from_bytes(bytes(data)) for table in rows for data in table["frame"]]
         now = int(timerValues.getCurrentProcessingTimeInMs()) * 1000

@@ -11,13 +11,15 @@ from __future__ import annotations
 
 import json
 import mmap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
 
+from weir.errors import CheckpointError
 from weir.kernel.batch import Segmented, Stretch
 from weir.rdf.columns import Ids
 from weir.runtime.demand import Reading
@@ -99,6 +101,7 @@ def dump(group: Group, stored: Image, nonce: str) -> Changes:
     head = {
         "format": FORMAT,
         "nonce": nonce,
+        "origin": group.origin,
         "lineage": lineage,
         "panes": digests,
         "tables": live,
@@ -155,6 +158,11 @@ def load(group: Group, head: Mapping[str, Any], fetch: Fetch) -> None:
     The group is new, or in one of the states that the head descends from; its members may be newer than
     the head. Only what it lacks is fetched.
     """
+    if head.get("origin", "") not in ("", group.origin):
+        raise CheckpointError(
+            "the state belongs to another query, or to another checkpoint of Weir",
+            hint="give Spark and Weir the folders that they had together, or new ones",
+        )
     known = {chunk.name: chunk for chunk in group.dictionary.chunks}
     chunks = []
     for name, until in head["texts"].items():
@@ -178,17 +186,33 @@ def load(group: Group, head: Mapping[str, Any], fetch: Fetch) -> None:
             evaluator = segmented(member)
             if member.done or isinstance(member.evaluator, Seat):
                 continue
-            if evaluator is None:
-                member.evaluator.restore(bytes(fetch(f"query/{name}")))
-            else:
-                stretches = _load_tables(name, evaluator, head["tables"][name], fetch)
-                evaluator.rebuild(bytes(fetch(f"core/{name}")), stretches)
+            with _refusal(f"query {name!r}"):
+                if evaluator is None:
+                    member.evaluator.restore(bytes(fetch(f"query/{name}")))
+                else:
+                    stretches = _load_tables(name, evaluator, head["tables"][name], fetch)
+                    evaluator.rebuild(bytes(fetch(f"core/{name}")), stretches)
     for reading, hub in group.hubs:
         if _hub(reading) in head["panes"]:
-            hub.evaluator.restore(bytes(fetch(_hub(reading))))
+            with _refusal(f"the queries on <{reading.stream}>"):
+                hub.evaluator.restore(bytes(fetch(_hub(reading))))
     if "services" in head["panes"]:
-        group.services.restore(bytes(fetch("services")))
+        with _refusal("what SERVICE answered"):
+            group.services.restore(bytes(fetch("services")))
     group.derived |= {iri: count for iri, count in head["derived"].items() if iri in group.derived}
+
+
+@contextmanager
+def _refusal(whose: str) -> Iterator[None]:
+    """A state that an evaluator refuses, with whose it is and what to do."""
+    try:
+        yield
+    except CheckpointError as error:
+        raise CheckpointError(
+            f"the state of {whose} cannot be taken up",
+            detail=error.primary,
+            hint="go on with the version of Weir that wrote it, or start again with a new checkpoint",
+        ) from error
 
 
 def _load_tables(

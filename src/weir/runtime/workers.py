@@ -12,6 +12,7 @@ from pathlib import Path
 from pyspark import TaskContext
 
 from weir.background.service.config import config_of
+from weir.errors import CheckpointError
 from weir.kernel.background import Background
 from weir.kernel.memory import keep_memory
 from weir.runtime.catalog import Catalog
@@ -26,6 +27,7 @@ from weir.runtime.texts import StreamTexts
 from weir.runtime.updates import follow, settled
 
 BATCH_PROPERTY = "streaming.sql.batchId"
+PARTITIONS = "spark.sql.shuffle.partitions"
 
 
 class Workplace:
@@ -60,7 +62,7 @@ class Workplace:
         """The group of a slot as of ``batch``, without state."""
         catalog = self.catalog(batch)
         configs = {entry.endpoint: config_of(entry.settings) for entry in catalog.services.values()}
-        group = Group(StreamTexts(self.checkpoint.key), catalog.streams, configs)
+        group = Group(StreamTexts(self.checkpoint.key), catalog.streams, configs, self.checkpoint.origin)
         self._join(group, slot, catalog)
         return group
 
@@ -108,6 +110,17 @@ def workplace(folder: str) -> Workplace:
         keep_memory()
         known = _WORKPLACES[folder] = Workplace(folder)
     return known
+
+
+def check_partitions(slots: int) -> None:
+    """Raise where Spark's checkpoint has another number of partitions: no slot would find its state."""
+    context = TaskContext.get()
+    told = context.getLocalProperty(PARTITIONS) if context is not None else None
+    if told is not None and int(told) != slots:
+        raise CheckpointError(
+            f"the checkpoint of Spark has {told} partitions, that of Weir {slots} slots",
+            hint="run on as many cores as before, or give the folder that Weir had before, or start anew",
+        )
 
 
 def current_batch() -> int:

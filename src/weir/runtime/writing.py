@@ -108,7 +108,7 @@ def json_terms(texts: pl.Series) -> pl.Series:
 
 
 def quoted(texts: pl.Series) -> pl.Series:
-    """Texts as they stand inside a JSON string, without its quotes; the very same series where none differs."""
+    """Texts as they stand inside a JSON string, without its quotes; the same series if none differs."""
     awkward = np.flatnonzero(texts.str.contains(r'["\\\x00-\x1f]').fill_null(False).to_numpy())
     if not len(awkward):
         return texts

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from weir.rdf.columns import Ids
-from weir.rdf.lines import BOM, split_buffer
-from weir.rdf.lines_time import read_times
+from weir.rdf.lines import BOM, timed_lines
 from weir.runtime.parts import line_end, message_start
 
 BLOCK = 1 << 22
@@ -47,12 +46,9 @@ def marks(path: Path, begin: int) -> Iterator[Marks]:
 
 
 def _block(data: bytes, place: int, last: int | None) -> tuple[Marks, int | None]:
-    starts, lines, _ = split_buffer(data)
-    stamp, statement = lines.str.splitn("\t", 2).struct.unnest().get_columns()
-    time, timed = read_times(stamp)
-    timed &= statement.is_not_null().to_numpy()
+    split, time, timed, _ = timed_lines(data)
     rows = np.flatnonzero(timed)
-    time, starts = time[rows], starts[rows] + place
+    time, starts = time[rows], split.starts[rows] + place
     if not len(rows):
         return Marks(starts, time, rows, 0), None
     parted = np.concatenate([[last is None or time[0] != last], time[1:] != time[:-1]])
