@@ -1,7 +1,7 @@
 """The folder of a run: Spark's checkpoint, the control log, and what else must outlive a process.
 
     DIR/spark      Spark's offsets, commits and state
-    DIR/weir       meta.json, control.jsonl, graphs/, sources/, sinks/
+    DIR/weir       meta.json, control.jsonl, graphs/, sources/, sinks/, spool/
 
 ``meta.json`` fixes what may never change: the key of the hash, the number of slots, the format, and the
 origin, by which state is known to be of this checkpoint.
@@ -18,6 +18,7 @@ from typing import Any
 
 from weir.errors import CheckpointError
 from weir.runtime.control import ControlLog
+from weir.runtime.spool import Spool
 
 FORMAT = 2
 
@@ -34,7 +35,7 @@ class Meta:
 
 
 class Checkpoint:
-    """An open folder. Only the driver writes to it, but for Spark's own part."""
+    """An open folder. Only the driver writes to it, but for Spark's own part and the spool."""
 
     def __init__(self, folder: Path, meta: Meta) -> None:
         self.folder = folder
@@ -65,6 +66,10 @@ class Checkpoint:
     @property
     def graphs(self) -> Path:
         return self.own / "graphs"
+
+    def spool(self) -> Spool:
+        """Where workers leave what is large until a batch is done."""
+        return Spool(self.own)
 
     def control(self) -> ControlLog:
         return ControlLog(self.own)

@@ -32,12 +32,13 @@ class GroupProcessor(StatefulProcessor):
     def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[pd.DataFrame]:
         """Frames in, answers, metrics and what was set aside out."""
         found = self.advance(key, rows, timerValues)
+        spool, batch = workplace(self.folder).checkpoint.spool(), current_batch()
         yield pd.DataFrame(
             {
                 "kind": [item.kind for item in found],
                 "name": [item.name for item in found],
                 "slot": [item.slot for item in found],
-                "data": [item.data for item in found],
+                "data": [spool.put(batch, item.data) for item in found],
             }
         )
 
@@ -46,7 +47,8 @@ class GroupProcessor(StatefulProcessor):
         place, batch = workplace(self.folder), current_batch()
         check_partitions(place.checkpoint.slots)
         slot = slot_keys(place.checkpoint.slots).index(int(key[0]))
-        frames = [Frame.from_bytes(bytes(data)) for table in rows for data in table["frame"]]
+        spool = place.checkpoint.spool()
+        frames = [Frame.from_bytes(spool.get(bytes(data))) for table in rows for data in table["frame"]]
         now = int(timerValues.getCurrentProcessingTimeInMs()) * 1000
         cache = PaneCache(self.folder, slot)
         live = awaken(

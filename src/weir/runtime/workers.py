@@ -27,7 +27,7 @@ from weir.runtime.texts import StreamTexts
 from weir.runtime.updates import follow, settled
 
 BATCH_PROPERTY = "streaming.sql.batchId"
-PARTITIONS = "spark.sql.shuffle.partitions"
+PARTITIONS = "spark.sql.streaming.internal.stateStore.partitions"
 
 
 class Workplace:
