@@ -353,6 +353,8 @@ class IntervalEvaluator:
         self._restored()
 
     def _restored(self) -> None:
+        # What could have gone counts as arrived: a run that is restarted again and again drops it, too.
+        self._arrived = sum(end - first for first, end in self.tables().values())
         self._expectant = [window for window in self.streams.windows.values() if window.first is None]
         for inputs in self.streams.inputs.values():
             for each in inputs:
