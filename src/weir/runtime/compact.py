@@ -26,6 +26,7 @@ from weir.rdf.columns import Ids
 from weir.rdf.dictionary import Dictionary
 from weir.runtime.bulk import BulkTexts, Voice, parted
 from weir.runtime.sinks.base import Results
+from weir.runtime.spool import Buffer
 from weir.runtime.writing import arrow_texts, texts_of
 
 COMPACT = "compact"
@@ -86,7 +87,7 @@ class Compact:
         return b"".join([_MAGIC, b"%d\n" % len(head), head, *streams])
 
     @staticmethod
-    def from_bytes(data: bytes) -> Compact:
+    def from_bytes(data: Buffer) -> Compact:
         """The inverse of ``to_bytes``."""
         header, place = _header(data)
         view, found = memoryview(data), []
@@ -130,16 +131,16 @@ class Compact:
         return _stream([_record({"id": ids, "text": texts})], _PRESSED)
 
 
-def is_compact(data: bytes) -> bool:
+def is_compact(data: Buffer) -> bool:
     """Whether these are bytes of a ``Compact``."""
-    return data.startswith(_MAGIC)
+    return data[: len(_MAGIC)] == _MAGIC
 
 
-def _header(data: bytes) -> tuple[dict[str, Any], int]:
+def _header(data: Buffer) -> tuple[dict[str, Any], int]:
     """The header, and where the streams begin."""
     if not is_compact(data):
         raise CheckpointError("not compact results of this version of Weir", detail=repr(data[:16]))
-    line = data.index(b"\n") + 1
+    line = data.find(b"\n") + 1
     end = line + int(data[len(_MAGIC) : line])
     return json.loads(data[line:end]), end
 
@@ -147,7 +148,7 @@ def _header(data: bytes) -> tuple[dict[str, Any], int]:
 class SharedResults(Results):
     """The answers of many queries in one batch, as a sink of the form ``compact`` gets them."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: Buffer) -> None:
         super().__init__("", pa.table({}))
         self.data = data
 

@@ -114,7 +114,8 @@ class ResultProcessor(GroupProcessor):
                 columns = {name: table[name].to_pandas() for name in table.schema.names}
                 columns["at"] = pd.to_datetime(columns["at"], unit="us")
                 if "boolean" in columns:
-                    columns["boolean"] = columns["boolean"] == "true"
+                    told = {"true": True, "false": False}
+                    columns["boolean"] = columns["boolean"].map(told).astype("boolean")
                 yield pd.DataFrame(columns)
 
 

@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from weir.kernel.progress import NEVER
 from weir.rdf.columns import Ids
+from weir.runtime.spool import Buffer
 
 _NONE = np.empty(0, np.int64)
 MESSAGE_COLUMNS = ("time", "triples")
@@ -72,7 +73,7 @@ class Frame:
         return b"".join([len(header).to_bytes(4, "little"), header, messages, triples, texts])
 
     @staticmethod
-    def from_bytes(data: bytes) -> Frame:
+    def from_bytes(data: Buffer) -> Frame:
         """The inverse of ``to_bytes``; columns are views of ``data`` where their width allows."""
         body = 4 + int.from_bytes(data[:4], "little")
         header = json.loads(data[4:body])

@@ -82,6 +82,7 @@ class Job:
         self._query: StreamingQuery | None = None
         self._failure: BaseException | None = None
         self.receivers = Receivers(checkpoint.own)
+        self._spool = checkpoint.spool()
         self.live.opened.append(self._receive)
         self.live.closed.append(lambda entry: self.receivers.close(entry.iri))
         own = checkpoint.own / "sinks"
@@ -103,6 +104,7 @@ class Job:
         self.spark.dataSource.register(WeirSource)
         for flag in (STOP, HOLD):
             (self.checkpoint.own / flag).unlink(missing_ok=True)
+        self._spool.clear()
         for sink in self.pipeline.sinks:
             sink.open()
         for side in self._side.values():
@@ -300,8 +302,8 @@ class Job:
         """One batch: everything that came out of the groups, to the sinks and into the metrics."""
         try:
             began = time.time()
-            rows = [Output(**row) for row in frame.toArrow().to_pylist()]
             forms = self._forms
+            rows = [self._output(row, forms) for row in frame.toArrow().to_pylist()]
             answers = {form: merged([row for row in rows if row.kind == form]) for form in forms}
             for sink in self.pipeline.sinks:
                 sink.write(batch, answers[sink.form])
@@ -309,16 +311,22 @@ class Job:
                 if side is not None:
                     told = [row.data for row in rows if row.kind == kind]
                     # Each slot that reads a stream tells of it: once is enough.
-                    lines = dict.fromkeys(line for data in told for line in data.splitlines(keepends=True))
+                    lines = dict.fromkeys(line for data in told for line in data[:].splitlines(keepends=True))
                     if lines:
                         side.append(batch, b"".join(lines))
             found = sum(len(each) for each in answers[forms[0]])
+            self._spool.clear(batch)
             self.metrics.take(batch, rows, found, time.time() - began)
             for observer in self.observers:
                 observer(self.metrics)
         except WeirError as error:
             self._failure = error
             raise
+
+    def _output(self, row: dict[str, Any], forms: Sequence[str]) -> Output:
+        """A row, with what workers left in a file; answers stay mapped."""
+        data = self._spool.get(row.pop("data"))
+        return Output(**row, data=data if row["kind"] in forms else data[:])
 
     def _receive(self, entry: StreamEntry) -> None:
         """Open what a stream needs in the driver: a log that messages are pushed into, a connection."""

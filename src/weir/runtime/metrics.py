@@ -51,7 +51,7 @@ class Metrics:
 
     def take(self, batch: int, rows: Iterable[Output], results: int, seconds: float) -> None:
         """Add what one batch told."""
-        told = [json.loads(row.data) for row in rows if row.kind == "metrics"]
+        told = [json.loads(row.data[:]) for row in rows if row.kind == "metrics"]
         with self.lock:
             self.batch = batch
             self.batches += 1

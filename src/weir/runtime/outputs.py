@@ -20,12 +20,14 @@ from weir.kernel.batch import Answers
 from weir.kernel.matching.answers import SetAnswers
 from weir.kernel.progress import NEVER
 from weir.language.query import Ask, Query, Select
+from weir.rdf.columns import Ids
 from weir.rdf.dictionary import Dictionary
 from weir.runtime.bulk import BulkTexts, Voice
 from weir.runtime.compact import COMPACT, Compact
 from weir.runtime.frames import Frame
 from weir.runtime.group import Answered, Group, Step, Together
 from weir.runtime.results import column_name, json_lines, keeps_order, order_of_text
+from weir.runtime.spool import Buffer
 from weir.runtime.writing import arrow_texts, column_texts, same, side_by_side, timestamp
 
 OUTPUT_SCHEMA = "kind string, name string, slot bigint, data binary"
@@ -38,7 +40,7 @@ class Output:
     kind: str
     name: str
     slot: int
-    data: bytes
+    data: Buffer
 
 
 def outputs(group: Group, step: Step, frames: Iterable[Frame], slot: int, form: str) -> Iterator[Output]:
@@ -179,14 +181,15 @@ def _ipc(batch: pa.RecordBatch) -> bytes:
     return bytes(data.to_pybytes())
 
 
-def read_answers(data: bytes) -> pa.RecordBatch:
+def read_answers(data: Buffer) -> pa.RecordBatch:
     """The table of an ``answers`` row."""
     return pa.ipc.open_stream(pa.py_buffer(data)).read_next_batch()
 
 
 def text_columns(query: Query, answers: Answers, dictionary: Dictionary) -> dict[str, pa.Array]:
     """``at`` and ``op``, then a column of canonical texts per variable (or per part of a triple). Variables
-    that are themselves named ``at`` or ``op`` keep their question mark."""
+    that are themselves named ``at`` or ``op`` keep their question mark. Where EMPTY asks for it, a row
+    without ``op`` is an evaluation that had no results."""
     if isinstance(query.form, Select):
         names = [variable.name for variable in query.form.variables]
     elif isinstance(query.form, Ask):
@@ -203,4 +206,14 @@ def text_columns(query: Query, answers: Answers, dictionary: Dictionary) -> dict
         every = [pl.Series(columns[column_name(name)]) for name in names]
         order = pa.array(order_of_text(at, side_by_side(every)))
         columns = {name: column.take(order) for name, column in columns.items()}
-    return columns
+    if not len(answers.empty):
+        return columns
+    return _with_nothing(columns, answers.empty + query.semantics.emit_after)
+
+
+def _with_nothing(columns: Mapping[str, pa.Array], times: Ids) -> dict[str, pa.Array]:
+    """The columns with the evaluations that had no results, in their places: rows of a time and nulls."""
+    order = pa.array(np.argsort(np.concatenate([columns["at"].to_numpy(), times]), kind="stable"))
+    rows = {name: pa.nulls(len(times), column.type) for name, column in columns.items()}
+    rows["at"] = pa.array(times)
+    return {name: pa.concat_arrays([columns[name], rows[name]]).take(order) for name in columns}

@@ -143,7 +143,7 @@ def rows_to_frames(
         base = (batch << _BATCH) + (partition << _PARTITION)
         keys = slot_keys(place.checkpoint.slots)
         for slot, frame in row_frames(place, batch, rows, stream, base, format, predicate):
-            yield frame_row(keys[slot], frame)
+            yield frame_row(keys[slot], frame.to_bytes())
 
     return run
 

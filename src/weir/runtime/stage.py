@@ -28,11 +28,11 @@ def parts_to_frames(folder: str) -> Callable[[Iterable[pa.RecordBatch]], Iterato
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         place, batch = workplace(folder), current_batch()
-        keys = slot_keys(place.checkpoint.slots)
+        keys, spool = slot_keys(place.checkpoint.slots), place.checkpoint.spool()
         for rows in batches:
             for text in rows.column(0).to_pylist():
                 for slot, frame in part_frames(place, batch, Part(**json.loads(text))):
-                    yield frame_row(keys[slot], frame)
+                    yield frame_row(keys[slot], spool.put(batch, frame.to_bytes()))
 
     return run
 
@@ -100,7 +100,7 @@ def _log_frames(place: Workplace, batch: int, part: Part) -> Iterator[tuple[int,
             side = {}
 
 
-def frame_row(key: int, frame: Frame) -> pa.RecordBatch:
+def frame_row(key: int, frame: bytes) -> pa.RecordBatch:
     """A frame for the slot with this key, as the shuffle takes it."""
-    columns = [pa.array([key], pa.int64()), pa.array([frame.to_bytes()], pa.binary())]
+    columns = [pa.array([key], pa.int64()), pa.array([frame], pa.binary())]
     return pa.record_batch(columns, schema=_FRAME_ARROW)

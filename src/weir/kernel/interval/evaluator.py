@@ -207,6 +207,8 @@ class IntervalEvaluator:
                     empty.append(_without_answers(at, found))
             if self._simple:
                 self._clock.passed(times)
+        if self._arrived >= _GROWTH:
+            self._arrived = 0
         return self._collected(parts, empty, evaluations)
 
     def _briefly(self, times: Ids) -> Answers | None:
@@ -277,6 +279,7 @@ class IntervalEvaluator:
         bounds = {name: window.hull(at) for name, window in self.streams.windows.items()}
         if len(at) > _LONG and self._nothing_new(at, bounds):
             self._quiet += len(at)
+            self._release(bounds, at)
             return None
         self._present.at = at
         for name, inputs in self.streams.inputs.items():
@@ -284,10 +287,13 @@ class IntervalEvaluator:
             for each in inputs:
                 each.prepare(low, high)
         found = self._sent(at)
-        if self._arrived >= _GROWTH:
-            self._arrived = 0
-            self.streams.release(bounds, int(at.time[-1]))
+        self._release(bounds, at)
         return found
+
+    def _release(self, bounds: Mapping[str, tuple[Ids, Ids]], at: Instants) -> None:
+        """Drop what has expired, where enough has come to make that worth while."""
+        if self._arrived >= _GROWTH:
+            self.streams.release(bounds, int(at.time[-1]))
 
     def _sent(self, at: Instants) -> Sent | None:
         """What goes out of the slab at hand."""

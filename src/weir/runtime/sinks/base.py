@@ -9,7 +9,10 @@ import pyarrow as pa
 
 
 class Results:
-    """The answers of one query in one batch, merged over the slots that made them."""
+    """The answers of one query in one batch, merged over the slots that made them.
+
+    In columns, a row whose ``op`` is null stands for an evaluation without results (EMPTY).
+    """
 
     def __init__(self, name: str, table: pa.Table) -> None:
         self.name = name

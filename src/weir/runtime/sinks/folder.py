@@ -71,7 +71,7 @@ def read_results(
 
 def _data(results: Results) -> bytes:
     if isinstance(results, SharedResults):
-        return results.data
+        return results.data[:]
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, results.table.schema) as writer:
         writer.write_table(results.table)

@@ -2,7 +2,8 @@
 
 An evaluation is a message: a named graph per query and time, stamped with ``prov:generatedAtTime``; ``.tnq``
 lines have their time in front instead. CONSTRUCT gives its triples. A solution of SELECT is a blank node with
-a triple ``<urn:weir:column:NAME>`` for each variable that is bound, so are the answers of ASK.
+a triple ``<urn:weir:column:NAME>`` for each variable that is bound, so are the answers of ASK. An evaluation
+without results, where EMPTY asks for it, is a message without triples: a heartbeat.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def tnq_text(results: Sequence[Results], note: str) -> tuple[bytes, str]:
     """Stream lines in the graph of their evaluation. Messages of one time that are neighbours become one."""
     lines = []
     for graph, at, triples in _messages(results):
-        lines += [f"{at}\t{triple} {graph} .\n" for triple in triples]
+        lines += [f"{at}\t{triple} {graph} .\n" for triple in triples] or [f"{at}\t\n"]
     return "".join(lines).encode(), note
 
 

@@ -1,7 +1,9 @@
 """Results for programs that read tables: SPARQL 1.1 results in CSV, TSV and JSON, by evaluation.
 
 A stream has many results where a query has one, so every row of CSV and TSV has the columns ``query``, ``at``
-and ``op`` in front, and JSON has one results document per query and evaluation time, a line each.
+and ``op`` in front, and JSON has one results document per query and evaluation time, a line each. An
+evaluation without results, where EMPTY asks for it, is a row with nothing behind ``at``, a document without
+solutions.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ def tsv_text(results: Sequence[Results], note: str) -> tuple[bytes, str]:
         columns = [written(column, turtle) for column in result.table.columns[2:]]
         for at, op, *values in zip(*stamps(result.table), *columns, strict=True):
             moment = turtle(Literal(at, XSD + "dateTime"))
-            lines.append("\t".join([query, moment, turtle(Literal(op)), *values]))
+            lines.append("\t".join([query, moment, "" if op is None else turtle(Literal(op)), *values]))
     return "".join(line + "\n" for line in lines).encode(), note
 
 
@@ -62,7 +64,7 @@ def srj_text(results: Sequence[Results], note: str) -> tuple[bytes, str]:
         names = variables(result)
         for at, op, rows in evaluations(result):
             front = {"query": result.name, "at": at, "op": op}
-            if names == ["boolean"]:
+            if names == ["boolean"] and rows:
                 answers = [{"head": {}, "boolean": value == "true"} for (value,) in rows]
                 lines += [compact({**front, **answer}) for answer in answers]
                 continue

@@ -62,16 +62,18 @@ def variables(result: Results) -> list[str]:
     return [name.removeprefix("?") for name in result.table.column_names[2:]]
 
 
-def evaluations(result: Results) -> Iterator[tuple[str, str, list[Row]]]:
-    """Time, operator and rows of canonical texts of each evaluation; neighbours of equal time are one."""
+def evaluations(result: Results) -> Iterator[tuple[str, str | None, list[Row]]]:
+    """Time, operator and rows of canonical texts of each evaluation; neighbours of equal time are one.
+
+    An evaluation that had no results has neither operator nor rows."""
     columns = [column.to_pylist() for column in result.table.columns[2:]]
     rows = zip(*stamps(result.table), *columns, strict=True)
     for (at, op), group in groupby(rows, key=itemgetter(0, 1)):
-        yield at, op, [row[2:] for row in group]
+        yield at, op, [row[2:] for row in group if op is not None]
 
 
-def stamps(table: pa.Table) -> tuple[list[str], list[str]]:
-    """The times and operators of all rows."""
+def stamps(table: pa.Table) -> tuple[list[str], list[str | None]]:
+    """The times and operators of all rows; what stands for nothing has none."""
     known = {at: timestamp(at) for at in table["at"].unique().to_pylist()}
     return [known[at] for at in table["at"].to_pylist()], table["op"].to_pylist()
 
@@ -111,7 +113,7 @@ def rich_table(result: Results) -> Table:
         table.add_column(name, overflow="fold")
     shown = [written(column, _shown) for column in result.table.columns[2:]]
     for row in zip(*stamps(result.table), *shown, strict=True):
-        table.add_row(*(Text(value) for value in row))
+        table.add_row(*(Text(value or "") for value in row))
     return table
 
 

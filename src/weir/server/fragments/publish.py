@@ -104,7 +104,9 @@ class Publisher:
         self.dataset.push([Fact(*triple, at, end) for triple in self._held], now)
 
     def triples(self, line: Mapping[str, Any]) -> list[TripleText]:
-        """A result line as triples."""
+        """A result line as triples; an evaluation without results has none."""
+        if line.get("empty"):
+            return []
         if "triples" in line:
             text = "\n".join(line["triples"])
             return [quad[:3] for quad in parse_document(text.encode(), "application/n-triples")]
