@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.dry_job import DryJob
 
 import weir
+from dry_job import DryJob
 from weir.errors import CheckpointError
 from weir.runtime.catalog import Catalog, Registration, StreamEntry, drop_entry, entry_of, pause_entry
 from weir.runtime.checkpoint import FORMAT, Checkpoint

@@ -226,19 +226,20 @@ class Job:
 
     def drop(self, name: str) -> None:
         """Drop a query, and its state; refused while another one reads its output."""
-        self.live.drop(name)
-        self.metrics.forget(name)
+        self.metrics.forget(name, self.live.drop(name))
 
     def pause(self, name: str) -> None:
         """Pause a query: as ``drop``, but it stays registered and can be resumed."""
-        self.live.pause(name)
-        self.metrics.forget(name)
+        batch = self.live.pause(name)
+        if batch is not None:
+            self.metrics.forget(name, batch)
 
     def resume(self, name: str) -> None:
         """Resume a paused query: as registered anew. What came while it was paused it never sees, and its
         windows begin empty."""
-        self.live.resume(name)
-        self.metrics.forget(name)
+        batch = self.live.resume(name)
+        if batch is not None:
+            self.metrics.forget(name, batch)
 
     def add_stream(self, iri: str, source: Source | Rows) -> None:
         """Add a stream while the job runs. A finite source waits for the first query that reads it.

@@ -106,33 +106,34 @@ class LiveQueries:
             self._register(offers, catalog)
         return [each.name for each in offers]
 
-    def drop(self, name: str) -> None:
-        """One query less, running or paused."""
+    def drop(self, name: str) -> int:
+        """One query less, running or paused; the first batch without it."""
         with self._lock:
             catalog = self._present()
             if name not in catalog.paused:
                 self._refuse_while_read(self._running(name, catalog), catalog)
-            self._log(lambda batch: [drop_entry(name, batch)])
+            return self._log(lambda batch: [drop_entry(name, batch)])
 
-    def pause(self, name: str) -> None:
+    def pause(self, name: str) -> int | None:
         """As dropped, but remembered; nothing where it is paused already."""
         with self._lock:
             catalog = self._present()
-            if name not in catalog.paused:
-                self._refuse_while_read(self._running(name, catalog), catalog)
-                self._log(lambda batch: [pause_entry(name, batch)])
+            if name in catalog.paused:
+                return None
+            self._refuse_while_read(self._running(name, catalog), catalog)
+            return self._log(lambda batch: [pause_entry(name, batch)])
 
-    def resume(self, name: str) -> None:
-        """As registered anew; nothing where it is running."""
+    def resume(self, name: str) -> int | None:
+        """As registered anew, from the batch that is told; nothing where it is running."""
         with self._lock:
             catalog = self._present()
             known = catalog.paused.get(name)
             if known is None:
                 self._running(name, catalog)
-                return
+                return None
             evaluator = "auto" if known.evaluator == SHARED else known.evaluator
             query = parsed(known.text, known.dialect)
-            self._register([Offer(name, known.text, known.dialect, evaluator, query)], catalog)
+            return self._register([Offer(name, known.text, known.dialect, evaluator, query)], catalog)
 
     def add_stream(self, iri: str, source: Source) -> None:
         """One stream more."""
@@ -200,13 +201,16 @@ class LiveQueries:
                 hint="drop or pause what reads it first",
             )
 
-    def _register(self, offers: Sequence[Offer], catalog: Catalog) -> None:
+    def _register(self, offers: Sequence[Offer], catalog: Catalog) -> int:
         made = registered(offers, catalog, tuple(catalog.streams), self.checkpoint.slots, self.curator)
-        self._log(lambda batch: [entry_of(each, batch) for each in made])
+        return self._log(lambda batch: [entry_of(each, batch) for each in made])
 
-    def _log(self, entries: Callable[[int], list[Entry]]) -> None:
+    def _log(self, entries: Callable[[int], list[Entry]]) -> int:
+        """Append what counts from a batch on that is not planned yet; that batch."""
         with planning_held(self.checkpoint.own, self._active):
-            self.checkpoint.control().append(entries(self.checkpoint.next_batch()))
+            batch = self.checkpoint.next_batch()
+            self.checkpoint.control().append(entries(batch))
+        return batch
 
 
 def stream_entry(iri: str, source: Source, number: int, keep_late: bool = False) -> StreamEntry:

@@ -32,6 +32,7 @@ class Metrics:
     streams: dict[str, dict[str, Any]] = field(default_factory=dict)
     queries: dict[str, dict[str, Any]] = field(default_factory=dict)
     seconds: list[float] = field(default_factory=list)
+    left: dict[str, int] = field(default_factory=dict, repr=False)
     arrivals: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=_RECENT), repr=False)
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
@@ -68,14 +69,18 @@ class Metrics:
             for group in told:
                 for query, values in group["queries"].items():
                     seen.setdefault(query, []).append(values)
-            self.queries |= {query: _summed(values) for query, values in seen.items()}
+            # A batch that was planned before a query left, or began anew, tells of what it was.
+            self.left = {query: first for query, first in self.left.items() if first > batch}
+            told_of = {query: _summed(values) for query, values in seen.items() if query not in self.left}
+            self.queries |= told_of
             self.arrivals.append((time.monotonic(), self.triples - before))
             self.ended = bool(told) and all(group["ended"] for group in told)
 
-    def forget(self, query: str) -> None:
-        """Leave out what a query told: it runs no longer, or begins anew."""
+    def forget(self, query: str, batch: int) -> None:
+        """Leave out what a query told, and tells before ``batch``: it runs no longer then, or begins anew."""
         with self.lock:
             self.queries.pop(query, None)
+            self.left[query] = batch
 
     @property
     def rate(self) -> float:
