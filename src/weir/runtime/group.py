@@ -52,12 +52,15 @@ class Together:
 @dataclass(slots=True)
 class Step:
     """The outcome of one step: answers in the order of evaluation (``shared`` those of queries that are
-    evaluated together), what was dropped, whether all is over."""
+    evaluated together), what was dropped, whether all is over. The evaluations of a split query count in the
+    first of its slots."""
 
     answered: list[Answered] = field(default_factory=list)
     shared: list[Together] = field(default_factory=list)
     dropped: list[tuple[str, Dropped]] = field(default_factory=list)
     ended: bool = False
+    evaluations: int = 0
+    results: int = 0
 
     def each(self) -> Iterator[Answered]:
         """The answers of every query by itself."""
@@ -152,11 +155,19 @@ class Group:
             answers = self._advance(member, outputs, batch, now)
             if answers is not None:
                 step.answered.append(Answered(member, answers))
+                first = member.slot == member.registration.slots[0]
+                step.evaluations += answers.evaluations if first else 0
+                step.results += len(answers.at)
         for reading, hub in self.hubs:
             box = self.inboxes[self._key(reading, outputs)]
             together = self._advance_together(hub, reading.stream, box)
             if together is not None:
                 step.shared.append(together)
+                for name, evaluations, results in together.answers.counts():
+                    self.members[name].evaluations += evaluations
+                    self.members[name].results += results
+                    step.evaluations += evaluations
+                    step.results += results
         self._forget(outputs)
         step.ended = self.ended
         return step
@@ -212,9 +223,6 @@ class Group:
         answers = hub.advance(slab, box.settled(upto))
         for member in members.values():
             member.given, member.done = box.complete, end
-        for name, evaluations, results in answers.counts():
-            members[name].evaluations += evaluations
-            members[name].results += results
         return Together(members, answers)
 
     def _evaluate(self, member: Member, slab: Slab) -> Answers:

@@ -28,6 +28,7 @@ from weir.runtime.holding import HOLD, planning_held
 from weir.runtime.live_graphs import LiveGraphs, When
 from weir.runtime.live_queries import LiveQueries, QueryInfo, StreamInfo
 from weir.runtime.metrics import Metrics
+from weir.runtime.observed import observed
 from weir.runtime.outputs import OUTPUT_SCHEMA, Output, read_answers
 from weir.runtime.processor import GroupProcessor
 from weir.runtime.receivers import Receivers
@@ -131,7 +132,8 @@ class Job:
                 )
             )
             writer = (
-                answered.writeStream.queryName("weir")
+                observed(answered)
+                .writeStream.queryName("weir")
                 .foreachBatch(self._take)
                 .option("checkpointLocation", str(self.checkpoint.spark))
             )
@@ -354,7 +356,7 @@ def merged(rows: Sequence[Output]) -> list[Results]:
     for row in rows:
         if is_compact(row.data):
             continue
-        table = pa.Table.from_batches([read_answers(row.data)])
+        table = read_answers(row.data)
         for name, part in [(row.name, table)] if row.name else parted(table):
             tables.setdefault(name, []).append((row.slot, part))
     out = []

@@ -1,15 +1,16 @@
 """What a group sends to the driver: rows of (kind, name, data).
 
 ``answers`` holds a query's results of one batch, as JSON lines or as columns of texts, or, without a name,
-those of many queries that were evaluated together (``bulk``); ``metrics`` the group's counters; ``dead`` and
-``late`` what was set aside.
+those of many queries that were evaluated together (``bulk``); ``metrics`` the group's counters, some of them as
+``counts`` for Spark (``observed``); ``dead`` and ``late`` what was set aside.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -26,11 +27,12 @@ from weir.runtime.bulk import BulkTexts, Voice
 from weir.runtime.compact import COMPACT, Compact
 from weir.runtime.frames import Frame
 from weir.runtime.group import Answered, Group, Step, Together
+from weir.runtime.observed import counts
 from weir.runtime.results import column_name, json_lines, keeps_order, order_of_text
 from weir.runtime.spool import Buffer
 from weir.runtime.writing import arrow_texts, column_texts, same, side_by_side, timestamp
 
-OUTPUT_SCHEMA = "kind string, name string, slot bigint, data binary"
+OUTPUT_SCHEMA = "kind string, name string, slot bigint, data binary, counts array<bigint>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +43,19 @@ class Output:
     name: str
     slot: int
     data: Buffer
+    counts: list[int] | None = None
 
 
-def outputs(group: Group, step: Step, frames: Iterable[Frame], slot: int, form: str) -> Iterator[Output]:
+def outputs(
+    group: Group,
+    step: Step,
+    frames: Iterable[Frame],
+    slot: int,
+    form: str,
+    counted: Collection[str] | None = None,
+) -> Iterator[Output]:
     """The rows of one step; ``form`` is ``jsonl``, ``columns``, or ``compact``: columns, and those of queries
-    that were evaluated together as one row of references."""
+    that were evaluated together as one row of references. ``counted`` is as in ``observed.counts``."""
     for answered in step.answered:
         if len(answered.answers.at) or len(answered.answers.empty):
             yield Output("answers", answered.member.name, slot, _answers(answered, group.dictionary, form))
@@ -85,7 +95,8 @@ def outputs(group: Group, step: Step, frames: Iterable[Frame], slot: int, form: 
     ]
     if late:
         yield Output("late", "", slot, _lines(late))
-    yield Output("metrics", "", slot, json.dumps(_metrics(group, step, frames)).encode())
+    told = _metrics(group, step, frames)
+    yield Output("metrics", "", slot, json.dumps(told).encode(), counts(step, told, counted))
 
 
 _LEAVES = 40
@@ -147,13 +158,31 @@ def _services(group: Group, name: str) -> dict[str, Any]:
 
 
 def _answers(answered: Answered, dictionary: Dictionary, form: str) -> bytes:
-    query, answers = answered.member.query, answered.answers
-    if form == "jsonl":
-        lines = json_lines(query, answered.member.name, answers, dictionary)
-        columns = {"at": pa.array(lines.at), "line": lines.text}
-    else:
-        columns = text_columns(query, answers, dictionary)
-    return _ipc(pa.record_batch(list(columns.values()), names=list(columns)))
+    query = answered.member.query
+    batches = []
+    for answers in slices(answered.answers):
+        if form == "jsonl":
+            lines = json_lines(query, answered.member.name, answers, dictionary)
+            columns = {"at": pa.array(lines.at), "line": lines.text}
+        else:
+            columns = text_columns(query, answers, dictionary)
+        batches.append(pa.record_batch(list(columns.values()), names=list(columns)))
+    return _ipc(*batches)
+
+
+def slices(answers: Answers) -> Iterator[Answers]:
+    """The same a few at a time, cut between evaluation times: texts of a million results would be made in
+    memory that has to be asked for anew each time."""
+    at = answers.at
+    if len(at) <= _SLICE or len(answers.empty):
+        yield answers
+        return
+    cuts = np.unique(np.searchsorted(at, at[_SLICE::_SLICE])).tolist()
+    for first, last in pairwise([0, *(cut for cut in cuts if cut), len(at)]):
+        yield Answers(at[first:last], {name: ids[first:last] for name, ids in answers.columns.items()})
+
+
+_SLICE = 1 << 16
 
 
 def _together(together: Together, dictionary: Dictionary, form: str) -> Iterator[bytes]:
@@ -171,19 +200,23 @@ def _together(together: Together, dictionary: Dictionary, form: str) -> Iterator
             yield _ipc(table)
 
 
-def _ipc(batch: pa.RecordBatch) -> bytes:
+def _ipc(*batches: pa.RecordBatch) -> bytes:
     size = pa.MockOutputStream()
-    with pa.ipc.new_stream(size, batch.schema) as writer:
-        writer.write_batch(batch)
+    _write(size, batches)
     data = pa.allocate_buffer(size.size())
-    with pa.ipc.new_stream(pa.FixedSizeBufferWriter(data), batch.schema) as writer:
-        writer.write_batch(batch)
+    _write(pa.FixedSizeBufferWriter(data), batches)
     return bytes(data.to_pybytes())
 
 
-def read_answers(data: Buffer) -> pa.RecordBatch:
+def _write(sink: pa.NativeFile, batches: Sequence[pa.RecordBatch]) -> None:
+    with pa.ipc.new_stream(sink, batches[0].schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+
+
+def read_answers(data: Buffer) -> pa.Table:
     """The table of an ``answers`` row."""
-    return pa.ipc.open_stream(pa.py_buffer(data)).read_next_batch()
+    return pa.ipc.open_stream(pa.py_buffer(data)).read_all()
 
 
 def text_columns(query: Query, answers: Answers, dictionary: Dictionary) -> dict[str, pa.Array]:

@@ -23,6 +23,7 @@ from weir.rdf.lines_time import read_time
 
 _NEWLINE = b"\n"
 _FIRST, _MOST = 1 << 8, 1 << 20
+_LEAST_PART, _MOST_PART = 1 << 18, 12 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,12 @@ class Part:
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def part_size(total: int, parallelism: int) -> int:
+    """How large the parts of so many bytes should be: one for each core, but none so small that it is not
+    worth a worker's while, nor so large that its columns outgrow the memory that a worker keeps."""
+    return min(max(_LEAST_PART, -(-total // parallelism)), _MOST_PART)
 
 
 def read_part(part: Part) -> tuple[bytes, int]:

@@ -39,6 +39,7 @@ class GroupProcessor(StatefulProcessor):
                 "name": [item.name for item in found],
                 "slot": [item.slot for item in found],
                 "data": [spool.put(batch, item.data) for item in found],
+                "counts": [item.counts for item in found],
             }
         )
 
@@ -63,7 +64,7 @@ class GroupProcessor(StatefulProcessor):
         found = [
             replace(item, kind=form) if item.kind == "answers" else item
             for number, form in enumerate(self.forms)
-            for item in outputs(live.group, step, frames, slot, form)
+            for item in outputs(live.group, step, frames, slot, form, place.counted(slot, batch))
             if item.kind == "answers" or not number
         ]
         put_away(self, live, cache)

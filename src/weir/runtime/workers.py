@@ -6,7 +6,7 @@ version; losing it costs time and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from pathlib import Path
 
 from pyspark import TaskContext
@@ -39,6 +39,7 @@ class Workplace:
         self.live: dict[int, LiveGroup] = {}
         self._catalog: Catalog | None = None
         self._plan: tuple[Catalog, MatchPlan] | None = None
+        self._counted: tuple[Catalog, dict[int, set[str]]] | None = None
 
     def catalog(self, batch: int) -> Catalog:
         """What is registered as of ``batch``."""
@@ -57,6 +58,20 @@ class Workplace:
             self._plan = catalog, self._plan[1]
         self._plan[1].serve(catalog.leaving(batch))
         return self._plan[1]
+
+    def counted(self, slot: int, batch: int) -> Set[str]:
+        """The streams whose late messages this slot counts for all: those that no lower slot reads."""
+        catalog = self.catalog(batch)
+        if self._counted is None or self._counted[0] is not catalog:
+            first: dict[str, int] = {}
+            for query in catalog.queries.values():
+                for stream in query.over(catalog.streams):
+                    first[stream] = min(first.get(stream, query.slots[0]), *query.slots)
+            shares: dict[int, set[str]] = {}
+            for stream, reader in first.items():
+                shares.setdefault(reader, set()).add(stream)
+            self._counted = catalog, shares
+        return self._counted[1].get(slot, set())
 
     def new_group(self, slot: int, batch: int) -> Group:
         """The group of a slot as of ``batch``, without state."""

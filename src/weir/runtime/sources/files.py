@@ -19,11 +19,10 @@ from typing import Any, ClassVar
 from weir.errors import CheckpointError, UsageError
 from weir.rdf.formats import Format, endings, format_of, format_of_path
 from weir.rdf.units import UNITS
-from weir.runtime.parts import Part, is_packed
+from weir.runtime.parts import Part, is_packed, part_size
 from weir.runtime.sources.base import Place, Reached
 
 DEFAULT_BATCH_BYTES = 128 << 20
-_LEAST_PART = 1 << 18
 _DECLARE = "declare it: time=prov:generatedAtTime, time=sosa:resultTime or any other IRI, as in FILE?time=IRI"
 
 
@@ -179,7 +178,7 @@ class FileFeed:
     def _parts(self, start: Offset, end: Offset) -> list[Part]:
         ranges = list(self._ranges(start, end))
         total = sum(last - first for _, first, last in ranges)
-        size = max(_LEAST_PART, -(-total // self.parallelism))
+        size = part_size(total, self.parallelism)
         parts: list[Part] = []
         for number, first, last in ranges:
             path = self._files[number].path

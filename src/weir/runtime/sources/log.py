@@ -12,14 +12,13 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 from weir.errors import CheckpointError, UsageError
-from weir.runtime.parts import Part
+from weir.runtime.parts import Part, part_size
 from weir.runtime.sources import segments as disk
 from weir.runtime.sources.base import Place, Reached
 from weir.runtime.sources.log_writer import LIMIT, SEGMENT, LogWriter
 from weir.runtime.sources.segments import Block, Mark
 
 DEFAULT_BATCH_BYTES = 64 << 20
-_LEAST_PART = 1 << 18
 
 
 HEARTBEATS = ("", "clock", "last", "run", "off")
@@ -103,7 +102,7 @@ class LogFeed:
         begin, reached = _mark(start), _mark(end)
         blocks = list(self._blocks(begin, reached))
         total = sum(block.end - block.begin for _, block in blocks)
-        size = max(_LEAST_PART, -(-total // self.parallelism))
+        size = part_size(total, self.parallelism)
         parts: list[Part] = []
         for number, block in blocks:
             last = parts[-1] if parts else None
