@@ -11,6 +11,7 @@ import pytest
 
 from dry_job import DryJob
 from weir.runtime.metrics import Metrics
+from weir.runtime.observed import SUMS, counts
 from weir.runtime.outputs import Output, outputs
 from weir.runtime.sharing import MANY, SHARED
 from weir.runtime.sources import FileSource
@@ -112,3 +113,37 @@ def test_a_batch_in_flight_does_not_bring_back_a_query_that_was_dropped() -> Non
     metrics.take(4, batch_of("a", "c"), 0, 0.0)
     assert not metrics.left
     assert metrics.triples == 5
+
+
+def test_what_spark_is_told_of_a_batch() -> None:
+    scenario = Scenario({name: text.format(name=name) for name, text in QUERIES.items()})
+    found = []
+    for batch in range(8):
+        scenario.lane("s").put(lines(batch))
+        before = [(m.evaluations, m.results) for m in scenario.group.members.values()]
+        answers = len(scenario.batch())
+        after = [(m.evaluations, m.results) for m in scenario.group.members.values()]
+        step, told_of = scenario.steps[-1], told(scenario)
+        counted = dict(zip(SUMS, counts(step, told_of, None), strict=False))
+        assert counted["results"] == answers == sum(b[1] - a[1] for a, b in zip(before, after, strict=True))
+        assert counted["evaluations"] == sum(b[0] - a[0] for a, b in zip(before, after, strict=True))
+        assert counted["state_rows"] == sum(each["live_rows"] for each in told_of["queries"].values())
+        assert dict(zip(SUMS, counts(step, told_of, ()), strict=False))["late"] == 0
+        found.append(counted["late"])
+    assert found == [0, 0, 0, 0, 1, 0, 0, 0]
+
+
+def test_one_slot_counts_what_is_late_for_all(tmp_path: Path) -> None:
+    """Two queries read a, one of them in both slots; one reads b."""
+    job = DryJob(tmp_path / "checkpoint", slots=2)
+    for stream in "ab":
+        (tmp_path / stream).mkdir()
+        job.live.add_stream(stream, FileSource(str(tmp_path / stream), watch=True))
+    for name, stream in (("split", "a"), ("whole", "b"), ("other", "a")):
+        text = QUERIES["range" if name == "split" else "latest"].format(name=name)
+        job.register(text.replace("ON <s>", f"ON <{stream}>"))
+    where = {query.name: query.slots for query in job.live.queries()}
+    assert where["split"] == (0, 1)
+    shares = [job.place.counted(slot, 0) for slot in range(2)]
+    assert sorted(stream for share in shares for stream in share) == ["a", "b"]
+    assert "a" in shares[0] and "b" in shares[where["whole"][0]]

@@ -1,8 +1,8 @@
 """A job's counters as metrics of Spark's own: aggregates over the rows that groups send to the driver.
 
-Spark computes them while the rows pass (``DataFrame.observe``), without a job or a shuffle for it. They stand in
-the progress of the query, and with every ``StreamingQueryListener``, under the name ``weir``: what each batch
-brought, and the state after it.
+Spark computes them while the rows pass (``DataFrame.observe``), without a job or a shuffle for it. They stand
+in the progress of the query, and so come to every ``StreamingQueryListener``, under the name ``weir``: what
+each batch brought, and the state after it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What a group sends to the driver: rows of (kind, name, data).
 
 ``answers`` holds a query's results of one batch, as JSON lines or as columns of texts, or, without a name,
-those of many queries that were evaluated together (``bulk``); ``metrics`` the group's counters, some of them as
-``counts`` for Spark (``observed``); ``dead`` and ``late`` what was set aside.
+those of many queries that were evaluated together (``bulk``); ``metrics`` the group's counters, some of them
+as ``counts`` for Spark (``observed``); ``dead`` and ``late`` what was set aside.
 """
 
 from __future__ import annotations
