@@ -23,7 +23,8 @@ from weir.runtime.outputs import outputs, read_answers, text_columns
 from weir.runtime.results import json_lines
 from weir.runtime.sinks.base import Results
 from weir.runtime.sinks.folder import ResultsFolder, read_results
-from weir.runtime.writing import compact, json_terms, side_by_side, stamps, timestamp
+from weir.runtime.weaving import weave
+from weir.runtime.writing import compact, json_terms, stamps, timestamp
 from weir.testing import Scenario
 
 BODIES = ["?x :p ?y", "?x :p ?y . ?x :q ?z", "?a ?b ?c", "?x :p ?y . ?z :q ?y", ':a :p ?y . ?s :r "0.5"']
@@ -119,7 +120,7 @@ def test_terms_as_json() -> None:
 
 def test_stamps() -> None:
     times = [0, 999, -1, -1001, 1_407_110_400_123_456, 250_000_000_000_000_000]
-    assert side_by_side(stamps(pl.Series(times).to_numpy())).to_list() == [timestamp(each) for each in times]
+    assert weave(stamps(pl.Series(times).to_numpy())).to_pylist() == [timestamp(each) for each in times]
 
 
 def test_compact_answers_give_every_query_its_own() -> None:

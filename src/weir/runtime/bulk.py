@@ -19,7 +19,8 @@ from weir.language.query import Query
 from weir.rdf.columns import Ids
 from weir.rdf.dictionary import Dictionary
 from weir.runtime.results import column_name, order_of_text
-from weir.runtime.writing import arrow_texts, compact, json_terms, same, side_by_side, stamps, texts_of
+from weir.runtime.weaving import Coded, arrow_texts, weave
+from weir.runtime.writing import compact, json_terms, same, side_by_side, stamps, texts_of
 
 MOST = 200_000
 """Rows written at a time, as a rule: what bounds the memory that texts take while they are made."""
@@ -71,9 +72,9 @@ class BulkTexts:
             at = self._at[rows] + self._shift(names)[query]
             heads = pl.Series([f'{{"query":{compact(name)},"at":"' for name in names])
             middles = pl.Series([f'","op":"{self._voices[name].operator}","bindings":{{' for name in names])
-            parts = [heads.gather(query), *stamps(at), middles.gather(query), body.gather(order)]
-            text = side_by_side([*parts, "}}\n"])
-            yield _table(names, query, {"at": pa.array(at), "line": arrow_texts(text)})
+            lines = [Coded(query, heads), *stamps(at), Coded(query, middles), Coded(order, body)]
+            ends = Coded(np.zeros(len(at), np.int64), pl.Series(["}}\n"]))
+            yield _table(names, query, {"at": pa.array(at), "line": weave([*lines, ends])})
 
     def columns(self) -> Iterator[pa.RecordBatch]:
         """Columns of texts: tables of ``query``, ``at``, ``op`` and the variables, the rows of a query

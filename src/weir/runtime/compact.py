@@ -27,7 +27,8 @@ from weir.rdf.dictionary import Dictionary
 from weir.runtime.bulk import BulkTexts, Voice, parted
 from weir.runtime.sinks.base import Results
 from weir.runtime.spool import Buffer
-from weir.runtime.writing import arrow_texts, texts_of
+from weir.runtime.weaving import arrow_texts
+from weir.runtime.writing import texts_of
 
 COMPACT = "compact"
 """The form that a sink asks for to get results of queries evaluated together as they are here."""

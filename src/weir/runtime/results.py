@@ -8,6 +8,7 @@ evaluators or partitions.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,22 +17,12 @@ import pyarrow as pa
 
 from weir.kernel.batch import Answers
 from weir.language.algebra import Distinct, OrderBy, Project, Reduced, Slice
-from weir.language.query import Construct, Query, Select
+from weir.language.query import Ask, Query, Select
 from weir.language.windows import TickKind
 from weir.rdf.columns import Ids
 from weir.rdf.dictionary import Dictionary
-from weir.runtime.writing import (
-    arrow_texts,
-    coded_texts,
-    column_texts,
-    compact,
-    json_terms,
-    quoted,
-    run_together,
-    same,
-    side_by_side,
-    stamps,
-)
+from weir.runtime.weaving import Coded, run_together, weave
+from weir.runtime.writing import coded_texts, compact, json_terms, quoted, side_by_side, stamps
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,22 +46,23 @@ def json_lines(query: Query, name: str, answers: Answers, dictionary: Dictionary
     head = f'{{"query":{compact(name)},"at":"'
     middle = f'","op":"{query.semantics.r2s.value}",'
     at = answers.at + query.semantics.emit_after
-    if isinstance(query.form, Construct):
-        lines = _triples(at, answers, dictionary, head, middle + '"triples":["')
+    if isinstance(query.form, Select):
+        lines = _bindings(query, at, answers, dictionary, head, middle)
+    elif isinstance(query.form, Ask):
+        boolean = Coded((answers.columns["boolean"] != 0).astype(np.int64), pl.Series(["false", "true"]))
+        lines = Lines(at, weave([*_dated(at, head, middle + '"boolean":'), boolean.framed("", "}\n")]))
     else:
-        if isinstance(query.form, Select):
-            body = _bindings(query, answers, dictionary)
-            if not keeps_order(query):
-                body = body.gather(order_of_text(at, body))
-        else:
-            body = _booleans(answers.columns["boolean"])
-        lines = Lines(at, arrow_texts(side_by_side([head, *stamps(at), middle, body, "}\n"])))
+        lines = _triples(at, answers, dictionary, head, middle + '"triples":["')
     if not len(answers.empty):
         return lines
     nothing = answers.empty + query.semantics.emit_after
-    return _merged(
-        lines, Lines(nothing, arrow_texts(side_by_side([head, *stamps(nothing), middle + _EMPTY])))
-    )
+    return _merged(lines, Lines(nothing, weave(_dated(nothing, head, middle + _EMPTY))))
+
+
+def _dated(at: Ids, before: str, after: str) -> tuple[Coded, Coded]:
+    """The times with what stands before and after them."""
+    seconds, fractions = stamps(at)
+    return seconds.framed(before), fractions.framed("", after)
 
 
 _EMPTY = '"empty":true}\n'
@@ -105,46 +97,76 @@ def order_of_text(at: Ids, texts: pl.Series) -> Ids:
     return order
 
 
-def _bindings(query: Query, answers: Answers, dictionary: Dictionary) -> pl.Series:
+def _bindings(
+    query: Query, at: Ids, answers: Answers, dictionary: Dictionary, head: str, middle: str
+) -> Lines:
+    """One line per solution; rows of one time in the order of their texts, unless the query has its own."""
+    assert isinstance(query.form, Select)
     fields = []
-    for variable in query.form.variables if isinstance(query.form, Select) else ():
-        prefix = compact(variable.name) + ":"
-
-        def write(texts: pl.Series, prefix: str = prefix) -> pl.Series:
-            return pl.select(pl.lit(prefix) + json_terms(texts)).to_series()
-
-        fields.append(column_texts(answers.columns[variable.name], dictionary, write))
-    if not fields:
-        return same('"bindings":{}', len(answers.at))
-    return side_by_side(['"bindings":{', side_by_side(fields, between=","), "}"])
-
-
-def _booleans(column: Ids) -> pl.Series:
-    return pl.Series(['"boolean":false', '"boolean":true']).gather((column != 0).astype(np.int64))
+    for variable in query.form.variables:
+        terms = coded_texts(answers.columns[variable.name], dictionary)
+        written = Coded(terms.codes, json_terms(terms.texts))
+        fields.append(written.framed(compact(variable.name) + ":"))
+    if fields and not keeps_order(query):
+        order = _order_of_rows(at, fields)
+        fields = [field.take(order) for field in fields]
+    dated = _dated(at, head, middle + '"bindings":{')
+    if any(field.texts.null_count() for field in fields):
+        body = side_by_side([field.texts.gather(field.codes) for field in fields], between=",")
+        whole = Coded(np.arange(len(at)), body).framed("", "}}\n")
+        return Lines(at, weave([*dated, whole]))
+    commas = [field.framed("," if place else "") for place, field in enumerate(fields)]
+    end = Coded(np.zeros(len(at), np.int64), pl.Series(["}}\n"]))
+    return Lines(at, weave([*dated, *commas, end]))
 
 
 def _triples(at: Ids, answers: Answers, dictionary: Dictionary, head: str, middle: str) -> Lines:
     """One line per evaluation time with its triples; equal times are adjacent."""
-    parts = [answers.columns[name] for name in ("subject", "predicate", "object")]
-    coded = [coded_texts(part, dictionary) for part in parts]
-    plain = side_by_side([*(texts.gather(where) for texts, where in coded), "."], between=" ")
-    escaped = [(quoted(texts), where) for texts, where in coded]
-    statements = plain
-    if any(one is not other for (one, _), (other, _) in zip(coded, escaped, strict=True)):
-        statements = side_by_side([*(texts.gather(where) for texts, where in escaped), "."], between=" ")
-    starts = np.flatnonzero(np.concatenate([[True], at[1:] != at[:-1]])) if len(at) else _NONE
-    if len(starts) == len(at):
-        return Lines(at, arrow_texts(side_by_side([head, *stamps(at), middle, statements, '"]}\n'])))
-    last = np.zeros(len(at), np.bool_)
-    last[np.append(starts[1:], len(at)) - 1] = True
-    opened = pl.Series([None], dtype=pl.String).new_from_index(0, len(at))
-    opened = opened.scatter(starts, side_by_side([head, *stamps(at[starts]), middle]))
-    pieces = [
-        opened.fill_null('"'),
-        statements.gather(order_of_text(at, plain)),
-        pl.Series(['",', '"]}\n']).gather(last.astype(np.int64)),
-    ]
-    return Lines(at[starts], run_together(arrow_texts(side_by_side(pieces)), starts))
+    parts = [coded_texts(answers.columns[name], dictionary) for name in ("subject", "predicate", "object")]
+    first, last = np.ones(len(at), np.bool_), np.ones(len(at), np.bool_)
+    first[1:] = last[:-1] = at[1:] != at[:-1]
+    if not first.all():
+        order = _order_of_rows(at, parts)
+        parts = [part.take(order) for part in parts]
+    seconds, fractions = _dated(at, head, middle)
+    pieces = weave(
+        [
+            seconds.where(first, ""),
+            fractions.where(first, '"'),
+            *(Coded(part.codes, quoted(part.texts)).framed("", " ") for part in parts),
+            Coded(last.astype(np.int64), pl.Series(['.",', '."]}\n'])),
+        ]
+    )
+    starts = np.flatnonzero(first)
+    return Lines(at[starts], run_together(pieces, starts))
 
 
-_NONE = np.empty(0, np.int64)
+def _order_of_rows(at: Ids, columns: Sequence[Coded]) -> Ids:
+    """The order by time, which ascends already, and by the columns' texts put together.
+
+    That is the order by one text after the other, since no term is the beginning of another but for what
+    sorts behind the blank that follows the shorter one; where some are unbound, texts are put together.
+    """
+    order = np.arange(len(at))
+    if len(at) < 2:
+        return order
+    same = at[1:] == at[:-1]
+    tied = np.flatnonzero(np.concatenate([same, [False]]) | np.concatenate([[False], same]))
+    if not len(tied):
+        return order
+    some = [column.take(tied) for column in columns]
+    if any(column.texts.null_count() for column in some):
+        texts = side_by_side([column.texts.gather(column.codes) for column in some])
+        order[tied] = tied[order_of_text(at[tied], texts)]
+        return order
+    key = np.cumsum(np.concatenate([[0], at[tied][1:] != at[tied][:-1]]))
+    room = int(key[-1]) + 1
+    for column in some:
+        room *= len(column.texts) or 1
+    if room < 2**62:
+        for column in some:
+            key = key * len(column.texts) + column.rank()
+        order[tied] = tied[np.argsort(key, kind="stable")]
+    else:
+        order[tied] = tied[np.lexsort([*(column.rank() for column in reversed(some)), key])]
+    return order

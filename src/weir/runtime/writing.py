@@ -6,7 +6,7 @@ What results in any form are made of. No call per row, and per distinct term onl
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
@@ -18,6 +18,7 @@ from weir.rdf.dictionary import Dictionary
 from weir.rdf.sparql_json import json_term
 from weir.rdf.terms import parse_term
 from weir.runtime.texts import StreamTexts
+from weir.runtime.weaving import Coded
 
 _SECOND, _MILLISECOND = 1_000_000, 1000
 _FRACTIONS = pl.Series([f".{number:03d}Z" for number in range(1000)])
@@ -33,22 +34,19 @@ def compact(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def stamps(at: Ids) -> list[pl.Series]:
-    """``timestamp`` of a column, in two columns that stand side by side."""
+def stamps(at: Ids) -> tuple[Coded, Coded]:
+    """``timestamp`` of a column, in two that stand side by side."""
     second = at // _SECOND
-    if len(at) and second[0] == second[-1] and (second == second[0]).all():
-        seconds = pl.Series([civil_text(int(second[0]) * _SECOND, 0)]).new_from_index(0, len(at))
-    else:
-        distinct, where = distinct_values(second)
-        moments = pl.Series(distinct * _SECOND).cast(pl.Datetime("us"))
-        seconds = moments.dt.strftime("%Y-%m-%dT%H:%M:%S").gather(where)
-    return [seconds, _FRACTIONS.gather((at - second * _SECOND) // _MILLISECOND)]
+    distinct, where = distinct_values(second)
+    moments = pl.Series(distinct * _SECOND).cast(pl.Datetime("us"))
+    seconds = Coded(where, moments.dt.strftime("%Y-%m-%dT%H:%M:%S"))
+    return seconds, Coded((at - second * _SECOND) // _MILLISECOND, _FRACTIONS)
 
 
 def distinct_values(values: Ids) -> tuple[Ids, Ids]:
     """The values that occur, in the order in which they do, and for each row the number of its own."""
     coded = pa.array(values).dictionary_encode()
-    return coded.dictionary.to_numpy(), coded.indices.to_numpy()
+    return coded.dictionary.to_numpy(), coded.indices.to_numpy().astype(np.int64)
 
 
 def texts_of(ids: Ids, dictionary: Dictionary) -> pl.Series:
@@ -69,18 +67,10 @@ def texts_of(ids: Ids, dictionary: Dictionary) -> pl.Series:
     return found
 
 
-def coded_texts(ids: Ids, dictionary: Dictionary) -> tuple[pl.Series, Ids]:
-    """The canonical texts of the ids in a column, null for 0, and for each row the number of its text."""
+def coded_texts(ids: Ids, dictionary: Dictionary) -> Coded:
+    """The canonical texts of a column, null where it is unbound."""
     distinct, where = distinct_values(ids)
-    return texts_of(distinct, dictionary), where
-
-
-def column_texts(
-    ids: Ids, dictionary: Dictionary, write: Callable[[pl.Series], pl.Series] | None = None
-) -> pl.Series:
-    """The canonical texts of a column, null where it is unbound; or what ``write`` makes of distinct ones."""
-    texts, where = coded_texts(ids, dictionary)
-    return (texts if write is None else write(texts)).gather(where)
+    return Coded(where, texts_of(distinct, dictionary))
 
 
 def json_terms(texts: pl.Series) -> pl.Series:
@@ -123,19 +113,6 @@ def side_by_side(columns: Sequence[pl.Series | str], *, between: str = "") -> pl
         for place, column in enumerate(columns)
     ]
     return pl.select(pl.concat_str(parts, separator=between, ignore_nulls=True)).to_series()
-
-
-def run_together(pieces: pa.LargeStringArray, starts: Ids) -> pa.LargeStringArray:
-    """Neighbouring texts as one: those from each of ``starts`` up to the next. They lie so in memory."""
-    _, offsets, data = pieces.buffers()
-    every = np.frombuffer(offsets, np.int64)[pieces.offset : pieces.offset + len(pieces) + 1]
-    kept = pa.py_buffer(np.append(every[starts], every[-1]))
-    return pa.LargeStringArray.from_buffers(len(starts), kept, data)
-
-
-def arrow_texts(texts: pl.Series) -> pa.LargeStringArray:
-    """A column of texts for Arrow."""
-    return texts.to_arrow().cast(pa.large_string())
 
 
 def same(text: str, rows: int) -> pl.Series:
