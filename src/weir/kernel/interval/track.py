@@ -22,6 +22,7 @@ import numpy as np
 from weir.kernel.interval.arrivals import FEW, Ready, Single
 from weir.kernel.interval.buffer import Buffer
 from weir.kernel.interval.instants import LOWEST
+from weir.kernel.interval.keys import codes, firsts
 from weir.kernel.interval.lookup import Lookup
 from weir.kernel.interval.operators import Slot
 from weir.rdf.columns import Ids
@@ -29,6 +30,8 @@ from weir.rdf.columns import Ids
 COORDINATES = ("time", "sequence", "number")
 _SLOTS = ("subject", "predicate", "object", "graph")
 NEVER = np.iinfo(np.int64).max
+_MANY = 512
+"""New rows from which on sorting is cheaper than asking for each."""
 
 
 class Keeping(Enum):
@@ -77,6 +80,8 @@ class Track:
         self.rows = Buffer((*self.columns, *self._coordinates, *later))
         self.superseded = 0
         self._latest: dict[int | tuple[int, ...], int] = {}
+        self._unread = False
+        """Whether ``_latest`` has to be made from the live rows before it is used."""
 
     def place(self, name: str) -> int:
         """The place of a variable, coordinate or ``later`` among the columns of ``rows``."""
@@ -191,7 +196,14 @@ class Track:
 
     def _append_latest(self, parts: list[Ids]) -> None:
         """Every new row takes over from the last one with the same terms, if that is still there."""
+        if len(parts[0]) >= _MANY and len(parts[0]) >= len(self.rows) >> 2:
+            self._append_together(parts)
+            return
         first, oldest = self.rows.end, self.rows.first
+        if self._unread:
+            live = [self.rows.column(place) for place in range(max(1, len(self.columns)))]
+            self._latest = dict(zip(self._keys(live), range(oldest, first), strict=True))
+            self._unread = False
         latest = self._latest
         olds: list[int] = []
         news: list[int] = []
@@ -208,9 +220,24 @@ class Track:
         if len(latest) > 2 * len(self.rows) + 64:
             self._latest = {key: number for key, number in latest.items() if number >= oldest}
 
+    def _append_together(self, parts: list[Ids]) -> None:
+        """The same for many rows at once: live and new ones are sorted by their terms."""
+        live, oldest, width = len(self.rows), self.rows.first, len(self.columns)
+        columns = [np.concatenate([self.rows.column(place), parts[place]]) for place in range(width)]
+        numbers, _ = codes(columns, live + len(parts[0]))
+        order = np.argsort(numbers, kind="stable")
+        follows = np.flatnonzero((numbers[order[1:]] == numbers[order[:-1]]) & (order[1:] >= live))
+        self.rows.append([*parts, np.full(len(parts[0]), NEVER, np.int64)])
+        self.later[order[:-1][follows]] = order[1:][follows] + oldest
+        self.superseded += len(follows)
+        self._latest, self._unread = {}, True
+
     def _append_first(self, parts: list[Ids]) -> list[Ids]:
         latest = self._latest
         fresh: list[int] = []
+        if len(parts[0]) >= _MANY:
+            places = firsts(parts[: len(self.columns)], len(parts[0]))
+            parts = [part[places] for part in parts]
         for place, key in enumerate(self._keys(parts)):
             if key not in latest:
                 latest[key] = self.rows.first
@@ -233,7 +260,7 @@ class Track:
 
     def restore(self, first: int, parts: list[Ids]) -> None:
         """Replace the live rows; who takes over from whom is found again."""
-        self._latest = {}
+        self._latest, self._unread = {}, False
         self.superseded = 0
         self.rows.restore(first, [])
         self.lookups.clear()
@@ -300,7 +327,7 @@ class Derived(Track):
 
     def clear(self) -> None:
         """Forget all rows."""
-        self._latest = {}
+        self._latest, self._unread = {}, False
         self.superseded = 0
         self.rows.restore(0, [])
         self.lookups.clear()
