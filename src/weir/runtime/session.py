@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pyspark import SparkConf, SparkContext
 from pyspark.find_spark_home import _find_spark_home
 from pyspark.sql import SparkSession
 
@@ -110,7 +111,7 @@ def open_session(master: str | None = None, settings: Mapping[str, str] | None =
     builder = SparkSession.builder.appName("weir")
     if master is not None or not submitted:
         builder = builder.master(master or "local[*]")
-    local = not submitted and (master or "local").startswith("local")
+    local = (master or (_submitted_to() if submitted else "local")).startswith("local")
     for setting in (*SETTINGS, *START_SETTINGS, *(LOCAL_SETTINGS if local else ())):
         builder = builder.config(setting.name, setting.value)
     for name, value in (settings or {}).items():
@@ -129,6 +130,13 @@ def open_session(master: str | None = None, settings: Mapping[str, str] | None =
         await_executors(session)
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
     return session
+
+
+def _submitted_to() -> str:
+    """The master that ``spark-submit`` was given, which only its JVM knows."""
+    context: Any = SparkContext
+    context._ensure_initialized()
+    return SparkConf().get("spark.master", "") or ""
 
 
 def settle(session: SparkSession, slots: int) -> None:
