@@ -30,7 +30,8 @@ from weir.runtime.group import Answered, Group, Step, Together
 from weir.runtime.observed import counts
 from weir.runtime.results import column_name, json_lines, keeps_order, order_of_text
 from weir.runtime.spool import Buffer
-from weir.runtime.writing import arrow_texts, column_texts, same, side_by_side, timestamp
+from weir.runtime.weaving import arrow_texts
+from weir.runtime.writing import coded_texts, same, side_by_side, timestamp
 
 OUTPUT_SCHEMA = "kind string, name string, slot bigint, data binary, counts array<bigint>"
 
@@ -232,7 +233,8 @@ def text_columns(query: Query, answers: Answers, dictionary: Dictionary) -> dict
     at = answers.at + query.semantics.emit_after
     columns = {"at": pa.array(at), "op": arrow_texts(same(query.semantics.r2s.value, len(at)))}
     for name in names:
-        columns[column_name(name)] = arrow_texts(column_texts(answers.columns[name], dictionary))
+        texts = coded_texts(answers.columns[name], dictionary)
+        columns[column_name(name)] = arrow_texts(texts.texts).take(pa.array(texts.codes))
     if isinstance(query.form, Ask):
         columns["boolean"] = pa.array(np.where(answers.columns["boolean"] != 0, "true", "false"))
     elif names and not keeps_order(query):
