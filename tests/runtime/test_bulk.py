@@ -18,7 +18,7 @@ from weir.runtime import bulk
 from weir.runtime.bulk import BulkTexts, Voice, parted
 from weir.runtime.compact import COMPACT, Compact
 from weir.runtime.group import Answered, Step
-from weir.runtime.job import merged
+from weir.runtime.merging import merged
 from weir.runtime.outputs import outputs, read_answers, text_columns
 from weir.runtime.results import json_lines
 from weir.runtime.sinks.base import Results

@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-import pyarrow as pa
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
@@ -19,23 +17,21 @@ from pyspark.sql.streaming.query import StreamingQuery
 from weir import errors
 from weir.errors import EvaluationError, WeirError
 from weir.language.update import Update
-from weir.runtime.bulk import parted
 from weir.runtime.catalog import StreamEntry, entry_of
 from weir.runtime.checkpoint import Checkpoint
-from weir.runtime.compact import SharedResults, is_compact
 from weir.runtime.datasource import FINISH, NAME, STOP, WeirSource, feed_key
 from weir.runtime.holding import HOLD, planning_held
 from weir.runtime.live_graphs import LiveGraphs, When
 from weir.runtime.live_queries import LiveQueries, QueryInfo, StreamInfo
+from weir.runtime.merging import merged
 from weir.runtime.metrics import Metrics
 from weir.runtime.observed import observed
-from weir.runtime.outputs import OUTPUT_SCHEMA, Output, read_answers
+from weir.runtime.outputs import OUTPUT_SCHEMA, Output
 from weir.runtime.processor import GroupProcessor
 from weir.runtime.receivers import Receivers
-from weir.runtime.results import order_of_text
 from weir.runtime.rows import Rows
 from weir.runtime.session import named_sources, settle
-from weir.runtime.sinks.base import Results, Sink
+from weir.runtime.sinks.base import Sink
 from weir.runtime.sinks.lines import ExactFile
 from weir.runtime.sources import Source, source_of
 from weir.runtime.stage import FRAME_SCHEMA, parts_to_frames
@@ -346,38 +342,6 @@ class Job:
         for side in self._side.values():
             if side is not None:
                 side.close()
-
-
-def merged(rows: Sequence[Output]) -> list[Results]:
-    """The answers of each query; those of several slots in the order of their times. What came in the compact
-    form stays in it, and is last."""
-    tables: dict[str, list[tuple[int, pa.Table]]] = {}
-    shared = [row for row in rows if is_compact(row.data)]
-    for row in rows:
-        if is_compact(row.data):
-            continue
-        table = read_answers(row.data)
-        for name, part in [(row.name, table)] if row.name else parted(table):
-            tables.setdefault(name, []).append((row.slot, part))
-    out = []
-    for name in sorted(tables):
-        parts = [table for _, table in sorted(tables[name], key=lambda pair: pair[0])]
-        table = parts[0]
-        if len(parts) > 1:
-            table = in_order(pa.concat_tables(parts))
-        out.append(Results(name, table))
-    return out + [SharedResults(row.data) for row in sorted(shared, key=lambda row: row.slot)]
-
-
-def in_order(table: pa.Table) -> pa.Table:
-    """Answers of several slots by (time, text), as one slot would have written them."""
-    table = table.take(pa.compute.sort_indices(table, [("at", "ascending")]))
-    names = [name for name in table.column_names if name not in ("at", "op")]
-    if not names:
-        return table
-    columns = [pl.Series(name, table[name].to_pylist(), dtype=pl.String) for name in names]
-    texts = pl.select(pl.concat_str(columns, ignore_nulls=True)).to_series()
-    return table.take(pa.array(order_of_text(table["at"].to_numpy(), texts)))
 
 
 def translated(text: str) -> WeirError:

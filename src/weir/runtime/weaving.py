@@ -49,7 +49,7 @@ class Coded:
 
 def weave(columns: Sequence[Coded]) -> pa.LargeStringArray:
     """The texts of each row side by side."""
-    parts = [_bytes(column.texts) for column in columns]
+    parts = [bytes_of(arrow_texts(column.texts.fill_null(""))) for column in columns]
     lengths = [np.diff(offsets)[column.codes] for column, (offsets, _) in zip(columns, parts, strict=True)]
     offsets = np.zeros(len(columns[0].codes) + 1, np.int64)
     np.cumsum(np.sum(lengths, axis=0), out=offsets[1:])
@@ -73,8 +73,18 @@ def arrow_texts(texts: pl.Series) -> pa.LargeStringArray:
     return texts.to_arrow().cast(pa.large_string())
 
 
-def _bytes(texts: pl.Series) -> tuple[Ids, Bytes]:
-    column = arrow_texts(texts.fill_null(""))
+def taken(texts: pa.LargeStringArray, rows: Ids) -> pa.LargeStringArray:
+    """Some of the texts, in the order of ``rows``."""
+    begins, data = bytes_of(texts)
+    offsets = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum(np.diff(begins)[rows], out=offsets[1:])
+    out = np.empty(int(offsets[-1]), np.uint8)
+    _fill(out, offsets[:-1].copy(), rows, begins, data)
+    return pa.LargeStringArray.from_buffers(len(rows), pa.py_buffer(offsets), pa.py_buffer(out))
+
+
+def bytes_of(column: pa.LargeStringArray) -> tuple[Ids, Bytes]:
+    """Where each text begins, and the end of the last; and the bytes of all."""
     _, offsets, data = column.buffers()
     begins = np.frombuffer(offsets, np.int64)[column.offset : column.offset + len(column) + 1]
     return begins, np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Thread
 from typing import IO
 
 from weir.errors import CheckpointError
@@ -14,15 +15,16 @@ from weir.runtime.sinks.base import Results
 class ExactFile:
     """An append-only file with a log of (batch, length) beside the checkpoint.
 
-    The log is written and synced after the data. On opening, the file is cut to the last length logged, so
-    what a crash left half-done is gone; a batch that the log already has is not written again. ``note`` is
-    what its writer wanted to remember with the last batch.
+    The log is written after the data. On opening, the file is cut to the last length logged, so what a crash
+    left half-done is gone; a batch that the log already has is not written again. Both are synced to disk
+    while the next batch is computed. ``note`` is what its writer wanted to remember with the last batch.
     """
 
     def __init__(self, path: Path, log: Path) -> None:
         self.path = path
         self.log = log
         self._file: IO[bytes] | None = None
+        self._syncing: Thread | None = None
         self._last = -1
         self.note = ""
 
@@ -58,17 +60,30 @@ class ExactFile:
         if self._file is None:
             self._open(0)
         assert self._file is not None
+        self._synced()
         self._file.writelines([data] if isinstance(data, bytes) else data)
         self._file.flush()
-        os.fsync(self._file.fileno())
         with open(self.log, "ab") as log:
             log.write(f"{batch} {self._file.tell()} {note}".rstrip().encode() + b"\n")
-            log.flush()
-            os.fsync(log.fileno())
+        self._syncing = Thread(target=self._sync, name="weir-sync", daemon=True)
+        self._syncing.start()
         self._last, self.note = batch, note
         return True
 
+    def _sync(self) -> None:
+        assert self._file is not None
+        os.fsync(self._file.fileno())
+        with open(self.log, "rb") as log:
+            os.fsync(log.fileno())
+
+    def _synced(self) -> None:
+        """Wait until what was written last is on disk."""
+        if self._syncing is not None:
+            self._syncing.join()
+            self._syncing = None
+
     def close(self) -> None:
+        self._synced()
         if self._file is not None:
             self._file.close()
             self._file = None
