@@ -147,3 +147,16 @@ def test_one_slot_counts_what_is_late_for_all(tmp_path: Path) -> None:
     shares = [job.place.counted(slot, 0) for slot in range(2)]
     assert sorted(stream for share in shares for stream in share) == ["a", "b"]
     assert "a" in shares[0] and "b" in shares[where["whole"][0]]
+
+
+@pytest.mark.parametrize("names", [("strict", "patient"), ("patient", "strict")])
+def test_what_is_late_for_any_query_is_told_of_the_stream(names: tuple[str, str]) -> None:
+    texts = {
+        "strict": QUERIES["range"].format(name="strict"),
+        "patient": QUERIES["range"].format(name="patient").replace("STEP 5]", "STEP 5 LATENESS PT1S]"),
+    }
+    scenario = Scenario({name: texts[name] for name in names})
+    for batch in range(5):
+        scenario.lane("s").put(lines(batch))
+        scenario.batch()
+    assert told(scenario)["streams"]["s"]["late"] == 1

@@ -115,17 +115,7 @@ def _metrics(group: Group, step: Step, frames: Iterable[Frame]) -> dict[str, Any
         "ended": step.ended,
         "input": {name: sum(side.get(name, 0) for side in sides) for name in ("triples", "bytes")},
         "rejected": sum(len(side.get("rejected", ())) for side in sides),
-        "streams": {
-            key[0]: {
-                "complete": None if inbox.complete == NEVER else inbox.complete,
-                "high": None if inbox.progress.high == NEVER else inbox.progress.high,
-                "late": inbox.late,
-                "ahead": inbox.ahead_of_time,
-                "messages": inbox.messages,
-                "waiting": len(inbox.waiting),
-            }
-            for key, inbox in group.inboxes.items()
-        },
+        "streams": _streams(group),
         "queries": {
             name: {
                 **_told(member.evaluator.statistics()),
@@ -137,6 +127,26 @@ def _metrics(group: Group, step: Step, frames: Iterable[Frame]) -> dict[str, Any
             for name, member in group.members.items()
         },
     }
+
+
+def _streams(group: Group) -> dict[str, dict[str, int | None]]:
+    """Each stream; where it is read with several latenesses, what is the most in any of them."""
+    found: dict[str, dict[str, int | None]] = {}
+    for (stream, *_), inbox in group.inboxes.items():
+        values = {
+            "complete": inbox.complete,
+            "high": inbox.progress.high,
+            "late": inbox.late,
+            "ahead": inbox.ahead_of_time,
+            "messages": inbox.messages,
+            "waiting": len(inbox.waiting),
+        }
+        known = found.setdefault(stream, {})
+        for name, value in values.items():
+            other = known.get(name)
+            most = value if other is None else max(value, other)
+            known[name] = None if most == NEVER else most
+    return found
 
 
 def _told(statistics: Mapping[str, Any]) -> dict[str, Any]:
