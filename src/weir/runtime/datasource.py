@@ -1,6 +1,6 @@
-"""Weir's own streaming source for Spark: it plans parts of files; workers read them in the next stage.
+"""Weir's own streaming source for Spark: the driver plans parts of files, workers read and match them.
 
-Spark's text source would carry every line through the JVM. Here only the names of byte ranges do, and
+Spark's text source would carry every line through the JVM. Here only frames pass it (``stage``), and
 offsets say what no built-in source says: name order, cuts inside a file, and the end of the input. One
 source of Spark serves all streams; which there are is read from the control log whenever a batch is planned.
 """
@@ -22,6 +22,7 @@ from weir.runtime.catalog import Catalog, StreamEntry
 from weir.runtime.control import ControlLog
 from weir.runtime.holding import HOLD, wait_while_held
 from weir.runtime.sources import Feed, Place, Reached, source_of
+from weir.runtime.stage import FRAME_SCHEMA, frame_rows
 
 NAME = "weir"
 STOP = "stop"
@@ -114,7 +115,7 @@ class PartPartition(InputPartition):
 
 
 class PartReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Offsets and parts come from the feeds in the driver; ``read`` hands a part to its worker."""
+    """Offsets and parts come from the feeds in the driver; ``read`` makes frames of them in a worker."""
 
     def __init__(self, options: dict[str, str]) -> None:
         self._options = options
@@ -164,7 +165,7 @@ class PartReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, PartPartition)
-        yield pa.record_batch([pa.array(partition.parts, pa.string())], names=["part"])
+        yield from frame_rows(self._options["folder"], partition.parts)
 
 
 class WeirSource(DataSource):
@@ -175,7 +176,7 @@ class WeirSource(DataSource):
         return NAME
 
     def schema(self) -> str:
-        return "part string"
+        return FRAME_SCHEMA
 
     def streamReader(self, schema: Any) -> DataSourceStreamReader:
         return PartReader(dict(self.options))

@@ -34,7 +34,6 @@ from weir.runtime.session import named_sources, settle
 from weir.runtime.sinks.base import Sink
 from weir.runtime.sinks.lines import ExactFile
 from weir.runtime.sources import Source, source_of
-from weir.runtime.stage import FRAME_SCHEMA, parts_to_frames
 from weir.runtime.updates import Curator
 
 _FAILED = re.compile(r"weir\.errors\.(\w+): (.*?)(?=\n\n|\nSQLSTATE|\s*SQLSTATE|\Z)", re.DOTALL)
@@ -285,14 +284,13 @@ class Job:
 
     def _frames(self) -> DataFrame:
         folder = str(self.checkpoint.folder)
-        parts = (
+        frames = (
             self.spark.readStream.format(NAME)
             .name(NAME)
             .option("folder", folder)
             .option("parallelism", str(self.spark.sparkContext.defaultParallelism))
             .load()
         )
-        frames = parts.mapInArrow(parts_to_frames(folder), FRAME_SCHEMA)
         for iri, rows in self.pipeline.rows.items():
             frames = frames.unionByName(rows.frames(folder, iri))
         return frames

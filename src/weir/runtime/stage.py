@@ -1,9 +1,10 @@
-"""The first stage, in ``mapInArrow``: read parts, parse, encode, match, and send frames to the slots."""
+"""The first stage, in the readers of Weir's source: read parts, parse, encode, match, and send frames to
+the slots."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -18,23 +19,17 @@ from weir.runtime.sources.kafka_reading import read_kafka_part
 from weir.runtime.sources.log_reading import read_log_part
 from weir.runtime.workers import Workplace, current_batch, workplace
 
-PART_SCHEMA = "part string"
 FRAME_SCHEMA = "slot bigint, frame binary"
 _FRAME_ARROW = pa.schema([("slot", pa.int64()), ("frame", pa.binary())])
 
 
-def parts_to_frames(folder: str) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """The function of the stage for sources whose rows name parts of files."""
-
-    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        place, batch = workplace(folder), current_batch()
-        keys, spool = slot_keys(place.checkpoint.slots), place.checkpoint.spool()
-        for rows in batches:
-            for text in rows.column(0).to_pylist():
-                for slot, frame in part_frames(place, batch, Part(**json.loads(text))):
-                    yield frame_row(keys[slot], spool.put(batch, frame.to_bytes()))
-
-    return run
+def frame_rows(folder: str, parts: Iterable[str]) -> Iterator[pa.RecordBatch]:
+    """The frames of parts, which are given as JSON texts, for the shuffle."""
+    place, batch = workplace(folder), current_batch()
+    keys, spool = slot_keys(place.checkpoint.slots), place.checkpoint.spool()
+    for text in parts:
+        for slot, frame in part_frames(place, batch, Part(**json.loads(text))):
+            yield frame_row(keys[slot], spool.put(batch, frame.to_bytes()))
 
 
 def part_frames(place: Workplace, batch: int, part: Part) -> Iterator[tuple[int, Frame]]:
