@@ -333,13 +333,13 @@ class Job:
     def _close(self) -> None:
         self.receivers.close_all()
         self.graphs.close()
-        while self.afterwards:
-            self.afterwards.pop()()
         for sink in self.pipeline.sinks:
             sink.close()
         for side in self._side.values():
             if side is not None:
                 side.close()
+        while self.afterwards:
+            self.afterwards.pop()()
 
 
 def translated(text: str) -> WeirError:
