@@ -106,6 +106,8 @@ def result_schema(query: Query) -> str:
 class ResultProcessor(GroupProcessor):
     """A group of one query; its rows are the answers themselves."""
 
+    spooled = False
+
     def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[pd.DataFrame]:
         """Frames in, answers out."""
         for item in self.advance(key, rows, timerValues):

@@ -8,7 +8,7 @@ as ``counts`` for Spark (``observed``); ``dead`` and ``late`` what was set aside
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -29,7 +29,7 @@ from weir.runtime.frames import Frame
 from weir.runtime.group import Answered, Group, Step, Together
 from weir.runtime.observed import counts
 from weir.runtime.results import column_name, json_lines, keeps_order, order_of_text
-from weir.runtime.spool import Buffer
+from weir.runtime.spool import Buffer, Pile
 from weir.runtime.weaving import arrow_texts
 from weir.runtime.writing import coded_texts, same, side_by_side, timestamp
 
@@ -54,14 +54,17 @@ def outputs(
     slot: int,
     form: str,
     counted: Collection[str] | None = None,
+    pile: Callable[[], Pile] = Pile,
 ) -> Iterator[Output]:
     """The rows of one step; ``form`` is ``jsonl``, ``columns``, or ``compact``: columns, and those of queries
-    that were evaluated together as one row of references. ``counted`` is as in ``observed.counts``."""
+    that were evaluated together as one row of references. ``counted`` is as in ``observed.counts``;
+    ``pile`` makes what answers are written to."""
     for answered in step.answered:
         if len(answered.answers.at) or len(answered.answers.empty):
-            yield Output("answers", answered.member.name, slot, _answers(answered, group.dictionary, form))
+            data = _answers(answered, group.dictionary, form, pile())
+            yield Output("answers", answered.member.name, slot, data)
     for together in step.shared:
-        for data in _together(together, group.dictionary, form):
+        for data in _together(together, group.dictionary, form, pile):
             yield Output("answers", "", slot, data)
     dead = [letter for frame in frames for letter in frame.side.get("rejected", ())]
     dead += [
@@ -168,17 +171,20 @@ def _services(group: Group, name: str) -> dict[str, Any]:
     return {"services": [account.as_json() for account in found]} if found else {}
 
 
-def _answers(answered: Answered, dictionary: Dictionary, form: str) -> bytes:
+def _answers(answered: Answered, dictionary: Dictionary, form: str, pile: Pile) -> bytes:
     query = answered.member.query
-    batches = []
+    writer: Any = None
     for answers in slices(answered.answers):
         if form == "jsonl":
             lines = json_lines(query, answered.member.name, answers, dictionary)
             columns = {"at": pa.array(lines.at), "line": lines.text}
         else:
             columns = text_columns(query, answers, dictionary)
-        batches.append(pa.record_batch(list(columns.values()), names=list(columns)))
-    return _ipc(*batches)
+        batch = pa.record_batch(list(columns.values()), names=list(columns))
+        writer = writer or pa.ipc.new_stream(pile, batch.schema)
+        writer.write_batch(batch)
+    writer.close()
+    return pile.carried()
 
 
 def slices(answers: Answers) -> Iterator[Answers]:
@@ -196,7 +202,9 @@ def slices(answers: Answers) -> Iterator[Answers]:
 _SLICE = 1 << 16
 
 
-def _together(together: Together, dictionary: Dictionary, form: str) -> Iterator[bytes]:
+def _together(
+    together: Together, dictionary: Dictionary, form: str, pile: Callable[[], Pile]
+) -> Iterator[bytes]:
     """The answers of a hub's queries; a hub has conjunctions alone, so its parts are sets."""
     voices = {name: Voice.of(member.query) for name, member in together.members.items()}
     for part in together.answers.parts:
@@ -208,21 +216,10 @@ def _together(together: Together, dictionary: Dictionary, form: str) -> Iterator
             continue
         texts = BulkTexts(part, voices, dictionary)
         for table in texts.lines() if form == "jsonl" else texts.columns():
-            yield _ipc(table)
-
-
-def _ipc(*batches: pa.RecordBatch) -> bytes:
-    size = pa.MockOutputStream()
-    _write(size, batches)
-    data = pa.allocate_buffer(size.size())
-    _write(pa.FixedSizeBufferWriter(data), batches)
-    return bytes(data.to_pybytes())
-
-
-def _write(sink: pa.NativeFile, batches: Sequence[pa.RecordBatch]) -> None:
-    with pa.ipc.new_stream(sink, batches[0].schema) as writer:
-        for batch in batches:
-            writer.write_batch(batch)
+            held = pile()
+            with pa.ipc.new_stream(held, table.schema) as writer:
+                writer.write_batch(table)
+            yield held.carried()
 
 
 def read_answers(data: Buffer) -> pa.Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -14,11 +15,14 @@ from weir.runtime.live import awaken, put_away
 from weir.runtime.outputs import Output, outputs
 from weir.runtime.panes import PaneCache
 from weir.runtime.partitioning import slot_keys
+from weir.runtime.spool import Pile
 from weir.runtime.workers import check_partitions, current_batch, workplace
 
 
 class GroupProcessor(StatefulProcessor):
-    """One call per slot and batch."""
+    """One call per slot and batch; ``spooled`` says that large answers go by file."""
+
+    spooled = True
 
     def __init__(self, folder: str, forms: Sequence[str]) -> None:
         self.folder = folder
@@ -49,6 +53,7 @@ class GroupProcessor(StatefulProcessor):
         check_partitions(place.checkpoint.slots)
         slot = slot_keys(place.checkpoint.slots).index(int(key[0]))
         spool = place.checkpoint.spool()
+        pile = partial(spool.pile, batch) if self.spooled else Pile
         frames = [Frame.from_bytes(spool.get(bytes(data))) for table in rows for data in table["frame"]]
         now = int(timerValues.getCurrentProcessingTimeInMs()) * 1000
         cache = PaneCache(self.folder, slot)
@@ -64,7 +69,7 @@ class GroupProcessor(StatefulProcessor):
         found = [
             replace(item, kind=form) if item.kind == "answers" else item
             for number, form in enumerate(self.forms)
-            for item in outputs(live.group, step, frames, slot, form, place.counted(slot, batch))
+            for item in outputs(live.group, step, frames, slot, form, place.counted(slot, batch), pile)
             if item.kind == "answers" or not number
         ]
         put_away(self, live, cache)

@@ -8,15 +8,66 @@ A file is complete before anybody knows its name, so a task that is run again le
 
 from __future__ import annotations
 
-import contextlib
+import io
 import mmap
 import secrets
 import shutil
 from pathlib import Path
+from typing import IO, Any
 
 Buffer = bytes | mmap.mmap
 INLINE = 1 << 18
 _MARK = b"weir-spool\x00"
+
+
+class Pile(io.RawIOBase):
+    """Something that is written piece by piece, without anybody knowing how large it will be.
+
+    ``folder`` is where it goes once it is large; None keeps it in memory.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
+        self._held: list[bytes] = []
+        self._size = 0
+        self._file: IO[bytes] | None = None
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        """Take one piece."""
+        piece = memoryview(data).cast("B")
+        self._size += len(piece)
+        if self._file is None and self._folder is not None and self._size > INLINE:
+            self._file = _opened(self._folder)
+            if self._file is None:
+                self._folder = None
+            else:
+                self._file.writelines(self._held)
+                self._held = []
+        if self._file is None:
+            self._held.append(bytes(piece))
+        else:
+            self._file.write(piece)
+        return len(piece)
+
+    def carried(self) -> bytes:
+        """What a row carries: everything, or a name. No more can be written then."""
+        if self._file is None:
+            return b"".join(self._held)
+        self._file.close()
+        path = Path(self._file.name)
+        return _MARK + f"{path.parent.name}/{path.name}".encode()
+
+
+def _opened(folder: Path) -> IO[bytes] | None:
+    """A new file, None where none can be made."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return open(folder / secrets.token_hex(12), "wb", buffering=0)
+    except OSError:
+        return None
 
 
 class Spool:
@@ -25,19 +76,17 @@ class Spool:
     def __init__(self, own: Path) -> None:
         self._folder = own / "spool"
 
+    def pile(self, batch: int) -> Pile:
+        """For what is made piece by piece."""
+        return Pile(self._folder / str(batch))
+
     def put(self, batch: int, data: Buffer) -> bytes:
         """What a row carries in place of ``data``: itself, or a name."""
         if len(data) <= INLINE:
             return data[:]
-        path = self._folder / str(batch) / secrets.token_hex(12)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
-        except OSError:
-            with contextlib.suppress(OSError):
-                path.unlink()
-            return data[:]
-        return _MARK + f"{batch}/{path.name}".encode()
+        pile = self.pile(batch)
+        pile.write(data)
+        return pile.carried()
 
     def get(self, carried: bytes) -> Buffer:
         """What ``put`` was given; a file is mapped, and may be removed while it is."""
