@@ -68,3 +68,19 @@ def test_the_end_after_a_heartbeat_reports_the_window_that_is_open(evaluator: st
     lane.end()
     found += scenario.batch()
     assert [line["bindings"]["s"]["value"] for line in found] == ["urn:1", "urn:2"]
+
+
+@pytest.mark.parametrize("evaluator", ["reference", "interval"])
+@pytest.mark.parametrize("restarts", [False, True])
+def test_blank_nodes_are_those_of_their_message(evaluator: str, restarts: bool) -> None:
+    query = """PREFIX : <http://e/>
+    REGISTER RSTREAM <q> AS SELECT ?y ?z FROM NAMED WINDOW <w> ON <s> [RANGE 10 STEP 10]
+    WHERE { WINDOW <w> { ?x :p ?y . ?x :q ?z } }"""
+    lines = [
+        "1\t_:b <http://e/p> <http://e/1> .\n",
+        "2\t_:b <http://e/q> <http://e/2> .\n",
+        "3\t_:b <http://e/p> <http://e/3> .\n3\t_:b <http://e/q> <http://e/4> .\n",
+    ]
+    found = Scenario(query, evaluator=evaluator, restarts=restarts).run(lines, "s")
+    values = [[term["value"] for term in line["bindings"].values()] for line in found]
+    assert values == [["http://e/3", "http://e/4"]]
