@@ -18,7 +18,7 @@ from weir.bench.plots import figure
 from weir.bench.report import Report
 from weir.bench.spark_base import line_rate, parse_rate
 from weir.bench.spark_data import LIVE_ROWS, QUERIES, write_files, write_floorplan
-from weir.bench.spark_jobs import Live, Million, backlog, empty, live, million
+from weir.bench.spark_jobs import BATCH, Live, Million, backlog, empty, live, million
 from weir.runtime.session import open_session
 
 CORES = (1, 2)
@@ -29,14 +29,19 @@ _PERCENTILES = {"p50": 50, "p95": 95, "p99": 99}
 def run(quick: bool = False, json: str | Path | None = None, plot: str | Path | None = None) -> Report:
     """Run everything: about five minutes of an idle machine if ``quick``, a quarter of an hour if not."""
     report = Report("spark", quick)
-    files, lines = (3, 1_000_000) if quick else (6, 1_100_000)
+    files, lines = (5, 1_100_000) if quick else (10, 1_100_000)
     rounds, seconds = (2, 10.0) if quick else (3, 30.0)
     with tempfile.TemporaryDirectory(prefix="weir-bench-") as name:
         folder = Path(name)
         write_floorplan(folder / "floorplan.nt")
         paths = write_files(folder / "stream", files, lines)
         size = sum(path.stat().st_size for path in paths)
-        report.figures["data"] = {"lines": files * lines, "bytes": size, "live_rate": LIVE_RATE}
+        report.figures["data"] = {
+            "lines": files * lines,
+            "bytes": size,
+            "batch_bytes": BATCH,
+            "live_rate": LIVE_RATE,
+        }
         for cores in CORES:
             report.figures[f"{cores} cores"] = _measured(folder, paths, files * lines, cores, rounds, seconds)
         steps = 60_000

@@ -17,6 +17,10 @@ from weir.bench.spark_data import FLOORPLAN, MILLION, QUERIES, RFID, Generator
 from weir.engine import Engine
 from weir.runtime.metrics import Metrics
 from weir.runtime.sinks.base import Results
+from weir.runtime.sources import FileSource
+
+BATCH = 256 << 20
+"""Bytes of a batch where a backlog is read: a batch costs half a second whatever it does."""
 
 _SKIPPED = 4
 """Batches at the beginning of a live run, while workers start and the JVM warms up."""
@@ -24,7 +28,8 @@ _SKIPPED = 4
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """A finite stream read to its end, a file a batch; the first, which starts everything, is left out."""
+    """A finite stream read to its end, ``BATCH`` bytes at a time; the first batch starts everything, and is
+    left out."""
 
     triples_per_second: float
     results_per_second: float
@@ -38,7 +43,7 @@ class Backlog:
 def backlog(spark: SparkSession, query: str, stream: Path, floorplan: Path, out: Path) -> Backlog:
     """End to end: from files to a result file written exactly once."""
     engine = Engine(spark=spark)
-    engine.stream(RFID, stream, files_per_batch=1)
+    engine.stream(RFID, FileSource(str(stream), bytes_per_batch=BATCH))
     engine.graph(FLOORPLAN, floorplan)
     engine.register(QUERIES[query], name=query)
     marks: list[tuple[float, int, int]] = []
