@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
+from weir.runtime.bundle import Bundle
 from weir.runtime.frames import Frame
 from weir.runtime.live import awaken, put_away
 from weir.runtime.outputs import Output, outputs
@@ -57,8 +58,9 @@ class GroupProcessor(StatefulProcessor):
         frames = [Frame.from_bytes(spool.get(bytes(data))) for table in rows for data in table["frame"]]
         now = int(timerValues.getCurrentProcessingTimeInMs()) * 1000
         cache = PaneCache(self.folder, slot)
+        store = Bundle(self)
         live = awaken(
-            self,
+            store,
             place.live.pop(slot, None),
             lambda: place.new_group(slot, batch),
             lambda group: place.update_group(group, slot, batch),
@@ -72,7 +74,7 @@ class GroupProcessor(StatefulProcessor):
             for item in outputs(live.group, step, frames, slot, form, place.counted(slot, batch), pile)
             if item.kind == "answers" or not number
         ]
-        put_away(self, live, cache)
+        put_away(store, live, cache)
         place.live[slot] = live
         return found
 
