@@ -1,7 +1,7 @@
 """Small panes travel with the head: one value of the state store instead of a dozen.
 
 Every access to Spark's state store is a message to the JVM and back. A group of a few queries has a handful
-of panes of some hundred bytes, which change in every batch; those are written behind the head and come with it.
+of panes of some hundred bytes, which change in every batch; those stand behind the head and come with it.
 """
 
 from __future__ import annotations
