@@ -72,3 +72,44 @@ def places_within(
         first[row] = at
         counts[row] = upto - at
     return first, counts
+
+
+@njit(cache=True)
+def hashed(distinct: Ids) -> Ids:
+    """A table in which the place of each of the distinct keys is found by its hash; -1 is nothing."""
+    size = 16
+    while size < 2 * len(distinct):
+        size *= 2
+    table = np.full(size, -1, np.int64)
+    for place in range(len(distinct)):
+        slot = _slot(distinct[place], size)
+        while table[slot] >= 0:
+            slot = (slot + 1) & (size - 1)
+        table[slot] = place
+    return table
+
+
+@njit(cache=True)
+def found(table: Ids, distinct: Ids, offsets: Ids, probes: Ids) -> tuple[Ids, Ids]:
+    """For each probe where the rows of its key begin, and how many there are."""
+    first = np.zeros(len(probes), np.int64)
+    counts = np.zeros(len(probes), np.int64)
+    size = len(table)
+    for row in range(len(probes)):
+        probe = probes[row]
+        slot = _slot(probe, size)
+        while table[slot] >= 0:
+            place = table[slot]
+            if distinct[place] == probe:
+                first[row] = offsets[place]
+                counts[row] = offsets[place + 1] - offsets[place]
+                break
+            slot = (slot + 1) & (size - 1)
+    return first, counts
+
+
+@njit(inline="always")
+def _slot(key: int, size: int) -> int:
+    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= mixed >> np.uint64(32)
+    return np.int64(mixed & np.uint64(size - 1))  # type: ignore[return-value]

@@ -31,6 +31,7 @@ class SortedKeys:
         np.not_equal(ordered[1:], ordered[:-1], out=first[1:-1])
         self._offsets = np.flatnonzero(first)
         self._distinct = ordered[self._offsets[:-1]]
+        self._asked = 0
 
     def __len__(self) -> int:
         return len(self.order)
@@ -39,6 +40,11 @@ class SortedKeys:
     def distinct(self) -> int:
         """How many different keys there are."""
         return len(self._distinct)
+
+    @cached_property
+    def _table(self) -> Ids:
+        """Keys by their hash: made where enough has been asked for to pay for it."""
+        return compiled.hashed(self._distinct)
 
     @cached_property
     def _placed(self) -> Ids:
@@ -51,6 +57,10 @@ class SortedKeys:
         if not len(self._distinct):
             none = np.zeros(len(probes), np.int64)
             return none, none
+        if compiled is not None and len(probes) > _MANY:
+            self._asked += len(probes)
+            if self._asked > len(self._distinct):
+                return compiled.found(self._table, self._distinct, self._offsets, probes)
         rank = self._distinct.searchsorted(probes)
         np.minimum(rank, len(self._distinct) - 1, out=rank)
         first = self._offsets[rank]
