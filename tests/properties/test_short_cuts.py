@@ -75,14 +75,13 @@ def sizes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> It
     if request.param == "always":
         for module, name, value in (
             (clock, "CHUNK", 3),
-            (evaluator, "CHUNK", 3),
             (evaluator, "_GROWTH", 5),
             (evaluator, "_LONG", 1),
             (evaluator, "_IN_VAIN", 1),
             (fused, "_FEWEST", 1),
-            (fused, "_BLOCK", 2),
             (gathering, "_SMALL", 0),
             (windowed, "_LAZY", 0),
+            (windowed, "_MANY", 0),
             (views, "_TINY", 0),
             (kept, "_BROADCAST", 0),
             (kept, "_MANY", 0),

@@ -18,7 +18,6 @@ from weir.rdf.columns import Ids, Mask
 
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
-"""The eight bytes from each byte on."""
 
 _TAB, _LF, _CR, _SPACE, _MINUS, _ZERO = 9, 10, 13, 32, 45, 48
 _DIGITS = 15
@@ -65,10 +64,15 @@ def split_lines(data: bytes) -> Split:
     padded = np.empty(len(data) + 9, np.uint8)
     padded[: len(data)] = np.frombuffer(data, np.uint8)
     padded[len(data) :] = _LF
-    words = np.ndarray((len(data) + 2,), "<u8", padded.data, strides=(1,))
+    words = words_of(padded)
     lines = _count(padded, len(data)) + bool(data and not data.endswith(b"\n"))
     starts, tab, time, plain, begins, ends = _scan(words, padded, lines)
     return Split(starts, tab, time, plain, padded, words, begins, ends)
+
+
+def words_of(data: Bytes) -> Words:
+    """The eight bytes from each byte on."""
+    return np.ndarray((max(len(data) - 7, 0),), "<u8", data.data, strides=(1,))
 
 
 def line_texts(data: bytes, begin: Ids, end: Ids) -> pl.Series:
@@ -181,7 +185,9 @@ def _number(words: Words, begin: Ids, end: Ids, seed: np.uint64) -> tuple[Ids, I
     numbers = np.empty(rows, np.int64)
     first = np.empty(rows, np.int64)
     marks = np.empty(rows, np.uint64)
-    size = 1 << 12
+    size = 16
+    while size < 2 * rows:
+        size *= 2
     table = np.full(size, -1, np.int64)
     found = 0
     for row in range(rows):
@@ -220,12 +226,4 @@ def _number(words: Words, begin: Ids, end: Ids, seed: np.uint64) -> tuple[Ids, I
                     numbers[row] = number
                     break
             slot = (slot + 1) & (size - 1)
-        if 2 * found > size:
-            size *= 4
-            table = np.full(size, -1, np.int64)
-            for number in range(found):
-                slot = np.int64(marks[number] & np.uint64(size - 1))
-                while table[slot] >= 0:
-                    slot = (slot + 1) & (size - 1)
-                table[slot] = number
     return numbers, first[:found].copy()

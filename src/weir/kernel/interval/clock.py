@@ -72,19 +72,20 @@ class Clock:
         while self.cursor.time < bound:
             times, listed = self._times(self.cursor.time, bound)
             self.cursor = Cursor(listed)
-            if len(times):
-                yield times, partial(self._laid_out, times)
-                self.last = Cursor(int(times[-1]))
+            for piece in pieces(times):
+                yield piece, partial(self._laid_out, piece)
+                self.passed(piece)
 
     @property
     def simple(self) -> bool:
         """Whether evaluation times are the times of messages and nothing else."""
         return not self.tuples and not self._others
 
-    def news(self, through: int) -> Ids:
-        """The evaluation times that T = ``through`` completes, for a simple clock; ``passed`` follows."""
+    def news(self, through: int, *, end: bool) -> Ids:
+        """The evaluation times that T = ``through`` completes, or the end of input, for a simple clock;
+        ``passed`` follows."""
         after = self.cursor.time
-        if after >= through - 1:
+        if after >= through - 1 and not end:
             return _NO_TIMES
         self.cursor = Cursor(through - 1)
         return self._news(after)
@@ -99,8 +100,6 @@ class Clock:
 
     def _times(self, after: int, through: int) -> tuple[Ids, int]:
         """The next evaluation times, and the time through which reports were listed for them."""
-        if not self._others:
-            return self._news(after), through
         kept = [times for window in self._plain if len(times := changes(window, after, through))]
         lists = [report_times(window, after, through, CHUNK) for window in self._others]
         listed = min((int(times[-1]) for times, more in lists if more), default=through)
@@ -182,6 +181,11 @@ class Clock:
                 emitted = np.concatenate([[False], emitted])
         laid = instants_of(table, self.streams)
         return Instants(laid.time, emitted, void=void, sub=laid.sub)
+
+
+def pieces(times: Ids) -> list[Ids]:
+    """Evaluation times a bounded number at a time."""
+    return [times[low : low + CHUNK] for low in range(0, len(times), CHUNK)]
 
 
 @lru_cache(maxsize=64)

@@ -8,31 +8,114 @@ from numba import njit
 from weir.rdf.columns import Ids
 
 
-@njit(cache=True)
-def distinct_pairs(
-    rows: Ids, start: Ids, counts: Ids, owner: Ids, number: Ids, codes: int
+def sliding_pairs(
+    rows: Ids, probes: Ids, low: Ids, high: Ids, owner: Ids, keys: Ids, number: Ids, codes: int
 ) -> tuple[Ids, Ids]:
-    """The distinct (owner, number) of the pairs of each row with ``number[start : start + count]``.
+    """The distinct (owner, number) of the pairs of each row with the positions of its key in ``[low, high)``.
 
-    ``rows`` are in the order of their owners; numbers lie below ``codes``.
+    ``rows`` are in the order of their owners, along which ``low`` and ``high`` never fall: positions come
+    into a table once and are linked to those of the same key before them, so that a probe walks over what it
+    sees and nothing else. ``keys`` and ``number`` are by position; numbers lie below ``codes``.
     """
-    total = 0
-    for row in rows:
-        total += counts[row]
-    owners = np.empty(total, np.int64)
-    numbers = np.empty(total, np.int64)
-    seen = np.full(codes, -1, np.int64)
-    found = 0
-    for row in rows:
-        mine = owner[row]
-        for place in range(start[row], start[row] + counts[row]):
+    if not len(rows):
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    known, latest = _table(len(keys))
+    before, seen = np.empty(len(keys), np.int64), np.full(codes, -1, np.int64)
+    most = min(int((high - low).max()), codes)
+    room = 2 * len(rows) + max(most, 0)
+    owners, numbers = np.empty(room, np.int64), np.empty(room, np.int64)
+    done, reached, found = 0, max(int(low[rows[0]]), 0), 0
+    while True:
+        done, reached, found = _slide(
+            done, reached, found, most,
+            rows, probes, low, high, owner, keys, number, known, latest, before, seen, owners, numbers,
+        )  # fmt: skip
+        if done == len(rows):
+            return owners[:found], numbers[:found]
+        owners, numbers = (
+            np.concatenate([part, np.empty(len(part), np.int64)]) for part in (owners, numbers)
+        )
+
+
+@njit(cache=True)
+def _slide(
+    done: int,
+    reached: int,
+    found: int,
+    most: int,
+    rows: Ids,
+    probes: Ids,
+    low: Ids,
+    high: Ids,
+    owner: Ids,
+    keys: Ids,
+    number: Ids,
+    known: Ids,
+    latest: Ids,
+    before: Ids,
+    seen: Ids,
+    owners: Ids,
+    numbers: Ids,
+) -> tuple[int, int, int]:
+    """Go on with ``sliding_pairs`` from row ``done`` as far as there is room for what a row may give."""
+    size = len(known)
+    while done < len(rows) and found + most <= len(owners):
+        row = rows[done]
+        done += 1
+        while reached < high[row]:
+            key = keys[reached]
+            slot = _slot(key, size)
+            while latest[slot] >= 0 and known[slot] != key:
+                slot = (slot + 1) & (size - 1)
+            known[slot] = key
+            before[reached] = latest[slot]
+            latest[slot] = reached
+            reached += 1
+        key = probes[row]
+        slot = _slot(key, size)
+        while latest[slot] >= 0 and known[slot] != key:
+            slot = (slot + 1) & (size - 1)
+        place = latest[slot]
+        mine, least = owner[row], max(low[row], 0)
+        while place >= least:
             code = number[place]
             if seen[code] != mine:
                 seen[code] = mine
                 owners[found] = mine
                 numbers[found] = code
                 found += 1
-    return owners[:found], numbers[:found]
+            place = before[place]
+    return done, reached, found
+
+
+@njit(cache=True)
+def numbered(column: Ids) -> tuple[Ids, Ids]:
+    """Numbers 0, 1, … of the distinct values in the order in which they come, and where each comes first."""
+    numbers = np.empty(len(column), np.int64)
+    firsts = np.empty(len(column), np.int64)
+    known, number = _table(len(column))
+    size, count = len(known), 0
+    for place in range(len(column)):
+        key = column[place]
+        slot = _slot(key, size)
+        while number[slot] >= 0 and known[slot] != key:
+            slot = (slot + 1) & (size - 1)
+        if number[slot] < 0:
+            known[slot] = key
+            number[slot] = count
+            firsts[count] = place
+            count += 1
+        numbers[place] = number[slot]
+    return numbers, firsts[:count]
+
+
+@njit(cache=True)
+def _table(keys: int) -> tuple[Ids, Ids]:
+    """Room for so many keys and for what each has; −1 is nothing, and the slot is free."""
+    size = 16
+    while size < 2 * keys:
+        size *= 2
+    return np.empty(size, np.int64), np.full(size, -1, np.int64)
 
 
 @njit(cache=True)
@@ -72,6 +155,19 @@ def places_within(
         first[row] = at
         counts[row] = upto - at
     return first, counts
+
+
+@njit(cache=True)
+def below(values: Ids, bounds: Ids) -> Ids:
+    """As ``values.searchsorted(bounds)`` where both ascend: one walk along the two."""
+    out = np.empty(len(bounds), np.int64)
+    place = 0
+    for row in range(len(bounds)):
+        bound = bounds[row]
+        while place < len(values) and values[place] < bound:
+            place += 1
+        out[row] = place
+    return out
 
 
 @njit(cache=True)

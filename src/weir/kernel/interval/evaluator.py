@@ -19,7 +19,7 @@ from weir.kernel.batch import Answers, Slab, Stretch
 from weir.kernel.functions.fresh import seed
 from weir.kernel.interval.arrivals import Arrivals
 from weir.kernel.interval.calculus import Operator
-from weir.kernel.interval.clock import CHUNK, Clock
+from weir.kernel.interval.clock import Clock, pieces
 from weir.kernel.interval.compiler import Compiler
 from weir.kernel.interval.describing import Descriptions
 from weir.kernel.interval.expressions import Terms
@@ -174,14 +174,13 @@ class IntervalEvaluator:
         if not self.streams.windows:
             return self._once(through) if before is None else self._collected([], [], 0)
         self._receive(slab, HIGHEST if slab.end else self._clock.ready_below(through), before)
-        if self._simple and not slab.end:
-            times = self._clock.news(through)
+        if self._simple:
+            times = self._clock.news(through, end=slab.end)
             if len(times) <= 1:
                 answers = self._briefly(times)
                 if answers is not None:
                     return answers
-            pieces = [times[low : low + CHUNK] for low in range(0, len(times), CHUNK)]
-            return self._answered([(piece, partial(self._clock.laid_out, piece)) for piece in pieces])
+            return self._answered([(each, partial(self._clock.laid_out, each)) for each in pieces(times)])
         return self._answered(self._clock.chunks(through, end=slab.end))
 
     def _answered(self, chunks: Iterable[tuple[Ids, Callable[[], Instants]]]) -> Answers:

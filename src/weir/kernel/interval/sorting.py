@@ -11,13 +11,9 @@ from functools import cached_property
 import numpy as np
 
 from weir.errors import EvaluationError
+from weir.kernel.interval import compiled
 from weir.kernel.interval.operators import LIMIT
 from weir.rdf.columns import Ids
-
-try:
-    from weir.kernel.interval import compiled
-except ImportError:
-    compiled = None  # type: ignore[assignment]
 
 
 class SortedKeys:
@@ -57,7 +53,7 @@ class SortedKeys:
         if not len(self._distinct):
             none = np.zeros(len(probes), np.int64)
             return none, none
-        if compiled is not None and len(probes) > _MANY:
+        if len(probes) > _MANY:
             self._asked += len(probes)
             if self._asked > len(self._distinct):
                 return compiled.found(self._table, self._distinct, self._offsets, probes)
@@ -73,39 +69,22 @@ class SortedKeys:
         if not len(self._distinct):
             none = np.zeros(len(probes), np.int64)
             return none, none
-        if compiled is not None and len(probes) > _MANY:
+        if len(probes) > _MANY:
             return compiled.places_within(self._distinct, self._offsets, self.order, probes, low, high)
         rank = self._distinct.searchsorted(probes)
         np.minimum(rank, len(self._distinct) - 1, out=rank)
         known = self._distinct[rank] == probes
         rows = len(self.order)
-        if len(probes) > _MANY and len(self._distinct) * rows <= _TABLE:
-            counted = self._counted
-            first = counted[rank, np.clip(low, 0, rows)]
-            counts = counted[rank, np.clip(high, 0, rows)]
-            counts -= first
-            first += self._offsets[rank]
-        else:
-            rank *= rows
-            first = self._placed.searchsorted(rank + np.clip(low, 0, rows))
-            counts = self._placed.searchsorted(rank + np.clip(high, 0, rows))
-            counts -= first
+        rank *= rows
+        first = self._placed.searchsorted(rank + np.clip(low, 0, rows))
+        counts = self._placed.searchsorted(rank + np.clip(high, 0, rows))
+        counts -= first
         np.maximum(counts, 0, out=counts)
         counts *= known
         return first, counts
 
-    @cached_property
-    def _counted(self) -> Ids:
-        """For each key, how many of its rows lie before each position: a probe is then a look at a table."""
-        rank = np.empty(len(self.order), np.int64)
-        rank[self.order] = np.repeat(np.arange(len(self._distinct)), np.diff(self._offsets))
-        counted = np.zeros((len(self._distinct), len(rank) + 1), np.int64)
-        np.cumsum(rank == np.arange(len(self._distinct))[:, None], axis=1, out=counted[:, 1:])
-        return counted
-
 
 _MANY = 1 << 9
-_TABLE = 1 << 17
 
 
 def spread(first: Ids, counts: Ids) -> tuple[Ids, Ids]:
