@@ -16,7 +16,9 @@ from typing import Any
 import pytest
 
 from properties.generate import STREAMS, Case, Message, Step, background, case, slab
+from weir.kernel import batch
 from weir.kernel.batch import Evaluator
+from weir.kernel.interval import evaluator
 from weir.kernel.interval.evaluator import IntervalEvaluator
 from weir.kernel.interval.lacking import NotCovered
 from weir.kernel.reference import ReferenceEvaluator
@@ -38,15 +40,22 @@ class Outcome:
     evaluations: int
 
 
-def outcome(make: Make, given: Case, steps: Sequence[Step], *, restarts: bool = False) -> Outcome:
+def outcome(
+    make: Make,
+    given: Case,
+    steps: Sequence[Step],
+    *,
+    restarts: bool = False,
+    turn: tuple[int, int] = (0, 1),
+) -> Outcome:
     dictionary = Dictionary()
     graphs = background(given, dictionary)
-    evaluator = make(given.query, graphs, dictionary, streams=STREAMS)
+    made = make(given.query, graphs, dictionary, streams=STREAMS)
     rows: list[tuple[Any, ...]] = []
     empty: list[int] = []
     evaluations = 0
     for step in steps:
-        found = evaluator.advance(slab(step, dictionary))
+        found = made.advance(replace(slab(step, dictionary), turn=turn))
         columns = [
             column.tolist() if name == "boolean" else dictionary.texts(column)
             for name, column in found.columns.items()
@@ -55,9 +64,9 @@ def outcome(make: Make, given: Case, steps: Sequence[Step], *, restarts: bool = 
         empty += found.empty.tolist()
         evaluations += found.evaluations
         if restarts:
-            state = evaluator.snapshot()
-            evaluator = make(given.query, graphs, dictionary, streams=STREAMS)
-            evaluator.restore(state)
+            state = made.snapshot()
+            made = make(given.query, graphs, dictionary, streams=STREAMS)
+            made.restore(state)
     return Outcome(tuple(sorted(rows, key=str)), tuple(sorted(empty)), evaluations)
 
 
@@ -100,3 +109,34 @@ def test_cuts_and_restarts_change_nothing(chunk: int) -> None:
         if TickKind.TUPLE not in ticks:
             assert cut == whole, f"seed {seed}: {given.query}"
         assert cut == outcome(IntervalEvaluator, given, given.steps), f"seed {seed}: {given.query}"
+
+
+@pytest.mark.parametrize("chunk", range(max(1, SCALE // 8)))
+def test_evaluators_that_take_turns_answer_together_what_one_does(
+    chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batch, "_WORTH", 1)
+    monkeypatch.setattr(evaluator, "_GROWTH", 3)
+    shared = 0
+    for seed in range(FIRST + 700_000 + chunk * CHUNK, FIRST + 700_000 + (chunk + 1) * CHUNK):
+        given = case(Random(seed))
+        if any(w.semantics.tick.kind is TickKind.TUPLE for w in given.query.dataset.windows):
+            continue
+        if not given.query.dataset.windows:
+            continue
+        steps = together(given.steps) if seed % 2 else given.steps
+        try:
+            whole = outcome(IntervalEvaluator, given, steps)
+        except NotCovered:
+            continue
+        many = 2 + seed % 3
+        found = [
+            outcome(IntervalEvaluator, given, steps, restarts=bool(seed % 5), turn=(which, many))
+            for which in range(many)
+        ]
+        shared += sum(each.evaluations > 0 for each in found) > 1
+        rows = sorted((row for each in found for row in each.rows), key=str)
+        empty = sorted(time for each in found for time in each.empty)
+        evaluations = sum(each.evaluations for each in found)
+        assert Outcome(tuple(rows), tuple(empty), evaluations) == whole, f"seed {seed}: {given.query}"
+    assert shared > CHUNK * 0.3

@@ -62,6 +62,73 @@ WHOLE = {
 }
 
 
+BY_TIME = {
+    "a chain of patterns": query(body="WINDOW <w> { ?x :p ?y . ?z :q ?y . ?y :p ?w }"),
+    "triples": query("CONSTRUCT { ?x :r ?y . ?y :r ?x }"),
+    "new triples": query("CONSTRUCT ISTREAM { ?x :r ?y }", window="[NOW]"),
+    "the latest": query("SELECT ISTREAM *", window="[TRIPLES 3 REPORT CONTENT CHANGE]"),
+    "by count": query("SELECT DSTREAM *", window="[ELEMENTS 4 STEP 2]"),
+    "ordered": query(after="ORDER BY ?x LIMIT 2"),
+    "all counted": query("SELECT (COUNT(*) AS ?n)"),
+    "default graph": query().replace("FROM NAMED WINDOW", "FROM WINDOW").replace("WINDOW <w> {", "{"),
+    "asked": query("ASK"),
+    "silent": query().replace("WHERE", "EMPTY WHERE"),
+    "a path": query(body="WINDOW <w> { ?x (:p|:q)+ ?y }"),
+}
+
+
+@pytest.mark.parametrize("name", BY_TIME)
+def test_what_is_split_by_time(name: str) -> None:
+    found = splitting(parse(BY_TIME[name]))
+    assert found.place is None and found.by_time, found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        query(window="[NOW TICK TUPLE]"),
+        query(body="WINDOW <w> { ?x :p ?y } SERVICE <http://e/> { ?x :q ?z }"),
+        query("REGISTER STREAM <out> AS CONSTRUCT { ?x :p ?y }"),
+        "SELECT * WHERE { ?x ?p ?y }",
+    ],
+)
+def test_what_stays_together(text: str) -> None:
+    found = splitting(parse(text))
+    assert found.place is None and not found.by_time, found
+
+
+@given(
+    found=st.lists(
+        st.tuples(st.integers(0, 90), st.sampled_from("abc"), st.sampled_from("pq"), st.sampled_from("axy")),
+        max_size=40,
+    ),
+    cut=st.integers(0, 40),
+)
+@settings(max_examples=4, deadline=None)
+def test_split_by_time_they_answer_the_same(found: list[tuple[int, str, str, str]], cut: int) -> None:
+    found.sort()
+    bound = found[min(cut, len(found) - 1)][0] if found else 0
+    for name, text in BY_TIME.items():
+        one = Scenario({name: text}, graphs={"plan": PLAN, None: PLAN}).run([lines(found)], "s")
+        with TemporaryDirectory() as place:
+            folder = Path(place)
+            (folder / "s").mkdir()
+            (folder / "plan.ttl").write_text(PLAN)
+            (folder / "s" / "0.tnq").write_text(lines([m for m in found if m[0] < bound]))
+            (folder / "s" / "1.tnq").write_text(lines([m for m in found if m[0] >= bound]))
+            library = Library()
+            library.add("plan", folder / "plan.ttl")
+            library.add(None, folder / "plan.ttl")
+            job = DryJob(folder / "c", slots=3, library=library)
+            job.live.add_stream("s", FileSource(str(folder / "s"), files_per_batch=1))
+            job.register(text, name)
+            assert job.live.queries()[0].slots == (0, 1, 2)
+            three = sorted(job.run(), key=lambda line: line["at"])
+            evaluations = sum(step.evaluations for step in job.steps)
+        assert three == one, name
+        assert evaluations >= len({line["at"] for line in one})
+
+
 @pytest.mark.parametrize("name", SPLIT)
 def test_what_is_split(name: str) -> None:
     found = splitting(parse(SPLIT[name]))

@@ -19,6 +19,7 @@ NO_GRAPH = 0
 """The graph column of a triple outside any named graph; also the id of *unbound* in relations."""
 
 FOREVER = np.iinfo(np.int64).max
+_WORTH = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +48,23 @@ class Slab:
 
     ``through`` is the query's T: closes c ≤ T and content changes τ < T can be evaluated. ``end`` says
     that the input is finite and over: every window that holds a message is reported, in order.
+
+    ``turn`` (which, of how many) is for evaluators that get the same slabs and share the work: together they
+    evaluate every time once, each a stretch of them (``stretch``).
     """
 
     batches: Mapping[str, Batch]
     through: int
     end: bool = False
+    turn: tuple[int, int] = (0, 1)
+
+    def stretch(self, count: int) -> tuple[int, int]:
+        """The first of ``count`` evaluation times that is this turn's, and the first that is no longer. A few
+        are not worth sharing."""
+        which, of = self.turn
+        if count < _WORTH * of:
+            return (0, count) if which == 0 else (count, count)
+        return count * which // of, count * (which + 1) // of
 
 
 @dataclass(frozen=True, slots=True)

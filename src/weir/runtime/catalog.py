@@ -54,7 +54,8 @@ class UpdateEntry:
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """A registered query. It lives in ``slots``: one, or all of them where it is split.
+    """A registered query. It lives in ``slots``: one, or all of them where it is split, by a variable or,
+    where ``share`` is None, by time.
 
     ``graphs`` names its extract of the static graphs, None where it reads none; the first ``updates`` updates
     of the log are in it.
@@ -73,6 +74,11 @@ class Registration:
     since: int = 0
     updates: int = 0
     reads: tuple[str, ...] = ()
+
+    @property
+    def by_time(self) -> bool:
+        """Whether every slot has all of it, and evaluates its stretch of the evaluation times."""
+        return self.share is None and len(self.slots) > 1
 
     def over(self, streams: Iterable[str]) -> tuple[str, ...]:
         """Which of the registered ``streams`` a variable in it ranges over."""

@@ -7,7 +7,7 @@ everything (DESCRIBE, paths of length zero, ``f:timestamp``), it wants everythin
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -34,10 +34,14 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """The windows whose content is the active graph, and the graph within them."""
+    """The windows whose content is the active graph, and the graph within them.
+
+    ``fixed`` are variables that a filter above holds to one IRI: no solution comes of a triple that gives
+    them another value."""
 
     windows: tuple[WindowDeclaration, ...]
     graph: Term | Variable | None = None
+    fixed: Mapping[Variable, Term] = field(default_factory=dict)
 
 
 def demands(
@@ -109,7 +113,7 @@ def _walk(
     match pattern:
         case a.BGP(triples):
             for triple in triples:
-                wanted = _wanted(triple.subject, triple.predicate, triple.object, scope.graph, lean)
+                wanted = _wanted(triple.subject, triple.predicate, triple.object, scope, lean)
                 yield from ((window, wanted) for window in scope.windows)
         case a.PathPattern(_, path, _):
             for predicate in _path_predicates(path):
@@ -120,26 +124,48 @@ def _walk(
         case a.Window(name, inner):
             named = query.dataset.named_windows
             chosen = named if isinstance(name, Variable) else tuple(w for w in named if w.name == name.value)
-            yield from _walk(inner, _Scope(chosen), query, lean)
+            yield from _walk(inner, _Scope(chosen, fixed=scope.fixed), query, lean)
         case a.Graph(name, inner):
             inside = scope.windows and scope.windows != query.dataset.default_windows
-            yield from _walk(inner, _Scope(scope.windows, name) if inside else _Scope(()), query, lean)
+            yield from _walk(inner, replace(scope, graph=name) if inside else _Scope(()), query, lean)
         case a.Service():
             return
+        case a.Filter(condition, inner):
+            yield from _walk(condition, replace(scope, fixed={}), query, lean)
+            held = {**scope.fixed, **dict(_equalities(condition))}
+            yield from _walk(inner, replace(scope, fixed=held), query, lean)
+        case a.Join(left, right) | a.Union(left, right):
+            yield from _walk(left, scope, query, lean)
+            yield from _walk(right, scope, query, lean)
+        case a.Project(inner, variables):
+            held = {name: term for name, term in scope.fixed.items() if name in variables}
+            yield from _walk(inner, replace(scope, fixed=held), query, lean)
         case _:
             for child in children(pattern):
-                yield from _walk(child, scope, query, lean)
+                yield from _walk(child, replace(scope, fixed={}), query, lean)
+
+
+def _equalities(condition: Any) -> Iterator[tuple[Variable, IRI]]:
+    """What a condition holds variables to; only an IRI is equal to nothing but itself."""
+    match condition:
+        case e.And(left, right):
+            yield from _equalities(left)
+            yield from _equalities(right)
+        case e.Compare(e.Comparison.EQ, Variable() as name, IRI() as term):
+            yield name, term
+        case e.Compare(e.Comparison.EQ, IRI() as term, Variable() as name):
+            yield name, term
 
 
 def _wanted(
     subject: a.Node,
     predicate: a.Node,
     target: a.Node,
-    graph: Term | Variable | None,
+    scope: _Scope,
     lean: frozenset[Variable] | None,
 ) -> Wanted:
-    nodes = (subject, predicate, target, graph)
-    constants = [None if isinstance(node, Variable) else node for node in nodes]
+    nodes = (subject, predicate, target, scope.graph)
+    constants = [scope.fixed.get(node) if isinstance(node, Variable) else node for node in nodes]
     texts = [isinstance(node, Variable) and (lean is None or node in lean) for node in nodes]
     return Wanted(
         constants[0], constants[1], constants[2], constants[3], (texts[0], texts[1], texts[2], texts[3])

@@ -155,8 +155,7 @@ class Group:
             answers = self._advance(member, outputs, batch, now)
             if answers is not None:
                 step.answered.append(Answered(member, answers))
-                first = member.slot == member.registration.slots[0]
-                step.evaluations += answers.evaluations if first else 0
+                step.evaluations += answers.evaluations if member.tells else 0
                 step.results += len(answers.at)
         for reading, hub in self.hubs:
             box = self.inboxes[self._key(reading, outputs)]
@@ -194,7 +193,7 @@ class Group:
             stream: member.share_of(box.take(low, FOREVER if end else high, since))
             for stream, box in boxes.items()
         }
-        answers = self._evaluate(member, Slab(batches, through, end))
+        answers = self._evaluate(member, Slab(batches, through, end, member.turn))
         member.given, member.done = complete, end
         member.count(answers)
         output = member.query.output

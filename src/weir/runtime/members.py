@@ -67,6 +67,18 @@ class Member:
         waits = [spec_of(w, w.name).awaits_company for w in self.query.dataset.windows]
         return self.given if all(waits) and not self.as_it_comes else self.given + 1
 
+    @property
+    def turn(self) -> tuple[int, int]:
+        """Which stretch of the evaluation times is evaluated here, of how many."""
+        slots = self.registration.slots
+        return (slots.index(self.slot), len(slots)) if self.registration.by_time else (0, 1)
+
+    @property
+    def tells(self) -> bool:
+        """Whether its evaluations here are counted: those of a query that is split by a variable take place
+        in every slot."""
+        return self.registration.by_time or self.slot == self.registration.slots[0]
+
     def renew(
         self, background: Background, dictionary: Dictionary, streams: Iterable[str], services: Services
     ) -> None:

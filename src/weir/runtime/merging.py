@@ -6,6 +6,7 @@ Each slot's answers are in the order of (time, text) already, so they are merged
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -42,8 +43,9 @@ def merged(rows: Sequence[Output]) -> list[Results]:
 
 def in_order(parts: Sequence[pa.Table]) -> pa.Table:
     """Tables that are each in the order of (``at``, texts), as one that is."""
-    if len(parts) == 1:
-        return parts[0]
+    parts = [part for part in parts if len(part)] or list(parts[:1])
+    if all(_end(one) < _begin(other) for one, other in pairwise(parts)):
+        return pa.concat_tables(parts)
     table = pa.concat_tables(parts).combine_chunks()
     names = [name for name in table.column_names if name not in ("at", "op")]
     at = table["at"].to_numpy()
@@ -54,6 +56,14 @@ def in_order(parts: Sequence[pa.Table]) -> pa.Table:
     columns = [pl.Series(name, table[name]) for name in names]
     texts = arrow_texts(side_by_side(columns)) if columns else pa.array([""] * len(at), pa.large_string())
     return table.take(pa.array(merged_order(at, texts, [len(part) for part in parts])))
+
+
+def _begin(part: pa.Table) -> int:
+    return int(part["at"][0].as_py())
+
+
+def _end(part: pa.Table) -> int:
+    return int(part["at"][-1].as_py())
 
 
 def merged_order(at: Ids, texts: pa.LargeStringArray, lengths: Sequence[int]) -> Ids:

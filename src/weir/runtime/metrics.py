@@ -128,12 +128,12 @@ class Metrics:
 
 
 def _summed(slots: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What the slots of a query tell, together: a split query is evaluated in each at the same times."""
+    """What the slots of a query tell, together."""
     total = dict(slots[0])
     for told in slots[1:]:
         for name, value in told.items():
             known = total.get(name)
-            if name in ("evaluations", "through"):
+            if name == "through":
                 total[name] = max((v for v in (known, value) if v is not None), default=None)
             elif isinstance(value, (int, float)):
                 total[name] = (known or 0) + value

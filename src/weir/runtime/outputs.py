@@ -123,7 +123,7 @@ def _metrics(group: Group, step: Step, frames: Iterable[Frame]) -> dict[str, Any
             name: {
                 **_told(member.evaluator.statistics()),
                 "through": None if member.given == NEVER else member.given,
-                "evaluations": member.evaluations,
+                "evaluations": member.evaluations if member.tells else 0,
                 "results": member.results,
                 **_services(group, name),
             }

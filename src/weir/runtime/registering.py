@@ -23,7 +23,8 @@ from weir.runtime.splitting import splitting
 from weir.runtime.updates import Curator
 
 FEW = 8
-"""Up to this many queries for each slot, those that can be are split; more keep all slots busy anyway."""
+"""Up to this many queries for each slot, those that can be are split; more keep all slots busy anyway.
+By time only where there are two slots for each query: every slot then has all of its windows."""
 EVALUATORS = ("auto", "interval", "reference")
 
 
@@ -87,10 +88,13 @@ def registered(
     for each in offers:
         made = Registration(each.name, each.text, each.dialect, chosen[each.name], (slot[each.name],))
         made = replace(made, reads=reads(each.query, streams))
-        if made.evaluator != SHARED and len(known) + len(new) <= FEW * slots:
+        many = len(known) + len(new)
+        if made.evaluator != SHARED and many <= FEW * slots and slots > 1:
             split = splitting(each.query, outputs)
-            if split.place is not None and slots > 1:
+            if split.place is not None:
                 made = replace(made, slots=tuple(range(slots)), share=split.place)
+            elif split.by_time and made.evaluator == "interval" and 2 * many <= slots:
+                made = replace(made, slots=tuple(range(slots)))
         if curator is not None and made.evaluator != SHARED:
             graphs, updates = curator.extract(each.query, made.over(streams))
             made = replace(made, graphs=graphs, updates=updates)

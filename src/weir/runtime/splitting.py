@@ -1,9 +1,13 @@
-"""Which queries can be split over all slots by the hash of one variable (DESIGN.md, "A group").
+"""Which queries can be split over all slots, by the hash of one variable or by time (DESIGN.md, "A group").
 
 Every slot sees all messages, but only those triples whose term at one place hashes to it. That changes
 nothing where each solution comes from triples that have the same term there: all patterns on windows have one
 variable at the same place, and whatever is joined, counted or compared is so per value of it. Static graphs
 are whole in every slot, so solutions may draw on them but none may come from them alone.
+
+Where that does not apply, every slot may see everything and evaluate a stretch of the evaluation times: what
+a query answers at τ depends on its windows there and just before alone. So any query can be split that is not
+read by another, reads no other and asks no endpoint. It costs the windows once more in each slot.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ from typing import Any
 
 from weir.language import algebra as a
 from weir.language import expressions as e
-from weir.language.query import R2S, Query, Select
+from weir.language.query import R2S, Construct, Query, Select
 from weir.language.windows import Elements, TickKind, Triples
 from weir.rdf.terms import Variable
 from weir.runtime.demand import TIMESTAMP, children, nodes
@@ -25,26 +29,36 @@ _DRAWN = frozenset(b for b in e.Builtin if b.name in ("RAND", "UUID", "STRUUID",
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """``place`` (0 subject, 1 predicate, 2 object) of ``variable`` splits the query; None with a reason."""
+    """``place`` (0 subject, 1 predicate, 2 object) of ``variable`` splits the query; None with a reason, and
+    whether it can be split ``by_time`` all the same."""
 
     place: int | None = None
     variable: Variable | None = None
     reason: str | None = None
+    by_time: bool = False
 
     def __str__(self) -> str:
-        if self.place is None or self.variable is None:
-            return f"one slot: {self.reason}"
-        return f"split over all slots by ?{self.variable.name}, the {PLACES[self.place]} of every pattern"
+        if self.place is not None and self.variable is not None:
+            return f"split over all slots by ?{self.variable.name}, the {PLACES[self.place]} of every pattern"
+        if self.by_time:
+            return (
+                "split over all slots by evaluation time where there are two for each query, else one slot:\n"
+                f"no variable splits it, as {self.reason}"
+            )
+        return f"one slot: {self.reason}"
 
 
 def splitting(query: Query, outputs: Collection[str] = ()) -> Split:
     """How a query can be split; ``outputs`` are the streams that queries make."""
-    refused = _refusal(query, outputs)
+    refused = _together(query, outputs)
     if refused is not None:
         return Split(reason=refused)
+    refused = _refusal(query)
+    if refused is not None:
+        return Split(reason=refused, by_time=True)
     patterns = list(_windowed(query.pattern, False))
     if not patterns:
-        return Split(reason="no pattern reads a stream")
+        return Split(reason="no pattern reads a stream", by_time=True)
     reason = "the patterns on its streams share no variable at one place"
     for place, name in enumerate(PLACES):
         found = {getattr(pattern, name) for pattern in patterns}
@@ -55,11 +69,26 @@ def splitting(query: Query, outputs: Collection[str] = ()) -> Split:
         if problem is None:
             return Split(place, node)
         reason = problem
-    return Split(reason=reason)
+    return Split(reason=reason, by_time=True)
 
 
-def _refusal(query: Query, outputs: Collection[str]) -> str | None:
-    """What keeps a query together whatever its variables are."""
+def _together(query: Query, outputs: Collection[str]) -> str | None:
+    """What keeps a query in one slot."""
+    if not query.dataset.windows:
+        return "it reads no stream"
+    if any(window.semantics.tick.kind is TickKind.TUPLE for window in query.dataset.windows):
+        return "it is evaluated message by message"
+    if any(stream in outputs for stream in query.streams):
+        return "it reads the output of another query"
+    if isinstance(query.form, Construct) and query.output is not None:
+        return "its output is a stream that other queries may read"
+    if any(isinstance(node, a.Service) for node in nodes(query.pattern)):
+        return "SERVICE has one view and one budget"
+    return None
+
+
+def _refusal(query: Query) -> str | None:
+    """What keeps a query from being split by a variable, whatever its variables are."""
     if not isinstance(query.form, Select):
         return "only a SELECT can be split"
     windows = query.dataset.windows
@@ -67,18 +96,12 @@ def _refusal(query: Query, outputs: Collection[str]) -> str | None:
         return "a window counts triples or messages"
     if any(window.in_default for window in windows):
         return "a window is part of the default graph"
-    if any(window.semantics.tick.kind is TickKind.TUPLE for window in windows):
-        return "it is evaluated message by message"
-    if any(stream in outputs for stream in query.streams):
-        return "it reads the output of another query"
     if query.semantics.report_empty:
         return "it reports evaluation times without results"
     for node in nodes(query.pattern):
         match node:
             case a.OrderBy() | a.Slice():
                 return "ORDER BY and LIMIT need all results"
-            case a.Service():
-                return "SERVICE has one view and one budget"
             case a.PathPattern():
                 return "a path may pass through any triple"
             case e.Call(function) if function in _DRAWN:

@@ -6,7 +6,7 @@ messages not yet complete, and the clock. Everything else is computed anew in ea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields, is_dataclass, replace
 from functools import partial
 from typing import Any
@@ -176,12 +176,39 @@ class IntervalEvaluator:
         self._receive(slab, HIGHEST if slab.end else self._clock.ready_below(through), before)
         if self._simple:
             times = self._clock.news(through, end=slab.end)
+            if slab.turn != _ALONE:
+                return self._in_turn([times] if len(times) else [], slab)
             if len(times) <= 1:
                 answers = self._briefly(times)
                 if answers is not None:
                     return answers
             return self._answered([(each, partial(self._clock.laid_out, each)) for each in pieces(times)])
-        return self._answered(self._clock.chunks(through, end=slab.end))
+        chunks = self._clock.chunks(through, end=slab.end)
+        if slab.turn != _ALONE:
+            return self._in_turn((times for times, _ in chunks), slab)
+        return self._answered(chunks)
+
+    def _in_turn(self, lists: Iterable[Ids], slab: Slab) -> Answers:
+        """The answers at this turn's stretch of each list of times; the others are evaluated elsewhere."""
+        arrived, latest = self._arrived, _NONE
+
+        def mine() -> Iterator[tuple[Ids, Callable[[], Instants]]]:
+            nonlocal latest
+            for latest in lists:
+                first, last = slab.stretch(len(latest))
+                if first:
+                    self._clock.passed(latest[:first])
+                for each in pieces(latest[first:last]):
+                    yield each, partial(self._clock.laid_out, each)
+                self._clock.passed(latest)
+
+        answers = self._answered(mine())
+        if arrived >= _GROWTH and len(latest):
+            at = Instants(latest[-1:], np.ones(1, np.bool_))
+            bounds = {name: window.hull(at) for name, window in self.streams.windows.items()}
+            self.streams.release(bounds, int(latest[-1]))
+            self._arrived = 0
+        return answers
 
     def _answered(self, chunks: Iterable[tuple[Ids, Callable[[], Instants]]]) -> Answers:
         """The answers of all chunks of evaluation times."""
@@ -414,6 +441,7 @@ class IntervalEvaluator:
 
 
 _NONE = np.empty(0, np.int64)
+_ALONE = (0, 1)
 _LONG = 1024
 _IN_VAIN = 8
 _GROWTH = 256
