@@ -12,7 +12,7 @@ from weir.errors import UsageError
 from weir.language import parse
 from weir.runtime.catalog import Registration, StreamEntry, entry_of
 from weir.runtime.checkpoint import Checkpoint
-from weir.runtime.continuous import result_schema
+from weir.runtime.continuous import result_columns
 from weir.runtime.frames import Frame
 from weir.runtime.rows import row_frames
 from weir.runtime.workers import Workplace
@@ -94,7 +94,8 @@ def test_messages_in_a_declared_format(place: Workplace) -> None:
 
 def test_columns_of_results() -> None:
     head = "FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?x ?p ?y } }"
-    assert result_schema(parse(f"SELECT ?x ?y {head}")) == "at timestamp, op string, `x` string, `y` string"
-    assert result_schema(parse(f"ASK {head}")) == "at timestamp, op string, boolean boolean"
+    always = {"at": "timestamp", "op": "string"}
+    assert result_columns(parse(f"SELECT ?x ?y {head}")) == {**always, "x": "string", "y": "string"}
+    assert result_columns(parse(f"ASK {head}")) == {**always, "boolean": "boolean"}
     with pytest.raises(UsageError, match=r"\?at has the name of a column"):
-        result_schema(parse(f"SELECT (?x AS ?at) {head}"))
+        result_columns(parse(f"SELECT (?x AS ?at) {head}"))

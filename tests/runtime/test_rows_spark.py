@@ -77,6 +77,24 @@ def test_a_query_as_a_streaming_dataframe(spark: SparkSession, tmp_path: Path) -
         weir.continuous(spark, COUNT.format(name="n", stream="s"), {"s": triples})
 
 
+@pytest.mark.spark
+@pytest.mark.timeout(400)
+def test_counters_of_a_streaming_dataframe(spark: SparkSession, tmp_path: Path) -> None:
+    source = tmp_path / "in"
+    source.mkdir()
+    (source / "0.txt").write_text(lines((1, "a", 3), (2, "b", 5), (12, "a", 4)) + "no line\n")
+    text = spark.readStream.format("text").load(str(source))
+    query = COUNT.format(name="n", stream="s")
+    found = weir.continuous(spark, query, {"s": text}, metrics="readings")
+    assert found.columns == ["at", "op", "n"]
+    writer = found.writeStream.format("memory").queryName("counted").trigger(availableNow=True).start()
+    writer.awaitTermination()
+    assert [row.n for row in spark.table("counted").collect()] == [NUMBER.format(2)]
+    told = [each["observedMetrics"]["readings"] for each in writer.recentProgress]
+    sums = {name: sum(each[name] or 0 for each in told) for name in ("triples", "rejected", "results")}
+    assert sums == {"triples": 3, "rejected": 1, "results": 1}
+
+
 def _triples(rate):  # type: ignore[no-untyped-def]
     return rate.selectExpr(
         "timestamp AS time", "'<urn:a>' AS subject", "'<urn:p>' AS predicate", "'1' AS object"

@@ -10,6 +10,7 @@ import json
 import os
 import platform
 import subprocess
+import sys
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -68,6 +69,11 @@ class Report:
         added = Goal(name, float(value), float(goal), unit, at_least)
         self.goals.append(added)
         return added
+
+    def step(self, text: str) -> None:
+        """Tell what is measured now, and how long it has been."""
+        passed = time.time() - self.started
+        print(f"weir bench {self.name} {passed:5.0f} s: {text}", file=sys.stderr, flush=True)
 
     @property
     def holds(self) -> bool:

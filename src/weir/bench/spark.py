@@ -36,6 +36,7 @@ def run(quick: bool = False, json: str | Path | None = None, plot: str | Path | 
         write_floorplan(folder / "floorplan.nt")
         paths = write_files(folder / "stream", files, lines)
         size = sum(path.stat().st_size for path in paths)
+        report.step("data written")
         report.figures["data"] = {
             "lines": files * lines,
             "bytes": size,
@@ -43,9 +44,12 @@ def run(quick: bool = False, json: str | Path | None = None, plot: str | Path | 
             "live_rate": LIVE_RATE,
         }
         for cores in CORES:
-            report.figures[f"{cores} cores"] = _measured(folder, paths, files * lines, cores, rounds, seconds)
+            report.figures[f"{cores} cores"] = _measured(
+                report, folder, paths, files * lines, cores, rounds, seconds
+            )
         steps = 60_000
         write_files(folder / "million", 34 if quick else 60, steps, rooms=LIVE_ROWS, people=LIVE_ROWS)
+        report.step("a million live rows")
         report.figures["million"] = _million(folder / "million")
     _goals(report)
     if plot is not None:
@@ -56,15 +60,24 @@ def run(quick: bool = False, json: str | Path | None = None, plot: str | Path | 
 
 
 def _measured(
-    folder: Path, paths: Sequence[Path], lines: int, cores: int, rounds: int, seconds: float
+    report: Report,
+    folder: Path,
+    paths: Sequence[Path],
+    lines: int,
+    cores: int,
+    rounds: int,
+    seconds: float,
 ) -> dict[str, Any]:
     spark = open_session(f"local[{cores}]")
     rates: dict[str, list[float]] = {"lines": [], "parse": []}
     backlogs: dict[str, list[dict[str, Any]]] = {name: [] for name in QUERIES}
     lives: dict[str, list[Live]] = {name: [] for name in ("empty", *QUERIES)}
     try:
+        # Once for nothing: workers start, and load what is compiled.
         line_rate(spark, paths, lines)
+        parse_rate(spark, paths, lines, cores)
         for turn in range(rounds):
+            report.step(f"{cores} cores, round {turn + 1} of {rounds}: reading, parsing, backlogs")
             rates["lines"].append(line_rate(spark, paths, lines))
             rates["parse"].append(parse_rate(spark, paths, lines, cores))
             for query in QUERIES:
@@ -73,6 +86,7 @@ def _measured(
                 backlogs[query].append(found.as_json())
                 out.unlink()
                 rates.setdefault(query, []).append(found.triples_per_second)
+            report.step(f"{cores} cores, round {turn + 1} of {rounds}: live streams")
             for query in lives:
                 place = folder / f"live-{query}-{cores}-{turn}"
                 if query == "empty":

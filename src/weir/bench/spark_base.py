@@ -11,6 +11,7 @@ import statistics
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from weir.rdf.lines import parse_lines
+from weir.kernel.memory import keep_memory
 from weir.runtime.partitioning import slot_keys
+from weir.runtime.parts import Part, part_size
+from weir.runtime.reading import read_messages
 from weir.runtime.session import named_sources, settle
 
 _KEY = bytes(16)
@@ -37,9 +40,13 @@ def line_rate(spark: SparkSession, paths: Sequence[Path], lines: int) -> float:
 
 
 def parse_rate(spark: SparkSession, paths: Sequence[Path], lines: int, cores: int) -> float:
-    """Triples a second that are parsed and encoded, each core its own byte ranges."""
-    ranges = [(str(path), share, cores) for path in paths for share in range(cores)]
-    table = spark.createDataFrame(ranges, "path string, share bigint, shares bigint").repartition(cores)
+    """Triples a second that are parsed and encoded, in the parts that the pipeline reads."""
+    parts = []
+    for path in paths:
+        size = path.stat().st_size
+        cuts = [*range(0, size, part_size(size, cores)), size]
+        parts += [(str(path), start, end) for start, end in pairwise(cuts)]
+    table = spark.createDataFrame(parts, "path string, first bigint, last bigint").repartition(cores)
     table = table.localCheckpoint()
     began = time.perf_counter()
     counted = table.mapInArrow(_parse, "triples bigint").toArrow()
@@ -50,18 +57,12 @@ def parse_rate(spark: SparkSession, paths: Sequence[Path], lines: int, cores: in
 
 
 def _parse(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    keep_memory()
     for batch in batches:
         for row in batch.to_pylist():
-            data = Path(row["path"]).read_bytes()
-            share, shares = row["share"], row["shares"]
-            first, last = (_line_start(data, len(data) * i // shares) for i in (share, share + 1))
-            messages = parse_lines(data[first:last], scope="bench", key=_KEY, base=first)
-            columns = [terms.column for terms in messages.columns]
+            part = Part("bench", "bench", row["path"], start=row["first"], end=row["last"])
+            columns = [terms.column for terms in read_messages(part, _KEY).messages.columns]
             yield pa.record_batch([pa.array([len(columns[0])])], names=["triples"])
-
-
-def _line_start(data: bytes, place: int) -> int:
-    return 0 if place == 0 else (data.find(b"\n", place - 1) + 1 or len(data))
 
 
 class Nothing(StatefulProcessor):

@@ -10,7 +10,7 @@ import atexit
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 from importlib import metadata
 from pathlib import Path
@@ -28,6 +28,7 @@ from weir.runtime.catalog import Catalog, StreamEntry, entry_of
 from weir.runtime.checkpoint import Checkpoint
 from weir.runtime.live_graphs import BASE
 from weir.runtime.live_queries import IDLE
+from weir.runtime.observed import observed
 from weir.runtime.outputs import read_answers
 from weir.runtime.processor import GroupProcessor
 from weir.runtime.registering import Offer, offer, registered
@@ -35,6 +36,7 @@ from weir.runtime.rows import Rows
 from weir.runtime.session import settle
 from weir.runtime.updates import Curator
 
+_COUNTS = "counts array<bigint>"
 Declared = str | Mapping[str, str] | None
 
 
@@ -49,6 +51,7 @@ def continuous(
     evaluator: str = "auto",
     format: Declared = None,
     time: Declared = None,
+    metrics: str | None = None,
 ) -> DataFrame:
     """The answers of a continuous query as a streaming DataFrame.
 
@@ -63,9 +66,15 @@ def continuous(
     append mode. ``checkpoint`` is a folder for what Weir keeps (graphs, the key of its ids), on storage that
     the workers can read; it belongs to the checkpoint of one ``writeStream``. Without one a temporary folder
     is made anew from the same arguments. Settings that a job needs are set on the session.
+
+    With ``metrics`` the counters of each batch (``runtime.observed``) are metrics of Spark's own under that
+    name, which must be another for each query that one ``writeStream`` writes.
     """
     made = offer(query, {}, name="query", dialect=dialect, evaluator=evaluator)
-    schema = result_schema(made.query)
+    columns = result_columns(made.query)
+    if metrics and "counts" in columns:
+        raise UsageError("the variable ?counts has the name of the column by which metrics travel")
+    schema = ", ".join(f"`{name}` {kind}" for name, kind in columns.items())
     rows = {iri: Rows(frame, _of(format, iri) or "tnq", _of(time, iri)) for iri, frame in streams.items()}
     for each in rows.values():
         each.check()
@@ -79,38 +88,48 @@ def continuous(
     _enrol(opened, made, list(rows), library)
     settle(spark, opened.slots)
     frames = [each.frames(str(opened.folder), iri) for iri, each in rows.items()]
-    return (
+    answered = (
         reduce(DataFrame.unionByName, frames)
         .groupBy("slot")
         .transformWithStateInPandas(
-            ResultProcessor(str(opened.folder), ("columns",)), schema, "append", "processingTime"
+            ResultProcessor(str(opened.folder), ("columns",), tuple(columns) if metrics else None),
+            f"{schema}, {_COUNTS}" if metrics else schema,
+            "append",
+            "processingTime",
         )
     )
+    return observed(answered, metrics).where("counts IS NULL").drop("counts") if metrics else answered
 
 
-def result_schema(query: Query) -> str:
-    """The columns of a query's answers, as Spark's DDL."""
+def result_columns(query: Query) -> dict[str, str]:
+    """The columns of a query's answers, with their types in Spark's DDL."""
+    columns = {"at": "timestamp", "op": "string"}
     if isinstance(query.form, Select):
         names = [variable.name for variable in query.form.variables]
-        taken = [name for name in names if name.lower() in ("at", "op")]
+        taken = [name for name in names if name.lower() in columns]
         if taken:
             raise UsageError(f"the variable ?{taken[0]} has the name of a column of every result")
-        columns = [f"`{name}` string" for name in names]
-    elif isinstance(query.form, Ask):
-        columns = ["boolean boolean"]
-    else:
-        columns = [f"{name} string" for name in ("subject", "predicate", "object")]
-    return ", ".join(["at timestamp", "op string", *columns])
+        return columns | dict.fromkeys(names, "string")
+    if isinstance(query.form, Ask):
+        return columns | {"boolean": "boolean"}
+    return columns | dict.fromkeys(("subject", "predicate", "object"), "string")
 
 
 class ResultProcessor(GroupProcessor):
-    """A group of one query; its rows are the answers themselves."""
+    """A group of one query; its rows are the answers themselves. Where ``counted`` names their columns, there
+    is one more in each batch, with its counts."""
 
     spooled = False
+
+    def __init__(self, folder: str, forms: Sequence[str], counted: Sequence[str] | None = None) -> None:
+        super().__init__(folder, forms)
+        self.counted = counted
 
     def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[pd.DataFrame]:
         """Frames in, answers out."""
         for item in self.advance(key, rows, timerValues):
+            if item.kind == "metrics" and self.counted is not None:
+                yield self._counts(item.counts)
             if item.kind == "columns":
                 table = read_answers(item.data)
                 columns = {name: table[name].to_pandas() for name in table.schema.names}
@@ -118,7 +137,14 @@ class ResultProcessor(GroupProcessor):
                 if "boolean" in columns:
                     told = {"true": True, "false": False}
                     columns["boolean"] = columns["boolean"].map(told).astype("boolean")
+                if self.counted is not None:
+                    columns["counts"] = pd.Series([None] * len(table), dtype=object)
                 yield pd.DataFrame(columns)
+
+    def _counts(self, counts: list[int] | None) -> pd.DataFrame:
+        """A row of counts and nothing else."""
+        empty = {name: pd.Series([None], dtype=object) for name in self.counted or ()}
+        return pd.DataFrame({**empty, "at": pd.to_datetime(pd.Series([None])), "counts": [counts]})
 
 
 def _enrol(checkpoint: Checkpoint, made: Offer, streams: list[str], library: Library) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,6 +87,7 @@ class MatchPlan:
         self._known: dict[str, Registration] = {}
         self._parts: dict[str, list[_Part]] = {}
         self._keep_late: set[str] = set()
+        self._alike: dict[int, tuple[str, ...]] = {}
         self.follow(catalog)
 
     def follow(self, catalog: Catalog) -> None:
@@ -102,6 +104,11 @@ class MatchPlan:
         new = [each for name, each in catalog.queries.items() if name not in self._known]
         self._join(new)
         self.own = {slot for each in catalog.queries.values() for slot in each.slots}
+        self._alike = {
+            slot: tuple(name for name, each in catalog.queries.items() if slot in each.slots)
+            for slot in self.own
+            if all(each.share is None for each in catalog.queries.values() if slot in each.slots)
+        }
         self.serve(())
 
     def _join(self, registrations: Sequence[Registration]) -> None:
@@ -127,6 +134,29 @@ class MatchPlan:
                 rows = slice(first, first + count)
                 self._parts[name].append(_Part(slot, stream, split, machines[rows], texts[rows]))
                 first += count
+
+    def frames(
+        self,
+        stream: str,
+        lane: str,
+        messages: Messages,
+        position: int,
+        *,
+        ended: bool = False,
+        side: Mapping[str, Any] | None = None,
+    ) -> Iterator[tuple[int, Frame]]:
+        """What each slot gets of these messages; ``side`` goes with the first. Slots that have the same
+        queries whole get the same."""
+        made: dict[tuple[str, ...], Frame] = {}
+        for slot in self.active:
+            like = self._alike.get(slot)
+            frame = made.get(like) if like is not None else None
+            if frame is None:
+                frame = self.frame(slot, stream, lane, messages, position, ended=ended, side=side)
+                if like is not None and stream not in self._keep_late:
+                    made[like] = replace(frame, side={})
+            yield slot, frame
+            side = None
 
     def serve(self, leaving: Iterable[int]) -> None:
         """Frames go to slots with queries and to those that have to be told that they have none."""

@@ -59,7 +59,7 @@ def _lag(told: Mapping[str, Any]) -> int:
     return max(0, (max(highs) - min(done)) // 1000) if highs and done else 0
 
 
-def observed(rows: DataFrame) -> DataFrame:
+def observed(rows: DataFrame, name: str = NAME) -> DataFrame:
     """The rows, which have a column ``counts``, under observation."""
     sums = [F.sum(F.col("counts")[place]).alias(name) for place, name in enumerate(SUMS)]
-    return rows.observe(NAME, *sums, F.max(F.col("counts")[len(SUMS)]).alias("lag_ms"))
+    return rows.observe(name, *sums, F.max(F.col("counts")[len(SUMS)]).alias("lag_ms"))

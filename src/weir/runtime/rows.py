@@ -172,9 +172,7 @@ def row_frames(
                 for item in found.rejected
             ]
         first = int(found.position[0]) if len(found.position) else base
-        for slot in plan.active:
-            yield slot, plan.frame(slot, stream, name, found, first, side=side)
-            side = {}
+        yield from plan.frames(stream, name, found, first, side=side)
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,9 +52,7 @@ def part_frames(place: Workplace, batch: int, part: Part) -> Iterator[tuple[int,
     if read.dead:
         side["rejected"] = read.dead
     first = int(messages.position[0]) if len(messages.position) else position
-    for slot in plan.active:
-        yield slot, plan.frame(slot, part.stream, part.lane, messages, first, ended=part.final, side=side)
-        side = {}
+    yield from plan.frames(part.stream, part.lane, messages, first, ended=part.final, side=side)
 
 
 def _kafka_frames(place: Workplace, batch: int, part: Part) -> Iterator[tuple[int, Frame]]:
@@ -70,10 +68,8 @@ def _kafka_frames(place: Workplace, batch: int, part: Part) -> Iterator[tuple[in
             for item in messages.rejected
         ]
     beat = part.kafka["beat"]
-    for slot in plan.active:
-        frame = plan.frame(slot, part.stream, part.lane, messages, part.start << POSITION_SHIFT, side=side)
+    for slot, frame in plan.frames(part.stream, part.lane, messages, part.start << POSITION_SHIFT, side=side):
         yield slot, frame if beat is None else replace(frame, high=beat)
-        side = {}
 
 
 def _log_frames(place: Workplace, batch: int, part: Part) -> Iterator[tuple[int, Frame]]:
@@ -90,9 +86,7 @@ def _log_frames(place: Workplace, batch: int, part: Part) -> Iterator[tuple[int,
                 for item in messages.rejected
             ]
         first = int(messages.position[0]) if len(messages.position) else part.number << FILE_SHIFT
-        for slot in plan.active:
-            yield slot, plan.frame(slot, part.stream, found.lane, messages, first, side=side)
-            side = {}
+        yield from plan.frames(part.stream, found.lane, messages, first, side=side)
 
 
 def frame_row(key: int, frame: bytes) -> pa.RecordBatch:
