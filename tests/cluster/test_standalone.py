@@ -1,7 +1,8 @@
-"""A real standalone cluster on loopback: one master, two workers of a core each.
+"""A real standalone cluster on loopback: one master, workers of a core each.
 
 The job runs there unchanged, loses a worker in mid-batch (``kill -9`` of the worker, its executor and their
-Python processes), and writes what an undisturbed run on local cores writes, to the byte.
+Python processes), and writes what an undisturbed run on local cores writes, to the byte. So does one that is
+given to ``spark-submit``.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ from fault_kit import ARGUMENTS, wait_for_growth, write_input
 
 pytestmark = [pytest.mark.spark, pytest.mark.network, pytest.mark.timeout(600)]
 FILES = 12
+SUBMIT = Path(__file__).parents[2] / "examples" / "cluster" / "submit.py"
 
 
 def free_port() -> int:
@@ -80,6 +82,26 @@ def await_port(port: int, limit: float = 120.0) -> None:
     raise AssertionError("the master did not start")
 
 
+@contextmanager
+def cluster(folder: Path, workers: int) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """Where the master is, and its first worker."""
+    port = free_port()
+    place = f"spark://127.0.0.1:{port}"
+    own = ["--host", "127.0.0.1", "--webui-port", "0"]
+    with ExitStack() as stack:
+        stack.enter_context(daemon(folder, "master.Master", *own, "--port", str(port)))
+        await_port(port)
+        options = [*own, "--cores", "1", "--memory", "1g", place]
+        started = [stack.enter_context(daemon(folder, "worker.Worker", *options)) for _ in range(workers)]
+        yield place, started[0]
+
+
+def assert_same(folder: Path) -> None:
+    """What the cluster wrote is what local cores wrote."""
+    for name in ("{}.jsonl", "{}.jsonl.dead.jsonl"):
+        assert (folder / name.format("out")).read_bytes() == (folder / name.format("whole")).read_bytes()
+
+
 def test_a_cluster_that_loses_a_worker_in_mid_batch_writes_what_local_cores_write(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spark: SparkSession
 ) -> None:
@@ -88,35 +110,48 @@ def test_a_cluster_that_loses_a_worker_in_mid_batch_writes_what_local_cores_writ
     undisturbed = weir("run", *ARGUMENTS, "--out", "whole.jsonl")
     assert undisturbed.exit_code == 0, undisturbed.stderr
 
-    port = free_port()
-    place = f"spark://127.0.0.1:{port}"
-    own = ["--host", "127.0.0.1", "--webui-port", "0"]
-    with daemon(tmp_path, "master.Master", *own, "--port", str(port)):
-        await_port(port)
-        options = [*own, "--cores", "1", "--memory", "1g", place]
-        with (
-            daemon(tmp_path, "worker.Worker", *options) as first,
-            daemon(tmp_path, "worker.Worker", *options),
-        ):
-            command = [sys.executable, "-m", "weir", "run", *ARGUMENTS, "--out", "out.jsonl"]
-            driver = subprocess.Popen(
-                [*command, "--checkpoint", "ck", "--master", place],
-                env=environment(tmp_path),
-                start_new_session=True,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-            )
-            try:
-                out = tmp_path / "out.jsonl"
-                wait_for_growth(driver, out, 0)
-                size = out.stat().st_size
-                wait_for_growth(driver, out, size)
-                assert driver.poll() is None, driver.communicate()[1].decode()
-                end(first)
-                _, errors = driver.communicate(timeout=400)
-            finally:
-                end(driver)
+    with cluster(tmp_path, workers=2) as (place, first):
+        command = [sys.executable, "-m", "weir", "run", *ARGUMENTS, "--out", "out.jsonl"]
+        driver = subprocess.Popen(
+            [*command, "--checkpoint", "ck", "--master", place],
+            env=environment(tmp_path),
+            start_new_session=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        try:
+            out = tmp_path / "out.jsonl"
+            wait_for_growth(driver, out, 0)
+            size = out.stat().st_size
+            wait_for_growth(driver, out, size)
+            assert driver.poll() is None, driver.communicate()[1].decode()
+            end(first)
+            _, errors = driver.communicate(timeout=400)
+        finally:
+            end(driver)
     assert driver.returncode == 0, errors.decode()
     assert f"{FILES} batches" in errors.decode()
-    for name in ("{}.jsonl", "{}.jsonl.dead.jsonl"):
-        assert (tmp_path / name.format("out")).read_bytes() == (tmp_path / name.format("whole")).read_bytes()
+    assert_same(tmp_path)
+
+
+def test_a_job_given_to_spark_submit_writes_what_local_cores_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spark: SparkSession
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_input(tmp_path, 3)
+    undisturbed = weir("run", *ARGUMENTS, "--out", "whole.jsonl")
+    assert undisturbed.exit_code == 0, undisturbed.stderr
+
+    with cluster(tmp_path, workers=1) as (place, _):
+        submit = [f"{_find_spark_home()}/bin/spark-submit", "--master", place, str(SUBMIT), "run"]
+        done = subprocess.run(
+            [*submit, *ARGUMENTS, "--out", "out.jsonl", "--checkpoint", "ck"],
+            env={**environment(tmp_path), "PYSPARK_PYTHON": sys.executable},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=300,
+            check=False,
+        )
+    assert done.returncode == 0, done.stdout.decode()[-3000:]
+    assert "3 batches" in done.stdout.decode()
+    assert_same(tmp_path)

@@ -21,7 +21,7 @@ from fault_kit import ARGUMENTS, wait_for_growth, write_input
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 KILLS = int(os.environ.get("WEIR_KILLS", "1"))
-FILES = 24
+FILES = max(24, 4 * KILLS)
 
 
 def start(folder: Path, out: str) -> subprocess.Popen[bytes]:
