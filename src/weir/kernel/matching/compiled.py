@@ -67,23 +67,6 @@ def _fold(value: Any, more: Any) -> Any:
 
 
 @njit(cache=True)
-def by_row(rows: Ids, machines: Ids, count: int) -> tuple[Ids, Ids]:
-    """Matches in the order of their rows, all below ``count``."""
-    place = np.zeros(count + 1, np.int64)
-    for row in rows:
-        place[row + 1] += 1
-    for row in range(count):
-        place[row + 1] += place[row]
-    out_rows, out_machines = np.empty_like(rows), np.empty_like(machines)
-    for match in range(len(rows)):
-        row = rows[match]
-        out_rows[place[row]] = row
-        out_machines[place[row]] = machines[match]
-        place[row] += 1
-    return out_rows, out_machines
-
-
-@njit(cache=True)
 def previous_equal(terms: NDArray[np.int64]) -> Ids:
     """The last earlier triple that equals each, −1 where there is none."""
     count = terms.shape[1]

@@ -31,7 +31,7 @@ from weir.kernel.interval.window import Window
 from weir.kernel.matching.answers import Listed, Matched, Results, SetAnswers, gather
 from weir.kernel.matching.channels import Channels
 from weir.kernel.matching.duplicates import Duplicates
-from weir.kernel.matching.resolve import Combinations, Visible, Wanted, by_row, combinations
+from weir.kernel.matching.resolve import Combinations, Visible, Wanted, combinations
 from weir.language.query import R2S, Semantics
 from weir.language.windows import WindowDeclaration
 from weir.plan.conjunctions import Conjunction
@@ -110,7 +110,6 @@ class ConjunctiveSet:
         if self.window.floor > LOWEST:
             seen = time[rows] >= self.window.floor
             rows, machines = rows[seen], machines[seen]
-        rows, machines = by_row(rows, machines, len(subject))
         new = np.ones(len(rows), np.bool_)
         new[1:] = rows[1:] != rows[:-1]
         kept = rows[new]
@@ -129,7 +128,6 @@ class ConjunctiveSet:
         if self._matches is None:
             live = [self.rows.column(place) for place in range(_TERMS)]
             rows, machines = self.channels.matcher.match(*live)
-            rows, machines = by_row(rows, machines, len(self.rows))
             self._matches = rows + self.rows.first, machines
         rows, machines = self._matches
         base = self.rows.first + first

@@ -116,15 +116,6 @@ def combinations(
         yield block
 
 
-def by_row(rows: Ids, machines: Ids, count: int) -> tuple[Ids, Ids]:
-    """Matches in the order of their rows, all below ``count``."""
-    if speed.compiled is not None:
-        ordered: tuple[Ids, Ids] = speed.compiled.by_row(rows, machines, count)
-        return ordered
-    order = np.argsort(rows, kind="stable")
-    return rows[order], machines[order]
-
-
 def _bounds(visible: Visible) -> tuple[Rows, Rows]:
     """By index: the first row still visible there or later, and the end of those visible before it."""
     indices = np.arange(visible.indices + 1)
