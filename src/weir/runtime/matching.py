@@ -20,6 +20,8 @@ from weir.runtime.demand import Wanted, demands
 from weir.runtime.frames import Frame
 from weir.runtime.members import needs_every_text, share
 
+_BITS = np.array([1, 2, 4, 8], np.uint8)
+
 
 class _Pool:
     """Patterns with one share rule: the automaton of all, and how many need the text of each place."""
@@ -27,9 +29,11 @@ class _Pool:
     def __init__(self) -> None:
         self.matcher = Matcher()
         self._needs = np.zeros((0, 4), np.int64)
+        self._bits: NDArray[np.uint8] | None = None
 
     def add(self, patterns: NDArray[np.int64], texts: NDArray[np.int64]) -> Ids:
         """The machines of patterns, one after the other; only their own states are touched."""
+        self._bits = None
         machines = self.matcher.add(patterns)
         if self.matcher.bound > len(self._needs):
             wider = np.zeros((2 * self.matcher.bound, 4), np.int64)
@@ -40,16 +44,24 @@ class _Pool:
 
     def drop(self, machines: Ids, texts: NDArray[np.int64]) -> None:
         """Give back what ``add`` gave."""
+        self._bits = None
         np.subtract.at(self._needs, machines, texts)
         self.matcher.drop(machines)
 
     def match(self, columns: tuple[Ids, Ids, Ids, Ids]) -> tuple[Ids, Ids]:
+        """Rows and machines, by row."""
         return self.matcher.match(*columns)
 
-    def flags(self, machines: Ids) -> NDArray[np.bool_]:
-        """Which places of a match of each machine have to be there as texts."""
-        needed: NDArray[np.bool_] = self._needs[machines] > 0
-        return needed
+    def wanted(self, rows: Ids, machines: Ids) -> tuple[Ids, NDArray[np.uint8]]:
+        """The rows that match, each once, and which of their places have to be there as texts, as bits."""
+        if self._bits is None:
+            self._bits = ((self._needs > 0) @ _BITS).astype(np.uint8)
+        if not len(rows):
+            return rows, np.empty(0, np.uint8)
+        first = np.ones(len(rows), np.bool_)
+        first[1:] = rows[1:] != rows[:-1]
+        starts = np.flatnonzero(first)
+        return rows[starts], np.bitwise_or.reduceat(self._bits[machines], starts)
 
 
 class _Part(NamedTuple):
@@ -152,10 +164,10 @@ class MatchPlan:
             if place is not None:
                 mine = share(columns[place][rows], self.slots) == slot
                 rows, machines = rows[mine], machines[mine]
+            rows, bits = pool.wanted(rows, machines)
             keep[rows] = True
-            flags = pool.flags(machines)
             for which, terms in enumerate(messages.columns):
-                needed[which][terms.codes[rows[flags[:, which]]]] = True
+                needed[which][terms.codes[rows[(bits & _BITS[which]) != 0]]] = True
         if stream in self._keep_late:
             side = {**(side or {}), "messages": statements(messages)}
         kept = np.flatnonzero(keep)

@@ -67,6 +67,18 @@ def _fold(value: Any, more: Any) -> Any:
 
 
 @njit(cache=True)
+def passed(edges: Any, values: Any) -> Rows:
+    """See ``resolve.passed``."""
+    out = np.empty(len(values), np.int32)
+    place = 0
+    for number in range(len(values)):
+        while place < len(edges) and edges[place] <= values[number]:
+            place += 1
+        out[number] = place
+    return out
+
+
+@njit(cache=True)
 def previous_equal(terms: NDArray[np.int64]) -> Ids:
     """The last earlier triple that equals each, −1 where there is none."""
     count = terms.shape[1]
