@@ -127,7 +127,7 @@ class Compact:
         answers = SetAnswers(headers, members, parts, header["evaluations"], header["through"])
         return Compact(answers, voices, dictionary)
 
-    def _queries(self) -> bytes:
+    def _queries(self) -> pa.Buffer:
         headers = self.answers.headers
         voices = [self.voices[name] for name in headers]
         columns = {
@@ -142,7 +142,7 @@ class Compact:
         }
         return _stream([_record(columns)], _PRESSED)
 
-    def _texts(self, ids: Ids) -> bytes:
+    def _texts(self, ids: Ids) -> pa.Buffer:
         """The terms that occur, with their texts but for those whose ids say what they are."""
         texts = texts_of(np.where(ids > 0, ids, 0), self.dictionary)
         return _stream([_record({"id": ids, "text": arrow_texts(texts)})], _PRESSED)
@@ -182,7 +182,7 @@ def _flat(tables: Sequence[NDArray[np.int64]]) -> Ids:
     return np.concatenate([np.empty(0, np.int64), *(table.ravel() for table in tables)])
 
 
-def _nodes(matched: Sequence[Matched]) -> bytes:
+def _nodes(matched: Sequence[Matched]) -> pa.Buffer:
     """The channel and the columns of each node; all results of one batch read them alike."""
     if not matched:
         return _stream([_record({"channel": np.empty(0, np.int64)})])
@@ -190,18 +190,18 @@ def _nodes(matched: Sequence[Matched]) -> bytes:
     return _stream([_record({"channel": matched[0].plain, **slots})], _PRESSED)
 
 
-def _triples(codes: Ids) -> bytes:
+def _triples(codes: Ids) -> pa.Buffer:
     """The triples of a block as numbers of their terms."""
     subject, predicate, target = codes.astype(np.int32)
     return _stream([_record({"subject": subject, "predicate": predicate, "object": target})], _PRESSED)
 
 
-def _times(times: Ids) -> bytes:
+def _times(times: Ids) -> pa.Buffer:
     """Evaluation times as steps from the one before."""
     return _stream([_record({"step": np.diff(times, prepend=0)})], _PRESSED)
 
 
-def _matches(parts: Sequence[Matched]) -> Iterator[tuple[list[list[int]], bytes]]:
+def _matches(parts: Sequence[Matched]) -> Iterator[tuple[list[list[int]], pa.Buffer]]:
     """The results of a block, a record batch per part: streams of parts of one width, each with where its
     parts begin."""
     streams: dict[Any, tuple[list[list[int]], list[pa.RecordBatch]]] = {}
@@ -215,7 +215,7 @@ def _matches(parts: Sequence[Matched]) -> Iterator[tuple[list[list[int]], bytes]
         yield begins, _stream(batches, _PRESSED)
 
 
-def _listing(part: Listed) -> bytes:
+def _listing(part: Listed) -> pa.Buffer:
     values = {f"c{place}": column for place, column in enumerate(part.values)}
     return _stream([_record({"channel": part.channel, "at": part.at, **values})], _PRESSED)
 
@@ -257,12 +257,12 @@ def _record(columns: Mapping[str, Any]) -> pa.RecordBatch:
     return pa.record_batch(arrays, names=list(columns))
 
 
-def _stream(batches: Sequence[pa.RecordBatch], options: pa.ipc.IpcWriteOptions = _PLAIN) -> bytes:
+def _stream(batches: Sequence[pa.RecordBatch], options: pa.ipc.IpcWriteOptions = _PLAIN) -> pa.Buffer:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batches[0].schema, options=options) as writer:
         for batch in batches:
             writer.write_batch(batch)
-    return bytes(sink.getvalue())
+    return sink.getvalue()
 
 
 def _read(data: memoryview) -> pa.Table:
