@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from weir.kernel.matching.automaton import Matcher
@@ -19,6 +20,7 @@ from weir.runtime.chains import parsed
 from weir.runtime.demand import Wanted, demands
 from weir.runtime.frames import Frame
 from weir.runtime.members import needs_every_text, share
+from weir.runtime.weaving import arrow_texts
 
 _BITS = np.array([1, 2, 4, 8], np.uint8)
 
@@ -200,7 +202,7 @@ def statements(messages: Messages) -> list[list[str]]:
     return [found[end - count : end] for end, count in zip(ends, messages.triples.tolist(), strict=True)]
 
 
-def _texts(columns: Iterable[Terms], needed: Iterable[Mask]) -> tuple[Ids, list[str]]:
+def _texts(columns: Iterable[Terms], needed: Iterable[Mask]) -> tuple[Ids, pa.LargeStringArray]:
     """The hashed terms marked in ``needed``, each once; inline ids carry their own text."""
     ids, texts = [], []
     for terms, marked in zip(columns, needed, strict=True):
@@ -208,7 +210,7 @@ def _texts(columns: Iterable[Terms], needed: Iterable[Mask]) -> tuple[Ids, list[
         ids.append(terms.ids[chosen])
         texts.append(terms.texts.gather(chosen))
     every, first = np.unique(np.concatenate(ids), return_index=True)
-    return every, pl.concat([t.rename("text") for t in texts]).gather(first).to_list()
+    return every, arrow_texts(pl.concat([t.rename("text") for t in texts]).gather(first))
 
 
 def _ids(messages: Messages) -> tuple[Ids, Ids, Ids, Ids]:

@@ -309,7 +309,6 @@ def grow(
             while True:
                 # A combination has come to ``node`` with chosen[depth + 1].
                 depth += 1
-                first[depth], last[depth] = begins, ends
                 if any_marked:
                     special[depth] = marked[chosen[depth]] or (depth > 0 and special[depth - 1])
                 apart = whole[node]
@@ -328,9 +327,13 @@ def grow(
                         found[place, step] = chosen[step] if step <= depth else -1
                     if not apart:
                         count += 1
-                child[depth], child_end[depth] = child_offsets[node], child_offsets[node + 1]
-                single[depth] = 0
-                run[depth] = run_end[depth] = 0
+                if child_offsets[node] < child_offsets[node + 1]:
+                    first[depth], last[depth] = begins, ends
+                    child[depth], child_end[depth] = child_offsets[node], child_offsets[node + 1]
+                    single[depth] = 0
+                    run[depth] = run_end[depth] = 0
+                else:
+                    depth -= 1
                 moved = False
                 while depth >= 0 and not moved:
                     if run[depth] < run_end[depth]:
