@@ -31,10 +31,10 @@ CORES = 2
 WARM = 2
 """Batches that do not count."""
 
-MOST = 400_000
+MOST = 800_000
 """Triples in a batch, where they have few results."""
 
-MOST_RESULTS = 20_000_000
+MOST_RESULTS = 40_000_000
 
 
 @dataclass(frozen=True, slots=True)

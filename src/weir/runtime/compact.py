@@ -5,8 +5,9 @@ Here a result that several queries share is there once, as numbers of the rows o
 text once; what a query gets is put together when it is asked for. Law: ``Compact.from_bytes(c.to_bytes())``
 gives every query the same columns as ``c``.
 
-    WEIR-COMPACT 1 <length of JSON>\\n JSON, then Arrow IPC streams: queries, nodes, texts, and for each block
-    of evaluations the triples, the times and the results; then results whose values had to be listed
+    WEIR-COMPACT 2 <length of JSON>\\n JSON, then Arrow IPC streams: queries, nodes, texts, and for each block
+    of evaluations the triples, the times and the results, those in numbers of one width in a stream
+    (``kernel.matching.nearby``); then results whose values had to be listed
 """
 
 from __future__ import annotations
@@ -19,21 +20,23 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from weir.errors import CheckpointError
 from weir.kernel.matching.answers import Header, Listed, Matched, SetAnswers
+from weir.kernel.matching.nearby import Near
 from weir.rdf.columns import Ids
 from weir.rdf.dictionary import Dictionary
 from weir.runtime.bulk import BulkTexts, Voice, parted
 from weir.runtime.sinks.base import Results
 from weir.runtime.spool import Buffer
 from weir.runtime.weaving import arrow_texts
-from weir.runtime.writing import texts_of
+from weir.runtime.writing import distinct_values, texts_of
 
 COMPACT = "compact"
 """The form that a sink asks for to get results of queries evaluated together as they are here."""
 
-_MAGIC = b"WEIR-COMPACT 1 "
+_MAGIC = b"WEIR-COMPACT 2 "
 _PLAIN, _PRESSED = pa.ipc.IpcWriteOptions(), pa.ipc.IpcWriteOptions(compression="lz4")
 
 
@@ -72,16 +75,27 @@ class Compact:
         blocks: dict[int, list[Matched]] = {}
         for part in matched:
             blocks.setdefault(id(part.terms), []).append(part)
-        streams = [self._queries(), _nodes(matched), self._texts(blocks.values(), listed)]
+        terms = [parts[0].terms for parts in blocks.values()]
+        ids, codes = distinct_values(_flat([*terms, *(part.values for part in listed)]))
+        streams = [self._queries(), _nodes(matched), self._texts(ids)]
+        begins: list[list[list[list[int]]]] = []
+        first = 0
         for parts in blocks.values():
-            streams += [_triples(parts[0]), _stream([_record({"time": parts[0].times})]), _matches(parts)]
+            last = first + parts[0].terms.size
+            triples = codes[first:last].reshape(parts[0].terms.shape)
+            first = last
+            streams += [_triples(triples), _times(parts[0].times)]
+            begins.append([])
+            for begin, stream in _matches(parts):
+                begins[-1].append(begin)
+                streams.append(stream)
         streams += [_listing(part) for part in listed]
         header = {
             "results": len(self),
             "evaluations": self.answers.evaluations,
             "through": self.answers.through,
             "members": len(self.answers.members),
-            "blocks": len(blocks),
+            "blocks": begins,
             "lengths": [len(each) for each in streams],
         }
         head = json.dumps(header).encode()
@@ -97,18 +111,23 @@ class Compact:
             place += length
         headers, voices = _read_queries(_read(found[0]))
         nodes, texts = _read(found[1]), _read(found[2])
+        ids = _numbers(texts["id"])
         parts: list[Matched | Listed] = []
-        for number in range(header["blocks"]):
-            parts += _read_block(nodes, *found[3 + 3 * number : 6 + 3 * number])
-        parts += [_read_listing(_read(each)) for each in found[3 + 3 * header["blocks"] :]]
+        rest = iter(found[3:])
+        for begins in header["blocks"]:
+            triples, times = _read(next(rest)), _read(next(rest))
+            terms = np.stack([ids[column.to_numpy()] for column in triples.columns])
+            parts += _read_block(nodes, terms, times, [(begin, _read(next(rest))) for begin in begins])
+        parts += [_read_listing(_read(each)) for each in rest]
         members = np.zeros(header["members"], np.int64)
         np.add.at(members, [each.channel for each in headers.values()], 1)
         dictionary = Dictionary()
-        dictionary.add(texts["id"].to_numpy(), texts["text"].to_pylist())
+        kept = texts.filter(texts["text"].is_valid())
+        dictionary.add(kept["id"].to_numpy(), kept["text"].to_pylist())
         answers = SetAnswers(headers, members, parts, header["evaluations"], header["through"])
         return Compact(answers, voices, dictionary)
 
-    def _queries(self) -> bytes:
+    def _queries(self) -> pa.Buffer:
         headers = self.answers.headers
         voices = [self.voices[name] for name in headers]
         columns = {
@@ -123,13 +142,10 @@ class Compact:
         }
         return _stream([_record(columns)], _PRESSED)
 
-    def _texts(self, blocks: Iterable[Sequence[Matched]], listed: Iterable[Listed]) -> bytes:
-        """The texts of all terms but those whose ids say what they are."""
-        columns = [parts[0].terms.ravel() for parts in blocks] + [part.values.ravel() for part in listed]
-        ids = np.unique(np.concatenate(columns)) if columns else np.empty(0, np.int64)
-        ids = ids[ids > 0]
-        texts = arrow_texts(texts_of(ids, self.dictionary))
-        return _stream([_record({"id": ids, "text": texts})], _PRESSED)
+    def _texts(self, ids: Ids) -> pa.Buffer:
+        """The terms that occur, with their texts but for those whose ids say what they are."""
+        texts = texts_of(np.where(ids > 0, ids, 0), self.dictionary)
+        return _stream([_record({"id": ids, "text": arrow_texts(texts)})], _PRESSED)
 
 
 def is_compact(data: Buffer) -> bool:
@@ -162,7 +178,11 @@ class SharedResults(Results):
         return Compact.from_bytes(self.data)
 
 
-def _nodes(matched: Sequence[Matched]) -> bytes:
+def _flat(tables: Sequence[NDArray[np.int64]]) -> Ids:
+    return np.concatenate([np.empty(0, np.int64), *(table.ravel() for table in tables)])
+
+
+def _nodes(matched: Sequence[Matched]) -> pa.Buffer:
     """The channel and the columns of each node; all results of one batch read them alike."""
     if not matched:
         return _stream([_record({"channel": np.empty(0, np.int64)})])
@@ -170,29 +190,32 @@ def _nodes(matched: Sequence[Matched]) -> bytes:
     return _stream([_record({"channel": matched[0].plain, **slots})], _PRESSED)
 
 
-def _triples(part: Matched) -> bytes:
-    subject, predicate, target = part.terms
+def _triples(codes: Ids) -> pa.Buffer:
+    """The triples of a block as numbers of their terms."""
+    subject, predicate, target = codes.astype(np.int32)
     return _stream([_record({"subject": subject, "predicate": predicate, "object": target})], _PRESSED)
 
 
-def _matches(parts: Sequence[Matched]) -> bytes:
-    """The results of a block, a record batch per part: nothing is copied before it is compressed."""
-    return _stream(
-        [
-            _record(
-                {
-                    "node": part.node,
-                    "index": part.index,
-                    **{f"r{step}": np.ascontiguousarray(rows) for step, rows in enumerate(part.rows.T)},
-                }
-            )
-            for part in parts
-        ],
-        _PRESSED,
-    )
+def _times(times: Ids) -> pa.Buffer:
+    """Evaluation times as steps from the one before."""
+    return _stream([_record({"step": np.diff(times, prepend=0)})], _PRESSED)
 
 
-def _listing(part: Listed) -> bytes:
+def _matches(parts: Sequence[Matched]) -> Iterator[tuple[list[list[int]], pa.Buffer]]:
+    """The results of a block, a record batch per part: streams of parts of one width, each with where its
+    parts begin."""
+    streams: dict[Any, tuple[list[list[int]], list[pa.RecordBatch]]] = {}
+    for part in parts:
+        columns = part.near.columns
+        begins, batches = streams.setdefault((part.node.dtype, columns.dtype), ([], []))
+        begins.append(list(part.near.begin))
+        near = {f"n{place}": column for place, column in enumerate(columns)}
+        batches.append(_record({"node": part.node, **near}))
+    for begins, batches in streams.values():
+        yield begins, _stream(batches, _PRESSED)
+
+
+def _listing(part: Listed) -> pa.Buffer:
     values = {f"c{place}": column for place, column in enumerate(part.values)}
     return _stream([_record({"channel": part.channel, "at": part.at, **values})], _PRESSED)
 
@@ -208,14 +231,15 @@ def _read_queries(table: pa.Table) -> tuple[dict[str, Header], dict[str, Voice]]
 
 
 def _read_block(
-    nodes: pa.Table, triples: memoryview, times: memoryview, results: memoryview
+    nodes: pa.Table, terms: Ids, times: pa.Table, results: Sequence[tuple[list[list[int]], pa.Table]]
 ) -> Iterator[Matched]:
     slots = np.stack([column.to_numpy() for column in nodes.columns[1:]], axis=1)
-    terms = np.stack([_numbers(column) for column in _read(triples).columns])
-    at, plain = _numbers(_read(times)["time"]), _numbers(nodes["channel"])
-    for batch in _read(results).to_batches():
-        node, index, *rows = (column.to_numpy() for column in batch.columns)
-        yield Matched(node, index, np.stack(rows, axis=1), terms, at, plain, slots)
+    at, plain = np.cumsum(_numbers(times["step"])), _numbers(nodes["channel"])
+    for begins, table in results:
+        for begin, batch in zip(begins, table.to_batches(), strict=True):
+            node, *columns = (column.to_numpy() for column in batch.columns)
+            near = Near((begin[0], begin[1]), np.stack(columns))
+            yield Matched(node, near, terms, at, plain, slots)
 
 
 def _read_listing(table: pa.Table) -> Listed:
@@ -233,12 +257,12 @@ def _record(columns: Mapping[str, Any]) -> pa.RecordBatch:
     return pa.record_batch(arrays, names=list(columns))
 
 
-def _stream(batches: Sequence[pa.RecordBatch], options: pa.ipc.IpcWriteOptions = _PLAIN) -> bytes:
+def _stream(batches: Sequence[pa.RecordBatch], options: pa.ipc.IpcWriteOptions = _PLAIN) -> pa.Buffer:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batches[0].schema, options=options) as writer:
         for batch in batches:
             writer.write_batch(batch)
-    return bytes(sink.getvalue())
+    return sink.getvalue()
 
 
 def _read(data: memoryview) -> pa.Table:

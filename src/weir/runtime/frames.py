@@ -47,7 +47,7 @@ class Frame:
     object: Ids = field(default_factory=lambda: _NONE)
     graph: Ids = field(default_factory=lambda: _NONE)
     text_ids: Ids = field(default_factory=lambda: _NONE)
-    texts: Sequence[str] = ()
+    texts: Sequence[str] | pa.LargeStringArray = ()
     side: Mapping[str, Any] = field(default_factory=dict)
 
     def to_bytes(self) -> bytes:
@@ -55,7 +55,7 @@ class Frame:
         plain: dict[str, Any] = {}
         messages = _pack({name: getattr(self, name) for name in MESSAGE_COLUMNS}, plain)
         triples = _pack({name: getattr(self, name) for name in TRIPLE_COLUMNS}, plain)
-        texts = _ipc({"id": pa.array(self.text_ids), "text": pa.array(self.texts, pa.large_string())})
+        texts = _ipc({"id": pa.array(self.text_ids), "text": column_of(self.texts)})
         header = json.dumps(
             {
                 "stream": self.stream,
@@ -93,9 +93,14 @@ class Frame:
             header["ended"],
             **columns,
             text_ids=texts["id"].to_numpy() if texts.num_rows else _NONE,
-            texts=texts["text"].to_pylist() if texts.num_rows else (),
+            texts=texts["text"] if texts.num_rows else (),
             side=header["side"],
         )
+
+
+def column_of(texts: Sequence[str] | pa.LargeStringArray) -> pa.LargeStringArray:
+    """Texts as a column, whatever they came in."""
+    return texts if isinstance(texts, pa.LargeStringArray) else pa.array(texts, pa.large_string())
 
 
 def _pack(columns: Mapping[str, Ids], plain: dict[str, Any]) -> bytes:

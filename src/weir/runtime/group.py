@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import pyarrow as pa
 
 from weir.background.service.config import ServiceConfig
 from weir.background.service.resolver import ServiceResolver
@@ -22,7 +23,7 @@ from weir.rdf.columns import Ids
 from weir.runtime.catalog import StreamEntry
 from weir.runtime.chains import evaluation_order
 from weir.runtime.demand import Reading
-from weir.runtime.frames import Frame
+from weir.runtime.frames import Frame, column_of
 from weir.runtime.inbox import Dropped, Inbox
 from weir.runtime.members import Member, horizon
 from weir.runtime.sharing import Hub, Hubs, Seat
@@ -274,7 +275,7 @@ class Group:
         if not brought:
             return
         ids = np.concatenate([frame.text_ids for frame in brought])
-        texts = [text for frame in brought for text in frame.texts]
+        texts = pa.concat_arrays([column_of(frame.texts) for frame in brought])
         until = self._until(max(int(frame.time.max()) for frame in brought))
         self.dictionary.add_chunk(TextChunk.of(f"b{batch}", ids, texts, until))
         if until == FOREVER and self.dictionary.held > 2 * self._live_texts + _MANY_TEXTS:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from weir.kernel.matching.automaton import Matcher
@@ -20,6 +21,9 @@ from weir.runtime.chains import parsed
 from weir.runtime.demand import Wanted, demands
 from weir.runtime.frames import Frame
 from weir.runtime.members import needs_every_text, share
+from weir.runtime.weaving import arrow_texts
+
+_BITS = np.array([1, 2, 4, 8], np.uint8)
 
 
 class _Pool:
@@ -28,9 +32,11 @@ class _Pool:
     def __init__(self) -> None:
         self.matcher = Matcher()
         self._needs = np.zeros((0, 4), np.int64)
+        self._bits: NDArray[np.uint8] | None = None
 
     def add(self, patterns: NDArray[np.int64], texts: NDArray[np.int64]) -> Ids:
         """The machines of patterns, one after the other; only their own states are touched."""
+        self._bits = None
         machines = self.matcher.add(patterns)
         if self.matcher.bound > len(self._needs):
             wider = np.zeros((2 * self.matcher.bound, 4), np.int64)
@@ -41,16 +47,24 @@ class _Pool:
 
     def drop(self, machines: Ids, texts: NDArray[np.int64]) -> None:
         """Give back what ``add`` gave."""
+        self._bits = None
         np.subtract.at(self._needs, machines, texts)
         self.matcher.drop(machines)
 
     def match(self, columns: tuple[Ids, Ids, Ids, Ids]) -> tuple[Ids, Ids]:
+        """Rows and machines, by row."""
         return self.matcher.match(*columns)
 
-    def flags(self, machines: Ids) -> NDArray[np.bool_]:
-        """Which places of a match of each machine have to be there as texts."""
-        needed: NDArray[np.bool_] = self._needs[machines] > 0
-        return needed
+    def wanted(self, rows: Ids, machines: Ids) -> tuple[Ids, NDArray[np.uint8]]:
+        """The rows that match, each once, and which of their places have to be there as texts, as bits."""
+        if self._bits is None:
+            self._bits = ((self._needs > 0) @ _BITS).astype(np.uint8)
+        if not len(rows):
+            return rows, np.empty(0, np.uint8)
+        first = np.ones(len(rows), np.bool_)
+        first[1:] = rows[1:] != rows[:-1]
+        starts = np.flatnonzero(first)
+        return rows[starts], np.bitwise_or.reduceat(self._bits[machines], starts)
 
 
 class _Part(NamedTuple):
@@ -182,10 +196,10 @@ class MatchPlan:
             if place is not None:
                 mine = share(columns[place][rows], self.slots) == slot
                 rows, machines = rows[mine], machines[mine]
+            rows, bits = pool.wanted(rows, machines)
             keep[rows] = True
-            flags = pool.flags(machines)
             for which, terms in enumerate(messages.columns):
-                needed[which][terms.codes[rows[flags[:, which]]]] = True
+                needed[which][terms.codes[rows[(bits & _BITS[which]) != 0]]] = True
         if stream in self._keep_late:
             side = {**(side or {}), "messages": statements(messages)}
         kept = np.flatnonzero(keep)
@@ -218,7 +232,7 @@ def statements(messages: Messages) -> list[list[str]]:
     return [found[end - count : end] for end, count in zip(ends, messages.triples.tolist(), strict=True)]
 
 
-def _texts(columns: Iterable[Terms], needed: Iterable[Mask]) -> tuple[Ids, list[str]]:
+def _texts(columns: Iterable[Terms], needed: Iterable[Mask]) -> tuple[Ids, pa.LargeStringArray]:
     """The hashed terms marked in ``needed``, each once; inline ids carry their own text."""
     ids, texts = [], []
     for terms, marked in zip(columns, needed, strict=True):
@@ -226,7 +240,7 @@ def _texts(columns: Iterable[Terms], needed: Iterable[Mask]) -> tuple[Ids, list[
         ids.append(terms.ids[chosen])
         texts.append(terms.texts.gather(chosen))
     every, first = np.unique(np.concatenate(ids), return_index=True)
-    return every, pl.concat([t.rename("text") for t in texts]).gather(first).to_list()
+    return every, arrow_texts(pl.concat([t.rename("text") for t in texts]).gather(first))
 
 
 def _ids(messages: Messages) -> tuple[Ids, Ids, Ids, Ids]:

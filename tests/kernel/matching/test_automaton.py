@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import pickle
+from unittest.mock import patch
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from weir.kernel.matching import walking
 from weir.kernel.matching.automaton import ANY, Matcher
 
 EXAMPLES = int(100 * float(os.environ.get("WEIR_EXAMPLES", "1")))
@@ -26,6 +28,18 @@ quad = st.tuples(term, term, term, graph)
 
 def columns(quads):
     return [np.array([q[place] for q in quads], np.int64) for place in range(4)]
+
+
+def matched(matcher, *given):
+    """The matches of columns, which are the same a level at a time and walked, by row in both."""
+    rows, machines = matcher.match(*given)
+    found = list(zip(rows.tolist(), machines.tolist(), strict=True))
+    assert (np.diff(rows) >= 0).all()
+    with patch.object(walking, "FEW", 0):
+        rows, machines = matcher.match(*given)
+    assert (np.diff(rows) >= 0).all()
+    assert sorted(zip(rows.tolist(), machines.tolist(), strict=True)) == sorted(found)
+    return found
 
 
 def scan(patterns, quads):
@@ -74,14 +88,8 @@ def test_a_graph_constant_is_a_fourth_transition():
     matcher = Matcher()
     anywhere, in_seven = matcher.add([(A, B, ANY, ANY), (A, B, ANY, 7)]).tolist()
     one = np.array([A, A]), np.array([B, B]), np.array([C, C])
-    rows, machines = matcher.match(*one, np.array([7, 0]))
-    assert sorted(zip(rows.tolist(), machines.tolist(), strict=True)) == [
-        (0, anywhere),
-        (0, in_seven),
-        (1, anywhere),
-    ]
-    rows, machines = matcher.match(*one)
-    assert set(machines.tolist()) == {anywhere}
+    assert sorted(matched(matcher, *one, np.array([7, 0]))) == [(0, anywhere), (0, in_seven), (1, anywhere)]
+    assert {machine for _, machine in matched(matcher, *one)} == {anywhere}
 
 
 def test_adding_one_query_leaves_the_others_ids_and_touches_only_its_states():
@@ -124,8 +132,7 @@ def test_equal_patterns_share_one_machine_until_the_last_reference_goes():
 def test_matches_are_those_of_a_scan(patterns, quads):
     matcher = Matcher()
     ids = matcher.add(np.array(patterns, np.int64).reshape(-1, 4))
-    rows, machines = matcher.match(*columns(quads))
-    found = list(zip(rows.tolist(), machines.tolist(), strict=True))
+    found = matched(matcher, *columns(quads))
     expected = {(row, int(ids[place])) for row, place in scan(patterns, quads)}
     assert len(found) == len(set(found))
     assert set(found) == expected
@@ -155,8 +162,7 @@ def test_coming_and_going_leaves_what_a_new_automaton_of_the_rest_would_be(queri
     for query, _ in live:
         fresh.add(query)
     assert (len(matcher), matcher.states) == (len(fresh), fresh.states)
-    rows, machines = matcher.match(*columns(quads))
-    found = set(zip(rows.tolist(), machines.tolist(), strict=True))
+    found = set(matched(matcher, *columns(quads)))
     expected = set()
     for query, ids in live:
         assert [matcher.pattern(m) for m in ids.tolist()] == query
@@ -175,3 +181,13 @@ def test_the_table_holds_many_pairs_that_come_and_go():
         matcher.drop(passing)
     assert matcher.bound < 300 + 400
     assert len(matcher) == len(set(kept.tolist()))
+
+
+def test_a_walk_makes_room_for_many_matches():
+    matcher = Matcher()
+    kinds = [(s, p, o) for s in (A, ANY) for p in (B, ANY) for o in (C, ANY)]
+    matcher.add(kinds)
+    count = 5 * walking.FEW
+    rows, machines = matcher.match(*(np.full(count, term_) for term_ in (A, B, C)))
+    assert rows.tolist() == np.repeat(np.arange(count), len(kinds)).tolist()
+    assert set(machines.reshape(count, -1).sum(axis=1).tolist()) == {sum(range(len(kinds)))}

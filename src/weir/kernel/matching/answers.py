@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from weir.kernel.batch import Answers
 from weir.kernel.matching import speed
+from weir.kernel.matching.nearby import Near, Small
 from weir.kernel.matching.resolve import Rows
 from weir.rdf.columns import Ids
 
@@ -42,6 +43,10 @@ class Results(Protocol):
         """Some of the results."""
         ...
 
+    def tally(self, counts: Ids) -> None:
+        """Add the number of results of each channel to ``counts``."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Listed:
@@ -60,17 +65,17 @@ class Listed:
     def take(self, rows: Ids) -> Listed:
         return Listed(self.channel[rows], self.at[rows], self.values[:, rows])
 
+    def tally(self, counts: Ids) -> None:
+        counts += np.bincount(self.channel, minlength=len(counts))
+
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """Results as the triples that made them: ``rows`` of ``terms``, read through the ``slots`` of their node.
+    """Results as the triples that made them: ``near`` refers to ``times`` and to ``terms``, which are read
+    through the ``slots`` of their node; ``plain`` gives the channel of a node."""
 
-    ``index`` numbers ``times``; ``plain`` gives the channel of a node.
-    """
-
-    node: Rows
-    index: Rows
-    rows: Rows
+    node: Small
+    near: Near
     terms: NDArray[np.int64]
     times: Ids
     plain: Ids
@@ -81,17 +86,24 @@ class Matched:
 
     @property
     def channel(self) -> Ids:
-        return self.plain[self.node]
+        channel: Ids = self.plain[self.node]
+        return channel
 
     @property
     def at(self) -> Ids:
-        return self.times[self.index]
+        return self.times[self.near.index]
 
     def columns(self) -> NDArray[np.int64]:
-        return gather(self.terms, self.rows, self.slots, self.node)
+        return gather(self.terms, self.near.rows, self.slots, self.node.astype(np.int32))
 
     def take(self, rows: Ids) -> Matched:
-        return replace(self, node=self.node[rows], index=self.index[rows], rows=self.rows[rows])
+        near = Near.of(self.near.index[rows], self.near.rows[rows])
+        return replace(self, node=self.node[rows], near=near)
+
+    def tally(self, counts: Ids) -> None:
+        by_node = np.bincount(self.node, minlength=len(self.plain))
+        some = np.flatnonzero(by_node)
+        np.add.at(counts, self.plain[some], by_node[some])
 
 
 def gather(terms: NDArray[np.int64], rows: Rows, slots: NDArray[np.int8], node: Rows) -> NDArray[np.int64]:
@@ -136,7 +148,7 @@ class SetAnswers:
         """The number of results of each channel."""
         found = np.zeros(len(self.members), np.int64)
         for part in self.parts:
-            found += np.bincount(part.channel, minlength=len(found))
+            part.tally(found)
         return found
 
     @property

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from weir.kernel.matching import walking
 from weir.kernel.matching.table import PairTable
 from weir.rdf.columns import Ids, Mask
 
@@ -36,6 +37,7 @@ class Matcher:
         self._origin = [np.zeros(1, np.int64) for _ in range(_LEVELS)]
         self._symbol = [np.zeros(1, np.int64) for _ in range(_LEVELS)]
         self._uses = [np.zeros(1, np.int64) for _ in range(_LEVELS)]
+        self._walked: walking.Transitions | None = None
 
     def __len__(self) -> int:
         """The number of machines: distinct patterns."""
@@ -55,6 +57,7 @@ class Matcher:
     def add(self, patterns: Sequence[Sequence[int]] | NDArray[np.int64]) -> Ids:
         """The machines of ``patterns``: rows of three or four ids, 0 for ``?``; one reference more each."""
         rows = _rows(patterns)
+        self._walked = None
         states = np.zeros(len(rows), np.int64)
         for depth, level in enumerate(self._levels):
             symbols = np.ascontiguousarray(rows[:, depth])
@@ -77,6 +80,7 @@ class Matcher:
 
     def drop(self, machines: Ids) -> None:
         """Give back one reference per id, as ``add`` gave them; states that nothing uses go."""
+        self._walked = None
         states = np.unique(machines)
         np.subtract.at(self._uses[-1], machines, 1)
         for depth in range(_LEVELS - 1, -1, -1):
@@ -94,12 +98,32 @@ class Matcher:
                 states = np.unique(origins)
 
     def match(self, subject: Ids, predicate: Ids, object: Ids, graph: Ids | None = None) -> tuple[Ids, Ids]:
-        """Every (row, machine) pair that matches, in no particular order, each once."""
+        """Every (row, machine) pair that matches, by row, each once."""
+        if len(subject) >= walking.FEW:
+            graphs = np.empty(0, np.int64) if graph is None else graph
+            return walking.walked(self._transitions, subject, predicate, object, graphs)
         rows = np.arange(len(subject))
         states = np.zeros(len(subject), np.int64)
         for depth, column in enumerate((subject, predicate, object, graph)):
             rows, states = self._levels[depth].step(rows, states, column)
-        return rows, states
+        order = np.argsort(rows, kind="stable")
+        return rows[order], states[order]
+
+    @property
+    def _transitions(self) -> walking.Transitions:
+        """The levels as ``walking`` takes them."""
+        if self._walked is None:
+            slots = [level.table.slots for level in self._levels]
+            wild = [level.wild for level in self._levels]
+            self._walked = walking.Transitions(
+                np.concatenate(slots),
+                np.cumsum([0, *map(len, slots)]),
+                np.array([level.table.shift for level in self._levels], np.uint64),
+                np.concatenate(wild),
+                np.cumsum([0, *map(len, wild)]),
+                np.array([level.constants > 0 for level in self._levels]),
+            )
+        return self._walked
 
     def mask(self, subject: Ids, predicate: Ids, object: Ids, graph: Ids | None = None) -> Mask:
         """Which rows any machine matches."""

@@ -67,20 +67,15 @@ def _fold(value: Any, more: Any) -> Any:
 
 
 @njit(cache=True)
-def by_row(rows: Ids, machines: Ids, count: int) -> tuple[Ids, Ids]:
-    """Matches in the order of their rows, all below ``count``."""
-    place = np.zeros(count + 1, np.int64)
-    for row in rows:
-        place[row + 1] += 1
-    for row in range(count):
-        place[row + 1] += place[row]
-    out_rows, out_machines = np.empty_like(rows), np.empty_like(machines)
-    for match in range(len(rows)):
-        row = rows[match]
-        out_rows[place[row]] = row
-        out_machines[place[row]] = machines[match]
-        place[row] += 1
-    return out_rows, out_machines
+def passed(edges: Any, values: Any) -> Rows:
+    """See ``resolve.passed``."""
+    out = np.empty(len(values), np.int32)
+    place = 0
+    for number in range(len(values)):
+        while place < len(edges) and edges[place] <= values[number]:
+            place += 1
+        out[number] = place
+    return out
 
 
 @njit(cache=True)
@@ -314,7 +309,6 @@ def grow(
             while True:
                 # A combination has come to ``node`` with chosen[depth + 1].
                 depth += 1
-                first[depth], last[depth] = begins, ends
                 if any_marked:
                     special[depth] = marked[chosen[depth]] or (depth > 0 and special[depth - 1])
                 apart = whole[node]
@@ -333,9 +327,13 @@ def grow(
                         found[place, step] = chosen[step] if step <= depth else -1
                     if not apart:
                         count += 1
-                child[depth], child_end[depth] = child_offsets[node], child_offsets[node + 1]
-                single[depth] = 0
-                run[depth] = run_end[depth] = 0
+                if child_offsets[node] < child_offsets[node + 1]:
+                    first[depth], last[depth] = begins, ends
+                    child[depth], child_end[depth] = child_offsets[node], child_offsets[node + 1]
+                    single[depth] = 0
+                    run[depth] = run_end[depth] = 0
+                else:
+                    depth -= 1
                 moved = False
                 while depth >= 0 and not moved:
                     if run[depth] < run_end[depth]:

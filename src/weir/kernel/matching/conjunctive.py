@@ -31,7 +31,8 @@ from weir.kernel.interval.window import Window
 from weir.kernel.matching.answers import Listed, Matched, Results, SetAnswers, gather
 from weir.kernel.matching.channels import Channels
 from weir.kernel.matching.duplicates import Duplicates
-from weir.kernel.matching.resolve import Combinations, Visible, Wanted, by_row, combinations
+from weir.kernel.matching.nearby import Near
+from weir.kernel.matching.resolve import Combinations, Visible, Wanted, combinations, passed
 from weir.language.query import R2S, Semantics
 from weir.language.windows import WindowDeclaration
 from weir.plan.conjunctions import Conjunction
@@ -39,6 +40,7 @@ from weir.rdf.columns import Ids, Mask
 from weir.rdf.dictionary import Dictionary
 
 _TERMS = 3
+_FEW_NODES = 1 << 15
 
 
 class ConjunctiveSet:
@@ -110,7 +112,6 @@ class ConjunctiveSet:
         if self.window.floor > LOWEST:
             seen = time[rows] >= self.window.floor
             rows, machines = rows[seen], machines[seen]
-        rows, machines = by_row(rows, machines, len(subject))
         new = np.ones(len(rows), np.bool_)
         new[1:] = rows[1:] != rows[:-1]
         kept = rows[new]
@@ -129,7 +130,6 @@ class ConjunctiveSet:
         if self._matches is None:
             live = [self.rows.column(place) for place in range(_TERMS)]
             rows, machines = self.channels.matcher.match(*live)
-            rows, machines = by_row(rows, machines, len(self.rows))
             self._matches = rows + self.rows.first, machines
         rows, machines = self._matches
         base = self.rows.first + first
@@ -142,8 +142,7 @@ class ConjunctiveSet:
         where = self.rows.column(4)
         first, end = np.searchsorted(where, [low[0], high[-1]]).tolist()
         if first < end and len(self.channels):
-            start = np.searchsorted(high, where[first:end], side="right").astype(np.int32)
-            limit = np.searchsorted(low, where[first:end], side="right").astype(np.int32)
+            start, limit = passed(high, where[first:end]), passed(low, where[first:end])
             terms = np.stack([self.rows.column(place)[first:end] for place in range(_TERMS)])
             yield from self._resolve(at, terms, start, limit, *self._matched(first, end))
         self._release(at, low)
@@ -190,7 +189,8 @@ class ConjunctiveSet:
                 index, found = index[places], found.take(places)
         if len(found):
             plain, slots = self.channels.plain, self.channels.slots
-            yield Matched(found.node, index, found.rows, terms, at.time, plain, slots)
+            node = found.node.astype(np.int16) if len(plain) <= _FEW_NODES else found.node
+            yield Matched(node, Near.of(index, found.rows), terms, at.time, plain, slots)
 
     def _disputed(
         self, found: Combinations, at: Instants, terms: NDArray[np.int64], duplicates: Duplicates | None

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,20 +117,18 @@ def combinations(
         yield block
 
 
-def by_row(rows: Ids, machines: Ids, count: int) -> tuple[Ids, Ids]:
-    """Matches in the order of their rows, all below ``count``."""
+def passed(edges: NDArray[np.signedinteger[Any]], values: Ids) -> Rows:
+    """For each value how many of the edges are not beyond it; neither column ever falls."""
     if speed.compiled is not None:
-        ordered: tuple[Ids, Ids] = speed.compiled.by_row(rows, machines, count)
-        return ordered
-    order = np.argsort(rows, kind="stable")
-    return rows[order], machines[order]
+        places: Rows = speed.compiled.passed(edges, values)
+        return places
+    return np.searchsorted(edges, values, side="right").astype(np.int32)
 
 
 def _bounds(visible: Visible) -> tuple[Rows, Rows]:
     """By index: the first row still visible there or later, and the end of those visible before it."""
     indices = np.arange(visible.indices + 1)
-    low = np.searchsorted(visible.limit, indices, side="right").astype(np.int32)
-    return low, np.searchsorted(visible.start, indices, side="left").astype(np.int32)
+    return passed(visible.limit, indices), passed(visible.start, indices - 1)
 
 
 def _compiled(

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from weir.rdf.columns import Ids
 
 _FREE, _REMOVED = -1, -2
-_STATE = np.uint64(0x9E3779B97F4A7C15)
-_SYMBOL = np.uint64(0xC2B2AE3D27D4EB4F)
-_MIX = np.uint64(0xD6E8FEB86659FD93)
+STATE = np.uint64(0x9E3779B97F4A7C15)
+SYMBOL = np.uint64(0xC2B2AE3D27D4EB4F)
+MIX = np.uint64(0xD6E8FEB86659FD93)
 _MIN_BITS = 6
 
 
@@ -81,6 +81,16 @@ class PairTable:
         live = np.flatnonzero(self._values >= 0)
         return self._states[live], self._symbols[live], self._values[live]
 
+    @property
+    def slots(self) -> NDArray[np.int64]:
+        """By slot the state, the symbol and the value, which is −1 where the slot is free and −2 where its
+        pair was removed; a pair is looked for from the slot on that ``shift`` leaves of its hash."""
+        return np.stack([self._states, self._symbols, self._values], axis=1)
+
+    @property
+    def shift(self) -> np.uint64:
+        return self._shift
+
     def __getstate__(self) -> tuple[Ids, Ids, Ids, int, list[int]]:
         return *self.items(), self._next, self._spare
 
@@ -137,8 +147,8 @@ class PairTable:
         self._values = np.full(1 << bits, _FREE, np.int64)
 
     def _slots(self, states: Ids, symbols: Ids) -> NDArray[np.int64]:
-        mixed = symbols.view(np.uint64) * _SYMBOL
-        mixed ^= states.view(np.uint64) * _STATE
+        mixed = symbols.view(np.uint64) * SYMBOL
+        mixed ^= states.view(np.uint64) * STATE
         mixed ^= mixed >> np.uint64(32)
-        mixed *= _MIX
+        mixed *= MIX
         return (mixed >> self._shift).view(np.int64)
