@@ -69,7 +69,7 @@ class _Connection(asyncio.Protocol):
 
     def __init__(self, requests: Iterator[bytes]) -> None:
         self.requests = requests
-        self.parts: list[bytes] = []
+        self.start = b""
         self.size = 0
         self.need: int | None = None
         self.answered = 0
@@ -85,22 +85,22 @@ class _Connection(asyncio.Protocol):
             self.transport.write(request)
 
     def data_received(self, data: bytes) -> None:
-        self.parts.append(data)
         self.size += len(data)
         if self.need is None:
-            head, found, _ = b"".join(self.parts).partition(b"\r\n\r\n")
-            if not found:
+            self.start = self.start + data if self.start else data
+            end = self.start.find(b"\r\n\r\n")
+            if end < 0:
                 return
-            lower = head.lower()
-            if not lower.startswith(b"http/1.1 200"):
+            head = self.start[:end].lower()
+            if not head.startswith(b"http/1.1 200"):
                 self.failure = head[:200].decode("latin-1")
                 self.transport.close()
                 return
-            place = lower.find(b"content-length: ")
-            self.need = len(head) + 4 + int(lower[place + 16 :].split(b"\r", 1)[0]) if place >= 0 else 0
+            place = head.find(b"content-length: ")
+            self.need = end + 4 + int(head[place + 16 :].split(b"\r", 1)[0]) if place >= 0 else 0
         complete = self.size >= self.need if self.need else data.endswith(b"0\r\n\r\n")
         if complete:
-            self.parts, self.size, self.need = [], 0, None
+            self.start, self.size, self.need = b"", 0, None
             self.answered += 1
             self._send()
 
