@@ -113,9 +113,10 @@ def test_one_evaluation_sees_a_page_once_and_one_request_serves_many() -> None:
 
 
 def test_retry_after_is_kept_to_up_to_a_limit() -> None:
-    for asked, waited in (("3", 3), ("99999", 30)):
+    for asked, waited in (("3", 3), ("99999", 30), (date(7), 7), (date(99), 30)):
         clock = Crank()
-        answers = iter([httpx.Response(503, headers={"retry-after": asked}), page()])
+        refused = httpx.Response(503, headers={"retry-after": asked, "date": date(0)})
+        answers = iter([refused, page()])
         fetches(lambda _, answers=answers: next(answers), [0], clock)  # type: ignore[misc]
         assert clock.time == T0 + waited * SECOND
 
