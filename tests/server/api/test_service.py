@@ -276,7 +276,12 @@ def test_queries_are_paused_resumed_published_and_dropped(api: httpx.Client, ids
     published = api.put("/api/queries/passing/fragments", json={"lifetime": 60})
     assert published.json() == {"dataset": "/fragments/passing"}
     page = api.get("/fragments/passing", headers={"accept": "text/turtle"})
-    assert page.status_code == 200
+    assert page.status_code == 200 and '"graphs/expiration"' in page.text
+    shown = {"annotation": "reification", "labeling": "interval"}
+    assert api.put("/api/queries/passing/fragments", json=shown).status_code == 200
+    page = api.get("/fragments/passing", headers={"accept": "text/turtle"})
+    assert '"reification/interval"' in page.text
+    assert api.put("/api/queries/passing/fragments", json={"annotation": "none"}).status_code == 422
     assert api.delete("/api/queries/passing/fragments").status_code == 204
     assert api.delete("/api/queries/passing").status_code == 204
     assert api.get("/api/queries/passing").status_code == 404
