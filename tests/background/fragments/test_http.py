@@ -167,6 +167,16 @@ def test_a_correct_clock_is_never_corrected() -> None:
         assert skew.offset == 0
 
 
+def test_a_date_that_was_kept_for_a_second_is_no_wrong_clock() -> None:
+    skew = Skew()
+    for late in (0.0, 0.5, 0.9):
+        sent = T0 + int((1 + late) * SECOND)
+        skew.observe(date(0), sent, sent + 50_000)
+        assert skew.offset == 0
+    skew.observe(date(-5), T0, T0 + 50_000)
+    assert skew.offset == -4 * SECOND
+
+
 def test_a_wrong_clock_is_found_out_the_better_the_more_responses() -> None:
     skew = Skew()
     for second in range(20):
