@@ -33,6 +33,7 @@ def served(tmp_path: Path) -> Iterator[str]:
     port = free_port()
     command = [sys.executable, "-m", "weir", "serve", "--dataset", f"d={data}", "--port", str(port)]
     command += ["--push", "key", "--annotation", "reification", "--labeling", "interval"]
+    command += ["--history", "3600"]
     server = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     address = f"http://127.0.0.1:{port}/d"
     try:
@@ -74,8 +75,12 @@ def test_a_query_that_does_not_parse_is_bad_usage(tmp_path: Path) -> None:
     assert "query:1:" in done.stderr
 
 
-def test_a_missing_file_is_bad_usage(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "weir", "serve", "--dataset", f"d={tmp_path / 'none.nt'}"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [(["--dataset", "d=none.nt"], "no such graph file"), (["--history", "60"], "--labeling interval")],
+)
+def test_what_cannot_be_served_is_bad_usage(options: list[str], message: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "weir", "serve", *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path)
     assert done.returncode == 2
-    assert "no such graph file" in done.stderr
+    assert message in done.stderr

@@ -236,6 +236,9 @@ def serve(
     labeling: Annotated[
         Labeling, typer.Option(help="What they show: when they expire, or from when until when.")
     ] = Labeling.EXPIRATION,
+    history: Annotated[
+        float | None, typer.Option(help="Seconds of history kept with intervals; all by default.")
+    ] = None,
 ) -> None:
     """Serve streams, queries, results and the dashboard; or data sets as Pattern Fragments alone."""
     with reported():
@@ -245,8 +248,14 @@ def serve(
             if not Path(path).is_file():
                 raise UsageError(f"no such graph file: {path}", hint=f"it was given for the data set {name}")
         shown = TimeAnnotation(annotation, labeling)
+        kept = None
+        if history is not None:
+            if labeling is not Labeling.INTERVAL or history <= 0:
+                raise UsageError("history is kept with intervals, for some time", hint="--labeling interval")
+            kept = fragments.Retention(history=True, age=round(history * 1e6))
         datasets = [
-            fragments.Dataset(name, fragments.Dataset.read(path), annotation=shown) for name, path in pairs
+            fragments.Dataset(name, fragments.Dataset.read(path), annotation=shown, retention=kept)
+            for name, path in pairs
         ]
         given = {"host": host, "port": port, "data": data, "master": master}
         settings = _module("weir.server.config").read_settings(config, **given)

@@ -10,12 +10,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from weir.bench.fragments_costs import MODES, Cost, measure, running_server
-from weir.bench.fragments_methods import PAPER_ORDER, Run, figure_3, history, order
+from weir.bench.fragments_methods import METHODS, PAPER_ORDER, Run, figure_3, history, order
 from weir.bench.fragments_peers import PeerUnavailable, ldf_server
 from weir.bench.fragments_rates import Rate, load, requests_for, write_data
 from weir.bench.plots import figure, lines
 from weir.bench.report import PACKAGES, Report
-from weir.rdf.annotation import Labeling
+from weir.rdf.annotation import Labeling, Method
 
 PERIOD = 10.0
 SERVER_SIDE = ("evaluated at the server (Weir)", "evaluated at the server (pyoxigraph)")
@@ -50,18 +50,21 @@ def _rates(report: Report, seconds: float, rounds: int) -> None:
                         )
                         distinct = requests_for(url, distinct=True)[turn::rounds]
                         rates.setdefault(f"{name} distinct", []).append(
-                            load(url, distinct, pid, min(seconds, 1.0), once=True)
+                            load(url, distinct, pid, seconds, once=True)
                         )
         except PeerUnavailable as error:
             report.figures["rates"] = {"skipped": str(error)}
             return
     found = {name: max(some, key=lambda rate: rate.per_second) for name, some in rates.items()}
     report.figures["rates"] = {name: asdict(rate) for name, rate in found.items()}
-    for kind in ("repeated", "distinct"):
-        ratio = found[f"weir {kind}"].per_second / found[f"ldf {kind}"].per_second
+    for kind, name in (("repeated", "repeated"), ("distinct", "never repeated")):
+        weir, ldf = found[f"weir {kind}"], found[f"ldf {kind}"]
+        ratio = weir.per_second / ldf.per_second
         report.figures["rates"][f"ratio {kind}"] = ratio
-        if kind == "repeated":
-            report.goal("fragment requests per second, in terms of @ldf/server's", ratio, 5.0, "x")
+        report.figures["rates"][f"processor ratio {kind}"] = (
+            weir.per_processor_second / ldf.per_processor_second
+        )
+        report.goal(f"{name} fragment requests per second, in terms of @ldf/server's", ratio, 5.0, "x")
 
 
 def _history(report: Report, quick: bool, plot: str | Path | None) -> None:
@@ -116,10 +119,19 @@ def _draw_methods(runs: Sequence[Run], plot: str | Path) -> None:
                 continue
             name = f"figure_3_{'plain' if plain else 'weir'}_{'cache' if cache else 'no_cache'}"
             title = f"{'Plain' if plain else 'Weir'} client, {'with' if cache else 'without'} cache"
-            series = {f"{run.method}, {run.labeling}": [1e3 * s for s in run.seconds] for run in some}
+            title += f", {some[0].trains} trains"
             with figure(plot, name, title=title, x="iteration", y="execution time (ms)") as axes:
-                for label, values in series.items():
-                    axes.plot(range(1, len(values) + 1), values, label=label, linewidth=1)
+                for run in some:
+                    values = [1e3 * seconds for seconds in run.seconds]
+                    axes.plot(
+                        range(1, len(values) + 1),
+                        values,
+                        label=f"{run.method}, {run.labeling}",
+                        color=f"C{METHODS.index(Method(run.method))}",
+                        linestyle="--" if run.labeling == Labeling.INTERVAL.value else "-",
+                        linewidth=1,
+                    )
+                axes.set_ylim(0, 1.4 * axes.get_ylim()[1])
 
 
 def _costs(report: Report, counts: Sequence[int], periods: int, plot: str | Path | None) -> None:

@@ -21,7 +21,7 @@ import httpx
 import psutil
 
 from weir.bench.fragments_departures import SECOND, Departures
-from weir.bench.fragments_peers import free_port
+from weir.bench.fragments_peers import end_process, free_port
 from weir.errors import RemoteError
 from weir.rdf.annotation import Fact, time_text
 
@@ -57,8 +57,7 @@ def running_server(setting: Mapping[str, Any]) -> Iterator[tuple[str, subprocess
                 time.sleep(0.1)
         yield url, process
     finally:
-        process.terminate()
-        process.wait(20)
+        end_process(process)
 
 
 def push(url: str, facts: list[Fact]) -> None:

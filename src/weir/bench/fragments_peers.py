@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.error import URLError
 from urllib.request import Request, urlopen
 
@@ -119,7 +120,16 @@ def ldf_server(data: Mapping[str, Path], folder: Path | None = None, timeout: fl
         wait_for(f"{base}/{first}", process, log, timeout)
         yield Peer(base, _worker(log, process.pid))
     finally:
-        process.terminate()
+        end_process(process)
+
+
+def end_process(process: subprocess.Popen[Any]) -> None:
+    """Ask a process to end, and make it if it is too busy to."""
+    process.terminate()
+    try:
+        process.wait(20)
+    except subprocess.TimeoutExpired:
+        process.kill()
         process.wait(20)
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import Path
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from weir.rdf.annotation import Labeling, Method
 from weir.server.names import ID
 from weir.server.problems import MEDIA_TYPE, ProblemBody
 
@@ -125,9 +126,12 @@ class Translation(Strict):
 
 
 class Publication(Strict):
-    """``lifetime`` is for how many seconds a result is promised where its end is not known."""
+    """``lifetime`` is for how many seconds a result is promised (by default twice the query's step, at
+    least 10); ``annotation`` and ``labeling`` say how results show their time."""
 
     lifetime: Annotated[float, Field(gt=0, le=86_400)] | None = None
+    annotation: Method = Method.GRAPHS
+    labeling: Labeling = Labeling.EXPIRATION
 
 
 class GraphUrl(Strict):

@@ -120,7 +120,7 @@ async def resume_query(service: Here, id: Id) -> Any:
 @router.put("/queries/{id}/fragments", dependencies=[Depends(ADMIN)])
 async def publish_query(service: Here, id: Id, body: Publication) -> dict[str, str]:
     """Publish a query's results as a fragments data set, with their validity."""
-    name = await run_in_threadpool(service.publish, id, body.lifetime)
+    name = await run_in_threadpool(service.publish, id, body.model_dump(mode="json"))
     return {"dataset": f"/fragments/{name}"}
 
 

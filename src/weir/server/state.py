@@ -22,6 +22,8 @@ from weir.errors import RemoteError, UsageError, WeirError
 from weir.explain import explain_text
 from weir.language import Query, parse
 from weir.language.algebra import Service as ServiceCall
+from weir.language.query import R2S
+from weir.rdf.annotation import Annotation, Labeling, Method
 from weir.rdf.terms import IRI
 from weir.runtime.holding import planning_held
 from weir.runtime.job import Job
@@ -37,7 +39,7 @@ from weir.server.memory import Memory
 from weir.server.names import is_id, slug
 from weir.server.problems import Problem
 from weir.server.resultlog import ResultLog
-from weir.server.shape import services_of
+from weir.server.shape import services_of, windows_of
 
 _LOG = logging.getLogger(__name__)
 
@@ -311,19 +313,33 @@ class Service:
 
     # Fragments
 
-    def publish(self, id: str, lifetime: float | None = None) -> str:
-        """Publish a query's results as a fragments data set; its name."""
-        name = self.query(id).name
-        self.memory.put("published", name, {"lifetime": lifetime})
-        if name not in self.sink.publishers:
-            self._publish(name)
-        return slug(name)
+    def publish(self, id: str, settings: dict[str, Any] | None = None) -> str:
+        """Publish a query's results as a fragments data set, as a ``Publication`` says; its name.
+
+        Other settings than before make a new data set, without what the old one held.
+        """
+        info = self.query(id)
+        query = parsed(info.text, info.dialect)
+        wanted = {**(settings or {}), "events": query.semantics.r2s is not R2S.RSTREAM}
+        wanted["lifetime"] = wanted.get("lifetime") or _promise(query)
+        if info.name in self.sink.publishers:
+            if wanted == self.memory.get("published", info.name):
+                return slug(info.name)
+            self.unpublish(info.name)
+        self.memory.put("published", info.name, wanted)
+        self._publish(info.name)
+        return slug(info.name)
 
     def _publish(self, name: str) -> None:
-        dataset = self.fragments.add(Dataset(slug(name), title=f"Results of {name}"))
-        lifetime = self.memory.get("published", name).get("lifetime")
+        known = self.memory.get("published", name)
+        method = Method(known.get("annotation", Method.GRAPHS))
+        labeling = Labeling(known.get("labeling", Labeling.EXPIRATION))
+        shown = Annotation(method, labeling)
+        dataset = self.fragments.add(Dataset(slug(name), title=f"Results of {name}", annotation=shown))
+        lifetime = known.get("lifetime")
         options = {} if lifetime is None else {"lifetime": round(lifetime * 1_000_000)}
-        self.sink.publishers[name] = Publisher(dataset, on_arrival=True, **options)
+        events = known.get("events", False)
+        self.sink.publishers[name] = Publisher(dataset, on_arrival=True, events=events, **options)
 
     def unpublish(self, id: str) -> None:
         """Take the data set down."""
@@ -332,6 +348,13 @@ class Service:
             raise Problem(404, "the results of this query are not published")
         self.fragments.remove(slug(name))
         self.memory.put("published", name, None)
+
+
+def _promise(query: Query) -> float:
+    """For how many seconds a result is published: beyond the next evaluation, which takes it back or renews
+    it, where windows tell when that is."""
+    steps = [one["step"] for one in windows_of(query) if one["kind"] in ("range", "past") and one["step"]]
+    return max(10.0, 2 * max(steps, default=0.0) / 1000)
 
 
 @lru_cache(maxsize=2048)

@@ -113,9 +113,10 @@ def test_one_evaluation_sees_a_page_once_and_one_request_serves_many() -> None:
 
 
 def test_retry_after_is_kept_to_up_to_a_limit() -> None:
-    for asked, waited in (("3", 3), ("99999", 30)):
+    for asked, waited in (("3", 3), ("99999", 30), (date(7), 7), (date(99), 30)):
         clock = Crank()
-        answers = iter([httpx.Response(503, headers={"retry-after": asked}), page()])
+        refused = httpx.Response(503, headers={"retry-after": asked, "date": date(0)})
+        answers = iter([refused, page()])
         fetches(lambda _, answers=answers: next(answers), [0], clock)  # type: ignore[misc]
         assert clock.time == T0 + waited * SECOND
 
@@ -164,6 +165,16 @@ def test_a_correct_clock_is_never_corrected() -> None:
         sent = T0 + int(second * SECOND)
         skew.observe(date(int(second)), sent, sent + 50_000)
         assert skew.offset == 0
+
+
+def test_a_date_that_was_kept_for_a_second_is_no_wrong_clock() -> None:
+    skew = Skew()
+    for late in (0.0, 0.5, 0.9):
+        sent = T0 + int((1 + late) * SECOND)
+        skew.observe(date(0), sent, sent + 50_000)
+        assert skew.offset == 0
+    skew.observe(date(-5), T0, T0 + 50_000)
+    assert skew.offset == -4 * SECOND
 
 
 def test_a_wrong_clock_is_found_out_the_better_the_more_responses() -> None:

@@ -11,6 +11,7 @@ import httpx
 import pytest
 from websockets.sync.client import connect
 
+import weir
 from server_kit import Server, Subscriber, until
 
 pytestmark = [pytest.mark.spark, pytest.mark.network]
@@ -276,11 +277,35 @@ def test_queries_are_paused_resumed_published_and_dropped(api: httpx.Client, ids
     published = api.put("/api/queries/passing/fragments", json={"lifetime": 60})
     assert published.json() == {"dataset": "/fragments/passing"}
     page = api.get("/fragments/passing", headers={"accept": "text/turtle"})
-    assert page.status_code == 200
+    assert page.status_code == 200 and '"graphs/expiration"' in page.text
+    shown = {"annotation": "reification", "labeling": "interval"}
+    assert api.put("/api/queries/passing/fragments", json=shown).status_code == 200
+    page = api.get("/fragments/passing", headers={"accept": "text/turtle"})
+    assert '"reification/interval"' in page.text
+    assert api.put("/api/queries/passing/fragments", json={"annotation": "none"}).status_code == 422
     assert api.delete("/api/queries/passing/fragments").status_code == 204
     assert api.delete("/api/queries/passing").status_code == 204
     assert api.get("/api/queries/passing").status_code == 404
     assert api.delete("/api/streams/doors").status_code == 409
+
+
+def test_published_results_are_followed(server: Server, api: httpx.Client) -> None:
+    """What a query answers on Spark reaches a client of its fragments."""
+    assert api.post("/api/streams", json={"iri": "http://e/gates", "id": "gates"}).status_code == 201
+    text = "SELECT ?who WHERE { STREAM <http://e/gates> [NOW] { ?who <http://e/in> ?room } }"
+    assert api.post("/api/queries", json={"text": text, "name": "arrivals"}).status_code == 201
+    shown = {"lifetime": 600, "labeling": "interval"}
+    assert api.put("/api/queries/arrivals/fragments", json=shown).status_code == 200
+    body = "".join(line(2_000_000 + 500 * n, f"p{n}", "r") for n in range(4))
+    tnq = {"content-type": "application/x-tnq"}
+    assert api.post("/api/streams/gates/messages", content=body, headers=tnq).status_code == 202
+    page = "/fragments/arrivals"
+    until(lambda: "http://e/p1" in api.get(page, headers={"accept": "text/turtle"}).text, 120)
+    asked = "SELECT ?who { ?row <urn:weir:arrivals:result:who> ?who }"
+    update = next(iter(weir.follow(asked, f"{server.base}{page}")))
+    assert {"http://e/p0", "http://e/p1"} <= {row["who"].value for row in update.added}
+    assert api.delete("/api/queries/arrivals").status_code == 204
+    assert api.delete("/api/streams/gates").status_code == 204
 
 
 def test_streams_are_described(api: httpx.Client, ids: dict[str, str]) -> None:

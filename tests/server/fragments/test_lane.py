@@ -6,6 +6,8 @@ import itertools
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import closing
+from http.client import HTTPConnection
 
 import httpx
 import pytest
@@ -124,9 +126,35 @@ def test_a_data_set_that_was_taken_down_is_gone() -> None:
 def test_remembered_heads_are_bounded() -> None:
     app = FragmentsApp([Dataset("d", STATIC)], limits=Limits(cache_bytes=100_000))
     lane = Lane(app)
-    for number in range(300):
-        lane.answer(request(f"/d?x={number}"))
-    assert sum(len(head) + len(response.body) for head, (response, _, _) in lane._heads.items()) < 150_000
+    for number in range(600):
+        lane.answer(request(f"/d?x={number // 2}"))
+    assert sum(len(head) + response.size for head, (response, _, _) in lane._heads.items()) < 150_000
+
+
+def test_remembered_headers_are_bounded(app: FragmentsApp) -> None:
+    lane = Lane(app)
+    for number in range(3000):
+        assert lane.answer(request("/d", f"X-Number: {number}")) is not None
+        assert lane.answer(request("/d", f"X-Number: {number}", "Connection: close")) is None
+    assert lane.answer(request("/d", "X-Long: " + "x" * 10_000)) is not None
+    assert len(lane._wants) <= 1024 and max(map(len, lane._wants)) < 5000
+
+
+def test_an_idle_connection_is_closed_and_a_busy_one_is_not(app: FragmentsApp) -> None:
+    with (
+        serving(lambda port: server(app, port=port, timeout_keep_alive=1)) as address,
+        closing(HTTPConnection(address.removeprefix("http://"), timeout=5)) as connection,
+    ):
+        connection.connect()
+        connection.auto_open = 0
+        # The first goes the other way, whose timer must not end those in the lane.
+        for path in ("/%64", "/d", "/d?page=2", "/d?page=3", "/d"):
+            connection.request("GET", path)
+            assert connection.getresponse().read()
+            time.sleep(0.45)
+        began = time.monotonic()
+        assert connection.sock.recv(1) == b""
+        assert 0.2 < time.monotonic() - began < 3
 
 
 def test_keep_alive_pipelining_split_heads_and_close(base: str) -> None:

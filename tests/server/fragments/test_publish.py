@@ -56,6 +56,24 @@ def test_istream_and_dstream_add_and_remove() -> None:
     assert len(held(dataset, T0 + 150 * SECOND)) == 1
 
 
+@pytest.mark.parametrize("op", ["I", "D"])
+def test_events_hold_for_their_lifetime_and_are_not_renewed(op: str) -> None:
+    """A query that only reports what came, or what went, never takes a line back."""
+    dataset = Dataset("q")
+    publisher = Publisher(dataset, lifetime=5 * SECOND, events=True, clock=lambda: T0)
+    for second in range(0, 12, 3):
+        publisher.write([line(second, op, x=str(second))])
+    assert [len(held(dataset, T0 + second * SECOND)) for second in range(0, 16, 3)] == [1, 2, 2, 2, 1, 0]
+    assert not publisher._held
+
+
+def test_an_event_that_comes_again_holds_on() -> None:
+    dataset = Dataset("q")
+    publisher = Publisher(dataset, lifetime=5 * SECOND, events=True, clock=lambda: T0)
+    publisher.write([line(0, "I", x="1"), line(3, "I", x="1")])
+    assert [len(held(dataset, T0 + second * SECOND)) for second in (0, 7, 8)] == [1, 1, 0]
+
+
 def test_construct_and_ask() -> None:
     dataset = Dataset("q")
     publisher = Publisher(dataset, prefix=EX, clock=lambda: T0)

@@ -34,7 +34,8 @@ class Skew:
 
     A Date header D on a response asked for at ``sent`` and complete at ``got`` says that somewhere
     between the two the server's clock was in ``[D, D + 1 s)``, so the offset lies in
-    ``[D − got, D + 1 s − sent]``. As long as 0 is possible no correction is made. Contradicting
+    ``[D − got, D + 1 s − sent]``. As long as 0 is possible no correction is made, nor for a clock that seems
+    less than a second late: servers keep the text of the date for as long (uvicorn, for one). Contradicting
     responses mean that a clock was set: only the newest is believed then.
     """
 
@@ -58,4 +59,4 @@ class Skew:
     @property
     def offset(self) -> int:
         """What to add to our clock: the offset nearest to 0 that fits all responses."""
-        return self.low if self.low > 0 else self.high if self.high < 0 else 0
+        return self.low if self.low > 0 else self.high if self.high < -SECOND else 0

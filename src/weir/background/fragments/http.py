@@ -131,7 +131,7 @@ class Fetcher:
                     failure = f"HTTP status {status}"
                     if status not in _RETRIED:
                         break
-                    wait = _retry_after(answer.get("retry-after"), attempt, self.limits.retry_after)
+                    wait = _retry_after(answer, attempt, self.limits.retry_after)
             if attempt + 1 < self.limits.attempts:
                 await self.clock.sleep_until(self.clock.now() + int(wait * SECOND))
         raise RemoteError(
@@ -188,13 +188,17 @@ def freshness(control: str, answer: httpx.Headers) -> tuple[int, bool]:
     if seconds is not None:
         return max(0, seconds - age) * SECOND, True
     if "expires" in answer:
-        try:
-            until = parsedate_to_datetime(answer["expires"])
-            since = parsedate_to_datetime(answer["date"])
-            return max(0, int((until - since).total_seconds()) - age) * SECOND, True
-        except (KeyError, ValueError, TypeError, OverflowError):
-            return 0, True
+        return max(0, int(_after_date(answer, "expires") or 0) - age) * SECOND, True
     return 0, False
+
+
+def _after_date(answer: httpx.Headers, name: str) -> float | None:
+    """The seconds from a response's Date to the time in another of its headers; None where one is no date."""
+    try:
+        later, date = parsedate_to_datetime(answer[name]), parsedate_to_datetime(answer["date"])
+        return (later - date).total_seconds()
+    except (KeyError, ValueError, TypeError, OverflowError):
+        return None
 
 
 def _digits(text: str | None) -> int | None:
@@ -207,6 +211,8 @@ def _backoff(attempt: int) -> float:
     return float(0.2 * 2**attempt * random.uniform(0.5, 1.5))
 
 
-def _retry_after(header: str | None, attempt: int, most: float) -> float:
-    seconds = _digits(header)
-    return _backoff(attempt) if seconds is None else min(float(seconds), most)
+def _retry_after(answer: httpx.Headers, attempt: int, most: float) -> float:
+    """Seconds that a server asks to wait, as a number or as a date (RFC 9110, section 10.2.3)."""
+    seconds = _digits(answer.get("retry-after"))
+    wait = _after_date(answer, "retry-after") if seconds is None else float(seconds)
+    return _backoff(attempt) if wait is None else min(max(wait, 0.0), most)

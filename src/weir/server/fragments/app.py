@@ -16,13 +16,14 @@ from weir.errors import DataError, UsageError
 from weir.rdf.annotation import TripleText
 from weir.rdf.terms import RDF, Literal
 from weir.server.fragments.dataset import Dataset, wall_clock
-from weir.server.fragments.formats import HTML, WRITERS, negotiate
+from weir.server.fragments.formats import HTML, negotiate, write_document
 from weir.server.fragments.html import index_page
 from weir.server.fragments.limits import Limits
-from weir.server.fragments.metadata import Controls, Metadata
+from weir.server.fragments.metadata import Metadata
 from weir.server.fragments.push import end_document, push_document
-from weir.server.fragments.request import TooLarge
-from weir.server.fragments.respond import CORS, HOST, Responder, Response, failure, understands_gzip
+from weir.server.fragments.request import TooLarge, safe
+from weir.server.fragments.respond import Responder
+from weir.server.fragments.response import CORS, HOST, Response, failure, understands_gzip
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -85,7 +86,7 @@ class FragmentsApp:
         headers = dict(scope["headers"])
         mount = scope.get("root_path", "")
         path = scope["path"].removeprefix(mount)
-        query = scope["query_string"].decode("latin-1")
+        query = safe(scope["query_string"].decode("latin-1"))
         base = self.base_of(scope["scheme"], headers.get(b"host", b""), mount)
         method = scope["method"]
         if method == "OPTIONS":
@@ -102,11 +103,14 @@ class FragmentsApp:
             response = failure(405, f"the method {method[:20]} is not allowed")
         tags = headers.get(b"if-none-match") if method in ("GET", "HEAD") else None
         packs = understands_gzip(headers.get(b"accept-encoding", b""))
-        status, fields, body = response.reply(self.clock(), tags, packs)
-        if status in (401, 405):
-            extra = (b"www-authenticate", b"Bearer") if status == 401 else (b"allow", b"GET, HEAD, OPTIONS")
-            fields.append(extra)
-        await send({"type": "http.response.start", "status": status, "headers": fields})
+        sent, body = response.reply(self.clock(), tags, packs)
+        fields = sent.headers
+        if sent.status != 304:
+            fields.append((b"content-length", b"%d" % len(body)))
+        if sent.status in (401, 405):
+            unknown = sent.status == 401
+            fields.append((b"www-authenticate", b"Bearer") if unknown else (b"allow", b"GET, HEAD, OPTIONS"))
+        await send({"type": "http.response.start", "status": sent.status, "headers": fields})
         await send({"type": "http.response.body", "body": b"" if method == "HEAD" else body})
 
     def base_of(self, scheme: str, host: bytes, mount: str) -> str | None:
@@ -117,7 +121,7 @@ class FragmentsApp:
         return f"{scheme}://{name}{mount}" if HOST.fullmatch(name) else None
 
     def get(self, base: str, path: str, query: str, accept: str) -> Response:
-        """The response to a GET, from the cache where it can be."""
+        """The response to a GET, from the cache where it can be; the query string must be ``safe``."""
         name = path.strip("/")
         if not name:
             return self._index(base, accept)
@@ -133,7 +137,7 @@ class FragmentsApp:
         sets = list(self.datasets.values())
         if media_type == HTML:
             listed = [(f"{base}/{one.name}", one.title, one.description) for one in sets]
-            return Response(200, HTML, index_page(self.title, listed).encode())
+            return Response(200, HTML, (index_page(self.title, listed).encode(),))
         triples: list[TripleText] = [(f"<{base}/#dataset>", f"<{RDF}type>", f"<{VOID}Dataset>")]
         for one in sets:
             source = f"<{base}/{one.name}#dataset>"
@@ -142,8 +146,8 @@ class FragmentsApp:
                 (source, f"<{RDF}type>", f"<{VOID}Dataset>"),
                 (source, "<http://purl.org/dc/terms/title>", str(Literal.tagged(one.title, "en"))),
             ]
-        text = WRITERS[media_type]([], Metadata(f"<{base}/#metadata>", triples, Controls(())))
-        return Response(200, media_type, text.encode())
+        text = write_document(media_type, [], Metadata(f"<{base}/#metadata>", triples))
+        return Response(200, media_type, (text.encode(),))
 
     async def _change(
         self, method: str, base: str, path: str, query: str, headers: dict[bytes, bytes], receive: Receive
@@ -172,7 +176,7 @@ class FragmentsApp:
             return failure(error.status, str(error))
         except (UsageError, DataError) as error:
             return failure(400, str(error))
-        return Response(200, "application/json", json.dumps(report).encode())
+        return Response(200, "application/json", (json.dumps(report).encode(),))
 
 
 async def _body(receive: Receive, headers: dict[bytes, bytes], most: int) -> bytes:

@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote, unquote_plus
@@ -58,6 +58,9 @@ class Selection(NamedTuple):
 
     def page(self, offset: int, limit: int) -> list[Quad]:
         """The quads ``offset`` to ``offset + limit``."""
+        if len(self.parts) == 1:
+            part = self.parts[0]
+            return part.quads(offset, min(part.length, offset + limit)) if offset < part.length else []
         return [quad for part, low, high in self._ranges(offset, limit) for quad in part.quads(low, high)]
 
     def labels(self, offset: int, limit: int) -> list[Quad]:
@@ -80,6 +83,9 @@ class Selection(NamedTuple):
                 offset = 0
             else:
                 offset -= part.length
+
+
+_NOTHING = Selection(0, (), FOREVER)
 
 
 class Dataset:
@@ -194,18 +200,23 @@ class Dataset:
     def select(self, patterns: Sequence[Bound], now: int, instant: int | None, address: str) -> Selection:
         """What any of the patterns matches; the patterns must not overlap."""
         with self.lock:
+            if len(patterns) == 1 and not self.store.segments:
+                run = self.static.find(patterns[0])
+                if run is None:
+                    return _NOTHING
+                length = run.high - run.low
+                return Selection(length, (Part(length, partial(self.static.slice, run)),), FOREVER)
             parts: list[Part] = []
             changes = FOREVER
-            view = self._view(address)
             for pattern in patterns:
                 run = self.static.find(pattern)
                 if run is not None:
-                    parts.append(Part(run.high - run.low, _static_part(self.static, run)))
-                if view.store.segments:
-                    found, boundary = view.select(pattern, now, instant)
+                    parts.append(Part(run.high - run.low, partial(self.static.slice, run)))
+                if self.store.segments:
+                    found, boundary = self._view(address).select(pattern, now, instant)
                     parts += found
                     changes = min(changes, boundary)
-            return Selection(sum(part.length for part in parts), parts, changes)
+            return Selection(sum([part.length for part in parts]), parts, changes)
 
     def _view(self, address: str) -> View:
         view = self._views.get(address)
@@ -216,10 +227,6 @@ class Dataset:
                 self.store, self.annotation, implicit_names(self.prefix, address)
             )
         return view
-
-
-def _static_part(index: Index, run: object) -> Callable[[int, int], list[Quad]]:
-    return lambda low, high: index.slice(run, low, high)  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=65_536)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from weir.rdf.annotation import Quad, TripleText
 from weir.rdf.terms import XSD_STRING, Literal, parse_term
-from weir.server.fragments.metadata import GRAPH_MARK, Metadata
+from weir.server.fragments.metadata import Metadata
 
 HTML = "text/html"
 
@@ -61,35 +61,69 @@ def _quality(media: str, ranges: Sequence[tuple[str, float]]) -> tuple[float, in
     return found
 
 
-def write_nquads(data: Sequence[Quad], metadata: Metadata) -> str:
-    graph = metadata.graph
-    lines = [f"{s} {p} {o} {graph} .\n" for s, p, o in metadata.own]
-    lines.append(metadata.controls.quads.replace(GRAPH_MARK, graph))
-    lines += [f"{s} {p} {o} {graph} .\n" for s, p, o in metadata.labels]
-    lines += [f"{s} {p} {o} {g} .\n" if g else f"{s} {p} {o} .\n" for s, p, o, g in data]
-    return "".join(lines)
+class Syntax(NamedTuple):
+    """A syntax whose documents are made of pieces: what the page says of itself, the controls, time labels,
+    ``closing``, data. All but the data may name the metadata graph."""
+
+    own: Callable[[str, Sequence[TripleText]], str]
+    controls: Callable[[str, Sequence[TripleText]], str]
+    labels: Callable[[str, Sequence[TripleText]], str]
+    data: Callable[[Sequence[Quad]], str]
+    closing: str = ""
+
+    def write(self, data: Sequence[Quad], metadata: Metadata) -> str:
+        """A whole document."""
+        graph, own, controls, labels = metadata
+        said = f"{self.own(graph, own)}{self.controls(graph, controls)}{self.labels(graph, labels)}"
+        return f"{said}{self.closing}{self.data(data)}"
 
 
-def write_ntriples(data: Sequence[Quad], metadata: Metadata) -> str:
+def _quad_lines(graph: str, triples: Sequence[TripleText]) -> str:
+    return "".join([f"{s} {p} {o} {graph} .\n" for s, p, o in triples])
+
+
+def _quads(data: Sequence[Quad]) -> str:
+    return "".join([f"{s} {p} {o} {g} .\n" if g else f"{s} {p} {o} .\n" for s, p, o, g in data])
+
+
+def _lines(graph: str, triples: Sequence[TripleText]) -> str:
     """Triples alone: graph names are lost, and metadata lie beside the data."""
-    lines = [f"{s} {p} {o} .\n" for s, p, o in metadata.own]
-    lines.append(metadata.controls.statements)
-    lines += [f"{s} {p} {o} .\n" for s, p, o, _ in data]
-    return "".join(lines)
+    return "".join([f"{s} {p} {o} .\n" for s, p, o in triples])
 
 
-def write_turtle(data: Sequence[Quad], metadata: Metadata) -> str:
-    return _by_subject(metadata.own) + metadata.controls.statements + _by_subject([quad[:3] for quad in data])
+def _grouped(graph: str, triples: Sequence[TripleText]) -> str:
+    return _by_subject(triples)
 
 
-def write_trig(data: Sequence[Quad], metadata: Metadata) -> str:
+def _nothing(graph: str, triples: Sequence[TripleText]) -> str:
+    """Without graphs, labels would lie among the data."""
+    return ""
+
+
+def _trig_data(data: Sequence[Quad]) -> str:
     graphs: dict[str, list[TripleText]] = {"": []}
     for quad in data:
         graphs.setdefault(quad[3], []).append(quad[:3])
-    said = _by_subject(metadata.own) + metadata.controls.statements + _by_subject(metadata.labels)
-    parts = [f"{metadata.graph} {{\n{said}}}\n", _by_subject(graphs.pop(""))]
+    parts = [_by_subject(graphs.pop(""))]
     parts += [f"{name} {{\n{_by_subject(triples)}}}\n" for name, triples in graphs.items()]
     return "".join(parts)
+
+
+SYNTAXES: Mapping[str, Syntax] = {
+    "application/trig": Syntax(
+        own=lambda graph, triples: f"{graph} {{\n{_by_subject(triples)}",
+        controls=_lines,
+        labels=_grouped,
+        data=_trig_data,
+        closing="}\n",
+    ),
+    "application/n-quads": Syntax(_quad_lines, _quad_lines, _quad_lines, _quads),
+    "text/turtle": Syntax(_grouped, _lines, _nothing, lambda data: _by_subject([quad[:3] for quad in data])),
+    "application/n-triples": Syntax(
+        _lines, _lines, _nothing, lambda data: _lines("", [quad[:3] for quad in data])
+    ),
+}
+"""Those written piece by piece; JSON-LD is written whole."""
 
 
 def _by_subject(triples: Sequence[TripleText]) -> str:
@@ -144,13 +178,8 @@ WITH_GRAPHS = frozenset(
 )
 """Syntaxes that keep data and metadata apart."""
 
-Writer = Callable[[Sequence[Quad], Metadata], str]
 
-WRITERS: Mapping[str, Writer] = {
-    "application/trig": write_trig,
-    "application/n-quads": write_nquads,
-    "application/ld+json": write_jsonld,
-    "application/json": write_jsonld,
-    "text/turtle": write_turtle,
-    "application/n-triples": write_ntriples,
-}
+def write_document(media_type: str, data: Sequence[Quad], metadata: Metadata) -> str:
+    """A document in any RDF syntax that is offered."""
+    syntax = SYNTAXES.get(media_type)
+    return write_jsonld(data, metadata) if syntax is None else syntax.write(data, metadata)

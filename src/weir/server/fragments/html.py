@@ -49,9 +49,9 @@ def fragment_page(about: Described, data: Sequence[Quad]) -> str:
     shown = f"{first + 1} to {first + len(data)} of {about.total}" if data else f"none of {about.total}"
     until = "" if about.changes >= FOREVER else f", valid until {escape(readable(time_text(about.changes)))}"
     links = [
-        f'<a href="{escape(address)}" rel="{rel}">{rel} page</a>'
-        for rel, address in (("previous", about.preceding), ("next", about.following))
-        if address is not None
+        f'<a href="{escape(about.numbered(number))}" rel="{rel}">{rel} page</a>'
+        for rel, number in (("previous", about.preceding), ("next", about.following))
+        if number is not None
     ]
     head = "".join(f"<th>{name}</th>" for name in _NAMES)
     rows = [

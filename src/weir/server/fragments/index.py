@@ -7,6 +7,7 @@ what keeps a store of ever new facts bounded.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
@@ -28,13 +29,20 @@ _ORDERS: dict[str, tuple[int, int, int, int]] = {
     "gosp": (3, 2, 0, 1),
 }
 
+_FEW = 8
+_DEPTHS = {name: [places.index(place) for place in range(4)] for name, places in _ORDERS.items()}
+"""At which depth of an order subject, predicate, object and graph lie."""
+
 
 def _order_of(bound: int) -> str:
     names = {place for place in range(4) if bound >> place & 1}
     return next(order for order, places in _ORDERS.items() if set(places[: len(names)]) == names)
 
 
-_CHOICE = tuple(_order_of(bound) for bound in range(16))
+_CHOICE = tuple(
+    (name, _ORDERS[name][: bound.bit_count()]) for bound, name in enumerate(map(_order_of, range(16)))
+)
+"""For each set of bound places: the order in which they come first, and they themselves in it."""
 
 
 class Run(NamedTuple):
@@ -46,9 +54,9 @@ class Run(NamedTuple):
 
 
 class _Order(NamedTuple):
-    columns: tuple[Column, Column, Column, Column]
-    """The sorted columns, first key first."""
-    offsets: NDArray[np.int64]
+    columns: tuple[memoryview, memoryview, memoryview, memoryview]
+    """The sorted columns, first key first; single numbers are read faster so than from an array."""
+    offsets: memoryview
     """Where each id starts in the first column, and the length at the end."""
     rows: Column
     """The base row of each entry."""
@@ -82,31 +90,25 @@ class Index:
 
     def find(self, pattern: Bound) -> Run | None:
         """The run of a pattern's matches; None where there are none."""
-        keys: list[int | None] = [None, None, None, None]
+        keys: dict[int, int] = {}
         bound = 0
         for i, text in enumerate(pattern):
-            if text is None or (i == 3 and not text and not self.named):
-                continue
-            key = self.place.get(text)
-            if key is None:
-                return None
-            keys[i] = key
-            bound |= 1 << i
+            if text is not None and (text or self.named):
+                key = self.place.get(text)
+                if key is None:
+                    return None
+                keys[i] = key
+                bound |= 1 << i
         if not bound:
             return Run("spog", 0, self.length) if self.length else None
-        name = _CHOICE[bound]
+        name, places = _CHOICE[bound]
         order = self._orders.get(name) or self._build(name)
-        places = _ORDERS[name]
         first = keys[places[0]]
-        assert first is not None
-        low, high = int(order.offsets[first]), int(order.offsets[first + 1])
-        for depth in range(1, bound.bit_count()):
-            if low == high:
-                return None
-            key = keys[places[depth]]
-            part = order.columns[depth][low:high]
-            wanted = np.int32(key)  # type: ignore[arg-type]
-            low, high = low + int(part.searchsorted(wanted)), low + int(part.searchsorted(wanted, "right"))
+        low, high = order.offsets[first], order.offsets[first + 1]
+        for depth in range(1, len(places)):
+            column, key = order.columns[depth], keys[places[depth]]
+            low = bisect_left(column, key, low, high)
+            high = bisect_right(column, key, low, high)
         return Run(name, low, high) if low < high else None
 
     def rows(self, run: Run) -> Column:
@@ -123,17 +125,20 @@ class Index:
         """The quads ``low`` to ``high`` of a run, in its order."""
         order = self._orders.get(run.order) or self._build(run.order)
         low, high = run.low + low, min(run.low + high, run.high)
-        parts = [column[low:high].tolist() for column in order.columns]
-        s, p, o, g = (parts[_ORDERS[run.order].index(place)] for place in range(4))
-        terms = self.terms
-        return [(terms[a], terms[b], terms[c], terms[d]) for a, b, c, d in zip(s, p, o, g, strict=True)]
+        columns, terms = order.columns, self.terms
+        if high - low <= _FEW:
+            a, b, c, d = [columns[depth] for depth in _DEPTHS[run.order]]
+            return [(terms[a[i]], terms[b[i]], terms[c[i]], terms[d[i]]) for i in range(low, high)]
+        s, p, o, g = [columns[depth][low:high].tolist() for depth in _DEPTHS[run.order]]
+        return [(terms[i], terms[j], terms[k], terms[m]) for i, j, k, m in zip(s, p, o, g, strict=True)]
 
     def _build(self, name: str) -> _Order:
         places = _ORDERS[name]
         keys = [self.columns[i] for i in places]
         rows = np.lexsort(keys[::-1]).astype(np.int32)
-        first, second, third, fourth = (column[rows] for column in keys)
-        offsets = np.searchsorted(first, np.arange(len(self.terms) + 1, dtype=np.int32))
-        built = _Order((first, second, third, fourth), offsets.astype(np.int64), rows)
+        sorted_keys = [column[rows] for column in keys]
+        offsets = np.searchsorted(sorted_keys[0], np.arange(len(self.terms) + 1, dtype=np.int32))
+        first, second, third, fourth = (column.data for column in sorted_keys)
+        built = _Order((first, second, third, fourth), offsets.astype(np.int64).data, rows)
         self._orders[name] = built
         return built

@@ -11,18 +11,18 @@ from __future__ import annotations
 
 import re
 import time
-from http import HTTPStatus
-from typing import Any
+from typing import Any, NamedTuple
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from weir.server.fragments.app import FragmentsApp
-from weir.server.fragments.respond import Response, http_date, understands_gzip
+from weir.server.fragments.formats import SYNTAXES, negotiate
+from weir.server.fragments.plain import Sheet
+from weir.server.fragments.request import UNSAFE
+from weir.server.fragments.response import Response, opening, understands_gzip
 
-_HEAD = re.compile(
-    rb"GET (/[!-~]*) HTTP/1\.1\r\n((?:[!#-'*+.^-z|~A-Z0-9-]+:[ \t]*[^\x00-\x08\x0a-\x1f\x7f]*\r\n)*)\r\n"
-)
+_REST = re.compile(rb"(?:[!#-'*+.^-z|~A-Z0-9-]+:[ \t]*[^\x00-\x08\x0a-\x1f\x7f]*\r\n)*\r\n")
 _ODD = re.compile(
     rb"^(?:connection[ \t]*:(?![ \t]*keep-alive[ \t]*\r)|(?:upgrade|expect|transfer-encoding"
     rb"|content-length|te|range|if-match|if-range|if-unmodified-since)[ \t]*:)",
@@ -32,12 +32,26 @@ _FIELDS = re.compile(
     rb"^(host|accept|accept-encoding|if-none-match):[ \t]*(.*?)[ \t]*\r$", re.IGNORECASE | re.MULTILINE
 )
 _LONGEST = 65_536
+_ONCE = 65_536
+_WANTS = 1024
+_WANTS_LONGEST = 4096
+
+
+class Wants(NamedTuple):
+    """What the header fields of a request ask for; a client's requests mostly have the same ones."""
+
+    base: str
+    accept: str
+    tags: bytes | None
+    packs: bool
 
 
 class Lane:
     """Turns heads of requests into bytes of responses for one application mounted at one path.
 
-    Equal heads are remembered with the response they led to, which is sent again while it is current.
+    A head that is new is answered from a ``Sheet`` where it can be. One that comes again is remembered with
+    the response it led to, which is sent again while it is current: a crawler, who asks for everything
+    once, pushes nothing out.
     """
 
     def __init__(self, app: FragmentsApp, mount: str = "", scheme: str = "http") -> None:
@@ -46,60 +60,102 @@ class Lane:
         self.scheme = scheme
         self._heads: dict[bytes, tuple[Response, bytes | None, bool]] = {}
         self._held = 0
+        self._once: set[int] = set()
+        self._wants: dict[bytes, Wants | None] = {}
+        self._sheets: dict[tuple[Wants, str], Sheet] = {}
 
     def answer(self, head: bytes) -> bytes | None:
         """The response to a complete head; None where it is not for this lane."""
-        now = self.app.clock()
+        app = self.app
+        now = app.clock()
         known = self._heads.get(head)
         if known is not None:
             response, tags, packs = known
             if response.current(now) and self._published(response):
-                self.app.responder.counters["requests"] += 1
-                self.app.responder.counters["hits"] += 1
+                app.responder.counters["requests"] += 1
+                app.responder.counters["hits"] += 1
                 return _bytes(response, now, tags, packs)
             del self._heads[head]
-        match = _HEAD.fullmatch(head)
-        if match is None or len(head) > _LONGEST or _ODD.search(match[2]):
+        line, _, rest = head.partition(b"\r\n")
+        try:
+            wants = self._wants[rest]
+        except KeyError:
+            wants = self._read(rest)
+        if wants is None or not line.endswith(b" HTTP/1.1") or len(head) > _LONGEST:
             return None
-        target = match[1].decode("ascii")
+        target = line[4:-9].decode("latin-1")
         path, _, query = target.partition("?")
-        if not path.startswith(f"{self.mount}/") or "%" in path or "#" in target:
+        if not path.startswith(f"{self.mount}/") or "%" in path or "#" in target or UNSAFE.search(target):
+            return None
+        mark = hash(head)
+        if mark not in self._once:
+            if len(self._once) >= _ONCE:
+                self._once.clear()
+            self._once.add(mark)
+            sheet = self._sheets.get((wants, path))
+            if sheet is None or not self._published(sheet):
+                sheet = self._sheet(wants, path)
+            answer = None if sheet is None else sheet.answer(query, now, int(time.time()))
+            if answer is not None:
+                return answer
+        base, accept, tags, packs = wants
+        response = app.get(base, path[len(self.mount) :], query, accept)
+        if response.dataset is not None:
+            self._held += len(head) + response.size
+            if self._held > app.limits.cache_bytes:
+                self._heads.clear()
+                self._held = 0
+            self._heads[head] = (response, tags, packs)
+        return _bytes(response, now, tags, packs)
+
+    def _published(self, of: Response | Sheet) -> bool:
+        dataset = of.dataset
+        return dataset is not None and self.app.datasets.get(dataset.name) is dataset
+
+    def _read(self, rest: bytes) -> Wants | None:
+        """What a request's head asks for after its first line; None where it is not for this lane."""
+        wants = self._parse(rest)
+        if len(rest) <= _WANTS_LONGEST:
+            if len(self._wants) >= _WANTS:
+                self._wants.clear()
+            self._wants[rest] = wants
+        return wants
+
+    def _sheet(self, wants: Wants, path: str) -> Sheet | None:
+        """The sheet for what is wanted of the data set at a path; None where there can be none."""
+        dataset = self.app.datasets.get(path[len(self.mount) + 1 :])
+        media_type = negotiate(wants.accept)
+        if dataset is None or media_type is None or media_type not in SYNTAXES or wants.tags is not None:
+            return None
+        if len(self._sheets) >= _WANTS:
+            self._sheets.clear()
+        sheet = Sheet(
+            self.app.responder, dataset, f"{wants.base}/", f"{wants.base}/{dataset.name}", media_type
+        )
+        self._sheets[wants, path] = sheet
+        return sheet
+
+    def _parse(self, rest: bytes) -> Wants | None:
+        if not _REST.fullmatch(rest) or _ODD.search(rest):
             return None
         fields: dict[bytes, bytes] = {}
-        for name, value in _FIELDS.findall(match[2]):
+        for name, value in _FIELDS.findall(rest):
             if fields.setdefault(name.lower(), value) is not value:
                 return None
         base = self.app.base_of(self.scheme, fields.get(b"host", b""), self.mount)
         if base is None:
             return None
         accept = fields.get(b"accept", b"").decode("latin-1")
-        response = self.app.get(base, path[len(self.mount) :], query, accept)
-        tags = fields.get(b"if-none-match")
         packs = understands_gzip(fields.get(b"accept-encoding", b""))
-        if response.dataset is not None:
-            self._held += len(head) + len(response.body)
-            if self._held > self.app.limits.cache_bytes:
-                self._heads.clear()
-                self._held = 0
-            self._heads[head] = (response, tags, packs)
-        return _bytes(response, now, tags, packs)
-
-    def _published(self, response: Response) -> bool:
-        dataset = response.dataset
-        return dataset is not None and self.app.datasets.get(dataset.name) is dataset
+        return Wants(base, accept, fields.get(b"if-none-match"), packs)
 
 
 def _bytes(response: Response, now: int, tags: bytes | None, packs: bool) -> bytes:
-    status, headers, body = response.reply(now, tags, packs)
-    date = http_date(int(time.time()))
-    parts = [b"HTTP/1.1 %d %s\r\ndate: %s\r\n" % (status, _PHRASES[status], date)]
-    parts += [b"%s: %s\r\n" % header for header in headers]
-    parts.append(b"\r\n")
-    parts.append(body)
-    return b"".join(parts)
-
-
-_PHRASES = {status.value: status.phrase.encode() for status in HTTPStatus}
+    head, body = response.reply(now, tags, packs)
+    start = opening(head, int(time.time()))
+    if head.status == 304:
+        return start + b"\r\n"
+    return b"%bcontent-length: %d\r\n\r\n%b" % (start, len(body), body)
 
 
 def protocol(lane: Lane) -> type[HttpToolsProtocol]:
@@ -107,6 +163,7 @@ def protocol(lane: Lane) -> type[HttpToolsProtocol]:
 
     class FragmentsProtocol(HttpToolsProtocol):
         inside = False
+        answered = 0.0
 
         def data_received(self, data: bytes) -> None:
             free = (
@@ -115,13 +172,23 @@ def protocol(lane: Lane) -> type[HttpToolsProtocol]:
             if free and data.startswith(b"GET /") and data.endswith(b"\r\n\r\n"):
                 answer = lane.answer(data)
                 if answer is not None:
-                    self._unset_keepalive_if_required()
                     self.transport.write(answer)
-                    self.timeout_keep_alive_task = self.loop.call_later(
-                        self.timeout_keep_alive, self.timeout_keep_alive_handler
-                    )
+                    self.answered = self.loop.time()
+                    if self.timeout_keep_alive_task is None:
+                        self._watch(self.timeout_keep_alive)
                     return
             super().data_received(data)
+
+        def _watch(self, seconds: float) -> None:
+            self.timeout_keep_alive_task = self.loop.call_later(seconds, self.timeout_keep_alive_handler)
+
+        def timeout_keep_alive_handler(self) -> None:
+            """One timer for many requests: it waits on where one was answered since it was set."""
+            left = self.answered + self.timeout_keep_alive - self.loop.time()
+            if left > 0.0 and not self.transport.is_closing():
+                self._watch(left)
+            else:
+                super().timeout_keep_alive_handler()
 
         def on_message_begin(self) -> None:
             self.inside = True

@@ -12,11 +12,11 @@ class Limits:
     query_string: int = 65_536
     """Bytes of a query string; beyond it, 414."""
     term: int = 8_192
-    """Characters of one term in a pattern; beyond it, 400."""
+    """Characters of one term in a pattern; beyond it, 414."""
     bindings: int = 512
-    """Solution mappings of one bindings-restricted request; beyond it, 413."""
+    """Solution mappings of one bindings-restricted request; beyond it, 400."""
     page: int = 1_000_000
-    """The greatest page number; beyond it, 404."""
+    """The greatest page number; beyond it, 400."""
     overlap: int = 100_000
     """Quads put together for one request whose bindings overlap each other; beyond it, 413."""
     push_bytes: int = 16 * 2**20

@@ -8,8 +8,8 @@ on it, so that a client that reads them there need not ask for them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from weir.background.fragments.controls import (
@@ -40,7 +40,7 @@ from weir.rdf.annotation import (
 from weir.rdf.terms import RDF, XSD, Literal
 from weir.server.fragments.request import FragmentRequest
 
-_LONG = 1000
+LONG = 1000
 _TYPE = f"<{RDF}type>"
 _PRIMARY_TOPIC = f"<{FOAF}primaryTopic>"
 _SUBSET, _TRIPLES = f"<{VOID}subset>", f"<{VOID}triples>"
@@ -65,123 +65,114 @@ class Described(NamedTuple):
     changes: int
 
     @property
+    def graph(self) -> str:
+        return f"<{self.dataset}#metadata>"
+
+    @property
     def fragment(self) -> str:
         return f"{self.dataset}?{self.request.fragment}" if self.request.fragment else self.dataset
 
     @property
-    def page(self) -> str:
-        return f"{self.dataset}?{self.request.query}" if self.request.query else self.dataset
+    def brief(self) -> bool:
+        """A page's address is long where it names many bindings: then only what a client needs is said."""
+        return len(self.dataset) + len(self.request.query) >= LONG
 
     @property
-    def graph(self) -> str:
-        return f"<{self.dataset}#metadata>"
-
-    def numbered(self, page: int) -> str:
-        return f"{self.fragment}{'&' if self.request.fragment else '?'}page={page}"
+    def preceding(self) -> int | None:
+        """The number of the page before this one."""
+        return self.request.page - 1 or None
 
     @property
-    def following(self) -> str | None:
-        more = self.request.page * self.page_size < self.total
-        return self.numbered(self.request.page + 1) if more else None
+    def following(self) -> int | None:
+        page = self.request.page
+        return page + 1 if page * self.page_size < self.total else None
 
-    @property
-    def preceding(self) -> str | None:
-        return self.numbered(self.request.page - 1) if self.request.page > 1 else None
-
-
-class Controls:
-    """The triples that all fragments of a data set share, also written out once for each family of syntaxes.
-
-    ``statements`` has one N-Triples statement a line; ``quads`` has a mark where the graph goes.
-    """
-
-    def __init__(self, triples: Sequence[TripleText]) -> None:
-        self.triples = tuple(triples)
-
-    @cached_property
-    def statements(self) -> str:
-        return "".join(f"{s} {p} {o} .\n" for s, p, o in self.triples)
-
-    @cached_property
-    def quads(self) -> str:
-        return "".join(f"{s} {p} {o} {GRAPH_MARK} .\n" for s, p, o in self.triples)
-
-
-GRAPH_MARK = "\x00"
+    def numbered(self, page: int | str, fragment: str | None = None) -> str:
+        """The address of another page."""
+        return f"{fragment or self.fragment}{'&' if self.request.fragment else '?'}page={page}"
 
 
 class Metadata(NamedTuple):
-    """The metadata graph: its name, what this page says, and the controls.
+    """The metadata graph: its name, what this page says, the controls, and the time labels of its facts.
 
     Comunica reads the stream in order: what a page is a part of (``own``) must come before the rest.
     """
 
     graph: str
-    own: list[TripleText]
-    controls: Controls
+    own: Sequence[TripleText]
+    controls: Sequence[TripleText] = ()
     labels: Sequence[TripleText] = ()
 
     @property
     def triples(self) -> list[TripleText]:
-        return [*self.own, *self.controls.triples, *self.labels]
+        return [*self.own, *self.controls, *self.labels]
 
 
-def metadata_of(about: Described, labels: Sequence[Quad] = ()) -> Metadata:
-    """What is said of one page, and the time labels of the facts on it.
+def values_of(about: Described) -> dict[str, str]:
+    """In what one page's metadata differ from another's; what does not apply is left out."""
+    request, _, dataset, _, _, total, page_size, changes = about
+    query, number = request.query, request.page
+    values = {"page": f"{dataset}?{query}" if query else dataset, "total": str(total)}
+    if number > 1:
+        values["previous"] = str(number - 1)
+    if number * page_size < total:
+        values["next"] = str(number + 1)
+    if request.fragment != query:
+        values["fragment"] = about.fragment
+    if request.instant is not None and request.fixed:
+        values["instant"] = time_text(request.instant)
+    if changes < FOREVER:
+        values["changes"] = time_text(changes)
+    return values
 
-    A page's address is long where it names many bindings: then only what a client needs is said of it.
-    """
-    page, fragment, source = f"<{about.page}>", f"<{about.fragment}>", f"<{about.dataset}#dataset>"
-    graph = about.graph
-    total = f'"{about.total}"^^<{XSD}integer>'
-    triples: list[TripleText] = [
+
+def metadata_of(about: Described, values: Mapping[str, str], labels: Sequence[Quad] = ()) -> Metadata:
+    """What is said of one page: ``values_of`` it, or marks in their places."""
+    graph, source = about.graph, f"<{about.dataset}#dataset>"
+    page, total = f"<{values['page']}>", f'"{values["total"]}"^^<{XSD}integer>'
+    fragment = values.get("fragment", values["page"])
+    own: list[TripleText] = [
         (graph, _PRIMARY_TOPIC, page),
         (source, _SUBSET, page),
         (page, _TOTAL, total),
     ]
-    if len(page) < _LONG:
-        triples += [
+    if not about.brief:
+        own += [
             (page, _TYPE, _VIEW),
-            (page, _TITLE, _title(about.title)),
+            (page, _TITLE, str(Literal.tagged(f"Linked Data Fragment of {about.title}", "en"))),
             (page, _SOURCE, source),
             (page, _TRIPLES, total),
             (page, _PER_PAGE, f'"{about.page_size}"^^<{XSD}integer>'),
-            (page, _FIRST, f"<{about.numbered(1)}>"),
-            (fragment, _SUBSET, page),
+            (page, _FIRST, f"<{about.numbered(1, fragment)}>"),
+            (f"<{fragment}>", _SUBSET, page),
         ]
-        if page != fragment:
-            triples.append((source, _SUBSET, fragment))
-        if (address := about.preceding) is not None:
-            triples.append((page, _PREVIOUS, f"<{address}>"))
-    if (address := about.following) is not None:
-        triples.append((page, _NEXT, f"<{address}>"))
-    if about.request.fixed and about.request.instant is not None:
-        triples.append((page, INSTANT, time_text(about.request.instant)))
-    if about.changes < FOREVER:
-        triples.append((page, EXPIRATION, time_text(about.changes)))
+        if "fragment" in values:
+            own.append((source, _SUBSET, f"<{fragment}>"))
+        if "previous" in values:
+            own.append((page, _PREVIOUS, f"<{about.numbered(values['previous'], fragment)}>"))
+    if "next" in values:
+        own.append((page, _NEXT, f"<{about.numbered(values['next'], fragment)}>"))
+    if "instant" in values:
+        own.append((page, INSTANT, values["instant"]))
+    if "changes" in values:
+        own.append((page, EXPIRATION, values["changes"]))
     controls = _controls(about.home, about.dataset, about.annotation)
-    return Metadata(graph, triples, controls, [quad[:3] for quad in labels])
+    return Metadata(graph, own, controls, [quad[:3] for quad in labels])
 
 
 @lru_cache(maxsize=256)
-def _title(title: str) -> str:
-    return str(Literal.tagged(f"Linked Data Fragment of {title}", "en"))
-
-
-@lru_cache(maxsize=256)
-def _controls(index: str, dataset: str, annotation: Annotation) -> Controls:
+def _controls(index: str, dataset: str, annotation: Annotation) -> tuple[TripleText, ...]:
+    """The triples that all fragments of a data set share."""
     source = f"<{dataset}#dataset>"
     extra = {"at": AT, "values": VALUES} if annotation.labeling is Labeling.INTERVAL else {"values": VALUES}
-    return Controls(
-        (
-            (f"<{index}#dataset>", f"<{HYDRA}member>", source),
-            (source, _TYPE, f"<{VOID}Dataset>"),
-            (source, _TYPE, f"<{HYDRA}Collection>"),
-            (source, f"<{SD}defaultGraph>", f"<{DEFAULT_GRAPH}>"),
-            (source, f"<{ANNOTATION}>", f'"{annotation}"'),
-            *_form(source, dataset, "pattern", _FIELDS, _FIELDS),
-            *_form(source, dataset, "restricted", {**_FIELDS, **extra}, extra),
-        )
+    return (
+        (f"<{index}#dataset>", f"<{HYDRA}member>", source),
+        (source, _TYPE, f"<{VOID}Dataset>"),
+        (source, _TYPE, f"<{HYDRA}Collection>"),
+        (source, f"<{SD}defaultGraph>", f"<{DEFAULT_GRAPH}>"),
+        (source, f"<{ANNOTATION}>", f'"{annotation}"'),
+        *_form(source, dataset, "pattern", _FIELDS, _FIELDS),
+        *_form(source, dataset, "restricted", {**_FIELDS, **extra}, extra),
     )
 
 

@@ -33,6 +33,9 @@ class Publisher:
     ``write`` takes result lines (DESIGN.md) in order of time, as a sink gets them: all lines of an
     evaluation time in one call. Under RSTREAM each call replaces what held; under ISTREAM and DSTREAM
     lines add and remove. ``heartbeat`` renews what still holds when time passed without results.
+
+    A query that only ever reports what came (ISTREAM) or what went (DSTREAM) never takes a line back: with
+    ``events`` each line stands for itself, for the lifetime, and is not renewed.
     """
 
     def __init__(
@@ -43,6 +46,7 @@ class Publisher:
         lifetime: int = 10 * SECOND,
         prefix: str | None = None,
         on_arrival: bool = False,
+        events: bool = False,
         clock: Callable[[], int] = wall_clock,
     ) -> None:
         if (period is not None and period <= 0) or lifetime <= 0:
@@ -52,6 +56,7 @@ class Publisher:
         self.lifetime = lifetime
         self.prefix = prefix or f"{dataset.prefix}result:"
         self.on_arrival = on_arrival
+        self.events = events
         self.clock = clock
         self._held: dict[TripleText, int] = {}
 
@@ -63,7 +68,9 @@ class Publisher:
             by_op = batches.setdefault(at, {})
             by_op.setdefault(line["op"], []).extend(self.triples(line))
         for at, by_op in sorted(batches.items()):
-            if "R" in by_op:
+            if self.events:
+                self._push([triple for triples in by_op.values() for triple in triples], [], at, None)
+            elif "R" in by_op:
                 self.replace(by_op["R"], at)
             else:
                 self.change(by_op.get("I", []), by_op.get("D", []), at)
@@ -95,13 +102,18 @@ class Publisher:
         self._publish([], at, until)
 
     def _publish(self, gone: list[TripleText], at: int, until: int | None) -> None:
+        self._push(self._held, gone, at, until)
+
+    def _push(
+        self, holding: Iterable[TripleText], gone: list[TripleText], at: int, until: int | None
+    ) -> None:
         now = self.clock()
         if self.on_arrival:
             at, until = now, None if until is None else now + until - at
         end = until if until is not None else at + (self.period or self.lifetime)
         if gone:
             self.dataset.end(gone, at)
-        self.dataset.push([Fact(*triple, at, end) for triple in self._held], now)
+        self.dataset.push([Fact(*triple, at, end) for triple in holding], now)
 
     def triples(self, line: Mapping[str, Any]) -> list[TripleText]:
         """A result line as triples; an evaluation without results has none."""

@@ -14,7 +14,8 @@ from weir.server.fragments.bindings import Place, parse_values, restrict
 from weir.server.fragments.dataset import Dataset
 from weir.server.fragments.index import Bound
 
-_UNSAFE = re.compile(r'[\x00-\x20<>"{}|\\^`\x7f-\uffff]')
+UNSAFE = re.compile(r'[\x00-\x20<>"{}|\\^`\x7f-\uffff]')
+IRI = re.compile(r'[A-Za-z][^\x00-\x20<>"{}|\\^`]*')
 _PAGE = re.compile(r"(^|&)page=[^&]*")
 
 
@@ -27,8 +28,8 @@ class TooLarge(UsageError):
 
 
 class FragmentRequest(NamedTuple):
-    """``query`` is the query string as sent (made safe to write in an IRI), ``fragment`` the same
-    without its page; ``instant`` None is the present for expirations and all history for intervals."""
+    """``query`` is the query string as sent, safe to write in an IRI, ``fragment`` the same without its
+    page; ``instant`` None is the present for expirations and all history for intervals."""
 
     places: tuple[Place, Place, Place, Place]
     patterns: tuple[Bound, ...]
@@ -46,54 +47,72 @@ class FragmentRequest(NamedTuple):
     @property
     def predicate(self) -> str | None:
         """The one predicate that everything asked for has."""
-        first = self.patterns[0][1] if self.patterns else None
-        return first if all(pattern[1] == first for pattern in self.patterns) else None
+        patterns = self.patterns
+        first = patterns[0][1] if patterns else None
+        return first if len(patterns) == 1 or all(one[1] == first for one in patterns) else None
 
 
-def parse_request(raw: str, dataset: Dataset, now: int) -> FragmentRequest:
-    """A query string as a request; what is malformed is a ``UsageError``, what is too large ``TooLarge``."""
+def parse_request(query: str, dataset: Dataset, now: int) -> FragmentRequest:
+    """A ``safe`` query string as a request; what is malformed is a ``UsageError``, what is too large
+    ``TooLarge``."""
     limits = dataset.limits
-    if len(raw) > limits.query_string:
+    if len(query) > limits.query_string:
         raise TooLarge("the address is too long", 414)
     fields: dict[str, str] = {}
-    for pair in raw.split("&") if raw else ():
+    for pair in query.split("&") if query else ():
         name, _, value = pair.partition("=")
         if value:
-            if "+" in value:
-                value = value.replace("+", " ")
-            fields[name] = unquote(value) if "%" in value else value
-    s, p, o, g = places = (
-        _place("subject", fields.get("subject"), limits.term),
-        _place("predicate", fields.get("predicate"), limits.term),
-        _place("object", fields.get("object"), limits.term),
-        _place("graph", fields.get("graph"), limits.term),
-    )
+            fields[name] = decoded(value) if "%" in value or "+" in value else value
+    longest = limits.term
+    s = _place("subject", fields["subject"], longest) if "subject" in fields else None
+    p = _place("predicate", fields["predicate"], longest) if "predicate" in fields else None
+    o = _place("object", fields["object"], longest) if "object" in fields else None
+    g = _place("graph", fields["graph"], longest) if "graph" in fields else None
     overlapping = False
     patterns: list[Bound] = [(_bound(s), _bound(p), _bound(o), _bound(g))]
     if "values" in fields:
         rows = parse_values(fields["values"], limits.bindings)
-        patterns, overlapping = restrict(places, rows)
-    query = _UNSAFE.sub(_percent, raw)
+        patterns, overlapping = restrict((s, p, o, g), rows)
     return FragmentRequest(
-        places=places,
-        patterns=tuple(patterns),
-        overlapping=overlapping,
-        page=_page(fields.get("page"), limits.page),
-        instant=_instant(fields.get("at"), dataset, now),
-        query=query,
-        fragment=_PAGE.sub("", query).lstrip("&") if "page=" in query else query,
+        (s, p, o, g),
+        tuple(patterns),
+        overlapping,
+        _page(fields["page"], limits.page) if "page" in fields else 1,
+        _instant(fields["at"], dataset, now) if "at" in fields else None,
+        query,
+        _PAGE.sub("", query).lstrip("&") if "page=" in query else query,
     )
+
+
+def safe(query: str) -> str:
+    """A query string as it may be written in an IRI: it means the same."""
+    return UNSAFE.sub(_percent, query)
+
+
+_ASCII = {digits: chr(code) for code in range(128) for digits in (f"{code:02X}", f"{code:02x}")}
+
+
+def decoded(value: str) -> str:
+    """A form's value without its encoding, as ``unquote_plus`` has it: terms are mostly ASCII, and IRIs."""
+    value = value.replace("+", " ").replace("%3A", ":").replace("%2F", "/")
+    if "%" not in value:
+        return value
+    first, *parts = value.split("%")
+    try:
+        return first + "".join([_ASCII[part[:2]] + part[2:] for part in parts])
+    except KeyError:
+        return unquote(value)
 
 
 def _bound(place: Place) -> str | None:
     return None if isinstance(place, Variable) else place
 
 
-def _place(name: str, value: str | None, longest: int) -> Place:
-    if value is None:
-        return None
+def _place(name: str, value: str, longest: int) -> Place:
     if len(value) > longest:
         raise TooLarge(f"the {name} is too long", 414)
+    if IRI.fullmatch(value) and name != "graph":
+        return f"<{value}>"
     if name == "graph" and value.strip("<>") in (DEFAULT_GRAPH, "@default"):
         return ""
     term = text_of(value)
@@ -102,17 +121,13 @@ def _place(name: str, value: str | None, longest: int) -> Place:
     return term
 
 
-def _page(value: str | None, most: int) -> int:
-    if value is None:
-        return 1
+def _page(value: str, most: int) -> int:
     if not value.isdecimal() or len(value) > 18 or not 1 <= int(value) <= most:
         raise UsageError(f"no such page: {value[:20]!r}")
     return int(value)
 
 
-def _instant(value: str | None, dataset: Dataset, now: int) -> int | None:
-    if value is None:
-        return None
+def _instant(value: str, dataset: Dataset, now: int) -> int:
     if dataset.annotation.labeling is Labeling.EXPIRATION:
         raise UsageError("this data set keeps no history", hint="leave out 'at'")
     if value == "now":

@@ -1,0 +1,106 @@
+"""The most frequent request, answered at once: one pattern of static triples whose matches fit on one page.
+
+All such fragments of a data set in one syntax are the same but for the address, the count and the triples,
+so the rest is put together once, on a ``Sheet``. What it answers is to the byte what ``Responder`` does;
+whatever else can be asked for is left to that.
+"""
+
+from __future__ import annotations
+
+from weir.background.fragments.controls import text_of
+from weir.rdf.annotation import FOREVER
+from weir.server.fragments.dataset import Dataset
+from weir.server.fragments.formats import SYNTAXES
+from weir.server.fragments.index import Bound
+from weir.server.fragments.metadata import LONG, Described
+from weir.server.fragments.request import IRI, decoded, parse_request
+from weir.server.fragments.respond import Responder, etag
+from weir.server.fragments.response import SECOND, Head, opening
+
+
+class Sheet:
+    """Fragments of one data set at one address in one syntax."""
+
+    def __init__(
+        self, responder: Responder, dataset: Dataset, home: str, address: str, media_type: str
+    ) -> None:
+        self.responder = responder
+        self.dataset = dataset
+        self.home = home
+        self.address = address
+        self.media_type = media_type
+        self.syntax = SYNTAXES[media_type]
+        limits = dataset.limits
+        self.longest = min(LONG - len(address) - 1, limits.query_string, limits.term)
+        self.version = (-1, -1)
+        self.second = -1
+        self.opening = b""
+
+    def answer(self, query: str, now: int, second: int) -> bytes | None:
+        """The response to a ``safe`` query string at a time; None where it is for the responder."""
+        pattern = plain_pattern(query) if 0 < len(query) <= self.longest else None
+        if pattern is None:
+            return None
+        dataset = self.dataset
+        with dataset.lock:
+            index, version = dataset.static, dataset.version(pattern[1])
+        if version[1]:
+            return None
+        run = index.find(pattern)
+        total = 0 if run is None else run.high - run.low
+        if total > dataset.page_size:
+            return None
+        if version != self.version:
+            self._describe(query, version)
+        if second != self.second:
+            self._date(now, second)
+        quads = self.syntax.data([] if run is None else index.slice(run, 0, total))
+        values = {"page": f"{self.address}?{query}".encode(), "total": b"%d" % total}
+        own, chosen, controls = self.template
+        data = f"{self.syntax.closing}{quads}".encode("utf-8", "replace")
+        body = b"".join((own % chosen(values), controls, data))
+        self.responder.counters["requests"] += 1
+        return b"%bcontent-length: %d\r\n\r\n%b" % (self.opening, len(body), body)
+
+    def _describe(self, query: str, version: tuple[int, int]) -> None:
+        dataset = self.dataset
+        request = parse_request(query, dataset, 0)
+        about = Described(
+            request,
+            self.home,
+            self.address,
+            dataset.title,
+            dataset.annotation,
+            0,
+            dataset.page_size,
+            FOREVER,
+        )
+        self.template = self.responder.templates.of(dataset, self.media_type, about, ("page", "total"))
+        self.version, self.second = version, -1
+
+    def _date(self, now: int, second: int) -> None:
+        tag = etag(self.dataset.nonce, self.media_type, self.version, FOREVER)
+        age = self.responder.static_age
+        head = Head(200, self.media_type, tag, False, age // SECOND, (now + age) // SECOND)
+        self.second, self.opening = second, opening(head, second)
+
+
+def plain_pattern(query: str) -> Bound | None:
+    """The triple pattern of a query string; None where it asks for anything else, or is malformed."""
+    s = p = o = None
+    for pair in query.split("&"):
+        name, _, value = pair.partition("=")
+        if "%" in value or "+" in value:
+            value = decoded(value)
+        term = f"<{value}>" if IRI.fullmatch(value) else text_of(value) if value else None
+        if not isinstance(term, str):
+            return None
+        if name == "subject":
+            s = term
+        elif name == "predicate":
+            p = term
+        elif name == "object":
+            o = term
+        else:
+            return None
+    return s, p, o, None
