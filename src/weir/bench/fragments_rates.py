@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -64,6 +65,9 @@ class Rate:
     per_processor_second: float
 
 
+_LENGTH = re.compile(rb"\r\n[Cc]ontent-[Ll]ength: (\d+)\r")
+
+
 class _Connection(asyncio.Protocol):
     """Sends the next request as soon as an answer is complete."""
 
@@ -91,13 +95,12 @@ class _Connection(asyncio.Protocol):
             end = self.start.find(b"\r\n\r\n")
             if end < 0:
                 return
-            head = self.start[:end].lower()
-            if not head.startswith(b"http/1.1 200"):
-                self.failure = head[:200].decode("latin-1")
+            if not self.start.startswith(b"HTTP/1.1 200"):
+                self.failure = self.start[:200].decode("latin-1")
                 self.transport.close()
                 return
-            place = head.find(b"content-length: ")
-            self.need = end + 4 + int(head[place + 16 :].split(b"\r", 1)[0]) if place >= 0 else 0
+            length = _LENGTH.search(self.start, 0, end + 2)
+            self.need = end + 4 + int(length[1]) if length else 0
         complete = self.size >= self.need if self.need else data.endswith(b"0\r\n\r\n")
         if complete:
             self.start, self.size, self.need = b"", 0, None

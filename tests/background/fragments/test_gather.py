@@ -144,3 +144,16 @@ def test_few_requests_where_bindings_are_selective() -> None:
     query = f'SELECT * {{ ?s <{EX}a> ?x . ?s <{EX}b> "7" . ?s <{EX}c> ?y }}'
     assert len(answer(app, query, Options())) == 1
     assert app.responder.counters["requests"] < 16
+
+
+def test_bindings_restricted_requests_are_an_order_of_magnitude_fewer() -> None:
+    """A join of 200 bindings with a predicate of 10,000 triples: bulk requests, or one a binding."""
+    data: list[Quad] = [(f"<{EX}s{n}>", f"<{EX}value>", f'"{n}"', "") for n in range(10_000)]
+    data += [(f"<{EX}s{n}>", f"<{EX}group>", f"<{EX}g{n % 50}>", "") for n in range(10_000)]
+    query = f"SELECT * {{ ?s <{EX}group> <{EX}g7> ; <{EX}value> ?x }}"
+    counts = []
+    for brtpf in (None, False):
+        app = FragmentsApp([Dataset("d", data, page_size=50)], clock=lambda: T0)
+        assert len(answer(app, query, Options(brtpf=brtpf))) == 200
+        counts.append(app.responder.counters["requests"])
+    assert counts[0] * 10 <= counts[1]

@@ -90,11 +90,12 @@ class Index:
 
     def find(self, pattern: Bound) -> Run | None:
         """The run of a pattern's matches; None where there are none."""
-        keys: dict[int, int] = {}
+        keys = [0, 0, 0, 0]
         bound = 0
+        place = self.place
         for i, text in enumerate(pattern):
             if text is not None and (text or self.named):
-                key = self.place.get(text)
+                key = place.get(text)
                 if key is None:
                     return None
                 keys[i] = key

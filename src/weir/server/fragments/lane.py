@@ -31,6 +31,8 @@ _ODD = re.compile(
 _FIELDS = re.compile(
     rb"^(host|accept|accept-encoding|if-none-match):[ \t]*(.*?)[ \t]*\r$", re.IGNORECASE | re.MULTILINE
 )
+_SAFE = bytes(code for code in range(0x21, 0x7F) if code != 0x23 and not UNSAFE.match(chr(code)))
+"""What a target in this lane consists of: all that may stand in an IRI, but no fragment identifier."""
 _LONGEST = 65_536
 _ONCE = 65_536
 _WANTS = 1024
@@ -83,9 +85,10 @@ class Lane:
             wants = self._read(rest)
         if wants is None or not line.endswith(b" HTTP/1.1") or len(head) > _LONGEST:
             return None
-        target = line[4:-9].decode("latin-1")
-        path, _, query = target.partition("?")
-        if not path.startswith(f"{self.mount}/") or "%" in path or "#" in target or UNSAFE.search(target):
+        if line.translate(None, _SAFE) != b"  ":
+            return None
+        path, _, query = line[4:-9].decode("ascii").partition("?")
+        if not path.startswith(f"{self.mount}/") or "%" in path:
             return None
         mark = hash(head)
         if mark not in self._once:

@@ -7,6 +7,8 @@ whatever else can be asked for is left to that.
 
 from __future__ import annotations
 
+import re
+
 from weir.background.fragments.controls import text_of
 from weir.rdf.annotation import FOREVER
 from weir.server.fragments.dataset import Dataset
@@ -16,6 +18,9 @@ from weir.server.fragments.metadata import LONG, Described
 from weir.server.fragments.request import IRI, decoded, parse_request
 from weir.server.fragments.respond import Responder, etag
 from weir.server.fragments.response import SECOND, Head, opening
+
+_STRING = re.compile(r'"[^"\\\n\r]*"(?:@[a-z]{1,8}(?:-[a-z0-9]{1,8})*)?')
+"""Literals whose text is the same in a form's field and in N-Triples."""
 
 
 class Sheet:
@@ -33,7 +38,7 @@ class Sheet:
         limits = dataset.limits
         self.longest = min(LONG - len(address) - 1, limits.query_string, limits.term)
         self.version = (-1, -1)
-        self.second = -1
+        self.moment = (-1, -1)
         self.opening = b""
 
     def answer(self, query: str, now: int, second: int) -> bytes | None:
@@ -52,15 +57,17 @@ class Sheet:
             return None
         if version != self.version:
             self._describe(query, version)
-        if second != self.second:
-            self._date(now, second)
+        moment = (now // SECOND, second)
+        if moment != self.moment:
+            self._date(moment)
         quads = self.syntax.data([] if run is None else index.slice(run, 0, total))
         values = {"page": f"{self.address}?{query}".encode(), "total": b"%d" % total}
         own, chosen, controls = self.template
         data = f"{self.syntax.closing}{quads}".encode("utf-8", "replace")
-        body = b"".join((own % chosen(values), controls, data))
+        said = own % chosen(values)
+        length = b"content-length: %d\r\n\r\n" % (len(said) + len(controls) + len(data))
         self.responder.counters["requests"] += 1
-        return b"%bcontent-length: %d\r\n\r\n%b" % (self.opening, len(body), body)
+        return b"".join((self.opening, length, said, controls, data))
 
     def _describe(self, query: str, version: tuple[int, int]) -> None:
         dataset = self.dataset
@@ -76,13 +83,14 @@ class Sheet:
             FOREVER,
         )
         self.template = self.responder.templates.of(dataset, self.media_type, about, ("page", "total"))
-        self.version, self.second = version, -1
+        self.version, self.moment = version, (-1, -1)
 
-    def _date(self, now: int, second: int) -> None:
+    def _date(self, moment: tuple[int, int]) -> None:
+        """What comes before the length, for a second by the application's clock and the wall's."""
         tag = etag(self.dataset.nonce, self.media_type, self.version, FOREVER)
-        age = self.responder.static_age
-        head = Head(200, self.media_type, tag, False, age // SECOND, (now + age) // SECOND)
-        self.second, self.opening = second, opening(head, second)
+        age = self.responder.static_age // SECOND
+        head = Head(200, self.media_type, tag, False, age, moment[0] + age)
+        self.moment, self.opening = moment, opening(head, moment[1])
 
 
 def plain_pattern(query: str) -> Bound | None:
@@ -92,9 +100,15 @@ def plain_pattern(query: str) -> Bound | None:
         name, _, value = pair.partition("=")
         if "%" in value or "+" in value:
             value = decoded(value)
-        term = f"<{value}>" if IRI.fullmatch(value) else text_of(value) if value else None
-        if not isinstance(term, str):
-            return None
+        if IRI.fullmatch(value):
+            term = f"<{value}>"
+        elif _STRING.fullmatch(value):
+            term = value
+        else:
+            other = text_of(value) if value else None
+            if not isinstance(other, str):
+                return None
+            term = other
         if name == "subject":
             s = term
         elif name == "predicate":
