@@ -11,7 +11,6 @@ import pytest
 
 from weir.bench.report import Report
 from weir.bench.spark import CORES, _draw, _goals, _summary
-from weir.bench.spark_base import _line_start
 from weir.bench.spark_data import (
     LIVE_ROWS,
     MILLION,
@@ -47,11 +46,6 @@ def test_the_floor_plan_makes_q2_give_about_one_result_per_triple(tmp_path: Path
     write_floorplan(tmp_path / "floor.nt")
     doors = len((tmp_path / "floor.nt").read_text().splitlines()) / ROOMS
     assert 3 * RATE * doors / ROOMS == pytest.approx(1.0)
-
-
-def test_shares_of_a_file_begin_at_lines() -> None:
-    data = b"one\ntwo\nthree\n"
-    assert [_line_start(data, place) for place in (0, 1, 4, 5, 13, 14)] == [0, 4, 4, 8, 14, 14]
 
 
 def test_generator_writes_whole_files_stamped_with_the_clock(tmp_path: Path) -> None:
