@@ -1,6 +1,6 @@
 """Fragments written from templates: what all pages of a data set share is written once, with gaps.
 
-A page of two triples carries some fifty of metadata and controls, which differ from those of other pages
+A page of two triples carries some forty of metadata and controls, which differ from those of other pages
 in a few terms alone. The text around those terms is made once for each set of them that applies.
 """
 
