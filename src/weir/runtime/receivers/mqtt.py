@@ -47,6 +47,7 @@ class MqttReceiver(Intake):
         if source.tls:
             client.tls_set_context(ssl.create_default_context())
         client.on_connect = self._connected
+        client.on_subscribe = self._subscribed
         client.on_connect_fail = self._failed
         client.on_disconnect = self._disconnected
         client.on_message = self._message
@@ -70,11 +71,22 @@ class MqttReceiver(Intake):
         if reason.is_failure:
             self.state.problem = f"the broker refused the connection: {reason}"
             return
-        self.state.connected = True
         self.state.connections += 1
         self.state.problem = ""
-        if not flags.session_present:
+        if flags.session_present:
+            self.state.connected = True
+        else:
             client.subscribe(self.mqtt.topic, qos=self.mqtt.qos)
+
+    def _subscribed(
+        self, _: Paho, __: Any, ___: int, reasons: list[ReasonCode], ____: Properties | None
+    ) -> None:
+        """Only now does the broker keep what is published."""
+        refused = [reason for reason in reasons if reason.is_failure]
+        if refused:
+            self.state.problem = f"the broker refused the topic {self.mqtt.topic!r}: {refused[0]}"
+        else:
+            self.state.connected = True
 
     def _failed(self, _: Paho, __: Any) -> None:
         self.state.problem = f"no connection to {self.mqtt.host}:{self.mqtt.port}"
