@@ -156,3 +156,19 @@ def has_exists(expression: Expression) -> bool:
 def operand_of(aggregate: Aggregate) -> Expression | None:
     """What an aggregate aggregates."""
     return aggregate.operand
+
+
+def subjects(plan: Plan) -> frozenset[str]:
+    """Variables that every solution takes from the subject of a triple."""
+    match plan:
+        case Match(_, pattern):
+            return frozenset({pattern.subject.name} if isinstance(pattern.subject, Variable) else ())
+        case Joined(parts, _):
+            return frozenset().union(*(subjects(part) for part in parts))
+        case Projected(inner, names) | Grouped(inner, names, _):
+            return subjects(inner) & frozenset(names)
+        case Optionally(left, _, _) | Without(left, _):
+            return subjects(left)
+        case Static(inner) | Bind(inner, _, _) | Ordered(inner) | Unique(inner) | Sliced(inner):
+            return subjects(inner)
+    return frozenset()

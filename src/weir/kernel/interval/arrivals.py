@@ -35,6 +35,11 @@ class Ready:
         return self._rows
 
     @property
+    def messages(self) -> int:
+        """How many messages became ready."""
+        return len(self._before)
+
+    @property
     def subject(self) -> Ids:
         return self._batch.subject[: self._rows]
 

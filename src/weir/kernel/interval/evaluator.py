@@ -39,22 +39,9 @@ from weir.kernel.interval.walk import walk_of
 from weir.kernel.interval.window import Window
 from weir.kernel.service import Services, places_of, span_of
 from weir.language.query import R2S, Ask, Construct, Previous, Query
-from weir.plan.nodes import (
-    Bind,
-    Grouped,
-    Joined,
-    Match,
-    Optionally,
-    Ordered,
-    Plan,
-    Projected,
-    Sliced,
-    Source,
-    Static,
-    Unique,
-    Without,
-)
+from weir.plan.nodes import Match, Plan, Projected, Source
 from weir.plan.planner import QueryPlan, plan_query
+from weir.plan.variables import subjects
 from weir.rdf.columns import Ids
 from weir.rdf.dictionary import Dictionary
 from weir.rdf.terms import IRI, BlankNode, Literal, Term, Variable
@@ -130,7 +117,7 @@ class IntervalEvaluator:
         self._compiler = Compiler(leaves, router, around, terms, federation)
         self._root: Operator = self._compiler.compile(self.plan.root)
         self._forms = Forms(
-            self.query, self._key, terms, _subjects(self.plan.root), lambda: self._described(leaves, terms)
+            self.query, self._key, terms, subjects(self.plan.root), lambda: self._described(leaves, terms)
         )
         self._nothing = dict.fromkeys(self._forms.columns, _NONE)
         self._silent = Answers(_NONE, self._nothing, _NONE)
@@ -148,6 +135,15 @@ class IntervalEvaluator:
             constructs = isinstance(self.query.form, Construct) and not semantics.report_empty
             if constructs and isinstance(self._root, Joining):
                 self._fused = self._root
+        # What is new at an instant then came with it: nothing else can be.
+        self._by_rows = (
+            instant
+            and self._differs
+            and self._clock.simple
+            and not semantics.report_empty
+            and all(not window.spec.lag for window in self.streams.windows.values())
+            and all("time" in track.rows.names for track in self.streams.tracks.values())
+        )
         self._required = [] if self._asks or self._clock.tuples else self._root.required()
         self._simple = self._clock.simple
         self.streams.seal()
@@ -204,10 +200,7 @@ class IntervalEvaluator:
 
         answers = self._answered(mine())
         if arrived >= _GROWTH and len(latest):
-            at = Instants(latest[-1:], np.ones(1, np.bool_))
-            bounds = {name: window.hull(at) for name, window in self.streams.windows.items()}
-            self.streams.release(bounds, int(latest[-1]))
-            self._arrived = 0
+            self._expire(latest[-1:])
         return answers
 
     def _answered(self, chunks: Iterable[tuple[Ids, Callable[[], Instants]]]) -> Answers:
@@ -218,12 +211,13 @@ class IntervalEvaluator:
         for times, laid_out in chunks:
             evaluations += len(times)
             found: Sent | None = None
-            if self._arrived < _GROWTH and self._barren(times):
+            if self._barren(times):
                 self._skipped += len(times)
                 if self.query.semantics.report_empty:
                     empty.append(times)
             else:
-                at = laid_out()
+                telling = self._telling(times)
+                at = laid_out() if telling is None else self._clock.laid_out(telling)
                 found = self._evaluate(at)
                 if found is not None:
                     when = at.time[found.index] if found.at is None else found.at
@@ -234,8 +228,34 @@ class IntervalEvaluator:
             if self._simple:
                 self._clock.passed(times)
         if self._arrived >= _GROWTH:
+            if evaluations and not self._clock.tuples:
+                self._expire(times[-1:])
             self._arrived = 0
         return self._collected(parts, empty, evaluations)
+
+    def _telling(self, times: Ids) -> Ids | None:
+        """Those of many times at which a row of any pattern comes, where nothing is new at others; None for
+        all of them."""
+        if not self._by_rows or len(times) < _LONG:
+            return None
+        first, last = int(times[0]), int(times[-1])
+        if len(self._changes) and ((self._changes >= first) & (self._changes <= last)).any():
+            return None
+        found = []
+        for track in self.streams.tracks.values():
+            when = track.coordinate("time")
+            found.append(when[int(when.searchsorted(first)) : int(when.searchsorted(last + 1))])
+        if 2 * sum(map(len, found)) > len(times):
+            return None
+        telling = np.unique(np.concatenate([_NONE, *found]))
+        self._skipped += len(times) - len(telling)
+        return telling if len(telling) else times[-1:]
+
+    def _expire(self, time: Ids) -> None:
+        """Drop what no instant after ``time`` can show."""
+        at = Instants(time, np.ones(1, np.bool_))
+        bounds = {name: window.hull(at) for name, window in self.streams.windows.items()}
+        self.streams.release(bounds, int(time[0]))
 
     def _briefly(self, times: Ids) -> Answers | None:
         """The answers of at most one evaluation, where that takes no arrays; None where it does."""
@@ -292,7 +312,7 @@ class IntervalEvaluator:
                     for track in self.streams.tracks_of[name]:
                         track.append_single(ready)
                     continue
-                self._arrived += len(ready) + 1
+                self._arrived += len(ready) + ready.messages
                 for track in self.streams.tracks_of[name]:
                     track.append(ready)
             if self._expectant:
@@ -471,19 +491,3 @@ def _terms(node: object) -> set[Term]:
     if is_dataclass(node) and not isinstance(node, type | Variable):
         return set().union(*(_terms(getattr(node, field.name)) for field in fields(node)))
     return set()
-
-
-def _subjects(plan: Plan) -> frozenset[str]:
-    """Variables that every solution takes from the subject of a triple."""
-    match plan:
-        case Match(_, pattern):
-            return frozenset({pattern.subject.name} if isinstance(pattern.subject, Variable) else ())
-        case Joined(parts, _):
-            return frozenset().union(*(_subjects(part) for part in parts))
-        case Projected(inner, names) | Grouped(inner, names, _):
-            return _subjects(inner) & frozenset(names)
-        case Optionally(left, _, _) | Without(left, _):
-            return _subjects(left)
-        case Static(inner) | Bind(inner, _, _) | Ordered(inner) | Unique(inner) | Sliced(inner):
-            return _subjects(inner)
-    return frozenset()
