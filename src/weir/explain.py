@@ -23,7 +23,7 @@ from weir.plan.templates import instance
 from weir.rdf.dictionary import Dictionary
 from weir.rdf.lines import parse_lines
 from weir.runtime.demand import Wanted, demands
-from weir.runtime.sharing import MANY, why_alone
+from weir.runtime.sharing import MANY, alike, why_alone
 from weir.runtime.splitting import splitting
 
 ROUTING = {
@@ -61,12 +61,19 @@ def explain_set_text(queries: Mapping[str, Query]) -> str:
     shared.add({name: query for name, query in queries.items() if name not in calling})
     alone = {name: why_alone(query) for name, query in queries.items()}
     together = sum(reason is None for reason in alone.values())
+    shaped = alike({name: query for name, query in queries.items() if alone[name] is not None})
     lines = [explain_all(shared), "in a job"]
     if together >= MANY:
         lines.append(f"  {together} queries share one evaluator per slot")
     elif together:
         lines.append(f"  {together} could share an evaluator: from {MANY} queries on they do")
-    lines += [f"  {name} by itself: {reason}" for name, reason in alone.items() if reason is not None]
+    if shaped:
+        lines.append(f"  {len(shaped)} queries share an evaluator with those of their shape")
+    lines += [
+        f"  {name} by itself: {reason}"
+        for name, reason in alone.items()
+        if reason is not None and name not in shaped
+    ]
     return "\n".join(lines)
 
 

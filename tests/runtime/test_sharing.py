@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dry_job import DryJob
 from weir.language import parse
+from weir.rdf.terms import XSD
+from weir.runtime import sharing
 from weir.runtime.live import awaken
-from weir.runtime.sharing import shareable
+from weir.runtime.sharing import MANY, SHARED, alike, shape_of, shareable
+from weir.runtime.sources import FileSource
 from weir.testing import Scenario
 
 WINDOWS = [
@@ -30,15 +36,35 @@ QUERIES = {
 }
 
 
+SHAPES = [
+    "WINDOW <w> {{ ?x :p ?y FILTER (?y != :{}) }}",
+    "WINDOW <w> {{ ?x :p ?y OPTIONAL {{ ?x :q :{} }} }}",
+    "WINDOW <w> {{ ?x :p ?y MINUS {{ ?x ?q :{} }} }}",
+    "{{ SELECT ?y (COUNT(*) AS ?n) WHERE {{ WINDOW <w> {{ ?x :p ?y . FILTER (?x = :{}) }} }} GROUP BY ?y }}",
+    "WINDOW <w> {{ ?x (:p|:q) ?y FILTER (?y = :{}) }}",
+]
+SHAPED = {
+    f"s{shape}{constant}{r2s[0]}": (
+        f"PREFIX : <http://e/> REGISTER {r2s} <s{shape}{constant}{r2s[0]}> AS SELECT * FROM NAMED WINDOW <w> "
+        f"ON <s> [RANGE 30 STEP 10 LATENESS PT0.03S] WHERE {{ {body.format(constant)} }}"
+    )
+    for shape, body in enumerate(SHAPES)
+    for constant in "abxy"
+    for r2s in (("RSTREAM", "ISTREAM")[shape % 2],)
+}
+
+
 def line(message: tuple[int, str, str, str]) -> str:
     time, subject, predicate, target = message
     return f"{time}\t<http://e/{subject}> <http://e/{predicate}> <http://e/{target}> .\n"
 
 
-def answers(evaluator: str, batches: list[list[Any]], **how: Any) -> dict[str, list[dict[str, Any]]]:
-    scenario = Scenario(QUERIES, evaluator=evaluator, **how)
+def answers(
+    evaluator: str, batches: list[list[Any]], queries: dict[str, str] = QUERIES, **how: Any
+) -> dict[str, list[dict[str, Any]]]:
+    scenario = Scenario(queries, evaluator=evaluator, **how)
     found = scenario.run(["".join(map(line, batch)) for batch in batches], "s")
-    return {name: [each for each in found if each["query"] == name] for name in QUERIES}
+    return {name: [each for each in found if each["query"] == name] for name in queries}
 
 
 @st.composite
@@ -75,6 +101,70 @@ def test_seats_give_what_evaluators_give(script: tuple[list[Any], list[list[Any]
     ordered, batches = script
     alone = answers("interval", [ordered])
     assert answers("shared", batches, restarts=not workers, workers=workers or 1) == alone
+
+
+@given(script=cut_and_shuffled(), workers=st.integers(0, 2))
+@settings(max_examples=6, deadline=None)
+def test_seats_of_one_shape_give_what_evaluators_give(
+    script: tuple[list[Any], list[list[Any]]], workers: int
+) -> None:
+    ordered, batches = script
+    alone = answers("interval", [ordered], SHAPED)
+    assert answers("shared", batches, SHAPED, restarts=not workers, workers=workers or 1) == alone
+
+
+def test_many_queries_of_one_shape_have_seats(monkeypatch: pytest.MonkeyPatch) -> None:
+    queries = {name: parse(text) for name, text in SHAPED.items()}
+    assert alike(queries) == set()
+    monkeypatch.setattr(sharing, "MANY", 4)
+    odd = parse(
+        "SELECT * FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?s ?p ?o } FILTER (?o = 1) }"
+    )
+    # The constants of MINUS cannot be joined with: its queries stay by themselves.
+    shaped = {name for name in queries if not name.startswith("s2")}
+    assert alike({**queries, "odd": odd}) == shaped
+    scenario = Scenario(SHAPED, evaluator="shared")
+    scenario.lane("s").put(line((1, "a", "p", "x")))
+    scenario.batch()
+    ((_, hub),) = scenario.group.hubs
+    assert (len(hub.evaluator.templates), len(hub.evaluator.own)) == (len(SHAPES) - 1, 4)
+
+
+def test_a_job_gives_seats_to_many_of_one_shape(tmp_path: Path) -> None:
+    text = (
+        "PREFIX : <http://e/> REGISTER ISTREAM <t{0}> AS SELECT ?x ?y FROM NAMED WINDOW <w> ON <s> "
+        "[RANGE 20 STEP 10] WHERE {{ WINDOW <w> {{ ?x :p ?y FILTER (?y > {0}) }} }}"
+    )
+    queries = {f"t{limit}": text.format(limit) for limit in range(MANY)}
+    lines = "".join(
+        f'{time}\t<http://e/{"abc"[time % 3]}> <http://e/p> "{time % 23}"^^<{XSD}integer> .\n'
+        for time in range(0, 200, 3)
+    )
+    (tmp_path / "s.tnq").write_text(lines)
+    job = DryJob(tmp_path / "c", slots=2)
+    job.live.add_stream("s", FileSource(str(tmp_path / "s.tnq"), bytes_per_batch=1500))
+    job.live.register_all(queries, "auto", "auto")
+    assert {query.evaluator for query in job.live.queries()} == {SHARED}
+    found = job.run()
+    assert {name: [each for each in found if each["query"] == name] for name in queries} == {
+        name: Scenario({name: query}, evaluator="interval").run([lines], "s")
+        for name, query in queries.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("SELECT * FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?s <p> 1 } ?s <q> 2 }", "static"),
+        ("SELECT * FROM WINDOW <w> ON <s> [NOW] WHERE { ?s <p> 1 FILTER (?s != <a>) }", "static"),
+        ("SELECT * FROM NAMED WINDOW <w> ON <s> [NOW TICK TUPLE] WHERE { WINDOW <w> { ?s <p> 1 } }", "every"),
+        ("ASK FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?s <p> 1 } }", "not a SELECT"),
+        ("SELECT * WHERE { ?s <p> 1 }", "one stream"),
+    ],
+)
+def test_what_has_no_seat_by_its_shape(text: str, reason: str) -> None:
+    found = shape_of(parse(text))
+    assert isinstance(found, str) and reason in found, found
 
 
 def test_results_and_evaluations_are_counted():

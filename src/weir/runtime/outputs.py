@@ -64,8 +64,8 @@ def outputs(
             data = _answers(answered, group.dictionary, form, pile())
             yield Output("answers", answered.member.name, slot, data)
     for together in step.shared:
-        for data in _together(together, group.dictionary, form, pile):
-            yield Output("answers", "", slot, data)
+        for name, data in _together(together, group.dictionary, form, pile):
+            yield Output("answers", name, slot, data)
     dead = [letter for frame in frames for letter in frame.side.get("rejected", ())]
     dead += [
         {
@@ -204,22 +204,26 @@ _SLICE = 1 << 16
 
 def _together(
     together: Together, dictionary: Dictionary, form: str, pile: Callable[[], Pile]
-) -> Iterator[bytes]:
-    """The answers of a hub's queries; a hub has conjunctions alone, so its parts are sets."""
+) -> Iterator[tuple[str, bytes]]:
+    """The answers of a hub's queries: those of conjunctions in one, those of templates by their names."""
     voices = {name: Voice.of(member.query) for name, member in together.members.items()}
     for part in together.answers.parts:
-        assert isinstance(part, SetAnswers)
+        if not isinstance(part, SetAnswers):
+            for name, answers in part.items():
+                own = Answered(together.members[name], answers)
+                yield name, _answers(own, dictionary, "jsonl" if form == "jsonl" else "columns", pile())
+            continue
         if not len(part):
             continue
         if form == COMPACT:
-            yield Compact(part, voices, dictionary).to_bytes()
+            yield "", Compact(part, voices, dictionary).to_bytes()
             continue
         texts = BulkTexts(part, voices, dictionary)
         for table in texts.lines() if form == "jsonl" else texts.columns():
             held = pile()
             with pa.ipc.new_stream(held, table.schema) as writer:
                 writer.write_batch(table)
-            yield held.carried()
+            yield "", held.carried()
 
 
 def read_answers(data: Buffer) -> pa.Table:

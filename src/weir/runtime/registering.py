@@ -18,7 +18,7 @@ from weir.rdf.dictionary import Dictionary
 from weir.runtime.catalog import Catalog, Registration
 from weir.runtime.chains import parsed, reads, refuse_bad_chains
 from weir.runtime.layout import place
-from weir.runtime.sharing import MANY, SHARED, shareable
+from weir.runtime.sharing import MANY, SHARED, alike, shareable
 from weir.runtime.splitting import splitting
 from weir.runtime.updates import Curator
 
@@ -104,9 +104,12 @@ def registered(
 
 def _evaluators(offers: Sequence[Offer], catalog: Catalog, streams: Sequence[str]) -> dict[str, str]:
     """The evaluator of each: its own choice, or together with others where those are many."""
-    free = [each for each in offers if each.evaluator == "auto" and shareable(each.query)]
+    auto = {each.name: each.query for each in offers if each.evaluator == "auto"}
+    free = {name for name, query in auto.items() if shareable(query)}
     shared = sum(registration.evaluator == SHARED for registration in catalog.queries.values())
-    together = {each.name for each in free} if shared or len(free) >= MANY else set()
+    together = free if shared or len(free) >= MANY else set()
+    if len(auto) - len(free) >= MANY:
+        together = together | alike({name: query for name, query in auto.items() if name not in free})
     return {
         each.name: SHARED if each.name in together else evaluator_of(each.query, streams, each.evaluator)
         for each in offers

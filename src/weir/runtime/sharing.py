@@ -1,25 +1,30 @@
 """Queries of a slot that are evaluated together: seats at a hub (``kernel.matching``).
 
-Where many conjunctive queries are registered, each gets no evaluator of its own but a seat at the hub of
-those that read its stream as it does. The hub is advanced once a step for all, and its state is kept once,
-whoever comes and goes. In metrics the one with the least name speaks for all.
+Where many conjunctive queries are registered, or many that differ in constants alone, each gets no evaluator
+of its own but a seat at the hub of those that read its stream as it does. The hub is advanced once a step
+for all, and its state is kept once, whoever comes and goes. In metrics the one with the least name speaks for
+all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from weir.errors import UsageError
 from weir.kernel.background import Background
 from weir.kernel.batch import Answers, Slab
 from weir.kernel.matching.conjunctive import ConjunctiveSet
 from weir.kernel.matching.shared import SharedAnswers, SharedEvaluator, SlabOf
+from weir.language.algebra import BGP, Graph, PathPattern, Window
 from weir.language.query import Query
+from weir.language.walking import walk
 from weir.language.windows import TickKind
 from weir.plan.conjunctions import conjunction
+from weir.plan.templates import Shape, instance
 from weir.rdf.columns import Ids
 from weir.rdf.dictionary import Dictionary
 from weir.runtime.demand import Reading
@@ -47,6 +52,47 @@ def why_alone(query: Query) -> str | None:
     if found.window.semantics.tick.kind is not TickKind.BATCH:
         return "it is evaluated at every message"
     return None if ConjunctiveSet.covers(found.window) else "its window goes back in time"
+
+
+def shape_of(query: Query) -> Shape | str:
+    """What a query has in common with others that it may be evaluated with though it is no conjunction, or
+    why it may not: it then sees nothing but named windows on one stream, batch by batch."""
+    windows = query.dataset.windows
+    if not windows or len(query.streams) != 1 or not isinstance(windows[0].stream, str):
+        return "it does not read one stream"
+    if any(window.in_default for window in windows):
+        return "its patterns may match static triples"
+    if any(window.semantics.tick.kind is not TickKind.BATCH for window in windows):
+        return "it is evaluated at every message"
+    if any(isinstance(node, (BGP, PathPattern, Graph)) for node in walk(query.pattern, closed=(Window,))):
+        return "it reads static graphs"
+    found = instance(query)
+    return found if isinstance(found, str) else found.shape
+
+
+def alike(queries: Mapping[str, Query]) -> set[str]:
+    """Those of the queries that have the shape of at least ``MANY`` of them, so that sharing pays."""
+    shapes: dict[Shape, list[str]] = {}
+    for name, query in queries.items():
+        shape = shape_of(query)
+        if isinstance(shape, Shape):
+            shapes.setdefault(shape, []).append(name)
+    return {
+        name
+        for names in shapes.values()
+        if len(names) >= MANY and _covered([queries[each] for each in names[:2]])
+        for name in names
+    }
+
+
+def _covered(queries: Sequence[Query]) -> bool:
+    """Whether the evaluator of a template takes ids alone: seats bring no more texts than results need."""
+    shared = SharedEvaluator(Background(), Dictionary(), choice="interval")
+    shared.add({str(number): query for number, query in enumerate(queries)})
+    try:
+        return not shared.own
+    except UsageError:
+        return False
 
 
 class Hub:

@@ -330,6 +330,10 @@ class SharedEvaluator:
         for name in ("channels", "machines", "states", "nodes", "live_rows", "late"):
             total[name] = sum(each[name] for each in sets)
         total["templates"], total["own"] = len(self.templates), len(self.own)
+        for _, part in self._others:
+            told = part.statistics()
+            for name in ("live_rows", "late"):
+                total[name] += told.get(name, 0)
         return total
 
     def live_ids(self) -> Ids:
