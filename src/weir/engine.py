@@ -286,7 +286,8 @@ class Engine:
         shelf = self._graphs.open(Dictionary(checkpoint.key), checkpoint.graphs / BASE)
         curator = Curator(shelf, checkpoint)
         new = [item for name, item in self._queries.items() if name not in catalog.every_query]
-        made = registered(new, catalog, tuple(self._known), checkpoint.slots, curator)
+        finite = {iri for iri, source in self._streams.items() if not source.endless}
+        made = registered(new, catalog, tuple(self._known), checkpoint.slots, curator, finite)
         log.append([*entries, *(entry_of(each, batch) for each in made)])
         return curator
 

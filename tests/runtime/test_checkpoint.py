@@ -171,7 +171,7 @@ def test_a_job_with_more_cores_than_its_checkpoint_has_slots_goes_on(tmp_path: P
     (stream / "1.tnq").write_text(lines(21, 33))
     found += job.run()
     assert [line["bindings"]["n"]["value"] for line in found] == ["1", "1", "1"]
-    assert sorted(job.stores) == [0, 1]
+    assert sorted(job.stores) == [0]
 
 
 def test_another_format_of_the_state_is_refused() -> None:

@@ -22,7 +22,7 @@ from weir.runtime.sources import FileSource
 BATCH = 256 << 20
 """Bytes of a batch where a backlog is read: a batch costs half a second whatever it does."""
 
-_SKIPPED = 4
+_SKIPPED = 10
 """Batches at the beginning of a live run, while workers start and the JVM warms up."""
 
 

@@ -202,7 +202,9 @@ class LiveQueries:
             )
 
     def _register(self, offers: Sequence[Offer], catalog: Catalog) -> int:
-        made = registered(offers, catalog, tuple(catalog.streams), self.checkpoint.slots, self.curator)
+        finite = {iri for iri, entry in catalog.streams.items() if not _endless(entry)}
+        slots = self.checkpoint.slots
+        made = registered(offers, catalog, tuple(catalog.streams), slots, self.curator, finite)
         return self._log(lambda batch: [entry_of(each, batch) for each in made])
 
     def _log(self, entries: Callable[[int], list[Entry]]) -> int:
@@ -236,5 +238,9 @@ def _query(registration: Registration, paused: bool) -> QueryInfo:
 
 def _stream(entry: StreamEntry, catalog: Catalog) -> StreamInfo:
     readers = tuple(name for name, each in catalog.queries.items() if entry.iri in each.reads)
-    endless = entry.source is None or source_of(entry.source).endless
-    return StreamInfo(entry.iri, entry.source, endless, readers)
+    return StreamInfo(entry.iri, entry.source, _endless(entry), readers)
+
+
+def _endless(entry: StreamEntry) -> bool:
+    """A DataFrame never ends."""
+    return entry.source is None or source_of(entry.source).endless

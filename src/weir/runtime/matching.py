@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -159,16 +158,19 @@ class MatchPlan:
         ended: bool = False,
         side: Mapping[str, Any] | None = None,
     ) -> Iterator[tuple[int, Frame]]:
-        """What each slot gets of these messages; ``side`` goes with the first. Slots that have the same
-        queries whole get the same."""
+        """What each slot gets of these messages. Slots that have the same queries whole get the same frame;
+        ``side`` goes with the first, where there are such in one without messages."""
+        if side and len(set(self._alike.values())) < len(self._alike):
+            yield self.active[0], Frame(stream, lane, position, side=side)
+            side = None
         made: dict[tuple[str, ...], Frame] = {}
         for slot in self.active:
             like = self._alike.get(slot)
             frame = made.get(like) if like is not None else None
             if frame is None:
                 frame = self.frame(slot, stream, lane, messages, position, ended=ended, side=side)
-                if like is not None and stream not in self._keep_late:
-                    made[like] = replace(frame, side={})
+                if like is not None:
+                    made[like] = frame
             yield slot, frame
             side = None
 

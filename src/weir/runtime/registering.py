@@ -24,7 +24,8 @@ from weir.runtime.updates import Curator
 
 FEW = 8
 """Up to this many queries for each slot, those that can be are split; more keep all slots busy anyway.
-By time only where there are two slots for each query: every slot then has all of its windows."""
+By time only where there are two slots for each query, and over streams that end: every slot then has all of
+its windows, which pays where batches are large and only costs time where they are small."""
 EVALUATORS = ("auto", "interval", "reference")
 
 
@@ -73,11 +74,12 @@ def registered(
     streams: Sequence[str],
     slots: int,
     curator: Curator | None,
+    finite: Collection[str] = (),
 ) -> list[Registration]:
     """The registrations of new queries beside those of ``catalog``; raises where they do not fit together.
 
-    ``streams`` are those with a source. The extracts of their graphs are written; queries that are evaluated
-    together read none."""
+    ``streams`` are those with a source, ``finite`` those that end. The extracts of their graphs are written;
+    queries that are evaluated together read none."""
     known = queries_of(catalog.queries)
     new = {each.name: each.query for each in offers}
     refuse_bad_chains({**known, **new}, streams)
@@ -93,13 +95,18 @@ def registered(
             split = splitting(each.query, outputs)
             if split.place is not None:
                 made = replace(made, slots=tuple(range(slots)), share=split.place)
-            elif split.by_time and made.evaluator == "interval" and 2 * many <= slots:
+            elif split.by_time and made.evaluator == "interval" and _pays(made.reads, finite, many, slots):
                 made = replace(made, slots=tuple(range(slots)))
         if curator is not None and made.evaluator != SHARED:
             graphs, updates = curator.extract(each.query, made.over(streams))
             made = replace(made, graphs=graphs, updates=updates)
         out.append(made)
     return out
+
+
+def _pays(reads: Collection[str], finite: Collection[str], many: int, slots: int) -> bool:
+    """Whether splitting by time does: slots would be idle, and batches are large."""
+    return 2 * many <= slots and all(stream in finite for stream in reads)
 
 
 def _evaluators(offers: Sequence[Offer], catalog: Catalog, streams: Sequence[str]) -> dict[str, str]:

@@ -42,8 +42,8 @@ class Split:
             return f"split over all slots by ?{self.variable.name}, the {PLACES[self.place]} of every pattern"
         if self.by_time:
             return (
-                "split over all slots by evaluation time where there are two for each query, else one slot:\n"
-                f"no variable splits it, as {self.reason}"
+                "one slot; over streams that end, where there are two slots for each query, split over all\n"
+                f"of them by evaluation time. No variable splits it: {self.reason}"
             )
         return f"one slot: {self.reason}"
 

@@ -44,12 +44,12 @@ class Pile(io.RawIOBase):
             if self._file is None:
                 self._folder = None
             else:
-                self._file.writelines(self._held)
+                _write(self._file, b"".join(self._held))
                 self._held = []
         if self._file is None:
             self._held.append(bytes(piece))
         else:
-            self._file.write(piece)
+            _write(self._file, piece)
         return len(piece)
 
     def carried(self) -> bytes:
@@ -59,6 +59,13 @@ class Pile(io.RawIOBase):
         self._file.close()
         path = Path(self._file.name)
         return _MARK + f"{path.parent.name}/{path.name}".encode()
+
+
+def _write(file: IO[bytes], piece: bytes | memoryview) -> None:
+    """All of it: a file without a buffer may take a part, as where the disk is nearly full."""
+    rest = memoryview(piece)
+    while len(rest):
+        rest = rest[file.write(rest) :]
 
 
 def _opened(folder: Path) -> IO[bytes] | None:

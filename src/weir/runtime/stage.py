@@ -28,8 +28,11 @@ def frame_rows(folder: str, parts: Iterable[str]) -> Iterator[pa.RecordBatch]:
     place, batch = workplace(folder), current_batch()
     keys, spool = slot_keys(place.checkpoint.slots), place.checkpoint.spool()
     for text in parts:
+        sent: tuple[Frame, bytes] | None = None
         for slot, frame in part_frames(place, batch, Part(**json.loads(text))):
-            yield frame_row(keys[slot], spool.put(batch, frame.to_bytes()))
+            if sent is None or sent[0] is not frame:
+                sent = frame, spool.put(batch, frame.to_bytes())
+            yield frame_row(keys[slot], sent[1])
 
 
 def part_frames(place: Workplace, batch: int, part: Part) -> Iterator[tuple[int, Frame]]:
