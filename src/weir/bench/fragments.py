@@ -43,6 +43,7 @@ def _rates(report: Report, seconds: float, rounds: int) -> None:
                 targets = {"weir": (f"{base}/d", process.pid), "ldf": (f"{peer.base}/d", peer.pid)}
                 rates: dict[str, list[Rate]] = {}
                 for turn in range(rounds):
+                    report.step(f"requests per second, round {turn + 1} of {rounds}")
                     for name, (url, pid) in targets.items():
                         repeated = requests_for(url, distinct=False)
                         rates.setdefault(f"{name} repeated", []).append(
@@ -70,6 +71,7 @@ def _rates(report: Report, seconds: float, rounds: int) -> None:
 def _history(report: Report, quick: bool, plot: str | Path | None) -> None:
     """Interval labeling over ever more versions."""
     checkpoints = (20, 100, 300, 1000, 3000, 10_000)
+    report.step(f"evaluation over up to {checkpoints[-1]:,} versions")
     moments = history(checkpoints, trains=10 if quick else 100, repeats=15)
     report.figures["history"] = [asdict(moment) for moment in moments]
     early = min(m.least for m in moments if m.versions <= 100)
@@ -89,6 +91,7 @@ def _history(report: Report, quick: bool, plot: str | Path | None) -> None:
 
 def _methods(report: Report, quick: bool, plot: str | Path | None) -> None:
     """Figure 3, and the order of the methods beside the paper's."""
+    report.step("annotation methods and labelings")
     runs = figure_3(10 if quick else 60, 10 if quick else 60, whole=not quick)
     report.figures["figure_3"] = [run.as_json() for run in runs]
     orders: dict[str, Any] = {"paper": list(PAPER_ORDER)}
@@ -139,6 +142,7 @@ def _costs(report: Report, counts: Sequence[int], periods: int, plot: str | Path
     costs: dict[str, list[Cost]] = {name: [] for name in MODES}
     for count in counts:
         for name, mode in MODES.items():
+            report.step(f"{count} clients, {name}")
             costs[name].append(measure(mode, count, PERIOD, periods))
     report.figures["figure_2"] = {
         "clients": list(counts),

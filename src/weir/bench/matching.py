@@ -98,6 +98,7 @@ class _Bench:
         warm = self._queries(DEFAULT, 10)
         build_hashmat(warm), build_stringmat(warm, self.data), build_set(warm)
         for count in points:
+            self.report.step(f"construction, {count:,} queries")
             parsed = self._queries(DEFAULT, count)
             systems: dict[str, Callable[[], object]] = {
                 "HashMat": partial(build_hashmat, parsed),
@@ -146,6 +147,7 @@ class _Bench:
         Compiled loops are timed first: Spark leaves processes behind.
         """
         data, window = self.data, workload.window
+        self.report.step(f"{workload.queries:,} queries of {workload.patterns} patterns, window {window:,}")
         found = walks(data.energy, workload)
         parsed = [query(patterns, window) for patterns in found]
         speeds: dict[str, list[Speed]] = {}
@@ -161,6 +163,7 @@ class _Bench:
             speeds["StringMat"] = [run_mat(stringmat, data.coded, window, self.budget)]
             speeds["query at a time"] = [run_one_by_one(found, data, window, 1000 if self.quick else 4000)]
         if spark:
+            self.report.step("the same on Spark")
             told = run_spark(found, window, speeds["Weir"][0].results, 2 if self.quick else 4)
             speeds["Weir on Spark"] = [told.speed]
             self.report.figures.setdefault("spark", []).append(
@@ -182,6 +185,7 @@ class _Bench:
         rates = self._rates(pool)
         runs: dict[int, dict[str, Speed]] = {}
         for count in points:
+            self.report.step(f"{count:,} queries at equal results")
             chosen = choose(rates, count, target)
             parsed = [query(pool[number], DEFAULT.window) for number in chosen.tolist()]
             best = max(
@@ -205,6 +209,7 @@ class _Bench:
 
     def adding_one(self) -> None:
         """One query more on top of 2,000: what the automaton and the tree of steps have to touch."""
+        self.report.step("adding one query")
         parsed = self._queries(DEFAULT, 2000)
         extra = conjunctions(self._queries(replace(DEFAULT, seed=99), 15))
         together = build_set(parsed)
