@@ -4,7 +4,7 @@ Smart-building readings, random-walk queries with Table 2's parameters and defau
 figures: construction time, and throughput by the number of queries, of patterns, and by window; besides, the
 number of queries at equal results per triple. Side by side in one run: Weir's kernel, the paper's HashMat
 and StringMat compiled, HashMat in a kinder variant, every query by itself, and Weir on Spark from files to
-files. Published figures are reference lines. Needs numba (the ``bench`` extra).
+files. Published figures are reference lines.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from matching_kit import (
 from weir.errors import UsageError
 from weir.kernel.batch import Slab
 from weir.kernel.interval.lacking import NotCovered
-from weir.kernel.matching import layout, resolve, speed
+from weir.kernel.matching import layout, resolve
 from weir.kernel.matching.conjunctive import ConjunctiveSet
 from weir.language.algebra import TriplePattern
 from weir.language.query import R2S, Semantics
@@ -32,15 +32,6 @@ from weir.language.windows import Report, Triples, WindowDeclaration, WindowSema
 from weir.plan.conjunctions import Conjunction, conjunction
 from weir.rdf.dictionary import Dictionary
 from weir.rdf.terms import IRI, Variable
-
-
-@pytest.fixture(params=["compiled", "plain"])
-def loops(request, monkeypatch):
-    if request.param == "plain":
-        monkeypatch.setattr(speed, "compiled", None)
-    elif speed.compiled is None:
-        pytest.skip("numba is not installed: only the numpy form runs")
-    return request.param
 
 
 def check(seed: int) -> None:
@@ -75,11 +66,6 @@ def check(seed: int) -> None:
 @given(seed=st.integers(0, 2**32))
 @settings(max_examples=3 * EXAMPLES, deadline=None)
 def test_each_query_gets_what_it_gets_alone(seed):
-    check(seed)
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_both_forms_of_the_loops(seed, loops):
     check(seed)
 
 

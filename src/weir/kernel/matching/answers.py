@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weir.kernel.batch import Answers
-from weir.kernel.matching import speed
+from weir.kernel.matching import compiled
 from weir.kernel.matching.nearby import Near, Small
 from weir.kernel.matching.resolve import Rows
 from weir.rdf.columns import Ids
@@ -109,16 +109,8 @@ class Matched:
 def gather(terms: NDArray[np.int64], rows: Rows, slots: NDArray[np.int8], node: Rows) -> NDArray[np.int64]:
     """The values of combinations: column c of one that ends at ``node`` is at ``slots[node, c]``, which is
     4·step + place; 0 where that is negative."""
-    if speed.compiled is not None:
-        values: NDArray[np.int64] = speed.compiled.gather(terms, rows, slots, node)
-        return values
-    out = np.zeros((slots.shape[1], len(rows)), np.int64)
-    for column in range(slots.shape[1]):
-        slot = slots[node, column]
-        some = np.flatnonzero(slot >= 0)
-        step, place = slot[some] >> 2, slot[some] & 3
-        out[column, some] = terms[place, rows[some, step]]
-    return out
+    values: NDArray[np.int64] = compiled.gather(terms, rows, slots, node)
+    return values
 
 
 @dataclass(frozen=True, slots=True)

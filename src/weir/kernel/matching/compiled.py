@@ -1,4 +1,4 @@
-"""What ``resolve`` does, as compiled loops (numba): the same combinations, several times faster.
+"""The loops of ``resolve``, which numba compiles.
 
 Matches are grouped by (lane, value) in a hash table, each group in the order of arrival. Every match that may
 begin a combination then descends the tree depth first, combination by combination; nothing is made that

@@ -17,8 +17,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from weir.kernel.interval.keys import codes
-from weir.kernel.matching import speed
+from weir.kernel.matching import compiled
 from weir.rdf.columns import Ids, Mask
 
 Rows = NDArray[np.int32]
@@ -96,16 +95,9 @@ _INDEX = 32
 
 def _neighbours(terms: NDArray[np.int64]) -> tuple[Ids, Ids]:
     """Every triple that has an equal one before it: the last such one, and itself."""
-    if speed.compiled is not None:
-        previous: Ids = speed.compiled.previous_equal(terms)
-        later = np.flatnonzero(previous >= 0)
-        return previous[later], later
-    numbers, firsts = codes(list(terms), terms.shape[1])
-    if len(firsts) == len(numbers):
-        return firsts[:0], firsts[:0]
-    order = np.argsort(numbers, kind="stable")
-    same = np.flatnonzero(numbers[order[1:]] == numbers[order[:-1]])
-    return order[same], order[same + 1]
+    previous: Ids = compiled.previous_equal(terms)
+    later = np.flatnonzero(previous >= 0)
+    return previous[later], later
 
 
 def _chains(count: int, earlier: Ids, later: Ids) -> Ids:
