@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 from weir.runtime.catalog import Registration, StreamEntry, drop_entry, drop_stream_entry, entry_of
 from weir.runtime.control import ControlLog
-from weir.runtime.datasource import FINISH, STOP, Feeds, feed_key
-from weir.runtime.sources import FileSource
+from weir.runtime.datasource import FINISH, STOP, Feeds, feed_key, shared_out
+from weir.runtime.parts import Part
+from weir.runtime.sources import FileSource, Place
 
 READER = Registration("q", "", reads=("one", "two"))
 
@@ -78,3 +80,26 @@ def test_a_finite_stream_waits_until_it_is_read_but_a_live_one_flows(tmp_path: P
     assert set(second) == {feed_key(finite), feed_key(live)}
     log.append([drop_entry("q", 2)])
     assert feeds.latest(second) == second
+
+
+def test_shares_are_of_equal_size_whatever_the_files_are(tmp_path: Path) -> None:
+    sizes = [30_000_000, 1_000, 47_123_456, 5_000_000]
+    for number, size in enumerate(sizes):
+        with (tmp_path / f"{number}.tnq").open("wb") as file:
+            file.truncate(size)
+    for parallelism in (1, 2, 3):
+        place = Place("urn:s", tmp_path / "own", f"f{parallelism}", parallelism)
+        (tmp_path / "own" / "sources").mkdir(parents=True, exist_ok=True)
+        feed = FileSource(str(tmp_path), bytes_per_batch=1 << 30).feed(place)
+        parts = feed.parts({}, feed.latest({}, True))
+        pieces = [(part.number, part.start, part.end) for part in parts if part.path]
+        for number, size in enumerate(sizes):
+            mine = [(start, end) for which, start, end in pieces if which == number]
+            assert mine[0][0] == 0
+            assert mine[-1][1] == size
+            assert all(one[1] == other[0] for one, other in pairwise(mine))
+        assert max(end - start for _, start, end in pieces) <= 12 << 20
+        shares = shared_out([json.dumps(part.as_json()) for part in parts], parallelism)
+        read = [sum(Part(**json.loads(text)).size for text in share) for share in shares]
+        assert len(read) == parallelism
+        assert max(read) - min(read) <= len(parts)

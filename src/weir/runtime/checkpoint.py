@@ -67,9 +67,9 @@ class Checkpoint:
     def graphs(self) -> Path:
         return self.own / "graphs"
 
-    def spool(self) -> Spool:
+    def spool(self, *, reused: bool = False) -> Spool:
         """Where workers leave what is large until a batch is done."""
-        return Spool(self.own)
+        return Spool(self.own, reused=reused)
 
     def control(self) -> ControlLog:
         return ControlLog(self.own)

@@ -21,6 +21,7 @@ from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
 from weir.runtime.catalog import Catalog, StreamEntry
 from weir.runtime.control import ControlLog
 from weir.runtime.holding import HOLD, wait_while_held
+from weir.runtime.parts import Part
 from weir.runtime.sources import Feed, Place, Reached, source_of
 from weir.runtime.stage import FRAME_SCHEMA, frame_rows
 
@@ -107,6 +108,18 @@ def _wanted(entry: StreamEntry, catalog: Catalog) -> bool:
     return any(not query.reads or entry.iri in query.reads for query in catalog.queries.values())
 
 
+def shared_out(parts: Sequence[str], shares: int) -> list[list[str]]:
+    """The parts, which are given as JSON texts, in their order, as at most so many shares of about as many
+    bytes."""
+    sizes = [max(1, Part(**json.loads(part)).size) for part in parts]
+    whole, before = sum(sizes), 0
+    found: list[list[str]] = [[] for _ in range(shares)]
+    for part, size in zip(parts, sizes, strict=True):
+        found[(2 * before + size) * shares // (2 * whole)].append(part)
+        before += size
+    return [share for share in found if share]
+
+
 class PartPartition(InputPartition):
     """Some parts, as JSON texts."""
 
@@ -158,10 +171,7 @@ class PartReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         parts = self.feeds.parts(start, end)
-        shares: list[list[str]] = [[] for _ in range(min(len(parts), self.feeds.parallelism))]
-        for place, part in enumerate(parts):
-            shares[place % len(shares)].append(part)
-        return [PartPartition(share) for share in shares]
+        return [PartPartition(share) for share in shared_out(parts, self.feeds.parallelism)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, PartPartition)

@@ -78,7 +78,7 @@ class Job:
         self._query: StreamingQuery | None = None
         self._failure: BaseException | None = None
         self.receivers = Receivers(checkpoint.own)
-        self._spool = checkpoint.spool()
+        self._spool = checkpoint.spool(reused=(spark.sparkContext.master or "").startswith("local"))
         self.live.opened.append(self._receive)
         self.live.closed.append(lambda entry: self.receivers.close(entry.iri))
         own = checkpoint.own / "sinks"
@@ -312,8 +312,9 @@ class Job:
                     if lines:
                         side.append(batch, b"".join(lines))
             found = sum(len(each) for each in answers[forms[0]])
-            self._spool.clear(batch)
             self.metrics.take(batch, rows, found, time.time() - began)
+            del rows, answers
+            self._spool.clear(batch)
             for observer in self.observers:
                 observer(self.metrics)
         except WeirError as error:

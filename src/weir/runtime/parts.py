@@ -60,14 +60,24 @@ class Part:
         """The files of the part; the first has the number of the part, the others those that follow."""
         return [] if self.path is None else [self.path, *self.also]
 
+    @property
+    def size(self) -> int:
+        """Bytes, or offsets, that are to be read; those of files that are gone do not count."""
+        if self.end is not None:
+            return self.end - self.start
+        return sum(Path(path).stat().st_size for path in self.paths if Path(path).exists())
+
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
 
 
 def part_size(total: int, parallelism: int) -> int:
     """How large the parts of so many bytes should be: one for each core, but none so small that it is not
-    worth a worker's while, nor so large that its columns outgrow the memory that a worker keeps."""
-    return min(max(_LEAST_PART, -(-total // parallelism)), _MOST_PART)
+    worth a worker's while, nor so large that its columns outgrow the memory that a worker keeps. Where each
+    core has several, all have as many."""
+    if total <= _MOST_PART * parallelism:
+        return max(_LEAST_PART, -(-total // parallelism))
+    return -(-total // (parallelism * -(-total // (_MOST_PART * parallelism))))
 
 
 def read_part(part: Part) -> tuple[bytes, int]:

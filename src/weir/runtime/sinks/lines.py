@@ -11,6 +11,9 @@ from typing import IO
 from weir.errors import CheckpointError
 from weir.runtime.sinks.base import Results
 
+_LARGE = 16 << 20
+"""Bytes of a batch from which on it matters where they stay."""
+
 
 class ExactFile:
     """An append-only file with a log of (batch, length) beside the checkpoint.
@@ -26,6 +29,7 @@ class ExactFile:
         self._file: IO[bytes] | None = None
         self._syncing: Thread | None = None
         self._last = -1
+        self._begin = 0
         self.note = ""
 
     def has(self, batch: int) -> bool:
@@ -52,6 +56,7 @@ class ExactFile:
             )
         self._file.truncate(length)
         self._file.seek(length)
+        self._begin = length
 
     def append(self, batch: int, data: bytes | Sequence[memoryview], note: str = "") -> bool:
         """Write a batch and log it; False where it was written before. A note is one line."""
@@ -61,6 +66,10 @@ class ExactFile:
             self._open(0)
         assert self._file is not None
         self._synced()
+        begin = self._file.tell()
+        if begin - self._begin >= _LARGE:
+            _let_go(self._file, self._begin, begin)
+        self._begin = begin
         self._file.writelines([data] if isinstance(data, bytes) else data)
         self._file.flush()
         with open(self.log, "ab") as log:
@@ -99,6 +108,14 @@ class ExactFile:
         batch, length, *note = data[:whole].splitlines()[-1].split(maxsplit=2)
         self._last, self.note = int(batch), b"".join(note).decode()
         return int(length)
+
+
+def _let_go(file: IO[bytes], begin: int, end: int) -> None:
+    """The system need not keep these bytes, which are on disk, in memory: what is written next gets their
+    pages. A long run would otherwise take page after page that had to be found, and push out what others
+    read."""
+    if hasattr(os, "posix_fadvise"):
+        os.posix_fadvise(file.fileno(), begin, end - begin, os.POSIX_FADV_DONTNEED)
 
 
 class JsonLinesFile:

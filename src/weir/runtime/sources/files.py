@@ -180,14 +180,19 @@ class FileFeed:
         total = sum(last - first for _, first, last in ranges)
         size = part_size(total, self.parallelism)
         parts: list[Part] = []
+        before = 0
         for number, first, last in ranges:
             path = self._files[number].path
             if self.source.cut(path):
-                pieces = max(1, round((last - first) / size))
-                cuts = [first + (last - first) * piece // pieces for piece in range(pieces + 1)]
-                parts += [Part(self.stream, self.lane, path, number, a, b) for a, b in pairwise(cuts)]
+                # At multiples of the size, as if all files were one: shares of it are equal then.
+                inside = range(first + size - before % size, last, size)
+                parts += [
+                    Part(self.stream, self.lane, path, number, a, b)
+                    for a, b in pairwise([first, *inside, last])
+                ]
             else:
                 self._whole(parts, number, size)
+            before += last - first
         if end.end and not start.end:
             parts.append(Part(self.stream, self.lane, number=end.file, final=True))
         return parts
