@@ -1,9 +1,9 @@
 """Keeping memory that slabs use again and again.
 
 glibc returns large freed blocks to the system at once and takes them back page by page. A process that
-evaluates slabs would spend as much time on that as on the data; on a virtual machine, whose pages are made when
-they are first touched, several times as much. Whoever owns the process (a worker, a benchmark) may ask to keep
-what is freed.
+evaluates slabs would spend as much time on that as on the data, and several times as much on a virtual
+machine whose pages are made when they are first touched. Whoever owns the process (a worker, a benchmark) may
+ask to keep what is freed.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from weir.rdf.columns import Ids, Mask
 from weir.rdf.hashing import position_keys
 from weir.rdf.lines_time import FIRST_TIME, LAST_TIME, read_times
 from weir.rdf.messages import NO_GRAPH_TEXT, Messages, Rejected, Terms, assemble
-from weir.rdf.splitting import Split, line_texts, split_lines
+from weir.rdf.splitting import PADDING, Bytes, Split, line_texts, padded, split_lines
 from weir.rdf.statements import read_statements
 
 BOM = b"\xef\xbb\xbf"
@@ -42,12 +42,14 @@ _LITERAL = rf"{_STRING}(?:{_TAG}|\^\^{_IRI})?"
 _XSD_STRING = "^^<http://www.w3.org/2001/XMLSchema#string>"
 
 
-def parse_lines(data: bytes, *, scope: str, key: bytes, base: int = 0) -> Messages:
-    """The messages of ``data``, whole lines that begin at byte ``base`` of their lane.
+def parse_lines(data: bytes | Bytes, *, scope: str, key: bytes, base: int = 0) -> Messages:
+    """The messages of ``data``, whole lines that begin at byte ``base`` of their lane; an array is ``padded``
+    already.
 
     Lines of what is rejected count from 1 within ``data``.
     """
-    return _parse(data, np.zeros(1, np.int64), np.array([base], np.int64), scope, key)
+    room = padded(data) if isinstance(data, bytes) else data
+    return _parse(room, np.zeros(1, np.int64), np.array([base], np.int64), scope, key)
 
 
 def parse_pieces(
@@ -59,8 +61,7 @@ def parse_pieces(
     """
     whole = [piece if piece.endswith(b"\n") or not piece else piece + b"\n" for piece in pieces]
     begins = np.cumsum([0, *(len(piece) for piece in whole)])[:-1]
-    data = b"".join(whole)
-    messages = _parse(data, begins, np.asarray(positions, np.int64), scope, key)
+    messages = _parse(padded(b"".join(whole)), begins, np.asarray(positions, np.int64), scope, key)
     if not messages.rejected:
         return messages
     lines = np.cumsum([0, *(piece.count(b"\n") for piece in whole)])
@@ -76,14 +77,14 @@ def _in_piece(item: Rejected, lines: Ids) -> Rejected:
     )
 
 
-def _parse(data: bytes, begins: Ids, positions: Ids, scope: str, key: bytes) -> Messages:
+def _parse(data: Bytes, begins: Ids, positions: Ids, scope: str, key: bytes) -> Messages:
     """The lines of texts that begin at the bytes ``begins`` of ``data`` and at ``positions`` of the lane."""
     split, time, timed, wrong = timed_lines(data)
     starts = split.starts
-    ends = np.append(starts[1:], len(data))
+    ends = np.append(starts[1:], len(data) - PADDING)
 
     def line(row: int) -> str:
-        return _beginning(data, int(starts[row]), int(ends[row]), True)
+        return _beginning(data.data, int(starts[row]), int(ends[row]), True)
 
     rejected = [
         Rejected(row + 1, reason, _shown(line(row)))
@@ -143,11 +144,11 @@ def split_buffer(data: bytes) -> tuple[Ids, pl.Series, dict[int, str]]:
     return offsets[:-1], pl.Series("lines", every), {}
 
 
-def _beginning(data: bytes, begin: int, end: int, wrong: bool) -> str:
-    return data[begin : min(end, begin + 2 * _SHOWN) if wrong else end].decode(errors="replace")
+def _beginning(data: bytes | memoryview, begin: int, end: int, wrong: bool) -> str:
+    return bytes(data[begin : min(end, begin + 2 * _SHOWN) if wrong else end]).decode(errors="replace")
 
 
-def _unreadable(data: bytes, offsets: Ids) -> dict[int, str]:
+def _unreadable(data: bytes | memoryview, offsets: Ids) -> dict[int, str]:
     """Why some lines are not to be read: they are not UTF-8, or so long that the strict parser would not take
     them."""
     wrong = dict.fromkeys(
@@ -157,13 +158,13 @@ def _unreadable(data: bytes, offsets: Ids) -> dict[int, str]:
         for row, (begin, end) in enumerate(pairwise(offsets.tolist())):
             if row not in wrong:
                 try:
-                    data[begin:end].decode()
+                    bytes(data[begin:end]).decode()
                 except UnicodeDecodeError:
                     wrong[row] = "invalid UTF-8"
     return wrong
 
 
-def _is_utf8(data: bytes) -> bool:
+def _is_utf8(data: bytes | memoryview) -> bool:
     """Whether the whole is; lines cut at newlines then are too, and checking each costs far more."""
     whole = pa.py_buffer(np.array([0, len(data)], np.int64))
     try:
@@ -173,11 +174,12 @@ def _is_utf8(data: bytes) -> bool:
     return True
 
 
-def timed_lines(data: bytes) -> tuple[Split, Ids, Mask, Mapping[int, str]]:
-    """The lines of ``data``, the time of each in microseconds, which have one, and why some are not to be
-    read at all."""
+def timed_lines(data: Bytes) -> tuple[Split, Ids, Mask, Mapping[int, str]]:
+    """The lines of ``data``, which is ``padded``, the time of each in microseconds, which have one, and why
+    some are not to be read at all."""
     split = split_lines(data)
-    wrong = _unreadable(data, np.append(split.starts, len(data)))
+    size = len(data) - PADDING
+    wrong = _unreadable(data.data[:size], np.append(split.starts, size))
     split.leave_out(list(wrong))
     milliseconds = split.time
     timed = split.plain & (milliseconds >= FIRST_TIME // 1000) & (milliseconds <= LAST_TIME // 1000)

@@ -20,6 +20,7 @@ Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 
 _TAB, _LF, _CR, _SPACE, _MINUS, _ZERO = 9, 10, 13, 32, 45, 48
+PADDING = 9
 _DIGITS = 15
 """Milliseconds of more digits are no times of the years 1 to 9999; they are left to who says so."""
 
@@ -55,19 +56,30 @@ class Split:
         """
         begin, end = self._begins[place], self._ends[place]
         numbers, first = _number(self._words, begin, end, np.uint64(seed))
-        return numbers, _texts(self._data, begin[first], end[first])
+        return numbers, line_texts(self._data, begin[first], end[first])
 
 
-def split_lines(data: bytes) -> Split:
-    """The lines of ``data``; only the last may lack its end. What is no UTF-8 is to be left out before any
-    field is asked for."""
-    padded = np.empty(len(data) + 9, np.uint8)
-    padded[: len(data)] = np.frombuffer(data, np.uint8)
-    padded[len(data) :] = _LF
-    words = words_of(padded)
-    lines = _count(padded, len(data)) + bool(data and not data.endswith(b"\n"))
-    starts, tab, time, plain, begins, ends = _scan(words, padded, lines)
-    return Split(starts, tab, time, plain, padded, words, begins, ends)
+def room_for(size: int) -> Bytes:
+    """Room for so many bytes of lines, and behind them for what the loops look at besides."""
+    room = np.empty(size + PADDING, np.uint8)
+    room[size:] = _LF
+    return room
+
+
+def padded(data: bytes) -> Bytes:
+    """A copy of ``data`` in such a room."""
+    room = room_for(len(data))
+    room[: len(data)] = np.frombuffer(data, np.uint8)
+    return room
+
+
+def split_lines(data: Bytes) -> Split:
+    """The lines of ``data``, which is ``padded``; only the last may lack its end. What is no UTF-8 is to be
+    left out before any field is asked for."""
+    words, size = words_of(data), len(data) - PADDING
+    lines = _count(data, size) + bool(size and data[size - 1] != _LF)
+    starts, tab, time, plain, begins, ends = _scan(words, data, lines)
+    return Split(starts, tab, time, plain, data, words, begins, ends)
 
 
 def words_of(data: Bytes) -> Words:
@@ -75,12 +87,8 @@ def words_of(data: Bytes) -> Words:
     return np.ndarray((max(len(data) - 7, 0),), "<u8", data.data, strides=(1,))
 
 
-def line_texts(data: bytes, begin: Ids, end: Ids) -> pl.Series:
+def line_texts(data: Bytes, begin: Ids, end: Ids) -> pl.Series:
     """Some ranges of bytes, which are UTF-8, as texts."""
-    return _texts(np.frombuffer(data, np.uint8), begin, end)
-
-
-def _texts(data: Bytes, begin: Ids, end: Ids) -> pl.Series:
     offsets = np.zeros(len(begin) + 1, np.int64)
     np.cumsum(end - begin, out=offsets[1:])
     joined = _joined(data, begin, end, int(offsets[-1]))

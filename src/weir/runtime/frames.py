@@ -21,6 +21,7 @@ from weir.rdf.columns import Ids
 from weir.runtime.spool import Buffer
 
 _NONE = np.empty(0, np.int64)
+_NOTHING = memoryview(b"")
 MESSAGE_COLUMNS = ("time", "triples")
 TRIPLE_COLUMNS = ("message", "place", "subject", "predicate", "object", "graph")
 
@@ -51,6 +52,10 @@ class Frame:
     side: Mapping[str, Any] = field(default_factory=dict)
 
     def to_bytes(self) -> bytes:
+        """The pieces as one."""
+        return b"".join(self.pieces())
+
+    def pieces(self) -> list[bytes | memoryview]:
         """Header length, header, then one Arrow IPC stream each for messages, triples and texts."""
         plain: dict[str, Any] = {}
         messages = _pack({name: getattr(self, name) for name in MESSAGE_COLUMNS}, plain)
@@ -70,7 +75,7 @@ class Frame:
                 "lengths": [len(messages), len(triples), len(texts)],
             }
         ).encode()
-        return b"".join([len(header).to_bytes(4, "little"), header, messages, triples, texts])
+        return [len(header).to_bytes(4, "little"), header, messages, triples, texts]
 
     @staticmethod
     def from_bytes(data: Buffer) -> Frame:
@@ -103,7 +108,7 @@ def column_of(texts: Sequence[str] | pa.LargeStringArray) -> pa.LargeStringArray
     return texts if isinstance(texts, pa.LargeStringArray) else pa.array(texts, pa.large_string())
 
 
-def _pack(columns: Mapping[str, Ids], plain: dict[str, Any]) -> bytes:
+def _pack(columns: Mapping[str, Ids], plain: dict[str, Any]) -> memoryview:
     """The columns as IPC, but for those that ``plain`` takes as (first value, step 0 or 1)."""
     kept = {}
     for name, column in columns.items():
@@ -119,7 +124,7 @@ def _pack(columns: Mapping[str, Ids], plain: dict[str, Any]) -> bytes:
             kept[name] = pa.array(column.astype(np.int32))
         else:
             kept[name] = pa.array(column)
-    return _ipc(kept) if kept else b""
+    return _ipc(kept) if kept else _NOTHING
 
 
 def _unpack(name: str, length: int, header: Mapping[str, Any], table: pa.RecordBatch) -> Ids:
@@ -130,14 +135,14 @@ def _unpack(name: str, length: int, header: Mapping[str, Any], table: pa.RecordB
     return column
 
 
-def _ipc(columns: Mapping[str, pa.Array]) -> bytes:
+def _ipc(columns: Mapping[str, pa.Array]) -> memoryview:
     batch = pa.record_batch(list(columns.values()), names=list(columns))
     if not batch.num_rows:
-        return b""
+        return _NOTHING
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batch.schema) as writer:
         writer.write_batch(batch)
-    return bytes(sink.getvalue())
+    return memoryview(sink.getvalue())
 
 
 def _table(data: memoryview) -> pa.RecordBatch:

@@ -13,13 +13,15 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
+from weir.errors import DataError
 from weir.rdf.formats import PACKED
 from weir.rdf.lines import BOM
 from weir.rdf.lines_time import read_time
+from weir.rdf.splitting import Bytes, room_for
 
 _NEWLINE = b"\n"
 _FIRST, _MOST = 1 << 8, 1 << 20
@@ -80,19 +82,31 @@ def part_size(total: int, parallelism: int) -> int:
     return -(-total // (parallelism * -(-total // (_MOST_PART * parallelism))))
 
 
-def read_part(part: Part) -> tuple[bytes, int]:
-    """The whole lines of a part, and the byte at which they begin."""
+def read_part(part: Part) -> tuple[Bytes, int]:
+    """The whole lines of a part of a plain file, ``padded``, and the byte at which they begin."""
     assert part.path is not None
     path = Path(part.path)
-    if is_packed(path):
-        return without_mark(unpacked(path)[0], 0)
     size = path.stat().st_size
     if not size:
-        return b"", 0
-    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        begin = message_start(data, part.start)
-        end = size if part.end is None else message_start(data, part.end)
-        return without_mark(data[begin:end], begin)
+        return room_for(0), 0
+    with open(path, "rb", buffering=0) as file:
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            begin = message_start(data, part.start)
+            end = size if part.end is None else message_start(data, part.end)
+            if begin == 0 and data[: len(BOM)] == BOM:
+                begin = len(BOM)
+        file.seek(begin)
+        room = room_for(max(end - begin, 0))
+        _fill(file, room.data[: end - begin], path)
+    return room, begin
+
+
+def _fill(file: IO[bytes], room: memoryview, path: Path) -> None:
+    while len(room):
+        count = file.readinto(room)  # type: ignore[attr-defined]
+        if not count:
+            raise DataError(f"{path} became shorter while it was read", hint="files of a stream only grow")
+        room = room[count:]
 
 
 def without_mark(data: bytes, begin: int) -> tuple[bytes, int]:

@@ -10,6 +10,7 @@ from typing import Any
 from weir.rdf.formats import format_of
 from weir.rdf.lines import parse_lines
 from weir.rdf.messages import Messages, Rejected
+from weir.rdf.splitting import PADDING, padded
 from weir.rdf.units import Document, parse_documents
 from weir.runtime.parts import LineCounter, Part, is_packed, read_part, unpacked, without_mark
 
@@ -38,21 +39,22 @@ def read_messages(part: Part, key: bytes) -> Read:
 
 def _lines(part: Part, key: bytes) -> Read:
     assert part.path is not None
-    damage = None
-    if is_packed(Path(part.path)):
-        whole, damage = unpacked(Path(part.path))
+    path = Path(part.path)
+    if is_packed(path):
+        whole, damage = unpacked(path)
         data, begin = without_mark(whole, 0)
+        room, lines = padded(data), data.count(b"\n")
     else:
-        data, begin = read_part(part)
-    base = (part.number << FILE_SHIFT) + begin
-    messages = parse_lines(data, scope=_scope(part), key=key, base=base)
+        (room, begin), damage, lines = read_part(part), None, 0
+    base, size = (part.number << FILE_SHIFT) + begin, len(room) - PADDING
+    messages = parse_lines(room, scope=_scope(part), key=key, base=base)
     if not messages.rejected and damage is None:
-        return Read(messages, len(data), [])
-    before = 0 if is_packed(Path(part.path)) or not begin else _counter.before(part.path, begin)
+        return Read(messages, size, [])
+    before = 0 if is_packed(path) or not begin else _counter.before(part.path, begin)
     dead = _letters(part, messages.rejected, before)
     if damage is not None:
-        dead += _letters(part, [Rejected(data.count(b"\n") + 1, damage, "")])
-    return Read(messages, len(data), dead)
+        dead += _letters(part, [Rejected(lines + 1, damage, "")])
+    return Read(messages, size, dead)
 
 
 def _documents(part: Part, key: bytes) -> Read:

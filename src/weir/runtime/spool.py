@@ -107,12 +107,11 @@ class Spool:
         """For answers, which are made piece by piece."""
         return Pile(self._folder / str(batch), self._free)
 
-    def put(self, batch: int, data: Buffer) -> bytes:
-        """What a row carries in place of ``data``: itself, or a name."""
-        if len(data) <= INLINE:
-            return data[:]
+    def put(self, batch: int, *pieces: Buffer | memoryview) -> bytes:
+        """What a row carries in place of all pieces: themselves, or a name."""
         pile = Pile(self._folder / str(batch))
-        pile.write(data)
+        for piece in pieces:
+            pile.write(piece)
         return pile.carried()
 
     def get(self, carried: bytes) -> Buffer:

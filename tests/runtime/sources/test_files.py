@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from weir.errors import CheckpointError, UsageError
 from weir.rdf.lines import parse_lines
-from weir.runtime.parts import LineCounter, Part, message_start, read_part
+from weir.runtime.parts import LineCounter, Part, message_start
+from weir.runtime.reading import read_messages
 from weir.runtime.sources.base import Place, Reached
 from weir.runtime.sources.files import FileFeed, FileSource, Offset
 
@@ -45,9 +46,7 @@ def batches(feed: FileFeed, most: int = 100) -> list[list[str]]:
 
 
 def objects(part: Part) -> list[str]:
-    data, begin = read_part(part)
-    messages = parse_lines(data, scope="", key=b"k", base=begin)
-    terms = messages.object
+    terms = read_messages(part, b"k").messages.object
     return [text.rsplit("/", 1)[1][:-1] for text in terms.texts.gather(terms.codes)]
 
 

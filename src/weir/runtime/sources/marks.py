@@ -11,6 +11,7 @@ import numpy as np
 
 from weir.rdf.columns import Ids
 from weir.rdf.lines import BOM, timed_lines
+from weir.rdf.splitting import padded
 from weir.runtime.parts import line_end, message_start
 
 BLOCK = 1 << 22
@@ -46,7 +47,7 @@ def marks(path: Path, begin: int) -> Iterator[Marks]:
 
 
 def _block(data: bytes, place: int, last: int | None) -> tuple[Marks, int | None]:
-    split, time, timed, _ = timed_lines(data)
+    split, time, timed, _ = timed_lines(padded(data))
     rows = np.flatnonzero(timed)
     time, starts = time[rows], split.starts[rows] + place
     if not len(rows):
