@@ -30,6 +30,8 @@ QUERIES = {
         WHERE { WINDOW <w> { ?x :p ?y } BIND(CONCAT("t", STR(?x)) AS ?t) }""",
     "second": """REGISTER RSTREAM <end> AS SELECT ?x ?t FROM NAMED WINDOW <w> ON <mid> [RANGE 30 STEP 10]
         WHERE { WINDOW <w> { ?x :m ?t } }""",
+    "third": """REGISTER ISTREAM <last> AS SELECT ?x ?t
+        FROM NAMED WINDOW <w> ON <mid> [TRIPLES 2 REPORT CONTENT CHANGE] WHERE { WINDOW <w> { ?x :m ?t } }""",
 }
 QUERIES = {
     name: "PREFIX : <http://e/>\n" + text.replace("LATE]", "LATENESS PT0.03S]")
@@ -78,3 +80,12 @@ def test_results_do_not_depend_on_cuts_order_or_workers(
     ordered, batches = script
     whole = answers("reference", [ordered])
     assert answers(evaluator, batches, restarts=not workers, workers=workers or 1) == whole
+
+
+@pytest.mark.parametrize("evaluator", ["interval", "reference"])
+def test_triples_that_a_query_makes_are_counted_in_the_order_of_their_text(evaluator: str) -> None:
+    queries = {name: QUERIES[name] for name in ("first", "third")}
+    arriving = "".join(line((time, subject, "p", "x")) for time, subject in enumerate("fcahbged"))
+    found = Scenario(queries, evaluator=evaluator).run([arriving], "s")
+    shown = [each["bindings"]["x"]["value"] for each in found if each["query"] == "third"]
+    assert sorted(shown) == ["http://e/g", "http://e/h"]

@@ -19,6 +19,7 @@ from weir.errors import EvaluationError, WeirError
 from weir.kernel.batch import FOREVER, Answers, Slab
 from weir.kernel.matching.shared import SharedAnswers
 from weir.kernel.progress import NEVER
+from weir.language.windows import Triples
 from weir.rdf.columns import Ids
 from weir.runtime.catalog import StreamEntry
 from weir.runtime.chains import evaluation_order
@@ -26,8 +27,10 @@ from weir.runtime.demand import Reading
 from weir.runtime.frames import Frame, column_of
 from weir.runtime.inbox import Dropped, Inbox
 from weir.runtime.members import Member, horizon
+from weir.runtime.results import order_of_rows
 from weir.runtime.sharing import Hub, Hubs, Seat
 from weir.runtime.texts import StreamTexts, TextChunk
+from weir.runtime.writing import coded_texts
 
 _DERIVED_AHEAD = 2**61
 _MANY_TEXTS = 200_000
@@ -238,8 +241,14 @@ class Group:
     def _derive(
         self, stream: str, member: Member, answers: Answers, through: int, batch: int, now: int
     ) -> None:
-        """The output of a CONSTRUCT as messages, one per evaluation time, for the queries that read it."""
+        """The output of a CONSTRUCT as messages, one per evaluation time, for the queries that read it. Where
+        one of them counts triples, they are in the order in which they are written."""
         delay = member.query.semantics.emit_after
+        subject, predicate, target = (answers.columns[name] for name in ("subject", "predicate", "object"))
+        if self._is_counted(stream):
+            coded = [coded_texts(ids, self.dictionary) for ids in (subject, predicate, target)]
+            order = order_of_rows(answers.at, coded)
+            subject, predicate, target = subject[order], predicate[order], target[order]
         times, message, counts = np.unique(answers.at + delay, return_inverse=True, return_counts=True)
         firsts = np.cumsum(counts) - counts
         frame = Frame(
@@ -252,9 +261,9 @@ class Group:
             counts.astype(np.int64),
             message.astype(np.int64),
             np.arange(len(message)) - firsts[message],
-            answers.columns["subject"],
-            answers.columns["predicate"],
-            answers.columns["object"],
+            subject,
+            predicate,
+            target,
             np.zeros(len(message), np.int64),
         )
         self.derived[stream] += len(times)
@@ -269,6 +278,15 @@ class Group:
         for key, inbox in self.inboxes.items():
             if key[0] == stream:
                 inbox.admit([frame], batch, now)
+
+    def _is_counted(self, stream: str) -> bool:
+        """Whether a window shows so many triples of a stream."""
+        return any(
+            isinstance(window.kind, Triples)
+            for member in self.members.values()
+            if any(reading.stream == stream for reading in member.readings)
+            for window in member.query.dataset.windows
+        )
 
     def _take_texts(self, frames: Iterable[Frame], batch: int) -> None:
         brought = [frame for frame in frames if len(frame.text_ids)]

@@ -108,7 +108,7 @@ def _bindings(
         written = Coded(terms.codes, json_terms(terms.texts))
         fields.append(written.framed(compact(variable.name) + ":"))
     if fields and not keeps_order(query):
-        order = _order_of_rows(at, fields)
+        order = order_of_rows(at, fields)
         fields = [field.take(order) for field in fields]
     dated = _dated(at, head, middle + '"bindings":{')
     if any(field.texts.null_count() for field in fields):
@@ -126,7 +126,7 @@ def _triples(at: Ids, answers: Answers, dictionary: Dictionary, head: str, middl
     first, last = np.ones(len(at), np.bool_), np.ones(len(at), np.bool_)
     first[1:] = last[:-1] = at[1:] != at[:-1]
     if not first.all():
-        order = _order_of_rows(at, parts)
+        order = order_of_rows(at, parts)
         parts = [part.take(order) for part in parts]
     seconds, fractions = _dated(at, head, middle)
     pieces = weave(
@@ -141,7 +141,7 @@ def _triples(at: Ids, answers: Answers, dictionary: Dictionary, head: str, middl
     return Lines(at[starts], run_together(pieces, starts))
 
 
-def _order_of_rows(at: Ids, columns: Sequence[Coded]) -> Ids:
+def order_of_rows(at: Ids, columns: Sequence[Coded]) -> Ids:
     """The order by time, which ascends already, and by the columns' texts put together.
 
     That is the order by one text after the other, since no term is the beginning of another but for what
