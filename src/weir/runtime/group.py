@@ -30,7 +30,8 @@ from weir.runtime.members import Member, horizon
 from weir.runtime.results import order_of_rows
 from weir.runtime.sharing import Hub, Hubs, Seat
 from weir.runtime.texts import StreamTexts, TextChunk
-from weir.runtime.writing import coded_texts
+from weir.runtime.weaving import arrow_texts
+from weir.runtime.writing import coded_texts, texts_of
 
 _DERIVED_AHEAD = 2**61
 _MANY_TEXTS = 200_000
@@ -270,7 +271,7 @@ class Group:
         ids = np.unique(np.concatenate([frame.subject, frame.predicate, frame.object]))
         ids = ids[ids > 0]
         if len(ids):
-            texts = [self.dictionary.text(identifier) for identifier in ids.tolist()]
+            texts = arrow_texts(texts_of(ids, self.dictionary))
             until = self._until(int(times[-1]))
             self.dictionary.add_chunk(
                 TextChunk.of(f"d{batch}.{len(self.dictionary.chunks)}", ids, texts, until)
