@@ -8,6 +8,7 @@ from typing import Any
 
 from weir.bench.plots import MARKERS, figure
 
+_SIZE = (7.5, 4.0)
 _STYLES = {"HashMat": "paper, HashMat", "CQELS": "paper, CQELS"}
 
 
@@ -28,7 +29,7 @@ def draw(figures: Mapping[str, Any], folder: str | Path) -> None:
     for name, number, label in (
         ("queries", 5, "queries"),
         ("patterns", 6, "most patterns in a query"),
-        ("window", 7, "window, triples"),
+        ("window", 7, "window, triples (from 1,000 on, no walk goes against an edge)"),
     ):
         table = figures[name]
         with figure(
@@ -37,6 +38,7 @@ def draw(figures: Mapping[str, Any], folder: str | Path) -> None:
             title=f"Throughput by {name} (Figure {number})",
             x=label,
             y="triples per second",
+            size=_SIZE,
         ) as axes:
             _lines(axes, table["points"], table["triples/s"])
             for system, shown in _STYLES.items():

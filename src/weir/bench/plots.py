@@ -16,6 +16,8 @@ matplotlib.use("Agg")
 from matplotlib import pyplot as plt
 
 MARKERS = "osD^vP*X<>"
+_MANY = 6
+"""More labels than this stand beside the figure, where they hide nothing."""
 
 
 @contextmanager
@@ -32,7 +34,10 @@ def figure(
         axes.set_xlabel(x)
         axes.set_ylabel(y)
         axes.grid(alpha=0.3)
-        if axes.get_legend_handles_labels()[0]:
+        labels = len(axes.get_legend_handles_labels()[0])
+        if labels > _MANY:
+            axes.legend(fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
+        elif labels:
             axes.legend(fontsize="small")
         drawing.savefig(target / f"{name}.png", dpi=150)
     finally:
