@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weir.runtime.merging import in_order
+from weir.runtime import merging
+from weir.runtime.merging import MergedResults, in_order
 
 ROWS = st.lists(st.tuples(st.integers(0, 3), st.text('ab"<ä', max_size=4)), max_size=12)
 
@@ -19,6 +22,22 @@ def test_lines(slots: list[list[tuple[int, str]]]) -> None:
     every = [row for rows in slots for row in rows]
     expected = sorted(every, key=lambda row: (row[0], row[1].encode()))
     assert list(zip(found["at"].to_pylist(), found["line"].to_pylist(), strict=True)) == expected
+
+
+@given(st.lists(ROWS, min_size=1, max_size=5), st.integers(1, 5))
+def test_block_by_block(slots: list[list[tuple[int, str]]], size: int) -> None:
+    tables = [_table(sorted(rows, key=lambda row: (row[0], row[1].encode()))) for rows in slots]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(merging, "BLOCK", size)
+        results = MergedResults("q", tables)
+        blocks = list(results.blocks())
+        expected = in_order(tables)
+        assert len(results) == len(expected)
+        if blocks:
+            assert pa.concat_tables(blocks).to_pydict() == expected.to_pydict()
+        assert all(one["at"][-1].as_py() < other["at"][0].as_py() for one, other in pairwise(blocks))
+        assert results.table.to_pydict() == expected.to_pydict()
+        assert [block.to_pydict() for block in results.blocks()] == [expected.to_pydict()]
 
 
 def _table(rows: list[tuple[int, str]]) -> pa.Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 import pyarrow as pa
@@ -16,7 +16,16 @@ class Results:
 
     def __init__(self, name: str, table: pa.Table) -> None:
         self.name = name
-        self.table = table
+        self._table = table
+
+    @property
+    def table(self) -> pa.Table:
+        """All of them."""
+        return self._table
+
+    def blocks(self) -> Iterator[pa.Table]:
+        """The same, a bounded number of rows at a time where they have yet to be put together."""
+        yield self.table
 
     def __len__(self) -> int:
         return int(self.table.num_rows)

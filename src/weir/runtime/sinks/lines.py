@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from threading import Thread
 from typing import IO
@@ -58,7 +58,7 @@ class ExactFile:
         self._file.seek(length)
         self._begin = length
 
-    def append(self, batch: int, data: bytes | Sequence[memoryview], note: str = "") -> bool:
+    def append(self, batch: int, data: bytes | Iterable[memoryview], note: str = "") -> bool:
         """Write a batch and log it; False where it was written before. A note is one line."""
         if self.has(batch):
             return False
@@ -157,17 +157,16 @@ class JsonLinesOutput:
         """The stream is not ours."""
 
 
-def pieces(results: Sequence[Results]) -> list[memoryview]:
+def pieces(results: Sequence[Results]) -> Iterator[memoryview]:
     """The lines of all results one after the other; Arrow holds them that way already."""
-    out = []
     for result in results:
-        for chunk in result.table["line"].chunks:
-            offsets, data = chunk.buffers()[1:]
-            starts = memoryview(offsets).cast("q")
-            first, last = starts[chunk.offset], starts[chunk.offset + len(chunk)]
-            if last > first:
-                out.append(memoryview(data)[first:last])
-    return out
+        for block in result.blocks():
+            for chunk in block["line"].chunks:
+                offsets, data = chunk.buffers()[1:]
+                starts = memoryview(offsets).cast("q")
+                first, last = starts[chunk.offset], starts[chunk.offset + len(chunk)]
+                if last > first:
+                    yield memoryview(data)[first:last]
 
 
 def joined(results: Sequence[Results]) -> bytes:
