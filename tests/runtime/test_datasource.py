@@ -8,8 +8,8 @@ from pathlib import Path
 
 from weir.runtime.catalog import Registration, StreamEntry, drop_entry, drop_stream_entry, entry_of
 from weir.runtime.control import ControlLog
-from weir.runtime.datasource import FINISH, STOP, Feeds, feed_key, shared_out
-from weir.runtime.parts import Part
+from weir.runtime.datasource import FINISH, STOP, Feeds, feed_key
+from weir.runtime.parts import Part, shares_of
 from weir.runtime.sources import FileSource, Place
 
 READER = Registration("q", "", reads=("one", "two"))
@@ -99,7 +99,16 @@ def test_shares_are_of_equal_size_whatever_the_files_are(tmp_path: Path) -> None
             assert mine[-1][1] == size
             assert all(one[1] == other[0] for one, other in pairwise(mine))
         assert max(end - start for _, start, end in pieces) <= 12 << 20
-        shares = shared_out([json.dumps(part.as_json()) for part in parts], parallelism)
-        read = [sum(Part(**json.loads(text)).size for text in share) for share in shares]
+        read = [sum(part.weight for part in share) for share in shares_of(parts, parallelism)]
         assert len(read) == parallelism
         assert max(read) - min(read) <= len(parts)
+
+
+def test_little_is_read_by_one_worker() -> None:
+    def small(number: int) -> Part:
+        return Part("urn:s", "s", "f.tnq", number, 0, 2_000)
+
+    assert [len(share) for share in shares_of([small(number) for number in range(9)], 4)] == [9]
+    kafka = [Part("urn:s", str(lane), kafka={}, end=100_000) for lane in range(2)]
+    assert [len(share) for share in shares_of(kafka, 4)] == [1, 1]
+    assert shares_of([], 4) == []

@@ -21,7 +21,7 @@ from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
 from weir.runtime.catalog import Catalog, StreamEntry
 from weir.runtime.control import ControlLog
 from weir.runtime.holding import HOLD, wait_while_held
-from weir.runtime.parts import Part
+from weir.runtime.parts import Part, shares_of
 from weir.runtime.sources import Feed, Place, Reached, source_of
 from weir.runtime.stage import FRAME_SCHEMA, frame_rows
 
@@ -108,18 +108,6 @@ def _wanted(entry: StreamEntry, catalog: Catalog) -> bool:
     return any(not query.reads or entry.iri in query.reads for query in catalog.queries.values())
 
 
-def shared_out(parts: Sequence[str], shares: int) -> list[list[str]]:
-    """The parts, which are given as JSON texts, in their order, as at most so many shares of about as many
-    bytes."""
-    sizes = [max(1, Part(**json.loads(part)).size) for part in parts]
-    whole, before = sum(sizes), 0
-    found: list[list[str]] = [[] for _ in range(shares)]
-    for part, size in zip(parts, sizes, strict=True):
-        found[(2 * before + size) * shares // (2 * whole)].append(part)
-        before += size
-    return [share for share in found if share]
-
-
 class PartPartition(InputPartition):
     """Some parts, as JSON texts."""
 
@@ -170,8 +158,11 @@ class PartReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """A finite source has been listed once and for all; nothing else to prepare."""
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
-        parts = self.feeds.parts(start, end)
-        return [PartPartition(share) for share in shared_out(parts, self.feeds.parallelism)]
+        parts = [Part(**json.loads(text)) for text in self.feeds.parts(start, end)]
+        return [
+            PartPartition([json.dumps(part.as_json()) for part in share])
+            for share in shares_of(parts, self.feeds.parallelism)
+        ]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, PartPartition)

@@ -26,6 +26,8 @@ from weir.rdf.splitting import Bytes, room_for
 _NEWLINE = b"\n"
 _FIRST, _MOST = 1 << 8, 1 << 20
 _LEAST_PART, _MOST_PART = 1 << 18, 12 << 20
+_MESSAGE, _DOCUMENTS = 128, 16
+"""Bytes of a message of Kafka, as a guess; how much more work a byte of another format is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +65,14 @@ class Part:
         return [] if self.path is None else [self.path, *self.also]
 
     @property
-    def size(self) -> int:
-        """Bytes, or offsets, that are to be read; those of files that are gone do not count."""
+    def weight(self) -> int:
+        """About how many bytes of stream lines would be as much work. Files that are gone do not count."""
+        if self.kafka is not None:
+            return _MESSAGE * ((self.end or 0) - self.start)
         if self.end is not None:
             return self.end - self.start
-        return sum(Path(path).stat().st_size for path in self.paths if Path(path).exists())
+        size = sum(Path(path).stat().st_size for path in self.paths if Path(path).exists())
+        return size if self.format == "tnq" else _DOCUMENTS * size
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -80,6 +85,19 @@ def part_size(total: int, parallelism: int) -> int:
     if total <= _MOST_PART * parallelism:
         return max(_LEAST_PART, -(-total // parallelism))
     return -(-total // (parallelism * -(-total // (_MOST_PART * parallelism))))
+
+
+def shares_of(parts: Sequence[Part], workers: int) -> list[list[Part]]:
+    """The parts in their order, in at most so many shares of about as much work; a share that is not worth a
+    worker's while is none."""
+    weights = [max(1, part.weight) for part in parts]
+    whole, before = sum(weights), 0
+    count = min(workers, -(-whole // _LEAST_PART))
+    found: list[list[Part]] = [[] for _ in range(count)]
+    for part, weight in zip(parts, weights, strict=True):
+        found[(2 * before + weight) * count // (2 * whole)].append(part)
+        before += weight
+    return [share for share in found if share]
 
 
 def read_part(part: Part) -> tuple[Bytes, int]:
