@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 from network_peers import Broker, dead, logged, mosquitto, until
 from weir.errors import UsageError
-from weir.runtime.receivers import Receivers
+from weir.runtime.receivers import Receivers, mqtt
 from weir.runtime.sources import Place, source_from
 
 pytestmark = pytest.mark.network
@@ -53,6 +54,27 @@ def test_topics_are_lanes_and_nothing_is_lost_while_nobody_listens(place: Place,
     receivers.close_all()
     for topic, last in (("away/a", 5), ("away/b", 3)):
         assert [item for item in logged(place) if item[0] == topic][:last] == numbered(topic, 0, last)
+
+
+def test_what_is_logged_when_the_receiver_stops_does_not_come_again(
+    place: Place, broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    acknowledge = mqtt.Paho.ack
+
+    def slowly(client: mqtt.Paho, mid: int, qos: int) -> object:
+        time.sleep(0.2)
+        return acknowledge(client, mid, qos)
+
+    monkeypatch.setattr(mqtt.Paho, "ack", slowly)
+    receivers = opened(place, broker, "stopping/#")
+    broker.publish(numbered("stopping/a", 0, 3))
+    until(lambda: len(logged(place)) == 3)
+    receivers.close_all()
+    receivers = opened(place, broker, "stopping/#")
+    broker.publish(numbered("stopping/a", 3, 4))
+    until(lambda: logged(place)[-1:] == numbered("stopping/a", 3, 4))
+    receivers.close_all()
+    assert logged(place) == numbered("stopping/a", 0, 4)
 
 
 def test_a_broker_that_restarts_is_found_again_and_retained_messages_come_once(

@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import os
 import ssl
-from concurrent.futures import Future, wait
+import threading
+from concurrent.futures import Future
 from typing import Any
 
 from paho.mqtt.client import Client as Paho
@@ -52,7 +53,8 @@ class MqttReceiver(Intake):
         client.on_disconnect = self._disconnected
         client.on_message = self._message
         self._client = client
-        self._last: Future[int] | None = None
+        self._open = 0
+        self._settled = threading.Condition()
 
     def start(self) -> None:
         self._client.connect_async(self.mqtt.host, self.mqtt.port, keepalive=_KEEPALIVE)
@@ -60,8 +62,9 @@ class MqttReceiver(Intake):
 
     def stop(self) -> None:
         self.stopping.set()
-        if self._last is not None:
-            wait([self._last], _PATIENCE)
+        with self._settled:
+            # What is logged but not acknowledged would come again.
+            self._settled.wait_for(lambda: not self._open, _PATIENCE)
         self._client.disconnect()
         self._client.loop_stop()
 
@@ -100,17 +103,23 @@ class MqttReceiver(Intake):
 
     def _message(self, client: Paho, _: Any, message: MQTTMessage) -> None:
         taken = self.put(bytes(message.payload), lane=message.topic)
-        self._last = taken or self._last
-        if taken is not None and message.qos:
+        if taken is not None:
+            with self._settled:
+                self._open += 1
             taken.add_done_callback(lambda done: self._acknowledge(client, message, done))
 
     def _acknowledge(self, client: Paho, message: MQTTMessage, done: Future[int]) -> None:
         """What could not be logged stays unacknowledged: the broker will send it again."""
         error = done.exception()
-        if error is None:
-            client.ack(message.mid, message.qos)
-        else:
-            self.state.problem = f"not logged: {error}"
+        try:
+            if error is not None:
+                self.state.problem = f"not logged: {error}"
+            elif message.qos:
+                client.ack(message.mid, message.qos)
+        finally:
+            with self._settled:
+                self._open -= 1
+                self._settled.notify_all()
 
 
 def client_id(source: MqttSource, writer: LogWriter) -> str:
