@@ -334,6 +334,7 @@ class Job:
     def _close(self) -> None:
         self.receivers.close_all()
         self.graphs.close()
+        self._spool.clear()
         for sink in self.pipeline.sinks:
             sink.close()
         for side in self._side.values():
