@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from pyspark.sql import SparkSession
 
-from weir.runtime.session import open_session
+from weir.spark.session import open_session
 
 settings.register_profile(
     "weir",

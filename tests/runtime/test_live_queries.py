@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from dry_job import DryJob
-from weir.background.graphs.library import Library
 from weir.errors import SyntaxError, UsageError
-from weir.runtime.catalog import Catalog
-from weir.runtime.sources import FileSource
+from weir.linked.graphs.library import Library
+from weir.runtime.control.catalog import Catalog
+from weir.runtime.ingest.sources import FileSource
 from weir.testing import Scenario
 
 P = "PREFIX : <http://e/> "

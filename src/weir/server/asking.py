@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 import pyoxigraph as ox
 
-from weir.background.graphs.history import CLOSE, mapped, resolved
-from weir.background.graphs.library import Shelf
 from weir.errors import EvaluationError, UsageError, WeirError
 from weir.kernel.background import Background, GraphTable
 from weir.kernel.batch import Slab
 from weir.kernel.evaluator import choose_evaluator
-from weir.language.query import Ask, Query, Select
-from weir.rdf.dictionary import Dictionary
+from weir.language.algebra.query import Ask, Query, Select
+from weir.linked.graphs.history import CLOSE, mapped, resolved
+from weir.linked.graphs.library import Shelf
+from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.sparql_json import json_term
 
 SOLUTIONS: Mapping[str, ox.QueryResultsFormat] = {

@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from weir.background.addresses import Allowed
 from weir.errors import UsageError
-from weir.server.auth import Token
+from weir.linked.addresses import Allowed
+from weir.server.api.auth import Token
 from weir.server.limits import Limits
 
 DEFAULT_PORT = 8080

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import httpx
 
-from weir.background.addresses import Allowed, client, steps
-from weir.background.graphs.remote import TYPES
 from weir.errors import RemoteError
+from weir.linked.addresses import Allowed, client, steps
+from weir.linked.graphs.remote import TYPES
+from weir.server.api.problems import Problem
 from weir.server.limits import Limits
-from weir.server.problems import Problem
 
 _HOPS = 3
 

@@ -17,12 +17,12 @@ from datetime import datetime
 import pyoxigraph as ox
 
 from weir.errors import WeirError
-from weir.rdf.civil import EPOCH
-from weir.rdf.formats import Format, format_of
-from weir.rdf.lines_time import read_time
+from weir.rdf.formats.media import Format, format_of
+from weir.rdf.formats.payloads import parse_payloads
+from weir.rdf.formats.tnq_time import read_time
 from weir.rdf.messages import Rejected
-from weir.rdf.payloads import parse_payloads
-from weir.runtime.sources.log_writer import TNQ, LogWriter
+from weir.rdf.xsd.calendar import EPOCH
+from weir.runtime.ingest.sources.log_writer import TNQ, LogWriter
 
 MEDIA_TYPES = ("application/x-tnq", "text/tab-separated-values", "text/plain")
 """Media types under which stream lines are taken, beside their own."""

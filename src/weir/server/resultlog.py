@@ -13,8 +13,8 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from weir.runtime.sinks.base import Results
-from weir.runtime.sinks.lines import joined
+from weir.runtime.output.sinks.base import Results
+from weir.runtime.output.sinks.lines import joined
 from weir.server.names import slug
 from weir.server.tail import Mark, Tail
 

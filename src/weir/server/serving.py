@@ -7,9 +7,9 @@ from typing import Any
 
 import uvicorn
 
-from weir.server.app import application
+from weir.fragments.server import Dataset
+from weir.server.api.app import application
 from weir.server.config import Settings
-from weir.server.fragments import Dataset
 from weir.server.state import Service
 
 

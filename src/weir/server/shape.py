@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from weir.background.service.resolver import ServiceResolver
 from weir.errors import WeirError
 from weir.kernel.background import Background
 from weir.kernel.evaluator import choose_evaluator
 from weir.kernel.interval.leaves import shown
-from weir.language.algebra import Extend, Group, Service
-from weir.language.expressions import Aggregation
-from weir.language.query import Ask, Construct, Query, Select
-from weir.language.walking import walk
-from weir.language.windows import All, Elements, Now, Past, Range, Triples, WindowDeclaration
+from weir.language.algebra.expressions import Aggregation
+from weir.language.algebra.patterns import Extend, Group, Service
+from weir.language.algebra.query import Ask, Construct, Query, Select
+from weir.language.algebra.walking import walk
+from weir.language.algebra.windows import All, Elements, Now, Past, Range, Triples, WindowDeclaration
 from weir.language.writing.windows import kind_text, report_text
+from weir.linked.service.resolver import ServiceResolver
 from weir.plan import nodes as n
 from weir.plan.explain import operator_text
 from weir.plan.nodes import Match, Plan, children
 from weir.plan.planner import plan_query
-from weir.rdf.dictionary import Dictionary
+from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import Variable
 
 _MS = 1_000

@@ -13,33 +13,33 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-from pyspark.sql import SparkSession
-
-from weir.background.addresses import Allowed
-from weir.background.service.config import HINT
 from weir.engine import Engine
 from weir.errors import RemoteError, UsageError, WeirError
 from weir.explain import explain_text
+from weir.fragments.server import Dataset, FragmentsApp, Publisher
 from weir.language import Query, parse
-from weir.language.algebra import Service as ServiceCall
-from weir.language.query import R2S
+from weir.language.algebra.patterns import Service as ServiceCall
+from weir.language.algebra.query import R2S
+from weir.linked.addresses import Allowed
+from weir.linked.service.config import HINT
 from weir.rdf.annotation import Annotation, Labeling, Method
 from weir.rdf.terms import IRI
-from weir.runtime.holding import planning_held
-from weir.runtime.job import Job
-from weir.runtime.live_queries import QueryInfo, StreamInfo
-from weir.runtime.sources.log import LogSource
+from weir.runtime.control.holding import planning_held
+from weir.runtime.control.live_queries import QueryInfo, StreamInfo
+from weir.runtime.ingest.sources.log import LogSource
+from weir.runtime.output.sinks.fragments import FragmentsSink
+from weir.server.api.problems import Problem
 from weir.server.asking import Asking
 from weir.server.config import Settings
-from weir.server.fragments import Dataset, FragmentsApp, FragmentsSink, Publisher
 from weir.server.inflow import LATENESS, Heart, Inflow
 from weir.server.limits import check_query
 from weir.server.live import Channels
 from weir.server.memory import Memory
 from weir.server.names import is_id, slug
-from weir.server.problems import Problem
 from weir.server.resultlog import ResultLog
 from weir.server.shape import services_of, windows_of
+from weir.spark import SparkSession
+from weir.spark.job import Job
 
 _LOG = logging.getLogger(__name__)
 

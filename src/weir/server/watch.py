@@ -11,7 +11,7 @@ import threading
 import time
 
 from weir.errors import WeirError
-from weir.server.problems import Problem
+from weir.server.api.problems import Problem
 from weir.server.state import Service
 
 _LOG = logging.getLogger(__name__)

@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from weir.kernel.functions import ExpressionError, aggregate
-from weir.language.expressions import Aggregate, Aggregation
+from weir.language.algebra.expressions import Aggregate, Aggregation
 from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term
 
 X = Literal("operand")

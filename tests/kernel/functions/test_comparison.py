@@ -6,7 +6,7 @@ import pytest
 
 from weir.kernel.functions.comparison import compare, ebv, equal, order
 from weir.kernel.functions.errors import ExpressionError
-from weir.language.expressions import Comparison
+from weir.language.algebra.expressions import Comparison
 from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term
 
 

@@ -8,10 +8,10 @@ from weir.kernel.functions import Context, ExpressionError, evaluate, holds, val
 from weir.kernel.functions.fresh import Draws
 from weir.kernel.functions.inspection import has_exists, is_volatile, reads_time, variables_of
 from weir.language import parse
-from weir.language.algebra import Extend, Project
-from weir.language.expressions import Builtin, Call, Expression
+from weir.language.algebra.expressions import Builtin, Call, Expression
+from weir.language.algebra.patterns import Extend, Project
 from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term
-from weir.rdf.xsd import FALSE, TRUE
+from weir.rdf.xsd.values import FALSE, TRUE
 
 F = "http://larkc.eu/csparql/sparql/jena/ext#"
 

@@ -8,9 +8,9 @@ from weir.kernel.functions import apply
 from weir.kernel.functions.casts import CASTS
 from weir.kernel.functions.errors import ExpressionError
 from weir.kernel.functions.terms import iri
-from weir.language.expressions import Builtin
+from weir.language.algebra.expressions import Builtin
 from weir.rdf.terms import IRI, RDF, XSD, BlankNode, Literal, Term
-from weir.rdf.xsd import boolean
+from weir.rdf.xsd.values import boolean
 
 
 def typed(lexical: str, name: str) -> Literal:

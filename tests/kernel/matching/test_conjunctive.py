@@ -26,11 +26,11 @@ from weir.kernel.batch import Slab
 from weir.kernel.interval.lacking import NotCovered
 from weir.kernel.matching import layout, resolve
 from weir.kernel.matching.conjunctive import ConjunctiveSet
-from weir.language.algebra import TriplePattern
-from weir.language.query import R2S, Semantics
-from weir.language.windows import Report, Triples, WindowDeclaration, WindowSemantics
-from weir.plan.conjunctions import Conjunction, conjunction
-from weir.rdf.dictionary import Dictionary
+from weir.language.algebra.patterns import TriplePattern
+from weir.language.algebra.query import R2S, Semantics
+from weir.language.algebra.windows import Report, Triples, WindowDeclaration, WindowSemantics
+from weir.plan.analysis.conjunctions import Conjunction, conjunction
+from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, Variable
 
 

@@ -6,7 +6,7 @@ from weir.kernel.background import Background
 from weir.kernel.matching.explain import explain_all
 from weir.kernel.matching.shared import SharedEvaluator
 from weir.language import parse
-from weir.rdf.dictionary import Dictionary
+from weir.rdf.ids.dictionary import Dictionary
 
 HEAD = "SELECT * FROM NAMED WINDOW <w> ON STREAM <s> [TRIPLES 100 CONTENT BAG] WHERE { WINDOW <w> "
 QUERIES = {

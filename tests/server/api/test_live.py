@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from server_kit import answers
-from weir.server.encoding import batch, events
+from weir.server.api.encoding import batch, events
 from weir.server.live import Channels
 from weir.server.resultlog import ResultLog
 

@@ -11,22 +11,22 @@ import pytest
 from starlette.datastructures import Headers
 
 import weir
-from weir.background.addresses import Allowed, is_inner
 from weir.errors import RemoteError, UsageError
-from weir.runtime.sources.base import Place
-from weir.runtime.sources.log import LogSource
+from weir.linked.addresses import Allowed, is_inner
+from weir.runtime.ingest.sources.base import Place
+from weir.runtime.ingest.sources.log import LogSource
 from weir.server.activity import bounds_of, ticks_of
-from weir.server.app import application
-from weir.server.auth import Access, Token, is_loopback
+from weir.server.api.app import application
+from weir.server.api.auth import Access, Token, is_loopback
+from weir.server.api.describe import document
+from weir.server.api.encoding import jsonld, nquads
+from weir.server.api.metrics import prometheus_text, read_examples
+from weir.server.api.negotiate import best
+from weir.server.api.problems import Problem
 from weir.server.config import Settings, read_settings
-from weir.server.describe import document
-from weir.server.encoding import jsonld, nquads
 from weir.server.inflow import Inflow, check_lines
 from weir.server.limits import Limits, Rates, check_query
-from weir.server.metrics import prometheus_text, read_examples
 from weir.server.names import is_id, slug
-from weir.server.negotiate import best
-from weir.server.problems import Problem
 from weir.server.shape import counted, plan_graph, windows_of
 from weir.server.state import Service
 

@@ -12,9 +12,9 @@ from weir.kernel.functions.errors import ExpressionError
 from weir.kernel.functions.numeric import number_of
 from weir.kernel.functions.ordering import canonical_key, extreme
 from weir.kernel.functions.terms import text_of
-from weir.language.expressions import Aggregate, Aggregation
+from weir.language.algebra.expressions import Aggregate, Aggregation
 from weir.rdf.terms import Literal, Term
-from weir.rdf.xsd_numbers import (
+from weir.rdf.xsd.numbers import (
     XSD_INTEGER,
     Number,
     NumericError,

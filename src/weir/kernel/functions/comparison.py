@@ -8,13 +8,13 @@ literal is involved, only the same term is known to be equal and all else is an 
 from __future__ import annotations
 
 from weir.kernel.functions.errors import ExpressionError
-from weir.language.expressions import Comparison
+from weir.language.algebra.expressions import Comparison
 from weir.rdf.terms import Literal, Term
-from weir.rdf.xsd import Boolean, TaggedText, Text, Value, effective_boolean, value_of
-from weir.rdf.xsd_durations import Duration, compare_durations
-from weir.rdf.xsd_numbers import Number
-from weir.rdf.xsd_numbers import compare as compare_numbers
-from weir.rdf.xsd_times import Moment, compare_moments
+from weir.rdf.xsd.durations import Duration, compare_durations
+from weir.rdf.xsd.moments import Moment, compare_moments
+from weir.rdf.xsd.numbers import Number
+from weir.rdf.xsd.numbers import compare as compare_numbers
+from weir.rdf.xsd.values import Boolean, TaggedText, Text, Value, effective_boolean, value_of
 
 
 def ebv(term: Term) -> bool:

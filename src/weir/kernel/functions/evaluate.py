@@ -18,8 +18,7 @@ from weir.kernel.functions.errors import ExpressionError
 from weir.kernel.functions.fresh import Draws
 from weir.kernel.functions.ordering import Solution
 from weir.kernel.functions.strings import simple_text
-from weir.language.algebra import Pattern
-from weir.language.expressions import (
+from weir.language.algebra.expressions import (
     And,
     Bound,
     Builtin,
@@ -37,10 +36,11 @@ from weir.language.expressions import (
     Or,
     Plus,
 )
+from weir.language.algebra.patterns import Pattern
 from weir.rdf.terms import IRI, BlankNode, Literal, Term, Variable
-from weir.rdf.xsd import boolean
-from weir.rdf.xsd_numbers import XSD_DECIMAL, XSD_INTEGER, decimal_text
-from weir.rdf.xsd_times import datetime_literal
+from weir.rdf.xsd.moments import datetime_literal
+from weir.rdf.xsd.numbers import XSD_DECIMAL, XSD_INTEGER, decimal_text
+from weir.rdf.xsd.values import boolean
 
 TIMESTAMP = "http://larkc.eu/csparql/sparql/jena/ext#timestamp"
 """C-SPARQL's ``f:timestamp(?s, ?p, ?o)``."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from weir.rdf.terms import IRI, BlankNode, Literal, Term
-from weir.rdf.xsd_numbers import XSD_DOUBLE, double_text
+from weir.rdf.xsd.numbers import XSD_DOUBLE, double_text
 
 
 def seed(*parts: object) -> bytes:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from weir.kernel.functions.errors import ExpressionError
-from weir.language.expressions import Arithmetic
-from weir.rdf import xsd_numbers as numbers
+from weir.language.algebra.expressions import Arithmetic
 from weir.rdf.terms import Literal, Term
-from weir.rdf.xsd import value_of
-from weir.rdf.xsd_numbers import Number, NumericError, literal_of
+from weir.rdf.xsd import numbers
+from weir.rdf.xsd.numbers import Number, NumericError, literal_of
+from weir.rdf.xsd.values import value_of
 
 _OPERATIONS: dict[Arithmetic, Callable[[Number, Number], Number]] = {
     Arithmetic.ADD: numbers.add,

@@ -9,8 +9,8 @@ from urllib.parse import urljoin, urlsplit
 from weir.kernel.functions.errors import ExpressionError
 from weir.kernel.functions.strings import simple_text
 from weir.rdf.terms import IRI, BlankNode, Literal, Term
-from weir.rdf.xsd import boolean, value_of
-from weir.rdf.xsd_numbers import Number
+from weir.rdf.xsd.numbers import Number
+from weir.rdf.xsd.values import boolean, value_of
 
 
 def is_iri(term: Term) -> Literal:

@@ -6,10 +6,10 @@ from decimal import Decimal
 
 from weir.kernel.functions.errors import ExpressionError
 from weir.rdf.terms import XSD, Literal, Term
-from weir.rdf.xsd import value_of
-from weir.rdf.xsd_durations import XSD_DAY_TIME, Duration, duration_literal
-from weir.rdf.xsd_numbers import XSD_DECIMAL, XSD_INTEGER, decimal_text
-from weir.rdf.xsd_times import XSD_DATE, XSD_DATETIME, XSD_TIME, Moment, zone_text
+from weir.rdf.xsd.durations import XSD_DAY_TIME, Duration, duration_literal
+from weir.rdf.xsd.moments import XSD_DATE, XSD_DATETIME, XSD_TIME, Moment, zone_text
+from weir.rdf.xsd.numbers import XSD_DECIMAL, XSD_INTEGER, decimal_text
+from weir.rdf.xsd.values import value_of
 
 _DATED = (XSD_DATETIME, XSD_DATE)
 _TIMED = (XSD_DATETIME, XSD_TIME)

@@ -14,7 +14,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from weir.kernel.matching.layout import Layout
-from weir.plan.conjunctions import MAX_PATTERNS
+from weir.plan.analysis.conjunctions import MAX_PATTERNS
 from weir.rdf.columns import Ids, Mask
 
 Rows = NDArray[np.int32]

@@ -13,9 +13,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from weir.kernel.batch import Answers, Evaluator, Slab
-from weir.plan.templates import NUMBER
+from weir.plan.analysis.templates import NUMBER
 from weir.rdf.columns import Ids
-from weir.rdf.inline import payloads
+from weir.rdf.ids.inline import payloads
 
 
 class PartAnswers(Protocol):

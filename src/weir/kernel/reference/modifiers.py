@@ -8,8 +8,8 @@ from weir.kernel.functions.aggregates import aggregate
 from weir.kernel.functions.errors import ExpressionError
 from weir.kernel.functions.ordering import solution_key
 from weir.kernel.reference.multisets import Bindings, freeze
-from weir.language.algebra import Distinct, Group, OrderBy, Pattern, Project, Reduced, Slice
-from weir.language.expressions import Aggregate
+from weir.language.algebra.expressions import Aggregate
+from weir.language.algebra.patterns import Distinct, Group, OrderBy, Pattern, Project, Reduced, Slice
 from weir.rdf.terms import Literal, Term
 
 

@@ -23,11 +23,11 @@ from weir.kernel.reference.modifiers import group, named_variables, sliced
 from weir.kernel.reference.multisets import Bindings, compatible, distinct, join, merge, minus, partners
 from weir.kernel.reference.paths import pairs
 from weir.kernel.reference.services import service_variables
-from weir.language import algebra
-from weir.language.algebra import Node, Pattern, TriplePattern
-from weir.language.expressions import Expression
+from weir.language.algebra import patterns as algebra
+from weir.language.algebra.expressions import Expression
+from weir.language.algebra.patterns import Node, Pattern, TriplePattern
 from weir.rdf.terms import IRI, Literal, Term, Variable
-from weir.rdf.xsd import effective_boolean
+from weir.rdf.xsd.values import effective_boolean
 
 Valuer: TypeAlias = Callable[..., Term | None]
 ServiceHook: TypeAlias = Callable[[str, Pattern, Solution], Iterable[Bindings]]

@@ -22,7 +22,7 @@ from weir.kernel.reference.patterns import Evaluation, ServiceHook
 from weir.kernel.reference.reports import horizon
 from weir.kernel.reference.schedule import Schedule
 from weir.kernel.reference.windows import Held, WindowView
-from weir.language.query import R2S, Previous, Query
+from weir.language.algebra.query import R2S, Previous, Query
 from weir.rdf.terms import IRI, Term, Triple, Variable
 
 

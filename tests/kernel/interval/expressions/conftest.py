@@ -9,9 +9,9 @@ import pytest
 
 SHORT_CUTS = [
     ("weir.kernel.interval.keys", "_FEW"),
-    ("weir.kernel.interval.expressions.compile", "_FEW"),
-    ("weir.kernel.interval.expressions.scalar", "_FEW"),
-    ("weir.kernel.interval.expressions.comparison", "_MANY"),
+    ("weir.kernel.expressions.compile", "_FEW"),
+    ("weir.kernel.expressions.scalar", "_FEW"),
+    ("weir.kernel.expressions.comparison", "_MANY"),
 ]
 
 

@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 
 from bags import thorough
 from weir.errors import EvaluationError
+from weir.kernel.expressions import Terms, compile
 from weir.kernel.functions import Context, value_or_none
 from weir.kernel.functions.evaluate import holds
-from weir.kernel.interval.expressions import Terms, compile
 from weir.kernel.interval.relation import Relation
-from weir.language.algebra import BGP
-from weir.language.expressions import (
+from weir.language.algebra.expressions import (
     And,
     Arithmetic,
     Bound,
@@ -34,7 +33,8 @@ from weir.language.expressions import (
     Or,
     Plus,
 )
-from weir.rdf.dictionary import Dictionary
+from weir.language.algebra.patterns import BGP
+from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term, Variable
 
 DICTIONARY = Dictionary()

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bags import thorough
+from weir.kernel.expressions import Terms, canonical_ranks, order_ranks
+from weir.kernel.expressions.ordering import extreme_order, sample_order
 from weir.kernel.functions import canonical_key, order_key
 from weir.kernel.functions.ordering import extreme
-from weir.kernel.interval.expressions import Terms, canonical_ranks, order_ranks
-from weir.kernel.interval.expressions.ordering import extreme_order, sample_order
-from weir.rdf.dictionary import Dictionary
+from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term
 
 DICTIONARY = Dictionary()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from weir.kernel.interval.expressions import Terms, compile
+from weir.kernel.expressions import Terms, compile
 from weir.kernel.interval.relation import Relation
-from weir.language.expressions import Builtin, Call, Coalesce
-from weir.rdf.dictionary import Dictionary
+from weir.language.algebra.expressions import Builtin, Call, Coalesce
+from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, Literal, Variable
 
 

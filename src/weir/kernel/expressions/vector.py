@@ -1,0 +1,89 @@
+"""A column of values in the form it came in, turned into other forms when somebody asks.
+
+``?a + ?b > 3`` reads ids as numbers, adds numbers and compares numbers; no id is made in between. Rows
+in error are 0 as ids, ``ERROR`` as truth, ``NOT_A_NUMBER`` as numbers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from weir.kernel.expressions.numbers import DECIMAL, Numbers, encode_numbers, numbers_of
+from weir.kernel.expressions.terms import EXOTIC, NOT_A_NUMBER, Terms
+from weir.kernel.expressions.truth import ERROR, Truth, effective, ids_of, truth_of
+from weir.rdf.columns import Ids, Mask
+
+_NO_NUMBER = np.full(1, NOT_A_NUMBER, np.int8)
+
+
+class Vector:
+    """``length`` values; at least one of the forms is given. Given arrays may have length 1."""
+
+    __slots__ = ("_ids", "_numbers", "_terms", "_truth", "length")
+
+    def __init__(
+        self,
+        length: int,
+        terms: Terms,
+        *,
+        ids: Ids | None = None,
+        numbers: Numbers | None = None,
+        truth: Truth | None = None,
+    ) -> None:
+        self.length = length
+        self._terms = terms
+        self._ids = ids
+        self._numbers = numbers
+        self._truth = truth
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the values were computed as numbers, so that anything else is an error."""
+        return self._numbers is not None and self._ids is None
+
+    def ids(self) -> Ids:
+        """Term ids at full length."""
+        if self._ids is None:
+            if self._numbers is not None:
+                self._ids = encode_numbers(self._numbers, self.length, self._terms)
+            else:
+                self._ids = ids_of(self.truth())
+        if len(self._ids) != self.length:
+            return np.broadcast_to(self._ids, self.length)
+        return self._ids
+
+    def short_ids(self) -> Ids:
+        """Term ids, at length 1 where all are the same constant."""
+        return self.ids() if self._ids is None else self._ids
+
+    def numbers(self) -> Numbers:
+        """The numbers among the values; arrays may have length 1."""
+        if self._numbers is None:
+            if self._ids is None:
+                return Numbers(_NO_NUMBER)
+            self._numbers = numbers_of(self._ids, self._terms)
+        return self._numbers
+
+    def truth(self) -> Truth:
+        """Effective boolean values at full length."""
+        if self._truth is None:
+            if self._ids is None and self._numbers is not None and not (self._numbers.kind == EXOTIC).any():
+                self._truth = _effective_numbers(self._numbers)
+            else:
+                self._truth = effective(self.ids(), self._terms)
+        if len(self._truth) != self.length:
+            return np.broadcast_to(self._truth, self.length)
+        return self._truth
+
+    def ids_at(self, rows: Ids) -> Ids:
+        """The ids of some rows, without making the others."""
+        if self._ids is None and self._numbers is not None:
+            return encode_numbers(self._numbers.spread(self.length).take(rows), len(rows), self._terms)
+        return self.ids()[rows]
+
+
+def _effective_numbers(numbers: Numbers) -> Truth:
+    """Zero and NaN are false."""
+    exact: Mask = numbers.kind <= DECIMAL
+    nonzero = np.where(exact, numbers.digits != 0, (numbers.real != 0) & ~np.isnan(numbers.real))
+    return np.where(numbers.kind == NOT_A_NUMBER, ERROR, truth_of(nonzero))
