@@ -11,7 +11,7 @@ from enum import Enum
 from time import monotonic
 
 
-class State(Enum):
+class BreakerState(Enum):
     CLOSED = "closed"
     OPEN = "open"
     HALF_OPEN = "half open"
@@ -31,41 +31,41 @@ class Breaker:
         self._wait = cool_down
         self._until = 0.0
         self._probing = False
-        self.state = State.CLOSED
+        self.state = BreakerState.CLOSED
 
     @property
     def blocked(self) -> bool:
         """Whether a request would be turned away now; asking changes nothing."""
-        if self.state is State.HALF_OPEN:
+        if self.state is BreakerState.HALF_OPEN:
             return self._probing
-        return self.state is State.OPEN and self._clock() < self._until
+        return self.state is BreakerState.OPEN and self._clock() < self._until
 
     def allow(self) -> bool:
         """Whether a request may pass now; a true answer while half open is the one probe."""
-        if self.state is State.OPEN and self._clock() >= self._until:
-            self.state = State.HALF_OPEN
+        if self.state is BreakerState.OPEN and self._clock() >= self._until:
+            self.state = BreakerState.HALF_OPEN
             self._probing = False
-        if self.state is State.HALF_OPEN:
+        if self.state is BreakerState.HALF_OPEN:
             if self._probing:
                 return False
             self._probing = True
             return True
-        return self.state is State.CLOSED
+        return self.state is BreakerState.CLOSED
 
     def succeeded(self) -> None:
         """An answer came: whatever was wrong is over."""
         self._failed = 0
         self._wait = self._first
-        self.state = State.CLOSED
+        self.state = BreakerState.CLOSED
 
     def failed(self) -> None:
         """A request failed; failures of requests sent before the breaker opened change nothing."""
-        if self.state is State.OPEN:
+        if self.state is BreakerState.OPEN:
             return
         self._failed += 1
-        if self.state is State.HALF_OPEN:
+        if self.state is BreakerState.HALF_OPEN:
             self._wait = min(self._wait * 2, self._longest)
         elif self._failed < self._limit:
             return
-        self.state = State.OPEN
+        self.state = BreakerState.OPEN
         self._until = self._clock() + self._wait

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weir.linked.service.breaker import Breaker, State
+from weir.linked.http.breaker import Breaker, BreakerState
 
 
 class Crank:
@@ -18,7 +18,7 @@ class Crank:
 def broken(crank: Crank) -> Breaker:
     breaker = Breaker(failures=2, cool_down=1.0, longest=3.0, clock=crank)
     breaker.failed()
-    assert breaker.state is State.CLOSED and breaker.allow()
+    assert breaker.state is BreakerState.CLOSED and breaker.allow()
     breaker.failed()
     return breaker
 
@@ -26,7 +26,7 @@ def broken(crank: Crank) -> Breaker:
 def test_failures_in_a_row_open_it() -> None:
     crank = Crank()
     breaker = broken(crank)
-    assert breaker.state is State.OPEN
+    assert breaker.state is BreakerState.OPEN
     crank.time = 0.9
     assert not breaker.allow()
 
@@ -36,7 +36,7 @@ def test_a_success_between_keeps_it_closed() -> None:
     for _ in range(5):
         breaker.failed()
         breaker.succeeded()
-    assert breaker.state is State.CLOSED
+    assert breaker.state is BreakerState.CLOSED
 
 
 def test_one_probe_passes_after_the_cool_down() -> None:
@@ -46,7 +46,7 @@ def test_one_probe_passes_after_the_cool_down() -> None:
     assert breaker.allow()
     assert not breaker.allow()
     breaker.succeeded()
-    assert breaker.state is State.CLOSED and breaker.allow()
+    assert breaker.state is BreakerState.CLOSED and breaker.allow()
 
 
 def test_a_failed_probe_doubles_the_cool_down_up_to_the_longest() -> None:

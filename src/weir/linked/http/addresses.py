@@ -9,17 +9,19 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import socket
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 import httpcore
 import httpx
 
 from weir.errors import RemoteError
 
-_REDIRECTS = (301, 302, 303, 307, 308)
+
+class Forbidden(RemoteError):
+    """An address that may not be asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ class Allowed:
     private: frozenset[str] = frozenset()
 
     def check(self, url: str) -> None:
-        """Raise ``RemoteError`` where the URL's host is not allowed."""
+        """Raise ``Forbidden`` where the URL's host is not allowed, ``RemoteError`` where it is no address."""
         parts = urlsplit(url)
         try:
             port = parts.port
@@ -43,7 +45,7 @@ class Allowed:
         if parts.username is not None or parts.password is not None:
             raise RemoteError("an address with a user name is not followed")
         if not self._has(self.hosts | self.private, parts.hostname, port):
-            raise RemoteError(
+            raise Forbidden(
                 f"the host {parts.hostname} is not allowed",
                 hint="allow it in the configuration, under [allow] hosts",
             )
@@ -58,7 +60,7 @@ class Allowed:
         if not self._has(self.private, host, port):
             for address in addresses:
                 if is_inner(address):
-                    raise RemoteError(
+                    raise Forbidden(
                         f"the host {host} leads to an inner address",
                         hint="allow it in the configuration, under [allow] private",
                     )
@@ -95,8 +97,13 @@ class _JudgedBackend(httpcore.SyncBackend):
         return super().connect_tcp(address, port, *args, **options)
 
 
-def client(allowed: Allowed, timeout: float) -> httpx.Client:
-    """An HTTP client that connects only where it may; redirects are followed by ``steps`` alone."""
+def plain_session(allowed: Allowed | None, timeout: float) -> httpx.Client:
+    """Connections for ordinary code, which follow no redirects; with ``allowed``, only where it permits.
+
+    Proxies of the environment are used only where every address may be asked: they would hide it.
+    """
+    if allowed is None:
+        return httpx.Client(timeout=timeout, follow_redirects=False)
     transport = httpx.HTTPTransport()
     transport._pool._network_backend = _JudgedBackend(allowed)
     return httpx.Client(transport=transport, timeout=timeout, trust_env=False, follow_redirects=False)
@@ -119,18 +126,15 @@ class _JudgedAsyncBackend(httpcore.AsyncNetworkBackend):
         await asyncio.sleep(seconds)
 
 
-def outer_transport(verify: bool, limits: httpx.Limits) -> httpx.AsyncHTTPTransport:
-    """A transport that never connects to an inner address."""
+def session(
+    connections: int, timeout: float, headers: Mapping[str, str], *, verify: bool = True, inner: bool = True
+) -> httpx.AsyncClient:
+    """Connections for an event loop, which follow no redirects; without ``inner``, to no inner address.
+
+    ``verify`` False is for plain HTTP: certificates take a fifth of a second to load.
+    """
+    limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
     transport = httpx.AsyncHTTPTransport(verify=verify, limits=limits, trust_env=False)
-    transport._pool._network_backend = _JudgedAsyncBackend(Allowed())
-    return transport
-
-
-def steps(url: str, response: httpx.Response, allowed: Allowed) -> str | None:
-    """Where a response leads, checked like the first address; None where it leads nowhere."""
-    location = response.headers.get("location")
-    if response.status_code not in _REDIRECTS or not location:
-        return None
-    following: str = urljoin(url, location)
-    allowed.check(following)
-    return following
+    if not inner:
+        transport._pool._network_backend = _JudgedAsyncBackend(Allowed())
+    return httpx.AsyncClient(transport=transport, timeout=timeout, headers=headers, trust_env=False)
