@@ -10,8 +10,8 @@ import httpx
 from weir.errors import RemoteError
 from weir.linked.addresses import Allowed, client, steps
 from weir.linked.graphs.remote import TYPES
-from weir.server.api.problems import Problem
 from weir.server.limits import Limits
+from weir.server.problems import Problem
 
 _HOPS = 3
 

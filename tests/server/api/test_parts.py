@@ -16,19 +16,19 @@ from weir.linked.addresses import Allowed, is_inner
 from weir.runtime.ingest.sources.base import Place
 from weir.runtime.ingest.sources.log import LogSource
 from weir.server.activity import bounds_of, ticks_of
-from weir.server.api.app import application
-from weir.server.api.auth import Access, Token, is_loopback
-from weir.server.api.describe import document
-from weir.server.api.encoding import jsonld, nquads
-from weir.server.api.metrics import prometheus_text, read_examples
+from weir.server.api.access import Access, Token, is_loopback
+from weir.server.api.application import application
 from weir.server.api.negotiate import best
-from weir.server.api.problems import Problem
-from weir.server.config import Settings, read_settings
-from weir.server.inflow import Inflow, check_lines
+from weir.server.api.result_formats import jsonld, nquads
+from weir.server.api.status_routes import prometheus_text, read_examples
+from weir.server.api.stream_catalog import document
+from weir.server.drawing import counted, plan_graph, windows_of
 from weir.server.limits import Limits, Rates, check_query
-from weir.server.names import is_id, slug
-from weir.server.shape import counted, plan_graph, windows_of
-from weir.server.state import Service
+from weir.server.problems import Problem
+from weir.server.pushed_streams import Inflow, check_lines
+from weir.server.resource_ids import is_id, slug
+from weir.server.service import Service
+from weir.server.settings import Settings, read_settings
 
 READ, ADMIN = "r" * 20, "a" * 20
 TOKENS = (Token(READ, "read", "reader"), Token(ADMIN, "admin", "chief"))
