@@ -15,7 +15,7 @@ import time
 
 from weir.fragments.server import Dataset, FragmentsApp, server
 from weir.rdf.annotation import Annotation, Labeling, Method
-from weir_bench.fragments_departures import SECOND, Departures
+from weir_bench.fragments.departures import SECOND, Departures
 
 
 def keep_pushing(dataset: Dataset, data: Departures, ahead: float = 1.0) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from weir_bench import conference
-from weir_bench.conference_blackbox import BlackBox, store_of
-from weir_bench.conference_queries import PUBLISHED, QUERIES
+from weir_bench.conference import benchmark as conference
+from weir_bench.conference.blackbox import BlackBox, store_of
+from weir_bench.conference.queries import PUBLISHED, QUERIES
 from weir_bench.report import Report
 
 

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weir.linked.service.config import PolicyName
-from weir_bench import freshness
-from weir_bench.freshness_bound import bound
-from weir_bench.freshness_data import Setting, Trace, trace
-from weir_bench.freshness_figures import Cell, Figure, Spread, cell, courses
-from weir_bench.freshness_overhead import Planner, exponent, planning_times
-from weir_bench.freshness_server import run_on_server, scaled
-from weir_bench.freshness_sim import Contender, Run, simulate
+from weir_bench.freshness import benchmark as freshness
+from weir_bench.freshness.bound import bound
+from weir_bench.freshness.data import Setting, Trace, trace
+from weir_bench.freshness.figures import Cell, Figure, Spread, cell, courses
+from weir_bench.freshness.overhead import Planner, exponent, planning_times
+from weir_bench.freshness.server import run_on_server, scaled
+from weir_bench.freshness.sim import Contender, Run, simulate
 from weir_bench.report import Report
 
 SMALL = Setting(left=6, right=6, edges=14, evaluations=12)

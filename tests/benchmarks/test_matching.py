@@ -10,10 +10,10 @@ import pytest
 pytest.importorskip("numba", reason="the benchmark's HashMat is compiled with numba (extra: bench)")
 
 from weir.language import parse
-from weir_bench import matching
 from weir_bench.data.energy import TRIPLES_PER_READING, energy
-from weir_bench.matching_queries import Workload, query, text, walks
-from weir_bench.matching_systems import (
+from weir_bench.matching import benchmark as matching
+from weir_bench.matching.queries import Workload, query, text, walks
+from weir_bench.matching.systems import (
     Data,
     build_hashmat,
     build_set,

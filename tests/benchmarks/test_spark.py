@@ -12,8 +12,8 @@ import pytest
 from weir.language import parse
 from weir.rdf.formats.tnq import parse_lines
 from weir_bench.report import Report
-from weir_bench.spark import CORES, _draw, _goals, _summary
-from weir_bench.spark_data import (
+from weir_bench.spark.benchmark import CORES, _draw, _goals, _summary
+from weir_bench.spark.data import (
     LIVE_ROWS,
     MILLION,
     QUERIES,
@@ -23,7 +23,7 @@ from weir_bench.spark_data import (
     write_files,
     write_floorplan,
 )
-from weir_bench.spark_jobs import Live, Million
+from weir_bench.spark.jobs import Live, Million
 
 
 @pytest.mark.parametrize("text", [*QUERIES.values(), MILLION])

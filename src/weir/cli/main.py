@@ -258,7 +258,7 @@ def serve(
             for name, path in pairs
         ]
         given = {"host": host, "port": port, "data": data, "master": master}
-        settings = _module("weir.server.config").read_settings(config, **given)
+        settings = _module("weir.server.settings").read_settings(config, **given)
         address = f"http://{settings.host}:{settings.port}"
         if datasets and config is None and data is None:
             for name, _ in pairs:
@@ -321,7 +321,7 @@ def bench(
 
 def _bench(name: str, quick: bool, json: Path | None, plot: Path | None, *, several: bool) -> bool:
     target = json.with_stem(f"{json.stem}-{name}") if json and several else json
-    report = _module(f"weir_bench.{name}").run(quick=quick, plot=plot)
+    report = _module(f"weir_bench.{name}.benchmark").run(quick=quick, plot=plot)
     if target is not None:
         report.write(target)
     typer.echo(f"{name}\n{report.summary()}")

@@ -9,8 +9,8 @@ from weir.language.algebra.query import Query
 from weir.language.algebra.windows import AlignedTo, Past, Range, StartAt, WindowDeclaration
 from weir.runtime.control.live_queries import QueryInfo
 from weir.runtime.output.writing import timestamp
-from weir.server.shape import plan_graph
-from weir.server.state import Service, facts_of, parsed
+from weir.server.drawing import plan_graph
+from weir.server.service import Service, facts_of, parsed
 
 _MESSAGES = 200
 _TICKS = 60

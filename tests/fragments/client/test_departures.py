@@ -17,11 +17,11 @@ from shared import ROOT
 from weir.fragments.client import follow, result_lines, stream_lines
 from weir.fragments.server import Dataset, FragmentsApp
 from weir.rdf.annotation import Annotation, Labeling, Method
-from weir_bench.fragments_costs import MODES, measure, running_server
-from weir_bench.fragments_departures import TRAIN, Departures
-from weir_bench.fragments_methods import controlled, history, iterate
-from weir_bench.fragments_peers import free_port
-from weir_bench.fragments_rates import load, requests_for, write_data
+from weir_bench.fragments.costs import MODES, measure, running_server
+from weir_bench.fragments.departures import TRAIN, Departures
+from weir_bench.fragments.methods import controlled, history, iterate
+from weir_bench.fragments.peers import free_port
+from weir_bench.fragments.rates import load, requests_for, write_data
 
 EXAMPLE = ROOT / "examples" / "departures"
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from service_graphs import EXAMPLES, bounded, edge_list, graph_of, graphs, row_list, seeds
 from weir.linked.service.aggregate import ibm_agg, ibm_agg_scores, sbm_agg
 from weir.linked.service.graph import MaintenanceGraph
-from weir_bench.freshness_optimum import fresh_now, optimum_agg
+from weir_bench.freshness.optimum import fresh_now, optimum_agg
 
 FIGURE_1 = [(0, 0), (1, 0), (1, 2), (2, 0), (2, 1), (2, 2)]
 

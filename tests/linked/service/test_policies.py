@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from service_graphs import bounded, edge_list, graph_of, graphs, row_list, seeds
 from weir.linked.service.graph import MaintenanceGraph
 from weir.linked.service.policies import best, ibm_bgp, ibm_scores, lru, rand, sbm_bgp, sbm_scores
-from weir_bench.freshness_optimum import fresh_now, optimum_bgp
+from weir_bench.freshness.optimum import fresh_now, optimum_bgp
 
 budgets = st.integers(0, 9)
 

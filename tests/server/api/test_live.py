@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 
 from server_kit import answers
-from weir.server.api.encoding import batch, events
-from weir.server.live import Channels
-from weir.server.resultlog import ResultLog
+from weir.server.api.result_formats import batch, events
+from weir.server.result_log import ResultLog
+from weir.server.subscriptions import Channels
 
 
 def test_all_followers_get_every_line_once_and_share_the_bytes(tmp_path: Path) -> None:

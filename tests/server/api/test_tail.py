@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 
 from server_kit import answers
-from weir.server.resultlog import ResultLog
+from weir.server.result_log import ResultLog
 from weir.server.tail import Mark, Tail
 
 

@@ -9,9 +9,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from weir.server.api.auth import Access
-from weir.server.api.problems import Problem
+from weir.server.api.access import Access
 from weir.server.limits import Limits, Rates
+from weir.server.problems import Problem
 
 _OPEN = ("/health",)
 """Paths that need no token."""

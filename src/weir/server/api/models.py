@@ -8,8 +8,8 @@ from fastapi import Path
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from weir.rdf.annotation import Labeling, Method
-from weir.server.api.problems import MEDIA_TYPE, ProblemBody
-from weir.server.names import ID
+from weir.server.problems import MEDIA_TYPE, ProblemBody
+from weir.server.resource_ids import ID
 
 Id = Annotated[str, Path(pattern=ID, max_length=80, description="An id, as listings give it.")]
 IriText = Annotated[

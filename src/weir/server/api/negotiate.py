@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from starlette.requests import Request
 
-from weir.server.api.problems import Problem
+from weir.server.problems import Problem
 
 
 def chosen(request: Request, offered: Sequence[str]) -> str:
