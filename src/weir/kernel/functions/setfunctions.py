@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from weir.kernel.functions.errors import ExpressionError
-from weir.kernel.functions.numeric import number_of
+from weir.kernel.functions.builtins import text_of
+from weir.kernel.functions.operators import ExpressionError, number_of
 from weir.kernel.functions.ordering import canonical_key, extreme
-from weir.kernel.functions.terms import text_of
 from weir.language.algebra.expressions import Aggregate, Aggregation
 from weir.rdf.terms import Literal, Term
 from weir.rdf.xsd.numbers import (

@@ -11,7 +11,7 @@ from bags import thorough
 from weir.errors import EvaluationError
 from weir.kernel.expressions import Terms, compile
 from weir.kernel.functions import Context, value_or_none
-from weir.kernel.functions.evaluate import holds
+from weir.kernel.functions.scalar import holds
 from weir.kernel.interval.relation import Relation
 from weir.language.algebra.expressions import (
     And,

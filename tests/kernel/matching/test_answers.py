@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weir.kernel.matching.nearby import Near
+from weir.kernel.matching.answers import Near
 
 far = st.sampled_from([3, 127, 128, 129, 40_000, 2**31 - 1])
 

@@ -10,7 +10,7 @@ import pytest
 SHORT_CUTS = [
     ("weir.kernel.interval.keys", "_FEW"),
     ("weir.kernel.expressions.compile", "_FEW"),
-    ("weir.kernel.expressions.scalar", "_FEW"),
+    ("weir.kernel.expressions.fallback", "_FEW"),
     ("weir.kernel.expressions.comparison", "_MANY"),
 ]
 

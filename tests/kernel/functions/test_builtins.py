@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from weir.kernel.functions import apply
+from weir.kernel.functions.builtins import iri
 from weir.kernel.functions.casts import CASTS
-from weir.kernel.functions.errors import ExpressionError
-from weir.kernel.functions.terms import iri
+from weir.kernel.functions.operators import ExpressionError
 from weir.language.algebra.expressions import Builtin
 from weir.rdf.terms import IRI, RDF, XSD, BlankNode, Literal, Term
 from weir.rdf.xsd.values import boolean

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from weir.kernel.expressions.terms import EXOTIC, NOT_A_NUMBER, Terms
+from weir.kernel.expressions.termcache import EXOTIC, NOT_A_NUMBER, Terms
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.ids.inline import TYPE_SHIFT, Inline, make, payloads
 from weir.rdf.xsd.numbers import NumericKind

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from weir.kernel.expressions.numbers import DECIMAL, DOUBLE, INTEGER, POWERS, Numbers, numbers_of
-from weir.kernel.expressions.terms import Terms
+from weir.kernel.expressions.numeric import DECIMAL, DOUBLE, INTEGER, POWERS, Numbers, numbers_of
+from weir.kernel.expressions.termcache import Terms
 from weir.kernel.functions import canonical_key, order_key
 from weir.rdf.columns import Ids
 from weir.rdf.ids.inline import TYPE_SHIFT, Inline, payloads

@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from weir.kernel.functions import numeric, regex, strings, terms, times
+from weir.kernel.functions import builtins as terms
+from weir.kernel.functions import builtins as times
+from weir.kernel.functions import operators as numeric
+from weir.kernel.functions import regex, strings
 from weir.kernel.functions.casts import CASTS
-from weir.kernel.functions.comparison import compare, ebv, equal
-from weir.kernel.functions.errors import ExpressionError
-from weir.kernel.functions.fresh import Draws
+from weir.kernel.functions.draws import Draws
+from weir.kernel.functions.operators import ExpressionError, compare, ebv, equal
 from weir.kernel.functions.ordering import Solution
 from weir.kernel.functions.strings import simple_text
 from weir.language.algebra.expressions import (

@@ -1,4 +1,4 @@
-"""The loops of ``resolve``, which numba compiles.
+"""Combinations of triples grown down the tree of steps: the loops of ``resolve``, which numba compiles.
 
 Matches are grouped by (lane, value) in a hash table, each group in the order of arrival. Every match that may
 begin a combination then descends the tree depth first, combination by combination; nothing is made that
@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from weir.kernel.matching.layout import Layout
+from weir.kernel.matching.trie import Layout
 from weir.plan.analysis.conjunctions import MAX_PATTERNS
 from weir.rdf.columns import Ids, Mask
 
@@ -64,18 +64,6 @@ def _fold(value: Any, more: Any) -> Any:
     mixed = np.int64(value * _FOLD)
     mixed ^= mixed >> 29
     return np.int64(mixed + more)
-
-
-@njit(cache=True)
-def passed(edges: Any, values: Any) -> Rows:
-    """See ``resolve.passed``."""
-    out = np.empty(len(values), np.int32)
-    place = 0
-    for number in range(len(values)):
-        while place < len(edges) and edges[place] <= values[number]:
-            place += 1
-        out[number] = place
-    return out
 
 
 @njit(cache=True)
@@ -404,16 +392,3 @@ def grow(
                 if depth < 0:
                     break
     return match, *_packed(heads, found, count, back)
-
-
-@njit(cache=True)
-def gather(terms: NDArray[np.int64], rows: Rows, slots: Any, node: Rows) -> NDArray[np.int64]:
-    """See ``answers.gather``."""
-    width = slots.shape[1]
-    columns = np.zeros((width, len(rows)), np.int64)
-    for number in range(len(rows)):
-        for column in range(width):
-            slot = slots[node[number], column]
-            if slot >= 0:
-                columns[column, number] = terms[slot & 3, rows[number, slot >> 2]]
-    return columns

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from weir.kernel.expressions.terms import Terms
+from weir.kernel.expressions.termcache import Terms
 from weir.kernel.functions import Context, value_or_none
 from weir.kernel.functions.inspection import variables_of
 from weir.kernel.interval.keys import codes

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bags import thorough
 from weir.kernel.expressions import Terms, canonical_ranks, order_ranks
-from weir.kernel.expressions.ordering import extreme_order, sample_order
+from weir.kernel.expressions.ranks import extreme_order, sample_order
 from weir.kernel.functions import canonical_key, order_key
 from weir.kernel.functions.ordering import extreme
 from weir.rdf.ids.dictionary import Dictionary

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from weir.kernel.functions import Context, ExpressionError, evaluate, holds, value_or_none
-from weir.kernel.functions.fresh import Draws
+from weir.kernel.functions.draws import Draws
 from weir.kernel.functions.inspection import has_exists, is_volatile, reads_time, variables_of
 from weir.language import parse
 from weir.language.algebra.expressions import Builtin, Call, Expression

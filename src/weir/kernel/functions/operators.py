@@ -1,4 +1,4 @@
-"""``=``, ``<`` and the effective boolean value on terms (sections 17.2.2, 17.3, 17.4.1.7).
+"""The operators on terms (section 17.3): ``=``, ``<``, arithmetic, and the effective boolean value (17.2.2).
 
 Values compare where both literals have one in the same space. Literals with values in different spaces are
 unequal; a language-tagged string is unequal to every other term; where an ill-typed or unknown
@@ -7,14 +7,20 @@ literal is involved, only the same term is known to be equal and all else is an 
 
 from __future__ import annotations
 
-from weir.kernel.functions.errors import ExpressionError
-from weir.language.algebra.expressions import Comparison
+from collections.abc import Callable
+
+from weir.language.algebra.expressions import Arithmetic, Comparison
 from weir.rdf.terms import Literal, Term
+from weir.rdf.xsd import numbers
 from weir.rdf.xsd.durations import Duration, compare_durations
 from weir.rdf.xsd.moments import Moment, compare_moments
-from weir.rdf.xsd.numbers import Number
+from weir.rdf.xsd.numbers import Number, NumericError, literal_of
 from weir.rdf.xsd.numbers import compare as compare_numbers
-from weir.rdf.xsd.values import Boolean, TaggedText, Text, Value, effective_boolean, value_of
+from weir.rdf.xsd.values import Boolean, Text, Value, effective_boolean, value_of
+
+
+class ExpressionError(Exception):
+    """An expression has no value for this solution. Never leaves the evaluation of a query."""
 
 
 def ebv(term: Term) -> bool:
@@ -89,6 +95,55 @@ def compare(operator: Comparison, left: Term, right: Term) -> bool:
     return outcome <= 0 if operator is Comparison.LE else outcome >= 0
 
 
-def is_tagged(term: Term) -> bool:
-    """Whether a term is a language-tagged string."""
-    return isinstance(term, Literal) and isinstance(value_of(term), TaggedText)
+_OPERATIONS: dict[Arithmetic, Callable[[Number, Number], Number]] = {
+    Arithmetic.ADD: numbers.add,
+    Arithmetic.SUBTRACT: numbers.subtract,
+    Arithmetic.MULTIPLY: numbers.multiply,
+    Arithmetic.DIVIDE: numbers.divide,
+}
+
+
+def number_of(term: Term) -> Number:
+    """The numeric value of a term, or an error."""
+    value = value_of(term) if isinstance(term, Literal) else None
+    if not isinstance(value, Number):
+        raise ExpressionError(f"{term} is not a number")
+    return value
+
+
+def calculate(operator: Arithmetic, left: Term, right: Term) -> Literal:
+    """``left operator right``."""
+    try:
+        return literal_of(_OPERATIONS[operator](number_of(left), number_of(right)))
+    except NumericError as error:
+        raise ExpressionError(str(error)) from None
+
+
+def negate(operand: Term) -> Literal:
+    """Unary minus."""
+    return literal_of(numbers.negate(number_of(operand)))
+
+
+def plus(operand: Term) -> Literal:
+    """Unary plus: the number itself, in canonical form."""
+    return literal_of(number_of(operand))
+
+
+def absolute(operand: Term) -> Literal:
+    """ABS."""
+    return literal_of(numbers.absolute(number_of(operand)))
+
+
+def ceiling(operand: Term) -> Literal:
+    """CEIL."""
+    return literal_of(numbers.ceiling(number_of(operand)))
+
+
+def floor(operand: Term) -> Literal:
+    """FLOOR."""
+    return literal_of(numbers.floor(number_of(operand)))
+
+
+def round_half_up(operand: Term) -> Literal:
+    """ROUND: halves go towards positive infinity."""
+    return literal_of(numbers.round_half_up(number_of(operand)))
