@@ -39,6 +39,7 @@ from weir.linked.graphs.store import (
     Manifest,
 )
 from weir.rdf.ids.encoding import encode_texts
+from weir.storage import replace_file
 
 Progress = Callable[[int, int], None]
 """Called with the bytes read so far and in all."""
@@ -196,9 +197,7 @@ def _read_task(task: Task, staging: Path, key: bytes) -> None:
         "malformed": malformed,
         "size": task.size,
     }
-    partial = staging / f"{task.name}.partial"
-    partial.write_text(json.dumps(receipt))
-    os.replace(partial, staging / f"{task.name}.json")
+    replace_file(staging / f"{task.name}.json", json.dumps(receipt).encode())
 
 
 def _write_new_terms(writer: pq.ParquetWriter, piece: Piece, known: np.ndarray) -> np.ndarray:

@@ -15,7 +15,6 @@ from typing import Any
 import httpx
 
 from weir.errors import RemoteError, UsageError
-from weir.fragments.client.clock import SECOND, Clock, WallClock
 from weir.fragments.client.detect import Dynamics, detect_annotations
 from weir.fragments.client.evaluate import answer, changes
 from weir.fragments.client.gather import Gatherer
@@ -25,6 +24,7 @@ from weir.fragments.client.matcher import Matcher, StaticCache
 from weir.fragments.client.source import Source
 from weir.kernel.reference.forms import Row
 from weir.language.algebra.query import Query
+from weir.linked.http.clock import SECOND, Clock, WallClock
 from weir.rdf.annotation import FOREVER, Annotation
 
 _RELEARN = 300 * SECOND

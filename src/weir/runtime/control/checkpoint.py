@@ -10,7 +10,6 @@ origin, by which state is known to be of this checkpoint.
 from __future__ import annotations
 
 import json
-import os
 import secrets
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,8 +18,9 @@ from typing import Any
 from weir.errors import CheckpointError
 from weir.runtime.control.log import ControlLog
 from weir.runtime.worker.spool import Spool
+from weir.storage import numbered, replace_file
 
-FORMAT = 2
+FORMAT = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,21 +90,16 @@ class Checkpoint:
         drawn = secrets.token_bytes(16)
         meta = Meta(FORMAT, version, (key or drawn).hex(), slots, origin or secrets.token_hex(8))
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_suffix(".partial")
-        with open(partial, "w", encoding="utf-8") as file:
-            json.dump(asdict(meta), file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, path)
+        replace_file(path, json.dumps(asdict(meta)).encode())
         return Checkpoint(folder, meta)
 
     def next_batch(self) -> int:
         """The first batch id that Spark has not planned yet."""
-        return 1 + max(_numbers(self.spark / "offsets"), default=-1)
+        return 1 + max(numbered(self.spark / "offsets"), default=-1)
 
     def committed(self) -> int:
         """The last batch that is done, −1 if none is."""
-        return max(_numbers(self.spark / "commits"), default=-1)
+        return max(numbered(self.spark / "commits"), default=-1)
 
     def offset(self, source: str) -> dict[str, Any] | None:
         """The last offset that Spark planned for the source of this name."""
@@ -117,10 +112,6 @@ class Checkpoint:
                 found: dict[str, Any] = json.loads(value)
                 return found
         return None
-
-
-def _numbers(folder: Path) -> list[int]:
-    return [int(path.name) for path in folder.iterdir() if path.name.isdigit()] if folder.is_dir() else []
 
 
 def _read_meta(path: Path) -> Meta:

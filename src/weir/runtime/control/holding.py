@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from weir.storage import replace_file
+
 HOLD = "hold"
 HELD = "held"
 _LOOK = 0.005
@@ -25,9 +27,7 @@ def planning_held(own: Path, active: Callable[[], bool]) -> Iterator[None]:
     """Hold planning while the block runs; ``active`` says whether there is still anybody to wait for."""
     token = secrets.token_hex(8)
     flag, answer = own / HOLD, own / HELD
-    partial = own / f"{HOLD}.partial"
-    partial.write_text(token)
-    partial.replace(flag)
+    replace_file(flag, token.encode(), durable=False)
     try:
         while active() and _read(answer) != token:
             time.sleep(_LOOK)
@@ -42,10 +42,8 @@ def wait_while_held(own: Path) -> None:
     token = _read(own / HOLD)
     if token is None:
         return
-    partial = own / f"{HELD}.{token}"
     with suppress(FileNotFoundError):
-        partial.write_text(token)
-        partial.replace(own / HELD)
+        replace_file(own / HELD, token.encode(), durable=False)
     until = time.monotonic() + _LONGEST
     while _read(own / HOLD) == token and time.monotonic() < until:
         time.sleep(_LOOK)
