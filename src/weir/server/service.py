@@ -28,6 +28,7 @@ from weir.runtime.control.holding import planning_held
 from weir.runtime.control.live_queries import QueryInfo, StreamInfo
 from weir.runtime.ingest.sources.log import LogSource
 from weir.runtime.output.sinks.fragments import FragmentsSink
+from weir.runtime.output.subscriptions import Channels
 from weir.server.drawing import services_of, windows_of
 from weir.server.limits import check_query
 from weir.server.problems import Problem
@@ -37,7 +38,6 @@ from weir.server.resource_ids import is_id, slug
 from weir.server.result_log import ResultLog
 from weir.server.settings import Settings
 from weir.server.sparql_process import Asking
-from weir.server.subscriptions import Channels
 from weir.spark import SparkSession
 from weir.spark.job import Job
 
@@ -69,7 +69,8 @@ class Service:
         data, limits = self.settings.data, self.settings.limits
         data.mkdir(parents=True, exist_ok=True)
         self.log = ResultLog(data / "results", segment=self.settings.segment, keep=self.settings.keep)
-        self.channels = Channels(self.log)
+        self.channels = Channels(self.log.tail)
+        self.log.listeners.append(self.channels.tell)
         self.memory = Memory(data / "service.json")
         self.fragments = FragmentsApp()
         self.sink = FragmentsSink({})
