@@ -8,7 +8,7 @@ import numpy as np
 
 from weir.rdf.lines import parse_lines
 from weir.runtime.catalog import Catalog, Registration, StreamEntry
-from weir.runtime.matching import MatchPlan
+from weir.runtime.matching import MatchPlan, _Kind
 
 KEY = b"weir.testing"
 STREAMS = {"s": StreamEntry("s")}
@@ -50,13 +50,13 @@ def test_one_query_more_touches_only_its_own_states() -> None:
     queries = {f"q{n}": registration(0, f":s{n} :p ?y . ?y :q{n % 7} ?z", "*") for n in range(50)}
     queries = {name: Registration(name, each.text, evaluator="shared") for name, each in queries.items()}
     plan = MatchPlan(Catalog(STREAMS, queries), 1, KEY)
-    parts, pool = dict(plan._parts), plan._pools[0, "s"][None]
+    parts, pool = dict(plan._parts), plan._pools[0, "s"][_Kind()]
     more = {
         **queries,
         "more": Registration("more", registration(0, ":s1 :p ?y", "*").text, evaluator="shared"),
     }
     plan.follow(Catalog(STREAMS, more))
-    assert plan._pools[0, "s"][None] is pool
+    assert plan._pools[0, "s"][_Kind()] is pool
     assert all(plan._parts[name] is parts[name] for name in queries)
     (one,) = plan._parts["more"]
     assert np.array_equal(one.machines, parts["q1"][0].machines[:1])
