@@ -39,11 +39,12 @@ class _Scope:
     """The windows whose content is the active graph, and the graph within them.
 
     ``fixed`` are variables that a filter above holds to one IRI: no solution comes of a triple that gives
-    them another value."""
+    them another value. Only ``inside`` ``WINDOW`` are the graphs of messages seen."""
 
     windows: tuple[WindowDeclaration, ...]
     graph: Term | Variable | None = None
     fixed: Mapping[Variable, Term] = field(default_factory=dict)
+    inside: bool = False
 
 
 def demands(
@@ -126,12 +127,13 @@ def _walk(
                     everything = replace(everything, graph=scope.graph)
                 yield from ((window, everything) for window in scope.windows)
         case a.Window(name, inner):
-            named = query.dataset.named_windows
-            chosen = named if isinstance(name, Variable) else tuple(w for w in named if w.name == name.value)
-            yield from _walk(inner, _Scope(chosen, fixed=scope.fixed), query, lean)
+            if isinstance(name, Variable):
+                chosen = query.dataset.named_windows
+            else:
+                chosen = tuple(w for w in query.dataset.windows if w.name == name.value)
+            yield from _walk(inner, _Scope(chosen, fixed=scope.fixed, inside=True), query, lean)
         case a.Graph(name, inner):
-            inside = scope.windows and scope.windows != query.dataset.default_windows
-            within = replace(scope, graph=name) if inside else _Scope(())
+            within = replace(scope, graph=name) if scope.inside else _Scope(())
             if without_triple(inner):
                 yield from _names(within, lean)
             yield from _walk(inner, within, query, lean)
