@@ -34,6 +34,7 @@ check: setup
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+	@$(BIN)/python -m pytest tests/test_house.py
 
 bench: setup java
 	@$(BIN)/python -m weir bench all --quick

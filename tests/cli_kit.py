@@ -8,7 +8,7 @@ from typing import Any
 
 from typer.testing import CliRunner, Result
 
-from weir.cli import app
+from weir.cli.main import app
 
 EX = "http://example.org/"
 REACHES = f"""PREFIX : <{EX}>

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from pyspark.sql import SparkSession
 
-from weir.runtime.session import open_session
+from weir.spark.session import open_session
 
 settings.register_profile(
     "weir",
@@ -29,7 +29,7 @@ settings.load_profile("weir")
 _SPARK = (
     "faults",
     "cluster",
-    "server/api",
+    "server/running",
     "server/dashboard",
     "test_cli.py",
     "test_cli_formats.py",

@@ -21,14 +21,14 @@ from playwright.sync_api import Locator, Page
 from pyspark.sql import SparkSession
 
 from shared import ROOT
-from weir.bench.fragments_peers import free_port
-from weir.bench.oxigraph import Oxigraph
-from weir.server.app import build
-from weir.server.auth import Access, Token
-from weir.server.config import Settings
-from weir.server.gate import Gate
-from weir.server.names import slug
-from weir.server.state import Service
+from weir.server.api.access import Access, Token
+from weir.server.api.application import build
+from weir.server.api.gate import Gate
+from weir.server.resource_ids import slug
+from weir.server.service import Service
+from weir.server.settings import Settings
+from weir_bench.fragments.peers import free_port
+from weir_bench.oxigraph import Oxigraph
 
 ARTEFACTS = ROOT / "artefacts" / "dashboard"
 TOKEN = "a-token-for-the-tests"

@@ -8,21 +8,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from weir.background.graphs.library import Library
-from weir.rdf.dictionary import Dictionary
-from weir.runtime.checkpoint import Checkpoint
-from weir.runtime.datasource import Feeds
-from weir.runtime.frames import Frame
-from weir.runtime.group import Step
-from weir.runtime.live import awaken, put_away
-from weir.runtime.live_graphs import LiveGraphs
-from weir.runtime.live_queries import LiveQueries
-from weir.runtime.outputs import outputs
-from weir.runtime.parts import Part
-from weir.runtime.results import json_lines
-from weir.runtime.stage import part_frames
-from weir.runtime.updates import Curator
-from weir.runtime.workers import Workplace
+from weir.linked.graphs.library import Library
+from weir.rdf.ids.dictionary import Dictionary
+from weir.runtime.control.checkpoint import Checkpoint
+from weir.runtime.control.live_graphs import LiveGraphs
+from weir.runtime.control.live_queries import LiveQueries
+from weir.runtime.control.updates import Curator
+from weir.runtime.ingest.frames import Frame
+from weir.runtime.ingest.parts import Part
+from weir.runtime.ingest.stage import part_frames
+from weir.runtime.output.outputs import outputs
+from weir.runtime.output.results import json_lines
+from weir.runtime.worker.group import Step
+from weir.runtime.worker.live import awaken, put_away
+from weir.runtime.worker.workers import Workplace
+from weir.spark.datasource import Feeds
 from weir.testing import MemoryStore
 
 

@@ -10,9 +10,9 @@ from urllib.parse import quote
 import httpx
 
 from fragments_kit import EX, Crank, client_of
-from weir.background.fragments.page import Page, parse_page
+from weir.fragments.client.page import Page, parse_page
+from weir.fragments.server import Dataset, FragmentsApp
 from weir.rdf.annotation import Annotation, Quad
-from weir.server.fragments import Dataset, FragmentsApp
 
 STATIC: list[Quad] = [
     *((f"<{EX}s{n}>", f"<{EX}label>", f'"thing {n}"@en', "") for n in range(25)),

@@ -9,12 +9,12 @@ from itertools import product
 
 import httpx
 
-from weir.background.fragments import Options, Update, follow_async
+from weir.fragments.client import Options, Update, follow_async
+from weir.fragments.server import Dataset, FragmentsApp
 from weir.kernel.reference import Static, evaluate_query
 from weir.language import parse
 from weir.rdf.annotation import Annotation, Fact, Labeling, Method, Quad
 from weir.rdf.terms import parse_term
-from weir.server.fragments import Dataset, FragmentsApp
 
 SECOND = 1_000_000
 T0 = 1_700_000_000 * SECOND

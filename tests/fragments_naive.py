@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from urllib.parse import parse_qsl, urlencode
 
-from weir.background.fragments.controls import HYDRA, SD, VOID, text_of
+from weir.fragments.client.controls import HYDRA, SD, VOID, text_of
 from weir.rdf.annotation import Quad
 from weir.rdf.terms import RDF, XSD
 

@@ -16,8 +16,8 @@ import pytest
 import uvicorn
 
 from shared import ROOT
-from weir.bench import fragments_peers
-from weir.bench.fragments_peers import PeerUnavailable, free_port
+from weir_bench.fragments import peers as fragments_peers
+from weir_bench.fragments.peers import PeerUnavailable, free_port
 
 FOLDER = ROOT / "artefacts" / "peers"
 

@@ -16,7 +16,15 @@ import numpy as np
 from weir.kernel.background import Background
 from weir.kernel.batch import Answers, Batch, Slab
 from weir.kernel.reference import ReferenceEvaluator
-from weir.language.algebra import (
+from weir.language.algebra.expressions import (
+    Aggregate,
+    Aggregation,
+    Arithmetic,
+    Calculate,
+    Compare,
+    Comparison,
+)
+from weir.language.algebra.patterns import (
     BGP,
     Distinct,
     Extend,
@@ -30,10 +38,9 @@ from weir.language.algebra import (
     Union,
     Window,
 )
-from weir.language.expressions import Aggregate, Aggregation, Arithmetic, Calculate, Compare, Comparison
-from weir.language.query import R2S, Dataset, Previous, Query, Select, Semantics
-from weir.language.scope import visible
-from weir.language.windows import (
+from weir.language.algebra.query import R2S, Dataset, Previous, Query, Select, Semantics
+from weir.language.algebra.scope import visible
+from weir.language.algebra.windows import (
     AlignedTo,
     All,
     Bounds,
@@ -50,8 +57,8 @@ from weir.language.windows import (
     WindowDeclaration,
     WindowSemantics,
 )
-from weir.plan.templates import rebuilt
-from weir.rdf.dictionary import Dictionary
+from weir.plan.analysis.templates import rebuilt
+from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, XSD, Literal, Variable
 
 EXAMPLES = int(100 * float(os.environ.get("WEIR_EXAMPLES", "1")))

@@ -18,7 +18,7 @@ from typing import Any
 import httpx
 import pyarrow as pa
 
-from weir.runtime.sinks.base import Results
+from weir.runtime.output.sinks.base import Results
 
 
 def answers(name: str, first: int, count: int) -> Results:

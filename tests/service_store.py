@@ -6,10 +6,10 @@ from concurrent.futures import Future
 
 import pyoxigraph
 
-from weir.background.service.client import Answer
-from weir.background.service.config import ServiceConfig
-from weir.background.service.results import parse_json
 from weir.errors import RemoteError
+from weir.linked.service.client import Answer
+from weir.linked.service.config import ServiceConfig
+from weir.linked.service.results import parse_json
 
 E = "http://e/"
 

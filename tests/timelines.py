@@ -18,8 +18,8 @@ from weir.kernel.batch import Answers, Batch, Slab
 from weir.kernel.interval.evaluator import IntervalEvaluator
 from weir.kernel.reference import Message, evaluations
 from weir.language import Query, parse
-from weir.language.windows import Past, Range
-from weir.rdf.dictionary import Dictionary
+from weir.language.algebra.windows import Past, Range
+from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, Literal
 
 MS = 1_000

@@ -13,9 +13,9 @@ import argparse
 import threading
 import time
 
-from weir.bench.fragments_departures import SECOND, Departures
+from weir.fragments.server import Dataset, FragmentsApp, server
 from weir.rdf.annotation import Annotation, Labeling, Method
-from weir.server.fragments import Dataset, FragmentsApp, server
+from weir_bench.fragments.departures import SECOND, Departures
 
 
 def keep_pushing(dataset: Dataset, data: Departures, ahead: float = 1.0) -> None:

@@ -18,9 +18,9 @@ from weir.errors import (
 from weir.language import Query, parse
 
 if TYPE_CHECKING:
-    from weir.background.fragments import follow
     from weir.engine import Engine
-    from weir.runtime.continuous import continuous
+    from weir.fragments.client import follow
+    from weir.spark.continuous import continuous
 
 __all__ = [
     "CheckpointError",
@@ -40,8 +40,8 @@ __all__ = [
 
 _LATER = {
     "Engine": "weir.engine",
-    "continuous": "weir.runtime.continuous",
-    "follow": "weir.background.fragments",
+    "continuous": "weir.spark.continuous",
+    "follow": "weir.fragments.client",
 }
 
 

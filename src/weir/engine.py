@@ -14,32 +14,31 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
-from pyspark.sql import DataFrame, SparkSession
-
-from weir.background.graphs.library import Library
-from weir.background.graphs.remote import RemoteGraph
-from weir.background.service.config import HINT, config_of, hinted
 from weir.errors import UsageError
 from weir.language import Query
+from weir.linked.graphs.library import Library
+from weir.linked.graphs.remote import RemoteGraph
+from weir.linked.service.config import HINT, config_of, hinted
+from weir.plan.analysis.chain import refuse_bad_chains
 from weir.plan.querysets import parse_queries
-from weir.rdf.dictionary import Dictionary
-from weir.runtime.catalog import Catalog, GraphEntry, ServiceEntry, StreamEntry, entry_of
-from weir.runtime.chains import refuse_bad_chains
-from weir.runtime.checkpoint import Checkpoint
-from weir.runtime.control import Entry
-from weir.runtime.datasource import NAME, feed_key, feed_of
-from weir.runtime.job import Job, Pipeline
-from weir.runtime.live_graphs import BASE
-from weir.runtime.live_queries import IDLE, stream_entry
-from weir.runtime.metrics import Metrics
-from weir.runtime.registering import Offer, offer, refuse_changes, registered
-from weir.runtime.rows import Rows
-from weir.runtime.session import open_session
-from weir.runtime.sinks.base import Sink
-from weir.runtime.sinks.lines import JsonLinesFile
-from weir.runtime.sinks.making import SinkMaker
-from weir.runtime.sources import Source, path_source, source_from, source_of
-from weir.runtime.updates import Curator
+from weir.rdf.ids.dictionary import Dictionary
+from weir.runtime.control.catalog import Catalog, GraphEntry, ServiceEntry, StreamEntry, entry_of
+from weir.runtime.control.checkpoint import Checkpoint
+from weir.runtime.control.live_graphs import BASE
+from weir.runtime.control.live_queries import IDLE, stream_entry
+from weir.runtime.control.log import Entry
+from weir.runtime.control.registering import Offer, offer, refuse_changes, registered
+from weir.runtime.control.updates import Curator
+from weir.runtime.ingest.sources import Source, path_source, source_from, source_of
+from weir.runtime.output.metrics import Metrics
+from weir.runtime.output.sinks.base import Sink
+from weir.runtime.output.sinks.lines import JsonLinesFile
+from weir.runtime.output.sinks.making import SinkMaker
+from weir.spark import DataFrame, SparkSession
+from weir.spark.datasource import NAME, feed_key, feed_of
+from weir.spark.job import Job, Pipeline
+from weir.spark.rows import Rows
+from weir.spark.session import open_session
 
 
 @dataclass(slots=True)
@@ -85,7 +84,7 @@ class Engine:
     ) -> None:
         """A stream: a file of messages, or a directory of them in name order; an address such as
         ``mqtt://host/topic`` or ``replay:FILE?rate=100``, a source that is made already, or a streaming
-        DataFrame, whose sources have names (``runtime.rows``).
+        DataFrame, whose sources have names (``spark.rows``).
 
         Files other than ``.tnq`` need the predicate that states the ``time`` of their messages. ``format``
         and ``unit`` are for files whose name or content does not tell; options may stand behind the path.

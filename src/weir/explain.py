@@ -8,23 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from weir.background.graphs.library import Library
-from weir.background.service.resolver import ServiceResolver
 from weir.kernel.background import Background
 from weir.kernel.batch import Batch, Slab
 from weir.kernel.evaluator import choose_evaluator
 from weir.kernel.matching.explain import explain_all
 from weir.kernel.matching.shared import SharedEvaluator
+from weir.language.algebra.query import Query
 from weir.language.explain import stages
-from weir.language.query import Query
+from weir.linked.graphs.library import Library
+from weir.linked.service.resolver import ServiceResolver
+from weir.plan.analysis.demand import Wanted, demands
+from weir.plan.analysis.split import splitting
+from weir.plan.analysis.templates import instance
 from weir.plan.explain import parts_text, plan_text, windows_text
 from weir.plan.planner import plan_query
-from weir.plan.templates import instance
-from weir.rdf.dictionary import Dictionary
-from weir.rdf.lines import parse_lines
-from weir.runtime.demand import Wanted, demands
-from weir.runtime.sharing import MANY, alike, why_alone
-from weir.runtime.splitting import splitting
+from weir.rdf.formats.tnq import parse_lines
+from weir.rdf.ids.dictionary import Dictionary
+from weir.runtime.worker.sharing import MANY, alike, why_alone
 
 ROUTING = {
     "cost": "cost: after each operator, the join that gives the fewest rows (CQELS, Example 1)",

@@ -16,22 +16,22 @@ from typing import Any
 
 import numpy as np
 
-from weir.background.graphs.history import graphs_of
-from weir.background.graphs.library import Library, Shelf
 from weir.kernel.background import Background
 from weir.language import parse
 from weir.language.update import parse_update
-from weir.rdf.dictionary import Dictionary
-from weir.rdf.lines import parse_lines
-from weir.runtime.catalog import Catalog, Registration, StreamEntry, UpdateEntry
-from weir.runtime.frames import Frame
-from weir.runtime.group import Group, Step
-from weir.runtime.live import LiveGroup, awaken, put_away
-from weir.runtime.matching import MatchPlan
-from weir.runtime.members import make_member
-from weir.runtime.results import json_lines
-from weir.runtime.texts import StreamTexts
-from weir.runtime.updates import follow, net_of, settled
+from weir.linked.graphs.history import graphs_of
+from weir.linked.graphs.library import Library, Shelf
+from weir.rdf.formats.tnq import parse_lines
+from weir.rdf.ids.dictionary import Dictionary
+from weir.runtime.control.catalog import Catalog, Registration, StreamEntry, UpdateEntry
+from weir.runtime.control.updates import follow, net_of, settled
+from weir.runtime.ingest.frames import Frame
+from weir.runtime.ingest.matching import MatchPlan
+from weir.runtime.output.results import json_lines
+from weir.runtime.worker.group import Group, Step
+from weir.runtime.worker.live import LiveGroup, awaken, put_away
+from weir.runtime.worker.members import make_member
+from weir.runtime.worker.texts import StreamTexts
 
 KEY = b"weir.testing"
 

@@ -18,8 +18,8 @@ from typing import TypeAlias
 
 from conformance.manifest import RDF, RDF_TYPE, read_graph
 from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term, Triple
-from weir.rdf.xsd import value_of
-from weir.rdf.xsd_numbers import Number, lexical_of
+from weir.rdf.xsd.numbers import Number, lexical_of
+from weir.rdf.xsd.values import value_of
 
 Row: TypeAlias = tuple[Term | None, ...]
 RS = "http://www.w3.org/2001/sw/DataAccess/tests/result-set#"

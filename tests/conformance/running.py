@@ -19,11 +19,11 @@ from weir.kernel.background import Background, GraphTable
 from weir.kernel.batch import Answers, Batch, Evaluator, Slab
 from weir.kernel.evaluator import make_evaluator
 from weir.kernel.reference import ReferenceEvaluator, Static, evaluate_query
-from weir.language.algebra import Graph, Pattern, Project, Window
-from weir.language.query import Ask, Dataset, Dialect, Query, Select
-from weir.language.windows import Range, Report, WindowDeclaration, WindowSemantics
+from weir.language.algebra.patterns import Graph, Pattern, Project, Window
+from weir.language.algebra.query import Ask, Dataset, Dialect, Query, Select
+from weir.language.algebra.windows import Range, Report, WindowDeclaration, WindowSemantics
 from weir.language.writing.dialects import write
-from weir.rdf.dictionary import Dictionary
+from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.sparql_json import term_of_json
 from weir.rdf.terms import IRI, Term, Triple, Variable
 from weir.testing import Scenario

@@ -10,7 +10,7 @@ from conformance.test_evaluation import CASES
 from weir.kernel.background import Background
 from weir.kernel.evaluator import choose_evaluator
 from weir.language import parse
-from weir.rdf.dictionary import Dictionary
+from weir.rdf.ids.dictionary import Dictionary
 
 LACKING = {
     "sparql11/service/": "SERVICE without an endpoint at hand",

@@ -12,7 +12,7 @@ from conformance.running import EVALUATORS, Data, Outcome, run_static, run_strea
 from shared import shared_dir
 from weir.kernel.reference.modifiers import is_ordered
 from weir.language import parse
-from weir.language.query import Query
+from weir.language.algebra.query import Query
 
 SUITES = shared_dir("w3c")
 WRITTEN_OTHERWISE = {

@@ -9,13 +9,13 @@ import pytest
 from conformance.manifest import Case, read_graph
 from conformance.running import EVALUATORS, run_static
 from conformance.test_evaluation import CASES, check, load, static_data
-from weir.background.graphs.extract import Extractor
-from weir.background.graphs.tables import TableSource
 from weir.kernel.background import Background
 from weir.kernel.reference import ReferenceEvaluator
 from weir.language import parse
-from weir.language.query import Query
-from weir.rdf.dictionary import Dictionary
+from weir.language.algebra.query import Query
+from weir.linked.graphs.extract import Extractor
+from weir.linked.graphs.tables import TableSource
+from weir.rdf.ids.dictionary import Dictionary
 
 
 def on_extract(

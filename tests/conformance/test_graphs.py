@@ -9,9 +9,9 @@ from conformance.manifest import Case
 from conformance.running import EVALUATORS, run_matched
 from conformance.test_evaluation import CASES, check, load
 from weir.language import parse
-from weir.language.algebra import Graph, Service
-from weir.language.query import Ask, Query, Select
-from weir.runtime.demand import nodes
+from weir.language.algebra.patterns import Graph, Service
+from weir.language.algebra.query import Ask, Query, Select
+from weir.plan.analysis.demand import nodes
 
 
 def read(case: Case) -> Query:

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from dry_job import DryJob
-from weir.runtime.parts import Part
-from weir.runtime.reading import read_messages
-from weir.runtime.sources.base import Place
-from weir.runtime.sources.files import FileFeed, FileSource
+from weir.runtime.ingest.parts import Part
+from weir.runtime.ingest.reading import read_messages
+from weir.runtime.ingest.sources.base import Place
+from weir.runtime.ingest.sources.files import FileFeed, FileSource
 
 COUNT = """REGISTER RSTREAM <counts> AS
 SELECT (COUNT(*) AS ?n)

@@ -6,8 +6,8 @@ import pytest
 
 import weir
 from weir.language import Dialect
+from weir.language.algebra.query import R2S, Previous
 from weir.language.dialects import PRESETS, Feature
-from weir.language.query import R2S, Previous
 from weir.language.syntax import cursor
 
 RSPQL = "SELECT * FROM NAMED WINDOW <w> ON <s> [RANGE PT10S STEP PT5S] { WINDOW <w> { ?a ?b ?c } }"

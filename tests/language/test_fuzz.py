@@ -13,7 +13,7 @@ import weir
 from language.texts import SCALE
 from shared import ROOT
 from weir.language import write
-from weir.language.canonical import equivalent
+from weir.language.algebra.canonical import equivalent
 from weir.language.explain import stages
 from weir.language.syntax.lexer import Tokens
 from weir.language.syntax.source import Source

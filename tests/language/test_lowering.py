@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 import weir
-from weir.language import algebra as a
-from weir.language import expressions as e
-from weir.language.query import Ask, Construct, Describe, Select
-from weir.language.scope import mentioned, visible
+from weir.language.algebra import expressions as e
+from weir.language.algebra import patterns as a
+from weir.language.algebra.query import Ask, Construct, Describe, Select
+from weir.language.algebra.scope import mentioned, visible
 from weir.rdf.terms import IRI, XSD, Literal, Variable
 
 X, Y, Z = (Variable(name) for name in "xyz")

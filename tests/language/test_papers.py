@@ -13,9 +13,9 @@ import pytest
 import weir
 from shared import ROOT
 from weir.language import Dialect, Query
+from weir.language.algebra.query import R2S, Previous
+from weir.language.algebra.windows import All, Content, Now, Range, Report, Triples
 from weir.language.explain import stages
-from weir.language.query import R2S, Previous
-from weir.language.windows import All, Content, Now, Range, Report, Triples
 
 EXAMPLES = ROOT / "examples" / "languages"
 GOLDEN = Path(__file__).parent / "golden"

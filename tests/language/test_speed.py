@@ -8,7 +8,7 @@ import weir
 
 pytest.importorskip("rdflib", reason="the bench extra brings rdflib")
 
-from weir.bench.language import GOAL, QUERIES, queries, run, streamed
+from weir_bench.language.benchmark import GOAL, QUERIES, queries, run, streamed
 
 
 def test_the_queries_differ() -> None:
@@ -24,8 +24,8 @@ def test_the_queries_over_windows(dialect: str) -> None:
 
 
 def test_the_report_has_the_ratio_as_its_goal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("weir.bench.language.QUERIES", 250)
-    monkeypatch.setattr("weir.bench.language.TURN", 10)
+    monkeypatch.setattr("weir_bench.language.benchmark.QUERIES", 250)
+    monkeypatch.setattr("weir_bench.language.benchmark.TURN", 10)
     report = run(quick=True)
     assert [goal.goal for goal in report.goals] == [GOAL]
     assert report.goals[0].value > 0

@@ -7,9 +7,9 @@ import pytest
 import weir
 from shared import ROOT
 from weir.language import Dialect, Query, translate, write
-from weir.language.canonical import canonical, equivalent
-from weir.language.query import R2S
-from weir.language.windows import Content, Range, Report
+from weir.language.algebra.canonical import canonical, equivalent
+from weir.language.algebra.query import R2S
+from weir.language.algebra.windows import Content, Range, Report
 
 EXAMPLES = ROOT / "examples" / "languages"
 NAMED = "SELECT RSTREAM * FROM NAMED WINDOW <w> ON <s> [{}] {{ WINDOW <w> {{ ?x ?p ?y }} }}"

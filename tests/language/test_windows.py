@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 import weir
-from weir.language.syntax.durations import INSTANT, from_instant, written, written_instant
-from weir.language.windows import (
+from weir.language.algebra.windows import (
     AlignedTo,
     All,
     Bounds,
@@ -22,6 +21,7 @@ from weir.language.windows import (
     Triples,
     WindowDeclaration,
 )
+from weir.language.syntax.durations import INSTANT, from_instant, written, written_instant
 
 MS = 1_000
 SECOND = 1_000_000

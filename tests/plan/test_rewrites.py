@@ -15,10 +15,10 @@ from weir.kernel.interval.evaluator import IntervalEvaluator
 from weir.kernel.interval.lacking import NotCovered
 from weir.kernel.reference import ReferenceEvaluator
 from weir.language import parse
-from weir.plan.filters import push_filters
 from weir.plan.nodes import Joined, Match, Optionally, Plan, Static, children
-from weir.plan.optionals import hoist_optionals
 from weir.plan.planner import QueryPlan, plan_query
+from weir.plan.rules.filters import push_filters
+from weir.plan.rules.optionals import hoist_optionals
 
 CASES = max(120, int(120 * float(os.environ.get("WEIR_EXAMPLES", "1"))))
 FIRST = int(os.environ.get("WEIR_SEED", "1")) * 1_000_000 + 900_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from weir.language import parse
-from weir.plan.conjunctions import Conjunction, conjunction
-from weir.plan.templates import NUMBER, Instance, instance, template
+from weir.plan.analysis.conjunctions import Conjunction, conjunction
+from weir.plan.analysis.templates import NUMBER, Instance, instance, template
 
 HEAD = "FROM NAMED WINDOW <w> ON STREAM <s> [RANGE PT10S STEP PT1S] WHERE { "
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from weir.kernel.background import Background, GraphTable
 from weir.kernel.batch import Batch, Slab
-from weir.language import algebra as a
-from weir.language import expressions as e
-from weir.language.query import (
+from weir.language.algebra import expressions as e
+from weir.language.algebra import patterns as a
+from weir.language.algebra.query import (
     R2S,
     Ask,
     Construct,
@@ -27,8 +27,8 @@ from weir.language.query import (
     Select,
     Semantics,
 )
-from weir.language.scope import visible
-from weir.language.windows import (
+from weir.language.algebra.scope import visible
+from weir.language.algebra.windows import (
     AlignedTo,
     All,
     Bounds,
@@ -46,7 +46,7 @@ from weir.language.windows import (
     WindowKind,
     WindowSemantics,
 )
-from weir.rdf.dictionary import Dictionary
+from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term, Variable
 
 STREAMS = ("urn:s1", "urn:s2")

@@ -22,8 +22,8 @@ from weir.kernel.interval import evaluator
 from weir.kernel.interval.evaluator import IntervalEvaluator
 from weir.kernel.interval.lacking import NotCovered
 from weir.kernel.reference import ReferenceEvaluator
-from weir.language.windows import TickKind
-from weir.rdf.dictionary import Dictionary
+from weir.language.algebra.windows import TickKind
+from weir.rdf.ids.dictionary import Dictionary
 
 SCALE = max(1, int(40 * float(os.environ.get("WEIR_EXAMPLES", "1"))))
 FIRST = int(os.environ.get("WEIR_SEED", "1")) * 1_000_000

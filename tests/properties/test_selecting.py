@@ -13,9 +13,9 @@ from properties.test_evaluators import CHUNK, FIRST, SCALE, Make
 from weir.kernel.interval.evaluator import IntervalEvaluator
 from weir.kernel.interval.lacking import NotCovered
 from weir.kernel.reference import ReferenceEvaluator
-from weir.rdf.dictionary import Dictionary
-from weir.runtime.demand import demands
-from weir.runtime.selecting import Selection
+from weir.plan.analysis.demand import demands
+from weir.rdf.ids.dictionary import Dictionary
+from weir.runtime.ingest.selection import Selection
 
 
 def answers(make: Make, given: Case, *, selected: bool) -> list[tuple[object, ...]]:

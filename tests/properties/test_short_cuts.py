@@ -46,11 +46,11 @@ from weir.kernel.interval import (
 from weir.kernel.interval.evaluator import IntervalEvaluator
 from weir.kernel.interval.routing import Policy
 from weir.kernel.reference import ReferenceEvaluator
-from weir.language import algebra as a
-from weir.language import expressions as e
-from weir.language.query import R2S, Construct, Dataset, Previous, Query, Select, Semantics
-from weir.language.scope import visible
-from weir.language.windows import (
+from weir.language.algebra import expressions as e
+from weir.language.algebra import patterns as a
+from weir.language.algebra.query import R2S, Construct, Dataset, Previous, Query, Select, Semantics
+from weir.language.algebra.scope import visible
+from weir.language.algebra.windows import (
     Content,
     Elements,
     Now,
@@ -61,7 +61,7 @@ from weir.language.windows import (
     WindowKind,
     WindowSemantics,
 )
-from weir.rdf.dictionary import Dictionary
+from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, Variable
 
 CASES = int(400 * float(os.environ.get("WEIR_EXAMPLES", "1")))

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weir.errors import DataError
-from weir.rdf.dictionary import Dictionary
-from weir.rdf.ids import encode_texts
-from weir.rdf.inline import Inline, inline_text, kinds
+from weir.rdf.ids.dictionary import Dictionary
+from weir.rdf.ids.encoding import encode_texts
+from weir.rdf.ids.inline import Inline, inline_text, kinds
 from weir.rdf.terms import IRI, XSD, BlankNode, Literal, parse_term
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weir.rdf.lines import parse_lines
+from weir.rdf.formats.statements import quad_texts, read_statements
+from weir.rdf.formats.tnq import parse_lines
 from weir.rdf.messages import Messages
-from weir.rdf.statements import quad_texts, read_statements
 
 KEY = b"test"
 

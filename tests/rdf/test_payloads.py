@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weir.errors import UsageError
-from weir.rdf.formats import FORMATS, format_of, format_of_path
-from weir.rdf.lines import parse_lines
-from weir.rdf.message_times import moment_of, predicate_iri
+from weir.rdf.formats.media import FORMATS, format_of, format_of_path
+from weir.rdf.formats.message_times import moment_of, predicate_iri
+from weir.rdf.formats.payloads import parse_payloads
+from weir.rdf.formats.tnq import parse_lines
+from weir.rdf.formats.tnq_write import write_tnq
 from weir.rdf.messages import Messages
-from weir.rdf.payloads import parse_payloads
-from weir.rdf.writing import write_tnq
 
 KEY = b"test"
 TIME = "http://www.w3.org/ns/prov#generatedAtTime"

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weir.rdf.ids import encode_texts
-from weir.rdf.inline import INTEGER_TYPES
-from weir.rdf.single import encode_text
+from weir.rdf.ids.encoding import encode_texts
+from weir.rdf.ids.inline import INTEGER_TYPES
+from weir.rdf.ids.single import encode_text
 from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term
 
 DATATYPES = st.sampled_from(

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from weir.rdf.formats import format_of
+from weir.rdf.formats.media import format_of
+from weir.rdf.formats.units import Document, parse_documents
 from weir.rdf.messages import Messages
-from weir.rdf.units import Document, parse_documents
 
 T = "http://www.w3.org/ns/prov#generatedAtTime"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from weir.rdf.terms import XSD, Literal
-from weir.rdf.xsd import Boolean, TaggedText, Text, effective_boolean, ill_typed, value_of
-from weir.rdf.xsd_numbers import Number, NumericKind
+from weir.rdf.xsd.numbers import Number, NumericKind
+from weir.rdf.xsd.values import Boolean, TaggedText, Text, effective_boolean, ill_typed, value_of
 
 
 def typed(lexical: str, name: str) -> Literal:

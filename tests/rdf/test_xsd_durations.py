@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from weir.rdf.terms import XSD
-from weir.rdf.xsd_durations import (
+from weir.rdf.xsd.durations import (
     XSD_DAY_TIME,
     XSD_YEAR_MONTH,
     Duration,

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weir.rdf.terms import XSD
-from weir.rdf.xsd_numbers import (
+from weir.rdf.xsd.numbers import (
     Number,
     NumericError,
     NumericKind,

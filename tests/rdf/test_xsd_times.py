@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weir.rdf.terms import XSD
-from weir.rdf.xsd_times import (
+from weir.rdf.xsd.moments import (
     Moment,
     civil_from_days,
     compare_moments,

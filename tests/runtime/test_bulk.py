@@ -14,17 +14,17 @@ import pytest
 from weir.kernel.matching.answers import SetAnswers
 from weir.rdf.sparql_json import json_term
 from weir.rdf.terms import parse_term
-from weir.runtime import bulk
-from weir.runtime.bulk import BulkTexts, Voice, parted
-from weir.runtime.compact import COMPACT, Compact
-from weir.runtime.group import Answered, Step
-from weir.runtime.merging import merged
-from weir.runtime.outputs import outputs, read_answers, text_columns
-from weir.runtime.results import json_lines
-from weir.runtime.sinks.base import Results
-from weir.runtime.sinks.folder import ResultsFolder, read_results
-from weir.runtime.weaving import weave
-from weir.runtime.writing import compact, json_terms, stamps, timestamp
+from weir.runtime.output import bulk
+from weir.runtime.output.bulk import BulkTexts, Voice, parted
+from weir.runtime.output.compact import COMPACT, Compact
+from weir.runtime.output.merging import merged
+from weir.runtime.output.outputs import outputs, read_answers, text_columns
+from weir.runtime.output.results import json_lines
+from weir.runtime.output.sinks.base import Results
+from weir.runtime.output.sinks.folder import ResultsFolder, read_results
+from weir.runtime.output.weaving import weave
+from weir.runtime.output.writing import compact, json_terms, stamps, timestamp
+from weir.runtime.worker.group import Answered, Step
 from weir.testing import Scenario
 
 BODIES = ["?x :p ?y", "?x :p ?y . ?x :q ?z", "?a ?b ?c", "?x :p ?y . ?z :q ?y", ':a :p ?y . ?s :r "0.5"']

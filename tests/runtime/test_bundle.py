@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weir.runtime.bundle import ROOM, SMALL, Bundle
+from weir.runtime.worker.bundle import ROOM, SMALL, Bundle
 from weir.testing import MemoryStore
 
 SIZES = st.sampled_from([0, 1, 500, SMALL, SMALL + 1])

@@ -12,13 +12,13 @@ import pytest
 import weir
 from dry_job import DryJob
 from weir.errors import CheckpointError
-from weir.runtime.catalog import Catalog, Registration, StreamEntry, drop_entry, entry_of, pause_entry
-from weir.runtime.checkpoint import FORMAT, Checkpoint
-from weir.runtime.control import CONTROL_FILE, Entry
-from weir.runtime.live import awaken
-from weir.runtime.registering import offer, refuse_changes
-from weir.runtime.sources import FileSource
-from weir.runtime.state import FORMAT as STATE_FORMAT
+from weir.runtime.control.catalog import Catalog, Registration, StreamEntry, drop_entry, entry_of, pause_entry
+from weir.runtime.control.checkpoint import FORMAT, Checkpoint
+from weir.runtime.control.log import CONTROL_FILE, Entry
+from weir.runtime.control.registering import offer, refuse_changes
+from weir.runtime.ingest.sources import FileSource
+from weir.runtime.worker.live import awaken
+from weir.runtime.worker.state import FORMAT as STATE_FORMAT
 from weir.testing import MemoryStore, Scenario
 
 COUNT = """PREFIX : <http://e/>

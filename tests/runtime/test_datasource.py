@@ -6,11 +6,11 @@ import json
 from itertools import pairwise
 from pathlib import Path
 
-from weir.runtime.catalog import Registration, StreamEntry, drop_entry, drop_stream_entry, entry_of
-from weir.runtime.control import ControlLog
-from weir.runtime.datasource import FINISH, STOP, Feeds, feed_key
-from weir.runtime.parts import Part, shares_of
-from weir.runtime.sources import FileSource, Place
+from weir.runtime.control.catalog import Registration, StreamEntry, drop_entry, drop_stream_entry, entry_of
+from weir.runtime.control.log import ControlLog
+from weir.runtime.ingest.parts import Part, shares_of
+from weir.runtime.ingest.sources import FileSource, Place
+from weir.spark.datasource import FINISH, STOP, Feeds, feed_key
 
 READER = Registration("q", "", reads=("one", "two"))
 

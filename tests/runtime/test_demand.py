@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 
 from weir.language import parse
+from weir.plan.analysis.demand import Wanted, demands
 from weir.rdf.terms import IRI
-from weir.runtime.demand import Wanted, demands
 from weir.testing import Scenario
 
 HEAD = "PREFIX : <http://e/> SELECT * FROM NAMED WINDOW <w> ON <s> [RANGE 30 STEP 10] WHERE {{ {} }}"

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dry_job import DryJob
-from weir.runtime.sources import FileSource
+from weir.runtime.ingest.sources import FileSource
 from weir.testing import Scenario
 
 LATENESS = 20

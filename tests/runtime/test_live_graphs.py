@@ -10,17 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from weir.background.graphs.library import Library
-from weir.background.graphs.remote import RemoteGraph
 from weir.errors import UsageError
 from weir.language import parse
-from weir.rdf.dictionary import Dictionary
-from weir.runtime.catalog import Catalog, Registration, StreamEntry, entry_of
-from weir.runtime.checkpoint import Checkpoint
-from weir.runtime.holding import HELD, HOLD, planning_held, wait_while_held
-from weir.runtime.live_graphs import BASE, LiveGraphs, moment
-from weir.runtime.updates import Curator
-from weir.runtime.workers import Workplace
+from weir.linked.graphs.library import Library
+from weir.linked.graphs.remote import RemoteGraph
+from weir.rdf.ids.dictionary import Dictionary
+from weir.runtime.control.catalog import Catalog, Registration, StreamEntry, entry_of
+from weir.runtime.control.checkpoint import Checkpoint
+from weir.runtime.control.holding import HELD, HOLD, planning_held, wait_while_held
+from weir.runtime.control.live_graphs import BASE, LiveGraphs, moment
+from weir.runtime.control.updates import Curator
+from weir.runtime.worker.workers import Workplace
 
 PEOPLE = (
     "SELECT ?n FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?x <urn:at> ?r } ?x <urn:name> ?n }"

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from dry_job import DryJob
-from weir.background.graphs.library import Library
 from weir.errors import SyntaxError, UsageError
-from weir.runtime.catalog import Catalog
-from weir.runtime.sources import FileSource
+from weir.linked.graphs.library import Library
+from weir.runtime.control.catalog import Catalog
+from weir.runtime.ingest.sources import FileSource
 from weir.testing import Scenario
 
 P = "PREFIX : <http://e/> "
@@ -189,12 +189,12 @@ def test_what_cannot_run_is_refused_at_once_and_leaves_no_trace(
 ) -> None:
     running = job(tmp_path)
     running.register(count("a"))
-    before = running.checkpoint.control().path.read_bytes()
+    before = running.checkpoint.control().entries()
     with pytest.raises((UsageError, SyntaxError), match=problem):
         running.register(text)
     with pytest.raises((UsageError, SyntaxError), match=problem):
         running.live.register_all({"fine": count("c"), "bad": text}, "auto", "auto")
-    assert running.checkpoint.control().path.read_bytes() == before
+    assert running.checkpoint.control().entries() == before
 
 
 def test_unknown_names_are_refused(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from pyspark.sql import SparkSession
 
 from weir import Engine
 from weir.errors import CheckpointError, UsageError
-from weir.runtime.job import Job
-from weir.runtime.sources import FileSource
+from weir.runtime.ingest.sources import FileSource
+from weir.spark.job import Job
 from weir.testing import Scenario
 
 COUNT = """PREFIX : <http://e/>

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from pyspark.sql import SparkSession
 
-from weir.background.graphs.store import GraphStore
 from weir.errors import DataError, UsageError
-from weir.rdf.dictionary import Dictionary
+from weir.linked.graphs.store import GraphStore
+from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI
-from weir.runtime import load
-from weir.runtime.load import load_graphs
+from weir.spark import load
+from weir.spark.load import load_graphs
 
 pytestmark = pytest.mark.spark
 

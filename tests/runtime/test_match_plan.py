@@ -6,9 +6,9 @@ import random
 
 import numpy as np
 
-from weir.rdf.lines import parse_lines
-from weir.runtime.catalog import Catalog, Registration, StreamEntry
-from weir.runtime.matching import MatchPlan, _Kind
+from weir.rdf.formats.tnq import parse_lines
+from weir.runtime.control.catalog import Catalog, Registration, StreamEntry
+from weir.runtime.ingest.matching import MatchPlan, _Kind
 
 KEY = b"weir.testing"
 STREAMS = {"s": StreamEntry("s")}

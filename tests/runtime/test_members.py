@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from weir.kernel.background import Background
-from weir.rdf.lines import parse_lines
-from weir.runtime.catalog import Catalog, Registration, StreamEntry
-from weir.runtime.group import Group
-from weir.runtime.matching import MatchPlan
-from weir.runtime.members import make_member
-from weir.runtime.texts import StreamTexts
+from weir.rdf.formats.tnq import parse_lines
+from weir.runtime.control.catalog import Catalog, Registration, StreamEntry
+from weir.runtime.ingest.matching import MatchPlan
+from weir.runtime.worker.group import Group
+from weir.runtime.worker.members import make_member
+from weir.runtime.worker.texts import StreamTexts
 
 KEY = b"weir.testing"
 LINES = (

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weir.runtime import merging
-from weir.runtime.merging import MergedResults, in_order
+from weir.runtime.output import merging
+from weir.runtime.output.merging import MergedResults, in_order
 
 ROWS = st.lists(st.tuples(st.integers(0, 3), st.text('ab"<ä', max_size=4)), max_size=12)
 

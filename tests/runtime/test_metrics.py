@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from dry_job import DryJob
-from weir.runtime.metrics import Metrics
-from weir.runtime.observed import SUMS, counts
-from weir.runtime.outputs import Output, outputs
-from weir.runtime.sharing import MANY, SHARED
-from weir.runtime.sources import FileSource
+from weir.runtime.ingest.sources import FileSource
+from weir.runtime.output.counters import SUMS, counts
+from weir.runtime.output.metrics import Metrics
+from weir.runtime.output.outputs import Output, outputs
+from weir.runtime.worker.sharing import MANY, SHARED
 from weir.testing import Scenario
 
 P = "PREFIX : <http://e/> REGISTER ISTREAM <{name}> AS SELECT ?x ?y "

@@ -13,10 +13,10 @@ from pyspark.sql import DataFrame, SparkSession
 
 import weir
 from weir.errors import CheckpointError, UsageError
-from weir.runtime.checkpoint import Checkpoint
-from weir.runtime.job import Job
-from weir.runtime.rows import Rows
-from weir.runtime.session import EVOLUTION, named_sources
+from weir.runtime.control.checkpoint import Checkpoint
+from weir.spark.job import Job
+from weir.spark.rows import Rows
+from weir.spark.session import EVOLUTION, named_sources
 
 QUERY = """PREFIX : <http://e/>
 REGISTER RSTREAM <hot> AS SELECT ?room (MAX(?t) AS ?most)

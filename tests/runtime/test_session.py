@@ -12,8 +12,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from weir.errors import UsageError
-from weir.runtime.partitioning import slot_keys, spark_hash
-from weir.runtime.session import check_java
+from weir.runtime.worker.partitioning import slot_keys, spark_hash
+from weir.spark.session import check_java
 
 
 def fake_java(folder: Path, version: str) -> None:

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from dry_job import DryJob
 from weir.language import parse
 from weir.rdf.terms import XSD
-from weir.runtime import sharing
-from weir.runtime.live import awaken
-from weir.runtime.sharing import MANY, SHARED, alike, shape_of, shareable
-from weir.runtime.sources import FileSource
+from weir.runtime.ingest.sources import FileSource
+from weir.runtime.worker import sharing
+from weir.runtime.worker.live import awaken
+from weir.runtime.worker.sharing import MANY, SHARED, alike, shape_of, shareable
 from weir.testing import Scenario
 
 WINDOWS = [

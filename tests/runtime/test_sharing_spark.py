@@ -11,10 +11,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from weir import Engine
-from weir.runtime.catalog import Catalog
-from weir.runtime.job import Job
-from weir.runtime.sinks.folder import ResultsFolder, read_results
-from weir.runtime.sinks.routing import FilePerQuery
+from weir.runtime.control.catalog import Catalog
+from weir.runtime.output.sinks.folder import ResultsFolder, read_results
+from weir.runtime.output.sinks.routing import FilePerQuery
+from weir.spark.job import Job
 from weir.testing import Scenario
 
 BODIES = ["?x :p{n} ?y", "?x :p{n} ?y . ?x :q ?z", "?x ?p :o{n} . ?x :q ?y"]

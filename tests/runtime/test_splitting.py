@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dry_job import DryJob
-from weir.background.graphs.library import Library
 from weir.language import parse
-from weir.runtime.sources import FileSource
-from weir.runtime.splitting import splitting
+from weir.linked.graphs.library import Library
+from weir.plan.analysis.split import splitting
+from weir.runtime.ingest.sources import FileSource
 from weir.testing import Scenario
 
 HEAD = "PREFIX : <http://e/> {select} FROM NAMED WINDOW <w> ON <s> {window} {after} WHERE {{ {body} }}"

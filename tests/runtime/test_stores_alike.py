@@ -10,16 +10,16 @@ from random import Random
 import pytest
 from pyspark.sql import SparkSession
 
-from weir.background.graphs.library import Library, Shelf
-from weir.background.graphs.store import GraphStore
 from weir.kernel.batch import Slab
 from weir.kernel.evaluator import make_evaluator
 from weir.language import parse
-from weir.language.algebra import BGP, Project
-from weir.rdf.dictionary import Dictionary
+from weir.language.algebra.patterns import BGP, Project
+from weir.linked.graphs.library import Library, Shelf
+from weir.linked.graphs.store import GraphStore
+from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI
-from weir.runtime.load import load_graphs
-from weir.runtime.static import solve_patterns
+from weir.spark.load import load_graphs
+from weir.spark.static import solve_patterns
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 

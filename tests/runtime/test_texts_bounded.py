@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weir.runtime import group
+from weir.runtime.worker import group
 from weir.testing import Scenario
 
 LATEST = "SELECT ?x ?y FROM NAMED WINDOW <w> ON <s> [TRIPLES 5] WHERE { WINDOW <w> { ?x <http://e/p> ?y } }"

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from weir import Engine
 from weir.errors import UsageError
-from weir.runtime.job import Job
+from weir.spark.job import Job
 
 QUERY = """
 PREFIX : <http://example.org/>

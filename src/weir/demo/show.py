@@ -20,10 +20,10 @@ from weir.demo.source import LiveStream
 from weir.demo.world import FLOORPLAN, QUERIES, RFID, ROOMS, World
 from weir.engine import Engine
 from weir.rdf.terms import Literal, parse_term
-from weir.runtime.job import Job
-from weir.runtime.session import open_session
-from weir.runtime.sinks.base import Results
-from weir.runtime.writing import timestamp
+from weir.runtime.output.sinks.base import Results
+from weir.runtime.output.writing import timestamp
+from weir.spark.job import Job
+from weir.spark.session import open_session
 
 _SHOWN = 10
 _WARM_UP = 30.0

@@ -13,8 +13,8 @@ from weir.kernel.interval.lacking import NotCovered
 from weir.kernel.reference.evaluator import ReferenceEvaluator
 from weir.kernel.reference.patterns import ServiceHook
 from weir.kernel.service import Services
-from weir.language.query import Query
-from weir.rdf.dictionary import Dictionary
+from weir.language.algebra.query import Query
+from weir.rdf.ids.dictionary import Dictionary
 
 CHOICES = ("auto", "interval", "reference")
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from enum import Enum
 
-from weir.language import algebra as a
+from weir.language.algebra import patterns as a
+from weir.language.algebra.query import Ask, Construct, Describe, Query, Select
+from weir.language.algebra.windows import AlignedTo, Range, StartAt, WindowDeclaration
 from weir.language.frontend import syntax
 from weir.language.lowering.windows import closes
-from weir.language.query import Ask, Construct, Describe, Query, Select
 from weir.language.syntax.durations import written, written_instant
 from weir.language.syntax.source import Source
-from weir.language.windows import AlignedTo, Range, StartAt, WindowDeclaration
 from weir.language.writing.dialects import write
 from weir.language.writing.expressions import ExpressionWriter
 from weir.language.writing.terms import Terms

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from weir.language.algebra.query import Dialect, Query
 from weir.language.frontend import dialect_named
-from weir.language.network import needs_network, network
-from weir.language.query import Dialect, Query
 from weir.language.writing.dialects import write
+from weir.language.writing.network import needs_network, network
 
 
 def translate(query: Query, dialect: str | Dialect) -> str | list[tuple[str, str]]:

@@ -12,8 +12,10 @@ from itertools import count
 from typing import Any
 
 from weir.errors import UsageError
-from weir.language import algebra as a
-from weir.language.expressions import Aggregate, And, Exists, Expression, Not
+from weir.language.algebra import patterns as a
+from weir.language.algebra.expressions import Aggregate, And, Exists, Expression, Not
+from weir.plan.analysis.substitution import substituted
+from weir.plan.analysis.variables import certain, has_exists, possible, reads, volatile
 from weir.plan.nodes import (
     UNIT,
     Bind,
@@ -38,8 +40,6 @@ from weir.plan.nodes import (
     Without,
     children,
 )
-from weir.plan.substitution import substituted
-from weir.plan.variables import certain, has_exists, possible, reads, volatile
 from weir.rdf.terms import IRI, Literal, Variable
 
 _NOTHING: frozenset[str] = frozenset()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from weir.language import algebra as a
-from weir.language.syntax.durations import written
-from weir.language.windows import (
+from weir.language.algebra import patterns as a
+from weir.language.algebra.windows import (
     All,
     Bounds,
     Content,
@@ -18,6 +17,7 @@ from weir.language.windows import (
     WindowDeclaration,
     WindowKind,
 )
+from weir.language.syntax.durations import written
 from weir.language.writing.expressions import ExpressionWriter
 from weir.language.writing.terms import Terms
 from weir.plan.nodes import (

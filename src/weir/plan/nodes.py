@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from weir.language.algebra import Node, OrderKey, Path, Service, TriplePattern
-from weir.language.expressions import Aggregate, Expression
+from weir.language.algebra.expressions import Aggregate, Expression
+from weir.language.algebra.patterns import Node, OrderKey, Path, Service, TriplePattern
 from weir.rdf.terms import IRI, Term, Variable
 
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from weir.errors import UsageError
-from weir.language.query import Query
-from weir.language.windows import TickKind, WindowDeclaration
+from weir.language.algebra.query import Query
+from weir.language.algebra.windows import TickKind, WindowDeclaration
 from weir.plan.build import Builder, Instance
-from weir.plan.filters import push_filters
 from weir.plan.nodes import Plan, Source
-from weir.plan.optionals import hoist_optionals
-from weir.plan.static import Splitter
+from weir.plan.rules.filters import push_filters
+from weir.plan.rules.optionals import hoist_optionals
+from weir.plan.rules.static import Splitter
 from weir.rdf.terms import Variable
 
 

@@ -21,8 +21,8 @@ from enum import Enum
 from typing import NamedTuple, TypeAlias
 
 from weir.errors import DataError
-from weir.rdf.civil import EPOCH, civil_text
 from weir.rdf.terms import RDF, XSD
+from weir.rdf.xsd.calendar import EPOCH, civil_text
 
 TMP = "http://example.org/temporal#"
 SP = "http://example.org/singletonproperties#"

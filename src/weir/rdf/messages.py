@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from weir.rdf.columns import Ids, Mask
-from weir.rdf.ids import encode_texts
+from weir.rdf.ids.encoding import encode_texts
 
 NO_GRAPH_TEXT = ""
 """The text in a graph column of a triple outside any named graph; its id is 0."""

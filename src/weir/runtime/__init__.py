@@ -1,1 +1,1 @@
-"""The pipeline on Spark: session, sources, frames, processor, sinks. The only importer of pyspark."""
+"""The pipeline without Spark: what is registered, what comes in, what workers keep, what goes out."""

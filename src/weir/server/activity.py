@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from weir.language.query import Query
-from weir.language.windows import AlignedTo, Past, Range, StartAt, WindowDeclaration
-from weir.runtime.live_queries import QueryInfo
-from weir.runtime.writing import timestamp
-from weir.server.shape import plan_graph
-from weir.server.state import Service, facts_of, parsed
+from weir.language.algebra.query import Query
+from weir.language.algebra.windows import AlignedTo, Past, Range, StartAt, WindowDeclaration
+from weir.runtime.control.live_queries import QueryInfo
+from weir.runtime.output.writing import timestamp
+from weir.server.drawing import plan_graph
+from weir.server.service import Service, facts_of, parsed
 
 _MESSAGES = 200
 _TICKS = 60

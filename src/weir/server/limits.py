@@ -9,8 +9,8 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from weir.errors import UsageError
-from weir.language.query import Query
-from weir.language.windows import All, Elements, Past, Range, Triples
+from weir.language.algebra.query import Query
+from weir.language.algebra.windows import All, Elements, Past, Range, Triples
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,24 +1,384 @@
-"""What routes get from a request: the service, and the address that it was called by."""
+"""The service: one job, the streams pushed into it, the results that come out, and what is known of both.
+
+Everything registered lives in the job's checkpoint; results and names lie beside it. All methods may block
+(a change waits for a batch to be planned), so the routes call them in threads.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+import logging
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any
 
-from fastapi import Depends
-from fastapi.requests import HTTPConnection
+from weir.engine import Engine
+from weir.errors import RemoteError, UsageError, WeirError
+from weir.explain import explain_text
+from weir.fragments.server import Dataset, FragmentsApp, Publisher
+from weir.language import Query, parse
+from weir.language.algebra.patterns import Service as ServiceCall
+from weir.language.algebra.query import R2S
+from weir.linked.http.addresses import Allowed
+from weir.linked.service.config import HINT
+from weir.rdf.annotation import Annotation, Labeling, Method
+from weir.rdf.terms import IRI
+from weir.runtime.control.holding import planning_held
+from weir.runtime.control.live_queries import QueryInfo, StreamInfo
+from weir.runtime.ingest.sources.log import LogSource
+from weir.runtime.output.sinks.fragments import FragmentsSink
+from weir.runtime.output.subscriptions import Channels
+from weir.server.drawing import services_of, windows_of
+from weir.server.limits import check_query
+from weir.server.problems import Problem
+from weir.server.pushed_streams import LATENESS, Heart, Inflow
+from weir.server.records import Memory
+from weir.server.resource_ids import is_id, slug
+from weir.server.result_log import ResultLog
+from weir.server.settings import Settings
+from weir.server.sparql_process import Asking
+from weir.spark import SparkSession
+from weir.spark.job import Job
 
-from weir.server.state import Service
+_LOG = logging.getLogger(__name__)
 
 
-def service_of(connection: HTTPConnection) -> Service:
-    """The service behind the application."""
-    service: Service = connection.app.state.service
-    return service
+@dataclass(slots=True)
+class Service:
+    """``start`` before the first request, ``stop`` after the last."""
+
+    settings: Settings
+    spark: SparkSession | None = None
+    log: ResultLog = field(init=False)
+    channels: Channels = field(init=False)
+    memory: Memory = field(init=False)
+    fragments: FragmentsApp = field(init=False)
+    sink: FragmentsSink = field(init=False)
+    asking: Asking = field(init=False)
+    flows: dict[str, Inflow] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
+    """Why the service itself paused a query."""
+    failure: str | None = None
+    """Why the job has last ended by itself."""
+    restarts: int = 0
+    _job: Job | None = None
+    _heart: Heart | None = None
+
+    def __post_init__(self) -> None:
+        data, limits = self.settings.data, self.settings.limits
+        data.mkdir(parents=True, exist_ok=True)
+        self.log = ResultLog(data / "results", segment=self.settings.segment, keep=self.settings.keep)
+        self.channels = Channels(self.log.tail)
+        self.log.listeners.append(self.channels.tell)
+        self.memory = Memory(data / "service.json")
+        self.fragments = FragmentsApp()
+        self.sink = FragmentsSink({})
+        self.asking = Asking(limits.sparql, limits.sparql_memory)
+
+    @property
+    def job(self) -> Job:
+        if self._job is None:
+            raise Problem(503, "the service is starting", headers={"Retry-After": "2"})
+        return self._job
+
+    @property
+    def running(self) -> Job:
+        """The job for changes, which it takes only while it runs."""
+        if not self.job.active:
+            raise Problem(503, "the job is being started again", self.failure, headers={"Retry-After": "5"})
+        return self.job
+
+    @property
+    def healthy(self) -> bool:
+        return self._job is not None and self._job.active
+
+    @property
+    def busy(self) -> bool:
+        """Whether a batch is under way."""
+        checkpoint = self.job.checkpoint
+        return checkpoint.next_batch() - 1 > checkpoint.committed()
+
+    def start(self) -> None:
+        """Start the job with whatever the checkpoint has, once there is a place for what is published."""
+        for name in self.memory.all("published"):
+            self._publish(name)
+        self._launch()
+        self._heart = Heart(lambda: list(self.flows.values()))
+        self._heart.start()
+
+    def _launch(self) -> None:
+        settings = self.settings
+        engine = Engine(checkpoint=settings.data / "checkpoint", master=settings.master, spark=self.spark)
+        engine.service("*", allow=bool(settings.allowed.hosts), inner=False)
+        for endpoint, values in settings.services.items():
+            engine.service(endpoint, **values)
+        for iri, source in settings.graphs:
+            engine.graph(iri, source)
+        job = engine.start(
+            sinks=[self.log, self.sink],
+            dead_letters=settings.data / "dead-letters.jsonl",
+            late=settings.data / "late.jsonl",
+            live=True,
+            resume=True,
+        )
+        # Changes wait for Spark to plan: once it has done so, for no longer than a batch.
+        with planning_held(job.checkpoint.own, lambda: job.active):
+            self._job = job
+        self.flows.clear()
+        for stream in job.streams():
+            self._open(stream)
+
+    def mend(self) -> bool:
+        """Start the job again where it has ended by itself; whether it had to be. Nothing is lost or doubled:
+        it goes on where its checkpoint is."""
+        if self._job is None or self._job.active:
+            return False
+        try:
+            self._job.wait(1)
+            self.failure = "it has ended"
+        except WeirError as error:
+            self.failure = str(error)
+        _LOG.error("the job ended and is started again: %s", self.failure)
+        self.restarts += 1
+        self._launch()
+        return True
+
+    def stop(self) -> None:
+        """End at a batch boundary; everything can be resumed."""
+        if self._heart is not None:
+            self._heart.stop()
+        job, self._job = self._job, None
+        if job is not None and job.active:
+            job.stop()
+        self.flows.clear()
+        self.asking.close()
+
+    # Streams
+
+    def streams(self) -> list[StreamInfo]:
+        return list(self.job.streams())
+
+    def stream_id(self, iri: str) -> str:
+        return str(self.memory.get("streams", iri).get("id") or slug(iri))
+
+    def stream(self, id: str) -> StreamInfo:
+        """The stream of an id (or IRI)."""
+        for each in self.streams():
+            if id in (self.stream_id(each.iri), each.iri):
+                return each
+        raise Problem(404, "there is no such stream", f"none has the id {id!r}")
+
+    def add_stream(
+        self,
+        iri: str,
+        id: str | None = None,
+        predicate: str | None = None,
+        lateness: float | None = None,
+        heartbeat: str = "auto",
+    ) -> StreamInfo:
+        """One stream more that is pushed into."""
+        limit = self.settings.limits.streams
+        known = self.streams()
+        if len(known) >= limit:
+            raise Problem(403, "there are too many streams", f"at most {limit} are taken")
+        chosen = id or slug(iri)
+        if not is_id(chosen):
+            raise UsageError(f"{chosen!r} is no id", hint="letters, digits and _ - . ~")
+        if any(each.iri == iri for each in known):
+            raise Problem(409, f"the stream <{iri}> is there already")
+        if any(self.stream_id(each.iri) == chosen for each in known):
+            raise Problem(409, f"another stream has the id {chosen!r}")
+        values = {"id": chosen, "created": _now(), "lateness": lateness, "auto": heartbeat == "auto"}
+        self.memory.put("streams", iri, values)
+        try:
+            self.running.add_stream(
+                iri, LogSource(time=predicate, heartbeat="off" if heartbeat == "auto" else heartbeat)
+            )
+        except WeirError:
+            self.memory.put("streams", iri, None)
+            raise
+        made = self.stream(chosen)
+        self._open(made)
+        return made
+
+    def drop_stream(self, id: str) -> None:
+        """One stream less; refused while a query reads it."""
+        found = self.stream(id)
+        try:
+            self.running.drop_stream(found.iri)
+        except UsageError as error:
+            raise Problem(409, error.primary, error.detail, hint=error.hint) from None
+        self.flows.pop(found.iri, None)
+        self.memory.put("streams", found.iri, None)
+
+    def flow(self, id: str) -> Inflow:
+        """The way into a stream."""
+        found = self.stream(id)
+        flow = self.flows.get(found.iri)
+        if flow is None:
+            raise Problem(409, "this stream is not pushed into", f"<{found.iri}> has a source of its own")
+        return flow
+
+    def _open(self, stream: StreamInfo) -> None:
+        if (stream.source or {}).get("kind") != LogSource.kind or stream.iri in self.flows:
+            return
+        known = self.memory.get("streams", stream.iri)
+        self.flows[stream.iri] = Inflow(
+            self.job.receivers.writer(stream.iri),
+            lateness=known.get("lateness") or LATENESS,
+            adaptive=known.get("auto", True),
+        )
+
+    # Queries
+
+    def queries(self) -> list[QueryInfo]:
+        return list(self.job.queries())
+
+    def query(self, id: str) -> QueryInfo:
+        """The query of an id (or name)."""
+        for each in self.queries():
+            if id in (slug(each.name), each.name):
+                return each
+        raise Problem(404, "there is no such query", f"none has the id {id!r}")
+
+    def register(self, text: str, name: str | None, dialect: str, evaluator: str) -> QueryInfo:
+        """One query more, within the limits and towards allowed hosts only."""
+        limits = self.settings.limits
+        if len(text) > limits.query_text:
+            raise UsageError(f"the query is longer than {limits.query_text:,} characters")
+        query = parse(text, dialect=dialect)
+        check_query(query, limits)
+        self._check_services(query)
+        if not query.dataset.windows:
+            raise UsageError(
+                "the query has no window, so it would be evaluated once", hint="ask it at /sparql"
+            )
+        known = self.queries()
+        if len(known) >= limits.queries:
+            raise Problem(403, "there are too many queries", f"at most {limits.queries} are taken")
+        chosen = query.output or name
+        if chosen is not None and any(each.name == chosen for each in known):
+            raise Problem(409, f"there is a query named {chosen!r} already")
+        made: str = self.running.register(text, name=name, dialect=dialect, evaluator=evaluator)
+        self.memory.put("queries", made, {"since": _now()})
+        return self.query(made)
+
+    def drop(self, id: str) -> None:
+        """One query less, and its results."""
+        name = self.query(id).name
+        try:
+            self.running.drop(name)
+        except UsageError as error:
+            raise Problem(409, error.primary, error.detail, hint=error.hint) from None
+        self.reasons.pop(name, None)
+        self.memory.put("queries", name, None)
+        if name in self.sink.publishers:
+            self.unpublish(name)
+        self.log.erase(name)
+
+    def pause(self, id: str, reason: str | None = None) -> QueryInfo:
+        name = self.query(id).name
+        try:
+            self.running.pause(name)
+        except UsageError as error:
+            raise Problem(409, error.primary, error.detail, hint=error.hint) from None
+        if reason:
+            self.reasons[name] = reason
+        return self.query(name)
+
+    def resume(self, id: str) -> QueryInfo:
+        name = self.query(id).name
+        self.running.resume(name)
+        self.reasons.pop(name, None)
+        return self.query(name)
+
+    def _check_services(self, query: Query) -> None:
+        """Endpoints that are named must be declared, or lie on an allowed host."""
+        for call in services_of(query.pattern):
+            if not isinstance(call.name, IRI):
+                raise UsageError("SERVICE needs the IRI of an endpoint here, not a variable")
+            self._allow(call)
+
+    def _allow(self, call: ServiceCall) -> None:
+        """Declared endpoints may lie anywhere; others on public addresses of allowed hosts."""
+        assert isinstance(call.name, IRI)
+        endpoint = call.name.value.partition(HINT)[0]
+        if endpoint in self.settings.services:
+            return
+        try:
+            Allowed(self.settings.allowed.hosts).check(endpoint)
+        except RemoteError as error:
+            hint = "allow its host under [allow] hosts, or declare the endpoint under [services]"
+            raise Problem(403, error.primary, error.detail, hint=hint) from None
+
+    # Fragments
+
+    def publish(self, id: str, settings: dict[str, Any] | None = None) -> str:
+        """Publish a query's results as a fragments data set, as a ``Publication`` says; its name.
+
+        Other settings than before make a new data set, without what the old one held.
+        """
+        info = self.query(id)
+        query = parsed(info.text, info.dialect)
+        wanted = {**(settings or {}), "events": query.semantics.r2s is not R2S.RSTREAM}
+        wanted["lifetime"] = wanted.get("lifetime") or _promise(query)
+        if info.name in self.sink.publishers:
+            if wanted == self.memory.get("published", info.name):
+                return slug(info.name)
+            self.unpublish(info.name)
+        self.memory.put("published", info.name, wanted)
+        self._publish(info.name)
+        return slug(info.name)
+
+    def _publish(self, name: str) -> None:
+        known = self.memory.get("published", name)
+        method = Method(known.get("annotation", Method.GRAPHS))
+        labeling = Labeling(known.get("labeling", Labeling.EXPIRATION))
+        shown = Annotation(method, labeling)
+        dataset = self.fragments.add(Dataset(slug(name), title=f"Results of {name}", annotation=shown))
+        lifetime = known.get("lifetime")
+        options = {} if lifetime is None else {"lifetime": round(lifetime * 1_000_000)}
+        events = known.get("events", False)
+        self.sink.publishers[name] = Publisher(dataset, on_arrival=True, events=events, **options)
+
+    def unpublish(self, id: str) -> None:
+        """Take the data set down."""
+        name = id if id in self.sink.publishers else self.query(id).name
+        if self.sink.publishers.pop(name, None) is None:
+            raise Problem(404, "the results of this query are not published")
+        self.fragments.remove(slug(name))
+        self.memory.put("published", name, None)
 
 
-Here = Annotated[Service, Depends(service_of)]
+def _promise(query: Query) -> float:
+    """For how many seconds a result is published: beyond the next evaluation, which takes it back or renews
+    it, where windows tell when that is."""
+    steps = [one["step"] for one in windows_of(query) if one["kind"] in ("range", "past") and one["step"]]
+    return max(10.0, 2 * max(steps, default=0.0) / 1000)
 
 
-def base_of(connection: HTTPConnection) -> str:
-    """The address of the service as the client wrote it."""
-    return str(connection.base_url).rstrip("/")
+@lru_cache(maxsize=2048)
+def parsed(text: str, dialect: str) -> Query:
+    """Queries are parsed once: listings ask again and again."""
+    return parse(text, dialect=dialect)
+
+
+@lru_cache(maxsize=256)
+def explained(text: str, dialect: str) -> str:
+    return explain_text(parsed(text, dialect))
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def wall() -> float:
+    """The wall clock in seconds."""
+    return time.time()
+
+
+def facts_of(job: Job, name: str) -> dict[str, Any]:
+    """What the last batch told of a query."""
+    with job.metrics.lock:
+        return dict(job.metrics.queries.get(name, {}))

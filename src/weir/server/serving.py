@@ -7,10 +7,10 @@ from typing import Any
 
 import uvicorn
 
-from weir.server.app import application
-from weir.server.config import Settings
-from weir.server.fragments import Dataset
-from weir.server.state import Service
+from weir.fragments.server import Dataset
+from weir.server.api.application import application
+from weir.server.service import Service
+from weir.server.settings import Settings
 
 
 def server(

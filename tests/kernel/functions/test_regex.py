@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from weir.kernel.functions.errors import ExpressionError
+from weir.kernel.functions.operators import ExpressionError
 from weir.kernel.functions.regex import regex, replace
 from weir.rdf.terms import Literal
-from weir.rdf.xsd import TRUE
+from weir.rdf.xsd.values import TRUE
 
 
 def matches(text: str, pattern: str, flags: str | None = None) -> bool:

@@ -7,12 +7,12 @@ import re
 import pytest
 
 from shared import ROOT
-from weir.background.service.resolver import ServiceResolver
 from weir.kernel.background import Background
 from weir.kernel.evaluator import choose_evaluator
 from weir.kernel.interval.lacking import Lack
 from weir.language import parse
-from weir.rdf.dictionary import Dictionary
+from weir.linked.service.resolver import ServiceResolver
+from weir.rdf.ids.dictionary import Dictionary
 
 NEEDING = {
     Lack.DRAWS_IN_EXISTS: "SELECT ?s { ?s ?p ?o FILTER EXISTS { ?s ?q ?o FILTER(RAND() < 2) } }",

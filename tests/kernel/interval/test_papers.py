@@ -14,8 +14,8 @@ from weir.kernel.interval.evaluator import IntervalEvaluator
 from weir.kernel.interval.routing import Policy
 from weir.kernel.reference import Message
 from weir.language import parse
-from weir.language.query import R2S
-from weir.rdf.dictionary import Dictionary
+from weir.language.algebra.query import R2S
+from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI
 
 SECOND = 1_000_000

@@ -20,7 +20,7 @@ from weir.kernel.batch import Slab
 from weir.kernel.interval.evaluator import IntervalEvaluator
 from weir.kernel.reference import Message
 from weir.language import parse
-from weir.rdf.dictionary import Dictionary
+from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, Literal
 
 TESTS = Path(__file__).parents[2]

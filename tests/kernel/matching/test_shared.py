@@ -27,8 +27,8 @@ from weir.errors import CheckpointError, UsageError
 from weir.kernel.background import Background
 from weir.kernel.batch import Slab
 from weir.kernel.matching.shared import SharedEvaluator
-from weir.language.query import R2S, Semantics
-from weir.language.windows import (
+from weir.language.algebra.query import R2S, Semantics
+from weir.language.algebra.windows import (
     Content,
     Elements,
     Now,
@@ -40,7 +40,7 @@ from weir.language.windows import (
     WindowSemantics,
 )
 from weir.plan.querysets import Drop, Register
-from weir.rdf.dictionary import Dictionary
+from weir.rdf.ids.dictionary import Dictionary
 
 
 def queries_of(rng: Random, count: int):

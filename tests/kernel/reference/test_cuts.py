@@ -14,7 +14,7 @@ from weir.kernel.background import Background
 from weir.kernel.batch import Batch, Slab
 from weir.kernel.reference import ContinuousQuery, Message, ReferenceEvaluator, evaluations
 from weir.language import Query, parse
-from weir.rdf.dictionary import Dictionary
+from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, Literal
 
 EXAMPLES = int(150 * float(os.environ.get("WEIR_EXAMPLES", "1")))

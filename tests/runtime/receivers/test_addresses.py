@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from weir.errors import UsageError
-from weir.runtime.sources import KafkaSource, LogSource, source_from, source_of
-from weir.runtime.sources.push import MqttSource, SseSource, TcpSource, WebSocketSource
+from weir.runtime.ingest.sources import KafkaSource, LogSource, source_from, source_of
+from weir.runtime.ingest.sources.push import MqttSource, SseSource, TcpSource, WebSocketSource
 
 GOOD = {
     "mqtt://h/a/+/b/#": MqttSource(host="h", topic="a/+/b/#"),

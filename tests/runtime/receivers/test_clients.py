@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from network_peers import Events, dead, event_server, logged, until, websocket_server
-from weir.runtime.receivers import Receivers
-from weir.runtime.receivers.running import QUIET, Open, beat
-from weir.runtime.receivers.sse import EventReader
-from weir.runtime.sources import LogSource, Place, source_from
-from weir.runtime.sources.log_reading import read_log_part
+from weir.runtime.ingest.receivers import Receivers
+from weir.runtime.ingest.receivers.running import QUIET, Open, beat
+from weir.runtime.ingest.receivers.sse import EventReader
+from weir.runtime.ingest.sources import LogSource, Place, source_from
+from weir.runtime.ingest.sources.log_reading import read_log_part
 
 pytestmark = pytest.mark.network
 

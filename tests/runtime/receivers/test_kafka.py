@@ -14,11 +14,11 @@ from confluent_kafka import Consumer
 from kafka_broker import create_topic, kafka, produce
 from network_peers import until
 from weir.errors import CheckpointError, RemoteError, UsageError
-from weir.runtime.sinks.addresses import sink_from
-from weir.runtime.sinks.base import Results
-from weir.runtime.sinks.push import KafkaSink
-from weir.runtime.sources import KafkaSource, Place, source_from, source_of
-from weir.runtime.sources.kafka_reading import read_kafka_part
+from weir.runtime.ingest.sources import KafkaSource, Place, source_from, source_of
+from weir.runtime.ingest.sources.kafka_reading import read_kafka_part
+from weir.runtime.output.sinks.addresses import sink_from
+from weir.runtime.output.sinks.base import Results
+from weir.runtime.output.sinks.push import KafkaSink
 
 pytestmark = pytest.mark.network
 KEY = b"k" * 16

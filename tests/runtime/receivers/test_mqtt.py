@@ -12,8 +12,8 @@ import pytest
 
 from network_peers import Broker, dead, logged, mosquitto, until
 from weir.errors import UsageError
-from weir.runtime.receivers import Receivers, mqtt
-from weir.runtime.sources import Place, source_from
+from weir.runtime.ingest.receivers import Receivers, mqtt
+from weir.runtime.ingest.sources import Place, source_from
 
 pytestmark = pytest.mark.network
 
@@ -111,8 +111,8 @@ def test_large_messages_are_set_aside_and_acknowledged(place: Place, broker: Bro
 DIES = """
 import os, sys, time
 from pathlib import Path
-from weir.runtime.receivers.mqtt import MqttReceiver
-from weir.runtime.sources import Place, source_from
+from weir.runtime.ingest.receivers.mqtt import MqttReceiver
+from weir.runtime.ingest.sources import Place, source_from
 source = source_from(sys.argv[2])
 writer = source.writer(Place("urn:s", Path(sys.argv[1]), "feed", 2))
 acknowledge = MqttReceiver._acknowledge

@@ -17,10 +17,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from weir.rdf.lines import parse_lines
-from weir.runtime.outputs import text_columns
-from weir.runtime.sinks.base import Results
-from weir.runtime.sinks.making import FORMATS, sink_for
+from weir.rdf.formats.tnq import parse_lines
+from weir.runtime.output.outputs import text_columns
+from weir.runtime.output.sinks.base import Results
+from weir.runtime.output.sinks.making import FORMATS, sink_for
 from weir.testing import Scenario
 
 WHERE = "FROM NAMED WINDOW <w> ON <s> [RANGE 10 STEP 10] EMPTY WHERE { WINDOW <w> { ?x <http://e/p> ?y } }"

@@ -16,12 +16,12 @@ from paho.mqtt.enums import CallbackAPIVersion
 
 from network_peers import Broker, mosquitto, until
 from weir.errors import RemoteError, UsageError
-from weir.runtime.sinks.addresses import sink_from
-from weir.runtime.sinks.base import Results
-from weir.runtime.sinks.live import LiveSink
-from weir.runtime.sinks.names import kafka_topic, mqtt_topic, plain_name
-from weir.runtime.sinks.push import MqttSink
-from weir.runtime.sinks.routing import FilePerQuery, Router
+from weir.runtime.output.sinks.addresses import sink_from
+from weir.runtime.output.sinks.base import Results
+from weir.runtime.output.sinks.live import LiveSink
+from weir.runtime.output.sinks.names import kafka_topic, mqtt_topic, plain_name
+from weir.runtime.output.sinks.push import MqttSink
+from weir.runtime.output.sinks.routing import FilePerQuery, Router
 
 pytestmark = pytest.mark.network
 
@@ -97,7 +97,7 @@ def test_live_results_by_events_and_websocket() -> None:
     ):
         lines = response.iter_lines()
         assert next(lines) == ": ready"
-        until(lambda: len(sink.subscribers) == 2)
+        until(lambda: sink.subscribers == 2)
         sink.write(0, [results("q1", 1, 2), results("q2", 9)])
         assert [json.loads(watcher.recv(10))["n"] for _ in range(2)] == [1, 2]
         events = [

@@ -16,12 +16,12 @@ import pyoxigraph as ox
 import pytest
 
 from weir.errors import UsageError
-from weir.runtime.parts import Part
-from weir.runtime.reading import read_messages
-from weir.runtime.sinks.base import Results, Sink
-from weir.runtime.sinks.making import FORMATS, sink_for
-from weir.runtime.sources import path_source
-from weir.runtime.sources.base import Place
+from weir.runtime.ingest.parts import Part
+from weir.runtime.ingest.reading import read_messages
+from weir.runtime.ingest.sources import path_source
+from weir.runtime.ingest.sources.base import Place
+from weir.runtime.output.sinks.base import Results, Sink
+from weir.runtime.output.sinks.making import FORMATS, sink_for
 
 SECOND = 1_000_000
 INTEGER = "http://www.w3.org/2001/XMLSchema#integer"

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weir.errors import CheckpointError, UsageError
-from weir.rdf.lines import parse_lines
-from weir.runtime.parts import LineCounter, Part, message_start
-from weir.runtime.reading import read_messages
-from weir.runtime.sources.base import Place, Reached
-from weir.runtime.sources.files import FileFeed, FileSource, Offset
+from weir.rdf.formats.tnq import parse_lines
+from weir.runtime.ingest.parts import LineCounter, Part, message_start
+from weir.runtime.ingest.reading import read_messages
+from weir.runtime.ingest.sources.base import Place, Reached
+from weir.runtime.ingest.sources.files import FileFeed, FileSource, Offset
 
 START: Reached = {}
 

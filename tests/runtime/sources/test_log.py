@@ -15,12 +15,12 @@ import pytest
 
 from weir.errors import BacklogFull, CheckpointError
 from weir.rdf.messages import Messages
-from weir.runtime.parts import Part
-from weir.runtime.sources import LogSource, Place, source_of
-from weir.runtime.sources.base import Reached
-from weir.runtime.sources.log import LogFeed
-from weir.runtime.sources.log_reading import read_log_part
-from weir.runtime.sources.segments import log_folder, segments
+from weir.runtime.ingest.parts import Part
+from weir.runtime.ingest.sources import LogSource, Place, source_of
+from weir.runtime.ingest.sources.base import Reached
+from weir.runtime.ingest.sources.log import LogFeed
+from weir.runtime.ingest.sources.log_reading import read_log_part
+from weir.runtime.ingest.sources.segments import log_folder, segments
 
 KEY = b"k" * 16
 
@@ -271,7 +271,7 @@ def test_what_cannot_be_written_fails_and_leaves_no_gap(
 CHILD = """
 import sys
 from pathlib import Path
-from weir.runtime.sources import LogSource, Place
+from weir.runtime.ingest.sources import LogSource, Place
 writer = LogSource(segment_bytes=20_000).writer(Place("urn:s", Path(sys.argv[1]), "feed", 2))
 number = 0
 while True:

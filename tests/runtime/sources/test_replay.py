@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from weir.errors import UsageError
-from weir.runtime.parts import Part
-from weir.runtime.reading import read_messages
-from weir.runtime.sources import ReplaySource, path_source, source_of
-from weir.runtime.sources.base import Place, Reached
-from weir.runtime.sources.replay import ReplayFeed
+from weir.runtime.ingest.parts import Part
+from weir.runtime.ingest.reading import read_messages
+from weir.runtime.ingest.sources import ReplaySource, path_source, source_of
+from weir.runtime.ingest.sources.base import Place, Reached
+from weir.runtime.ingest.sources.replay import ReplayFeed
 
 
 class Clock:

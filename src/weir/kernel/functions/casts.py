@@ -7,11 +7,21 @@ from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 
-from weir.kernel.functions.errors import ExpressionError
+from weir.kernel.functions.operators import ExpressionError
 from weir.rdf.terms import IRI, XSD, XSD_STRING, BlankNode, Literal, Term
-from weir.rdf.xsd import XSD_BOOLEAN, Boolean, Text, Value, boolean, parse_boolean, value_of
-from weir.rdf.xsd_durations import DURATION_TYPES, Duration, parse_duration
-from weir.rdf.xsd_numbers import (
+from weir.rdf.xsd.durations import DURATION_TYPES, Duration, parse_duration
+from weir.rdf.xsd.moments import (
+    MOMENT_TYPES,
+    XSD_DATE,
+    XSD_DATETIME,
+    XSD_TIME,
+    Moment,
+    date_text,
+    datetime_text,
+    parse_moment,
+    zone_text,
+)
+from weir.rdf.xsd.numbers import (
     INTEGER_RANGES,
     XSD_DECIMAL,
     XSD_DOUBLE,
@@ -25,17 +35,7 @@ from weir.rdf.xsd_numbers import (
     to_double,
     to_float,
 )
-from weir.rdf.xsd_times import (
-    MOMENT_TYPES,
-    XSD_DATE,
-    XSD_DATETIME,
-    XSD_TIME,
-    Moment,
-    date_text,
-    datetime_text,
-    parse_moment,
-    zone_text,
-)
+from weir.rdf.xsd.values import XSD_BOOLEAN, Boolean, Text, Value, boolean, parse_boolean, value_of
 
 
 def _value(term: Term) -> Value:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from weir.language.expressions import (
+from weir.language.algebra.expressions import (
     And,
     Bound,
     Builtin,

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term
-from weir.rdf.xsd import Boolean, TaggedText, Text, value_of
-from weir.rdf.xsd_durations import Duration
-from weir.rdf.xsd_numbers import Number
-from weir.rdf.xsd_times import XSD_DATE, XSD_DATETIME, XSD_TIME, Moment
+from weir.rdf.xsd.durations import Duration
+from weir.rdf.xsd.moments import XSD_DATE, XSD_DATETIME, XSD_TIME, Moment
+from weir.rdf.xsd.numbers import Number
+from weir.rdf.xsd.values import Boolean, TaggedText, Text, value_of
 
 Solution: TypeAlias = Mapping[str, Term]
 """Bound variables by name."""

@@ -12,11 +12,14 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from weir.kernel.interval.expressions import Compiled, Terms
-from weir.kernel.interval.expressions.ordering import canonical_ranks, order_ranks
+from weir.kernel.expressions import Compiled, Terms
+from weir.kernel.expressions.ranks import canonical_ranks, order_ranks
 from weir.kernel.interval.inputs import Input, Present, RelationInput
 from weir.kernel.interval.keys import codes
-from weir.kernel.interval.operators import (
+from weir.kernel.interval.relation import Relation
+from weir.kernel.interval.views import StaticInput
+from weir.kernel.interval.windowed import WindowInput
+from weir.kernel.operators import (
     Measure,
     distinct,
     group,
@@ -29,11 +32,8 @@ from weir.kernel.interval.operators import (
     union,
     values,
 )
-from weir.kernel.interval.operators.evaluate import Surroundings, extend_by
-from weir.kernel.interval.relation import Relation
-from weir.kernel.interval.views import StaticInput
-from weir.kernel.interval.windowed import WindowInput
-from weir.language.algebra import OrderKey
+from weir.kernel.operators.evaluate import Surroundings, extend_by
+from weir.language.algebra.patterns import OrderKey
 from weir.rdf.columns import Ids
 
 

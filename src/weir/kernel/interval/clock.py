@@ -23,7 +23,7 @@ from weir.kernel.interval.reports import (
 )
 from weir.kernel.interval.tuples import Cursor, Reach, instants_of, just_before, sub_instants
 from weir.kernel.interval.window import Window
-from weir.language.query import R2S, Previous, Semantics
+from weir.language.algebra.query import R2S, Previous, Semantics
 from weir.rdf.columns import Ids, Mask
 
 _NO_TIMES = np.empty(0, np.int64)

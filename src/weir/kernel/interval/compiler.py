@@ -8,6 +8,7 @@ from itertools import count
 
 import numpy as np
 
+from weir.kernel.expressions import Compiled, Terms, compile
 from weir.kernel.interval.calculus import (
     Binding,
     Distinct,
@@ -20,21 +21,22 @@ from weir.kernel.interval.calculus import (
     Slicing,
     Unions,
 )
-from weir.kernel.interval.expressions import Compiled, Terms, compile
 from weir.kernel.interval.inputs import Present
 from weir.kernel.interval.instants import HIGHEST, LOWEST, Instants
 from weir.kernel.interval.joining import Check, Difference, Joining, Marking, Optional, Probe
 from weir.kernel.interval.lacking import Lack, NotCovered
 from weir.kernel.interval.leaves import Leaves, Streams
-from weir.kernel.interval.operators import Measure
 from weir.kernel.interval.paths import ForEachGraph, PathSearch
 from weir.kernel.interval.reduction import reduce_windows
 from weir.kernel.interval.remote import Federated, Federation, always_bound
 from weir.kernel.interval.routing import Policy, Router, Routes, TooLarge
 from weir.kernel.interval.surroundings import Around
 from weir.kernel.interval.views import StaticInput
-from weir.language.algebra import Service
-from weir.language.expressions import Aggregate, Expression
+from weir.kernel.operators import Measure
+from weir.language.algebra.expressions import Aggregate, Expression
+from weir.language.algebra.patterns import Service
+from weir.plan.analysis.substitution import joinable
+from weir.plan.analysis.variables import certain, has_exists, possible, reads, timely, volatile
 from weir.plan.nodes import (
     UNIT,
     Bind,
@@ -59,8 +61,6 @@ from weir.plan.nodes import (
     children,
     formulas,
 )
-from weir.plan.substitution import joinable
-from weir.plan.variables import certain, has_exists, possible, reads, timely, volatile
 from weir.rdf.terms import Variable
 
 VIEW_LIMIT = 4_000_000

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from weir.kernel.expressions import Terms
+from weir.kernel.expressions.termcache import TermClass
 from weir.kernel.interval.calculus import Operator
-from weir.kernel.interval.expressions import Terms
-from weir.kernel.interval.expressions.terms import TermClass
 from weir.kernel.interval.keys import codes
-from weir.kernel.interval.operators import distinct, join, union
-from weir.kernel.interval.operators.evaluate import each_index
 from weir.kernel.interval.relation import Relation
+from weir.kernel.operators import distinct, join, union
+from weir.kernel.operators.evaluate import each_index
 from weir.rdf.columns import Ids
 from weir.rdf.terms import IRI, Variable
 

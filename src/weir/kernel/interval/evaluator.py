@@ -16,13 +16,13 @@ import numpy as np
 from weir.errors import UsageError
 from weir.kernel.background import Background
 from weir.kernel.batch import Answers, Slab, Stretch
-from weir.kernel.functions.fresh import seed
+from weir.kernel.expressions import Terms
+from weir.kernel.functions.draws import seed
 from weir.kernel.interval.arrivals import Arrivals
 from weir.kernel.interval.calculus import Operator
 from weir.kernel.interval.clock import Clock, pieces
 from weir.kernel.interval.compiler import Compiler
 from weir.kernel.interval.describing import Descriptions
-from weir.kernel.interval.expressions import Terms
 from weir.kernel.interval.forms import Forms, Sent
 from weir.kernel.interval.inputs import Present
 from weir.kernel.interval.instants import HIGHEST, Instants
@@ -38,12 +38,12 @@ from weir.kernel.interval.tables import StaticGraphs
 from weir.kernel.interval.walk import walk_of
 from weir.kernel.interval.window import Window
 from weir.kernel.service import Services, places_of, span_of
-from weir.language.query import R2S, Ask, Construct, Previous, Query
+from weir.language.algebra.query import R2S, Ask, Construct, Previous, Query
+from weir.plan.analysis.variables import subjects
 from weir.plan.nodes import Match, Plan, Projected, Source
 from weir.plan.planner import QueryPlan, plan_query
-from weir.plan.variables import subjects
 from weir.rdf.columns import Ids
-from weir.rdf.dictionary import Dictionary
+from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, BlankNode, Literal, Term, Variable
 
 

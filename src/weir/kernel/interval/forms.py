@@ -13,20 +13,20 @@ from typing import TypeAlias
 
 import numpy as np
 
-from weir.kernel.functions.fresh import blank_node, solution_text
+from weir.kernel.expressions import Terms
+from weir.kernel.expressions.termcache import TermClass
+from weir.kernel.functions.draws import blank_node, solution_text
 from weir.kernel.interval.describing import Descriptions
-from weir.kernel.interval.expressions import Terms
-from weir.kernel.interval.expressions.terms import TermClass
 from weir.kernel.interval.fused import distinct_join
 from weir.kernel.interval.instants import Instants
 from weir.kernel.interval.joining import Joining
 from weir.kernel.interval.keys import codes, firsts
-from weir.kernel.interval.operators import clip, uncovered, unite
 from weir.kernel.interval.r2s import sent
 from weir.kernel.interval.relation import Relation
 from weir.kernel.interval.windowed import WindowInput
-from weir.language.algebra import Node
-from weir.language.query import Ask, Construct, Describe, Query, Select
+from weir.kernel.operators import clip, uncovered, unite
+from weir.language.algebra.patterns import Node
+from weir.language.algebra.query import Ask, Construct, Describe, Query, Select
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.terms import BlankNode, Variable
 

@@ -14,9 +14,9 @@ import numpy as np
 
 from weir.kernel.interval.instants import Instants
 from weir.kernel.interval.keys import combine
-from weir.kernel.interval.operators import matches, merge, union
 from weir.kernel.interval.relation import Relation
 from weir.kernel.interval.sorting import SortedKeys
+from weir.kernel.operators import matches, merge, union
 
 
 class Present:

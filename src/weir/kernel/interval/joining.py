@@ -12,10 +12,13 @@ from functools import partial
 
 import numpy as np
 
+from weir.kernel.expressions import FALSE_ID, TRUE_ID, Compiled
 from weir.kernel.interval.calculus import Operator
-from weir.kernel.interval.expressions import FALSE_ID, TRUE_ID, Compiled
 from weir.kernel.interval.inputs import Input, Present, RelationInput
-from weir.kernel.interval.operators import (
+from weir.kernel.interval.relation import Relation
+from weir.kernel.interval.routing import Condition, Router
+from weir.kernel.interval.windowed import WindowInput
+from weir.kernel.operators import (
     exists,
     join,
     left_join,
@@ -26,11 +29,8 @@ from weir.kernel.interval.operators import (
     uncovered,
     union,
 )
-from weir.kernel.interval.operators.evaluate import Surroundings, extend_by, filter_by
-from weir.kernel.interval.relation import Relation
-from weir.kernel.interval.routing import Condition, Router
-from weir.kernel.interval.windowed import WindowInput
-from weir.language.expressions import Not
+from weir.kernel.operators.evaluate import Surroundings, extend_by, filter_by
+from weir.language.algebra.expressions import Not
 from weir.rdf.columns import Ids
 from weir.rdf.terms import Variable
 

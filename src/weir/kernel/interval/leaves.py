@@ -14,7 +14,6 @@ from weir.kernel.interval.inputs import Input, Present, RelationInput, UnionInpu
 from weir.kernel.interval.instants import LOWEST
 from weir.kernel.interval.kept import Counts
 from weir.kernel.interval.keys import combine
-from weir.kernel.interval.operators import Slot, distinct, union
 from weir.kernel.interval.relation import Relation
 from weir.kernel.interval.sorting import spread
 from weir.kernel.interval.tables import StaticGraphs, StaticTable
@@ -23,10 +22,11 @@ from weir.kernel.interval.turns import InTurnInput
 from weir.kernel.interval.views import StaticInput
 from weir.kernel.interval.window import Window
 from weir.kernel.interval.windowed import WindowInput
-from weir.language.algebra import Node, TriplePattern
+from weir.kernel.operators import Slot, distinct, union
+from weir.language.algebra.patterns import Node, TriplePattern
 from weir.plan.nodes import Source
 from weir.rdf.columns import Ids
-from weir.rdf.dictionary import Dictionary
+from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import Variable
 
 Leaf = Callable[[], Input]

@@ -11,9 +11,9 @@ import numpy as np
 
 from weir.kernel.interval.instants import Instants
 from weir.kernel.interval.keys import codes
-from weir.kernel.interval.operators import expand
 from weir.kernel.interval.relation import Relation
-from weir.language.query import R2S
+from weir.kernel.operators import expand
+from weir.language.algebra.query import R2S
 from weir.rdf.columns import Ids, Mask
 
 _NONE = np.empty(0, np.int64)

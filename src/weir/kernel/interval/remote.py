@@ -16,13 +16,13 @@ from weir.kernel.interval.calculus import Operator
 from weir.kernel.interval.inputs import Present
 from weir.kernel.interval.joining import Check
 from weir.kernel.interval.lacking import Lack, NotCovered
-from weir.kernel.interval.operators import join, left_join, union
 from weir.kernel.interval.relation import Relation
+from weir.kernel.operators import join, left_join, union
 from weir.kernel.service import ServiceCall, Services
-from weir.language.algebra import BGP, Service
-from weir.language.scope import visible
+from weir.language.algebra.patterns import BGP, Service
+from weir.language.algebra.scope import visible
 from weir.rdf.columns import Ids
-from weir.rdf.dictionary import Dictionary
+from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, Variable
 
 

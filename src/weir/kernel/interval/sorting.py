@@ -12,7 +12,7 @@ import numpy as np
 
 from weir.errors import EvaluationError
 from weir.kernel.interval import compiled
-from weir.kernel.interval.operators import LIMIT
+from weir.kernel.operators import LIMIT
 from weir.rdf.columns import Ids
 
 

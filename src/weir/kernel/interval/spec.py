@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from weir.errors import UsageError
-from weir.language.windows import (
+from weir.language.algebra.windows import (
     AlignedTo,
     All,
     Bounds,

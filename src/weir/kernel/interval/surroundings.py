@@ -7,8 +7,8 @@ import numpy as np
 from weir.kernel.interval.inputs import Input, Present
 from weir.kernel.interval.instants import Instants
 from weir.kernel.interval.leaves import Leaves
-from weir.kernel.interval.operators import Triples
-from weir.kernel.interval.operators.evaluate import Surroundings
+from weir.kernel.operators import Triples
+from weir.kernel.operators.evaluate import Surroundings
 from weir.rdf.columns import Ids
 
 

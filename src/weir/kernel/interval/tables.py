@@ -14,11 +14,11 @@ import numpy as np
 from weir.kernel.background import Background, GraphTable
 from weir.kernel.interval.instants import HIGHEST, LOWEST
 from weir.kernel.interval.keys import codes
-from weir.kernel.interval.operators import Slot, Triples, select, unite
 from weir.kernel.interval.relation import Relation
-from weir.language.query import Query
+from weir.kernel.operators import Slot, Triples, select, unite
+from weir.language.algebra.query import Query
 from weir.rdf.columns import Ids
-from weir.rdf.dictionary import Dictionary
+from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI
 
 

@@ -24,7 +24,7 @@ from weir.kernel.interval.buffer import Buffer
 from weir.kernel.interval.instants import LOWEST
 from weir.kernel.interval.keys import codes, firsts
 from weir.kernel.interval.lookup import Lookup
-from weir.kernel.interval.operators import Slot
+from weir.kernel.operators import Slot
 from weir.rdf.columns import Ids
 
 COORDINATES = ("time", "sequence", "number")

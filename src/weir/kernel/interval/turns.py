@@ -11,11 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from weir.kernel.interval.inputs import Present, RelationInput
-from weir.kernel.interval.operators import union
 from weir.kernel.interval.relation import Relation
 from weir.kernel.interval.sorting import spread
 from weir.kernel.interval.track import Track
 from weir.kernel.interval.windowed import WindowInput
+from weir.kernel.operators import union
 from weir.rdf.columns import Ids, Mask
 
 

@@ -22,22 +22,21 @@ from weir.kernel.interval.instants import HIGHEST, LOWEST, Instants
 from weir.kernel.interval.keys import codes
 from weir.kernel.interval.lacking import NotCovered
 from weir.kernel.interval.leaves import Streams
-from weir.kernel.interval.operators import distinct, expand
 from weir.kernel.interval.r2s import sent
 from weir.kernel.interval.relation import Relation
 from weir.kernel.interval.snapshot import dump, load
 from weir.kernel.interval.spec import spec_of
 from weir.kernel.interval.window import Window
-from weir.kernel.matching.answers import Listed, Matched, Results, SetAnswers, gather
+from weir.kernel.matching.answers import Listed, Matched, Near, Results, SetAnswers, gather
 from weir.kernel.matching.channels import Channels
 from weir.kernel.matching.duplicates import Duplicates
-from weir.kernel.matching.nearby import Near
 from weir.kernel.matching.resolve import Combinations, Visible, Wanted, combinations, passed
-from weir.language.query import R2S, Semantics
-from weir.language.windows import WindowDeclaration
-from weir.plan.conjunctions import Conjunction
+from weir.kernel.operators import distinct, expand
+from weir.language.algebra.query import R2S, Semantics
+from weir.language.algebra.windows import WindowDeclaration
+from weir.plan.analysis.conjunctions import Conjunction
 from weir.rdf.columns import Ids, Mask
-from weir.rdf.dictionary import Dictionary
+from weir.rdf.ids.dictionary import Dictionary
 
 _TERMS = 3
 _FEW_NODES = 1 << 15

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from weir.kernel.matching.conjunctive import ConjunctiveSet
-from weir.rdf.dictionary import Dictionary
+from weir.rdf.ids.dictionary import Dictionary
 
 
 @dataclass(slots=True)

@@ -19,15 +19,15 @@ from weir.kernel.batch import Answers, Slab
 from weir.kernel.evaluator import choose_evaluator
 from weir.kernel.matching.conjunctive import ConjunctiveSet
 from weir.kernel.matching.generations import Generation, absorb, raise_levels
-from weir.kernel.matching.parts import OwnPart, PartAnswers, Reader, TemplatePart
 from weir.kernel.matching.snapshot import dump, load
-from weir.language.query import Query, Semantics
-from weir.language.windows import WindowDeclaration
-from weir.plan.conjunctions import Conjunction, conjunction
+from weir.kernel.matching.templates import OwnPart, PartAnswers, Reader, TemplatePart
+from weir.language.algebra.query import Query, Semantics
+from weir.language.algebra.windows import WindowDeclaration
+from weir.plan.analysis.conjunctions import Conjunction, conjunction
+from weir.plan.analysis.templates import Instance, Shape, instance, template
 from weir.plan.querysets import Command, Drop, Register
-from weir.plan.templates import Instance, Shape, instance, template
 from weir.rdf.columns import Ids
-from weir.rdf.dictionary import Dictionary
+from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import Term
 
 SlabOf = Callable[[int], Slab]

@@ -8,7 +8,7 @@ from weir.kernel.reference.forms import Row
 from weir.kernel.reference.messages import Message
 from weir.kernel.reference.patterns import ServiceHook
 from weir.kernel.reference.streaming import ContinuousQuery, Evaluated, Static
-from weir.language.query import Query
+from weir.language.algebra.query import Query
 
 
 def evaluate_query(

@@ -17,9 +17,9 @@ from weir.kernel.reference.patterns import ServiceHook
 from weir.kernel.reference.snapshots import dump, load
 from weir.kernel.reference.streaming import ContinuousQuery, Evaluated, Static, Timed
 from weir.kernel.service import Services
-from weir.language.query import Ask, Query, Select
+from weir.language.algebra.query import Ask, Query, Select
 from weir.rdf.columns import Ids
-from weir.rdf.dictionary import Dictionary
+from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import Term
 
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from weir.kernel.functions.fresh import blank_node
+from weir.kernel.functions.draws import blank_node
 from weir.kernel.reference.graphs import Graph, as_set
 from weir.kernel.reference.multisets import Bindings
 from weir.kernel.reference.patterns import Evaluation, identities
-from weir.language.algebra import TriplePattern
-from weir.language.query import Ask, Construct, Describe, Form, Query
+from weir.language.algebra.patterns import TriplePattern
+from weir.language.algebra.query import Ask, Construct, Describe, Form, Query
 from weir.rdf.terms import IRI, BlankNode, Literal, Term, Triple, Variable
-from weir.rdf.xsd import FALSE, TRUE
+from weir.rdf.xsd.values import FALSE, TRUE
 
 Row: TypeAlias = Bindings | Triple | bool
 """SELECT gives solutions, CONSTRUCT and DESCRIBE triples, ASK a truth value."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from weir.kernel.reference.graphs import Graph
-from weir.language.algebra import (
+from weir.language.algebra.patterns import (
     Alternative,
     Inverse,
     Link,

@@ -13,21 +13,21 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from weir.errors import EvaluationError, WeirError
-from weir.kernel.functions.evaluate import Context, value_or_none
-from weir.kernel.functions.fresh import Draws, solution_text
+from weir.kernel.functions.draws import Draws, solution_text
 from weir.kernel.functions.inspection import is_volatile
 from weir.kernel.functions.ordering import Solution, sort_solutions
+from weir.kernel.functions.scalar import Context, value_or_none
 from weir.kernel.reference.federation import Federation, certain
 from weir.kernel.reference.graphs import Dataset, Graph, World
 from weir.kernel.reference.modifiers import group, named_variables, sliced
 from weir.kernel.reference.multisets import Bindings, compatible, distinct, join, merge, minus, partners
 from weir.kernel.reference.paths import pairs
 from weir.kernel.reference.services import service_variables
-from weir.language import algebra
-from weir.language.algebra import Node, Pattern, TriplePattern
-from weir.language.expressions import Expression
+from weir.language.algebra import patterns as algebra
+from weir.language.algebra.expressions import Expression
+from weir.language.algebra.patterns import Node, Pattern, TriplePattern
 from weir.rdf.terms import IRI, Literal, Term, Variable
-from weir.rdf.xsd import effective_boolean
+from weir.rdf.xsd.values import effective_boolean
 
 Valuer: TypeAlias = Callable[..., Term | None]
 ServiceHook: TypeAlias = Callable[[str, Pattern, Solution], Iterable[Bindings]]

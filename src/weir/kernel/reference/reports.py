@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from weir.kernel.reference.messages import Instant, Message
 from weir.kernel.reference.windows import WindowView, can_close
-from weir.language.windows import All, Bounds, Elements, Past, Range, StartAt, TickKind, Triples
+from weir.language.algebra.windows import All, Bounds, Elements, Past, Range, StartAt, TickKind, Triples
 
 
 def report_times(view: WindowView, after: int, through: int) -> set[int]:

@@ -11,7 +11,7 @@ from weir.errors import UsageError
 from weir.kernel.reference.messages import Instant
 from weir.kernel.reference.reports import count_closes, last_report, passes, report_times, strict
 from weir.kernel.reference.windows import WindowView
-from weir.language.windows import Bounds, Past, Range, TickKind
+from weir.language.algebra.windows import Bounds, Past, Range, TickKind
 
 BEGINNING = -(2**62)
 ALL_OF_IT = 2**62

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weir.language.algebra import (
+from weir.language.algebra.patterns import (
     Distinct,
     Extend,
     Filter,

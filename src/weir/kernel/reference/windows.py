@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from weir.errors import UsageError
 from weir.kernel.reference.graphs import Quad
 from weir.kernel.reference.messages import Instant, Message, Stream
-from weir.language.windows import (
+from weir.language.algebra.windows import (
     AlignedTo,
     All,
     Bounds,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from weir.language.algebra.query import R2S, Dialect, Previous
+from weir.language.algebra.windows import Content, Report
 from weir.language.dialects.preset import Feature, Preset
-from weir.language.query import R2S, Dialect, Previous
-from weir.language.windows import Content, Report
 
 CQELS = Preset(
     dialect=Dialect.CQELS,

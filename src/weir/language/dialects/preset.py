@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from weir.language.query import R2S, Dialect, Previous
-from weir.language.windows import Content, Report
+from weir.language.algebra.query import R2S, Dialect, Previous
+from weir.language.algebra.windows import Content, Report
 
 
 class Feature(Enum):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from weir.language.algebra.query import Dialect
 from weir.language.dialects.preset import Feature, Preset
-from weir.language.query import Dialect
 
 RSPQL = Preset(
     dialect=Dialect.RSPQL,

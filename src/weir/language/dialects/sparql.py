@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
+from weir.language.algebra.query import Dialect
 from weir.language.dialects.preset import Preset
-from weir.language.query import Dialect
 
 SPARQL = Preset(dialect=Dialect.SPARQL, title="SPARQL", features=frozenset())

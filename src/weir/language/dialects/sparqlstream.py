@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from weir.language.algebra.query import Dialect
+from weir.language.algebra.windows import Report
 from weir.language.dialects.preset import Feature, Preset
-from weir.language.query import Dialect
-from weir.language.windows import Report
 
 SPARQLSTREAM = Preset(
     dialect=Dialect.SPARQLSTREAM,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from weir.language import algebra as a
-from weir.language import expressions as e
+from weir.language.algebra import expressions as e
+from weir.language.algebra import patterns as a
 
 _LEAVES = (a.BGP, a.Values)
 

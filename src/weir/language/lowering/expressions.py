@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from weir.errors import SyntaxError
-from weir.language import algebra as a
-from weir.language import expressions as e
+from weir.language.algebra import expressions as e
+from weir.language.algebra import patterns as a
 from weir.language.limits import folded
 from weir.language.syntax import tree
 from weir.language.syntax.source import Source

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
-from weir.language import algebra as a
-from weir.language import expressions as e
+from weir.language.algebra import expressions as e
+from weir.language.algebra import patterns as a
+from weir.language.algebra.scope import visible
+from weir.language.algebra.windows import WindowDeclaration
 from weir.language.dialects import Preset
 from weir.language.limits import CHAIN, folded
 from weir.language.lowering.expressions import ExpressionLowering, conjunction
 from weir.language.lowering.windows import declare
-from weir.language.scope import visible
 from weir.language.syntax import tree
 from weir.language.syntax.source import Source
-from weir.language.windows import WindowDeclaration
 from weir.rdf.terms import IRI, BlankNode, Literal, Variable
 
 EMPTY = a.BGP(())

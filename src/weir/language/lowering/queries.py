@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weir.language import algebra as a
-from weir.language import expressions as e
-from weir.language.dialects import Preset
-from weir.language.lowering.expressions import conjunction, has_aggregate
-from weir.language.lowering.patterns import EMPTY, PatternLowering, joined
-from weir.language.lowering.windows import declare
-from weir.language.query import (
+from weir.language.algebra import expressions as e
+from weir.language.algebra import patterns as a
+from weir.language.algebra.query import (
     R2S,
     Ask,
     Construct,
@@ -22,10 +18,14 @@ from weir.language.query import (
     Select,
     Semantics,
 )
-from weir.language.scope import mentioned
+from weir.language.algebra.scope import mentioned
+from weir.language.algebra.windows import TickKind
+from weir.language.dialects import Preset
+from weir.language.lowering.expressions import conjunction, has_aggregate
+from weir.language.lowering.patterns import EMPTY, PatternLowering, joined
+from weir.language.lowering.windows import declare
 from weir.language.syntax import tree
 from weir.language.syntax.source import Source
-from weir.language.windows import TickKind
 from weir.rdf.terms import IRI, BlankNode, Variable
 
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from weir.language.dialects import Preset
-from weir.language.syntax import tree
-from weir.language.syntax.source import Source
-from weir.language.windows import (
+from weir.language.algebra.windows import (
     All,
     Elements,
     Now,
@@ -19,6 +16,9 @@ from weir.language.windows import (
     WindowKind,
     WindowSemantics,
 )
+from weir.language.dialects import Preset
+from weir.language.syntax import tree
+from weir.language.syntax.source import Source
 from weir.rdf.terms import Variable
 
 _DEFAULT = WindowSemantics(Report())

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 from weir.errors import SyntaxError
+from weir.language.algebra.query import Dialect
 from weir.language.dialects import PRESETS, Feature, Preset
 from weir.language.limits import BRACKETS, CHAIN
-from weir.language.query import Dialect
 from weir.language.syntax.lexer import Kind, Tokens
 
 _BITS = {dialect: 1 << place for place, dialect in enumerate(PRESETS)}

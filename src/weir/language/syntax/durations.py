@@ -10,7 +10,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-from weir.language.windows import DAY
+from weir.language.algebra.windows import DAY
 
 UNITS: dict[str, int] = {}
 for _names, _size in (

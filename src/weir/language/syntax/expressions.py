@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
-from weir.language.expressions import Aggregation, Arithmetic, Builtin, Comparison
+from weir.language.algebra.expressions import Aggregation, Arithmetic, Builtin, Comparison
 from weir.language.syntax import tree
 from weir.language.syntax.lexer import Kind
 from weir.language.syntax.terms import TermParser

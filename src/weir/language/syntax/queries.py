@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from weir.language.algebra.query import R2S, Dialect, Previous
 from weir.language.dialects import Feature
-from weir.language.query import R2S, Dialect, Previous
 from weir.language.syntax import tree
 from weir.language.syntax.iris import resolve
 from weir.language.syntax.lexer import Kind, Tokens

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from weir.language.algebra import (
+from weir.language.algebra.patterns import (
     Alternative,
     Inverse,
     Link,
@@ -15,7 +15,7 @@ from weir.language.algebra import (
     ZeroOrMore,
     ZeroOrOne,
 )
-from weir.language.query import Dialect
+from weir.language.algebra.query import Dialect
 from weir.language.syntax import tree
 from weir.language.syntax.cursor import Cursor
 from weir.language.syntax.iris import WELL_KNOWN, resolve

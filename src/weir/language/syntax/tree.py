@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from weir.language.algebra import Path
-from weir.language.expressions import Aggregation, Arithmetic, Builtin, Comparison
-from weir.language.query import R2S, Previous
-from weir.language.windows import Bounds, Content, Report, Start, Tick
+from weir.language.algebra.expressions import Aggregation, Arithmetic, Builtin, Comparison
+from weir.language.algebra.patterns import Path
+from weir.language.algebra.query import R2S, Previous
+from weir.language.algebra.windows import Bounds, Content, Report, Start, Tick
 from weir.rdf.terms import IRI, BlankNode, Literal, Term, Variable
 
 TermNode: TypeAlias = IRI | Literal | BlankNode | Variable

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TypeVar
 
+from weir.language.algebra.query import Dialect
+from weir.language.algebra.windows import AlignedTo, Bounds, Content, Report, Start, StartAt, Tick, TickKind
 from weir.language.dialects import Feature
-from weir.language.query import Dialect
 from weir.language.syntax import durations, tree
 from weir.language.syntax.expressions import ExpressionParser
 from weir.language.syntax.lexer import Kind, Tokens
-from weir.language.windows import AlignedTo, Bounds, Content, Report, Start, StartAt, Tick, TickKind
 
 _LARGEST_COUNT = 2**31
 _Choice = TypeVar("_Choice", Content, TickKind)

@@ -7,15 +7,15 @@ from collections import Counter
 from contextlib import suppress
 
 from weir.errors import SyntaxError, TranslationError
-from weir.language import algebra as a
-from weir.language.canonical import names_are_bound
+from weir.language.algebra import patterns as a
+from weir.language.algebra.canonical import names_are_bound
+from weir.language.algebra.query import R2S, Construct, Dialect, Previous, Query, Select
+from weir.language.algebra.traverse import patterns
 from weir.language.dialects import PRESETS
-from weir.language.query import R2S, Construct, Dialect, Previous, Query, Select
 from weir.language.syntax.durations import written
 from weir.language.syntax.lexer import Tokens
 from weir.language.syntax.queries import QueryParser
 from weir.language.syntax.source import Source
-from weir.language.traverse import patterns
 from weir.language.writing import windows as brackets
 from weir.language.writing.queries import QueryWriter
 from weir.language.writing.terms import Terms

@@ -5,8 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable
 
-from weir.language import algebra as a
-from weir.language import expressions as e
+from weir.language.algebra import expressions as e
+from weir.language.algebra import patterns as a
 from weir.language.limits import BALANCE
 from weir.language.writing.terms import Terms
 from weir.rdf.terms import IRI, Literal, Variable

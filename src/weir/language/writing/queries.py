@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from weir.language import algebra as a
-from weir.language.expressions import Expression
-from weir.language.query import Ask, Construct, Describe, Query, Select
+from weir.language.algebra import patterns as a
+from weir.language.algebra.expressions import Expression
+from weir.language.algebra.query import Ask, Construct, Describe, Query, Select
 from weir.language.writing.patterns import PatternWriter
 from weir.rdf.terms import Variable
 

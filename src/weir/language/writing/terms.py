@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from weir.language import algebra as a
+from weir.language.algebra import patterns as a
 from weir.rdf.terms import IRI, RDF, XSD, XSD_STRING, BlankNode, Literal, Term, Variable
 
 _LOCAL = re.compile(r"[A-Za-z_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?")

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from weir.errors import TranslationError
-from weir.language.dialects import Preset
-from weir.language.lowering.windows import default_report
-from weir.language.syntax.durations import UNITS, written, written_instant
-from weir.language.windows import (
+from weir.language.algebra.windows import (
     AlignedTo,
     All,
     Elements,
@@ -20,6 +17,9 @@ from weir.language.windows import (
     WindowKind,
     WindowSemantics,
 )
+from weir.language.dialects import Preset
+from weir.language.lowering.windows import default_report
+from weir.language.syntax.durations import UNITS, written, written_instant
 
 _DEFAULT = WindowSemantics(Report())
 _SHORT = (("d", "D"), ("h", "H"), ("m", "M"), ("s", "S"), ("ms", "MS"))

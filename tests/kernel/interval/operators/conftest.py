@@ -9,12 +9,12 @@ import pytest
 
 SHORT_CUTS = [
     ("weir.kernel.interval.keys", "_FEW"),
-    ("weir.kernel.interval.operators.coverage", "_FEW"),
-    ("weir.kernel.interval.operators.group", "_FEW"),
-    ("weir.kernel.interval.operators.join", "_FEW"),
-    ("weir.kernel.interval.operators.join", "_TINY"),
-    ("weir.kernel.interval.operators.order", "_PEEL"),
-    ("weir.kernel.interval.operators.sweep", "_DENSE"),
+    ("weir.kernel.operators.coverage", "_FEW"),
+    ("weir.kernel.operators.group", "_FEW"),
+    ("weir.kernel.operators.join", "_FEW"),
+    ("weir.kernel.operators.join", "_TINY"),
+    ("weir.kernel.operators.order", "_PEEL"),
+    ("weir.kernel.operators.sweep", "_DENSE"),
 ]
 
 

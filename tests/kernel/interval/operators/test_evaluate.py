@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from bags import INDICES, Bag, bag_at, check_well_formed, relation_of, relations, thorough
 from weir.errors import EvaluationError
+from weir.kernel import operators
+from weir.kernel.expressions import Compiled, Terms, compile
 from weir.kernel.functions import Context, value_or_none
-from weir.kernel.functions.evaluate import TIMESTAMP, holds
-from weir.kernel.functions.fresh import Draws, solution_text
-from weir.kernel.interval import operators
-from weir.kernel.interval.expressions import Compiled, Terms, compile
-from weir.kernel.interval.operators import Surroundings, Triples
-from weir.kernel.interval.operators.evaluate import instants
+from weir.kernel.functions.draws import Draws, solution_text
+from weir.kernel.functions.scalar import TIMESTAMP, holds
 from weir.kernel.interval.relation import Relation
-from weir.language.expressions import (
+from weir.kernel.operators import Surroundings, Triples
+from weir.kernel.operators.evaluate import instants
+from weir.language.algebra.expressions import (
     Arithmetic,
     Builtin,
     Calculate,
@@ -29,9 +29,9 @@ from weir.language.expressions import (
     Expression,
     FunctionCall,
 )
-from weir.rdf.dictionary import Dictionary
+from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, XSD, Literal, Term, Variable
-from weir.rdf.xsd_times import datetime_literal
+from weir.rdf.xsd.moments import datetime_literal
 
 DICTIONARY = Dictionary()
 TERMS = Terms(DICTIONARY)

@@ -11,15 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bags import INDICES, Bag, check_each_index, intervals, relation_of, relations, thorough
+from weir.kernel import operators
+from weir.kernel.expressions.termcache import Terms
 from weir.kernel.functions import ExpressionError, aggregate
-from weir.kernel.interval import operators
-from weir.kernel.interval.expressions.terms import Terms
-from weir.kernel.interval.operators import Measure
-from weir.kernel.interval.operators.exactsum import real_sums
-from weir.kernel.interval.operators.sweep import Sweep
 from weir.kernel.interval.relation import Relation
-from weir.language.expressions import Aggregate, Aggregation
-from weir.rdf.dictionary import Dictionary
+from weir.kernel.operators import Measure
+from weir.kernel.operators.exactsum import real_sums
+from weir.kernel.operators.sweep import Sweep
+from weir.language.algebra.expressions import Aggregate, Aggregation
+from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term
 
 DICTIONARY = Dictionary()

@@ -22,11 +22,12 @@ from bags import (
     thorough,
 )
 from weir.errors import EvaluationError
-from weir.kernel.interval import keys, operators
-from weir.kernel.interval.operators import Index
+from weir.kernel import operators
+from weir.kernel.interval import keys
 from weir.kernel.interval.relation import Relation
+from weir.kernel.operators import Index
 
-joins = import_module("weir.kernel.interval.operators.join")
+joins = import_module("weir.kernel.operators.join")
 
 SHAPES = st.sampled_from(
     [
@@ -84,7 +85,7 @@ def test_colliding_keys_are_told_apart(pair: tuple[Relation, Relation]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(joins, "combine", constant)
         patch.setattr(keys, "combine", constant)
-        patch.setattr("weir.kernel.interval.operators.index.combine", constant)
+        patch.setattr("weir.kernel.operators.index.combine", constant)
         check_each_index(operators.join(*pair), pair, slow_join)
         check_each_index(operators.distinct(pair[0]), pair[:1], lambda bag: Counter(dict.fromkeys(bag, 1)))
 

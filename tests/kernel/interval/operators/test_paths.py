@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bags import INDICES, Bag, bag_at, check_each_index, relations, slow_join, thorough
-from weir.kernel.interval.operators import PathFinder, Triples, distinct, join, rename
 from weir.kernel.interval.relation import Relation
+from weir.kernel.operators import PathFinder, Triples, distinct, join, rename
 from weir.kernel.reference.graphs import Graph
 from weir.kernel.reference.paths import pairs
-from weir.language.algebra import (
+from weir.language.algebra.patterns import (
     Alternative,
     Inverse,
     Link,

@@ -22,9 +22,9 @@ from bags import (
     thorough,
 )
 from weir.errors import EvaluationError
-from weir.kernel.interval import operators
-from weir.kernel.interval.operators import Triples
+from weir.kernel import operators
 from weir.kernel.interval.relation import Relation
+from weir.kernel.operators import Triples
 
 SLOTS = st.one_of(st.integers(1, 3), st.sampled_from(["x", "y", "z"]))
 

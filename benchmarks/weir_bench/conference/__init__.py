@@ -1,0 +1,1 @@
+"""The conference scenario of CQELS: its five queries, black-box engines and how they scale."""

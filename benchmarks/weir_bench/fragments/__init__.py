@@ -1,0 +1,1 @@
+"""The query streamer: costs, rates and pushing of time-annotated fragments, and its real peers."""

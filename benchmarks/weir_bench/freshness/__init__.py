@@ -1,0 +1,1 @@
+"""Planning Ahead: how fresh remote views stay under a refresh budget, by policy."""

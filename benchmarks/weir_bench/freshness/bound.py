@@ -1,0 +1,89 @@
+"""What no policy can pass: the freshness that full knowledge of the future would reach with the same Γ.
+
+A right node's versions succeed each other at its changes. A request can make one version fresh, from the
+evaluation at which it is sent to the version's end; so a version is worth at most the rows (as shares of
+their evaluations' answers) that need it while it lasts, and Γ requests at most the Γ best versions. That
+bound is reached by whoever knows the stream and may move budget freely. For aggregates, whose rows need
+several versions at once, the bound is a linear programme's: f_it ≤ u_v for each version v that row i
+needs at t, Σ u ≤ Γ.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.optimize import linprog
+
+from weir.rdf.columns import Ids
+from weir_bench.freshness.data import Trace
+
+
+def bound(data: Trace, budget: int) -> float:
+    """The bound of the mean freshness over the measured evaluations."""
+    return _bound_aggregate(data, budget) if data.setting.aggregate else _bound_rows(data, budget)
+
+
+def _versions(data: Trace) -> tuple[NDArray[np.int64], Ids]:
+    """A number for the version of each (evaluation, right node), and each number's first evaluation."""
+    numbers = np.array([data.version(window.at) for window in data.windows])
+    new = np.ones(numbers.shape, np.bool_)
+    new[1:] = numbers[1:] != numbers[:-1]
+    flat = np.cumsum(new.T, axis=None).reshape(new.T.shape).T - 1
+    return flat, np.nonzero(new.T)[1]
+
+
+def _bound_rows(data: Trace, budget: int) -> float:
+    setting = data.setting
+    flat, began = _versions(data)
+    value = np.zeros(len(began))
+    for number in range(setting.first, setting.evaluations):
+        need = data.windows[number].count[data.edge_left]
+        weight = np.bincount(data.edge_right, weights=need, minlength=setting.right)
+        if weight.sum() > 0:
+            np.add.at(value, flat[number], weight / weight.sum())
+        else:
+            value[flat[number]] += 1 / setting.right
+    measured = setting.evaluations - setting.first
+    given = value[began == 0].sum()
+    early = np.sort(value[(began > 0) & (began < setting.first)])[::-1]
+    before = budget * setting.first
+    late = np.sort(np.concatenate((value[began >= max(setting.first, 1)], early[before:])))[::-1]
+    total = given + early[:before].sum() + late[: budget * measured].sum()
+    return float(min(total / measured, 1.0))
+
+
+def _bound_aggregate(data: Trace, budget: int) -> float:
+    setting = data.setting
+    flat, began = _versions(data)
+    needs = np.bincount(data.edge_left, minlength=setting.left) > 0
+    measured = range(setting.first, setting.evaluations)
+    value, row, column = [], [], []
+    rows = 0
+    for number in measured:
+        count = np.where(needs, data.windows[number].count, 0)
+        live = np.flatnonzero(count)
+        place = np.full(setting.left, -1)
+        place[live] = rows + np.arange(len(live))
+        used = place[data.edge_left] >= 0
+        row.append(place[data.edge_left[used]])
+        column.append(flat[number][data.edge_right[used]])
+        value.append(count[live] / max(int(count.sum()), 1))
+        rows += len(live)
+    links = np.concatenate(row), np.concatenate(column)
+    edges = np.arange(len(links[0]))
+    ones = np.ones(len(edges))
+    implied = sparse.csr_array(
+        (np.concatenate((ones, -ones)), (np.tile(edges, 2), np.concatenate((links[0], rows + links[1])))),
+        shape=(len(edges), rows + len(began)),
+    )
+    paid = (began > 0).astype(np.float64)
+    total = sparse.csr_array(np.concatenate((np.zeros(rows), paid))[None, :])
+    solved = linprog(
+        -np.concatenate((*value, np.zeros(len(began)))),
+        A_ub=sparse.vstack((implied, total), format="csr"),
+        b_ub=np.concatenate((np.zeros(len(edges)), [budget * setting.evaluations])),
+        bounds=(0, 1),
+        method="highs",
+    )
+    return float(min(-solved.fun / len(measured), 1.0))

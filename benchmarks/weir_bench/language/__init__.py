@@ -1,0 +1,1 @@
+"""Parsing and translating: against rdflib."""

@@ -1,0 +1,1 @@
+"""CTP-automata: many conjunctive queries matched against one stream."""

@@ -1,0 +1,1 @@
+"""The HTTP service under load: pushed messages, subscribers and latency."""

@@ -1,0 +1,1 @@
+"""The pipeline on Spark: throughput and latency against plain Spark jobs."""

@@ -1,1 +1,0 @@
-"""Static graphs, cached views and indexes, SERVICE views and their refresh policies, fragments client."""

@@ -1,6 +1,0 @@
-"""SERVICE: remote data in a local view, kept fresh under a budget (Planning Ahead)."""
-
-from weir.background.service.config import Budget, OnFailure, PolicyName, ServiceConfig, config_of, hinted
-from weir.background.service.resolver import ServiceResolver
-
-__all__ = ["Budget", "OnFailure", "PolicyName", "ServiceConfig", "ServiceResolver", "config_of", "hinted"]

@@ -1,0 +1,1 @@
+"""The query streamer: time-annotated Triple Pattern Fragments, server and client."""

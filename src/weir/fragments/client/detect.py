@@ -1,0 +1,160 @@
+"""Metadata queries (section 5): which annotations a server uses, and which patterns are dynamic.
+
+A few small fragments tell: do labels exist at all, what do their nodes stand for, and does a pattern's
+predicate occur among annotated facts? Weir's server declares its annotation and says of a page when it
+will change, which also tells of facts still to come. A pattern about which nothing is known yet (it
+matches nothing) counts as dynamic, so that facts that appear later are seen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from urllib.parse import parse_qs, urlsplit
+
+from weir.fragments.client.controls import PREDICATE, text_of
+from weir.fragments.client.page import Page
+from weir.fragments.client.source import Pattern4, Source
+from weir.rdf.annotation import (
+    EXPIRATION,
+    FLAT_FINAL,
+    INTERVAL,
+    LABELS,
+    RDF_PREDICATE,
+    SINGLETON_OF,
+    Annotation,
+    Labeling,
+    Method,
+    Quad,
+)
+
+_SAMPLES = 3
+_DECLARED = {f'"{a}"': a for a in (Annotation(m, labeling) for m in Method for labeling in Labeling)}
+
+
+async def detect_annotations(source: Source) -> tuple[Annotation, ...]:
+    """The annotations in use at a source; none where it declares none and has no time labels."""
+    declared = [_DECLARED[text] for text in source.declared if text in _DECLARED]
+    if declared:
+        return tuple(declared)
+    kinds = (
+        (EXPIRATION, Labeling.EXPIRATION, False),
+        (INTERVAL, Labeling.INTERVAL, False),
+        (FLAT_FINAL, Labeling.INTERVAL, True),
+    )
+    pages = await asyncio.gather(*(source.first((None, predicate, None, "")) for predicate, _, _ in kinds))
+    found: dict[Annotation, None] = {}
+    for page, (predicate, labeling, flat) in zip(pages, kinds, strict=True):
+        quads = [quad for quad in page.data if quad[1] == predicate]
+        for node in _sample([quad[0] for quad in quads]):
+            method = await _method(source, node)
+            if method is not None:
+                found[Annotation(method, labeling, flat)] = None
+    return tuple(found)
+
+
+def _sample(nodes: Sequence[str]) -> list[str]:
+    distinct = list(dict.fromkeys(node for node in nodes if node.startswith("<")))
+    step = max(1, len(distinct) // _SAMPLES)
+    return distinct[::step][:_SAMPLES]
+
+
+async def _method(source: Source, node: str) -> Method | None:
+    """What a labelled node stands for."""
+    if is_implicit(source, node):
+        return Method.IMPLICIT
+    asked: list[tuple[Method, Pattern4]] = [
+        (Method.SINGLETON, (node, SINGLETON_OF, None, "")),
+        (Method.REIFICATION, (node, RDF_PREDICATE, None, "")),
+    ]
+    if source.quads:
+        asked.append((Method.GRAPHS, (None, None, None, node)))
+    pages = await asyncio.gather(*(source.first(pattern) for _, pattern in asked))
+    for (method, pattern), page in zip(asked, pages, strict=True):
+        if any(_fits(quad, pattern) for quad in page.data):
+            return method
+    return None
+
+
+def _fits(quad: Quad, pattern: Pattern4) -> bool:
+    return all(text is None or text == part for text, part in zip(pattern, quad, strict=True))
+
+
+def is_implicit(source: Source, node: str) -> bool:
+    """Whether a node is named like a fragment of this source."""
+    head = source.plain.template.partition("{")[0]
+    return bool(head) and node.startswith(f"<{head}") and implicit_predicate(source, node) is not None
+
+
+def implicit_predicate(source: Source, node: str) -> str | None:
+    """The predicate in the name of an implicit graph; None where the name does not tell."""
+    field = source.plain.mappings[PREDICATE]
+    values = parse_qs(urlsplit(node[1:-1]).query).get(field, [])
+    text = text_of(values[0]) if len(values) == 1 else None
+    return text if isinstance(text, str) else None
+
+
+class Dynamics:
+    """Tells dynamic patterns from static ones, and remembers what it learned of each predicate."""
+
+    def __init__(self, source: Source, annotations: tuple[Annotation, ...]) -> None:
+        self.source = source
+        self.annotations = annotations
+        self._static: set[Pattern4] = set()
+        self._dynamic: set[Pattern4] = set()
+        self._implicit: set[str] | None = None
+
+    async def dynamic(self, pattern: Pattern4) -> bool:
+        """Whether facts with validity may match a pattern of the default graph."""
+        if not self.annotations or pattern[1] in LABELS or pattern in self._static:
+            return False
+        if pattern in self._dynamic or pattern[1] is None:
+            return True
+        for annotation in self.annotations:
+            if await self._occurs(annotation.method, pattern):
+                self._dynamic.add(pattern)
+                return True
+        page = await self.source.first(pattern)
+        if any(_fits(quad, pattern) for quad in page.data):
+            self._static.add(pattern)
+            return False
+        return True
+
+    async def _occurs(self, method: Method, pattern: Pattern4) -> bool:
+        s, p, o, _ = pattern
+        if method is Method.SINGLETON:
+            asked: Pattern4 = (None, SINGLETON_OF, p, "")
+        elif method is Method.REIFICATION:
+            asked = (None, RDF_PREDICATE, p, "")
+        elif method is Method.GRAPHS:
+            whole = await self.source.first((s, p, o, None))
+            if any(quad[3] for quad in whole.data) or self._changes(whole):
+                return True
+            return whole.next is not None and whole.estimate > (await self.source.first(pattern)).estimate
+        else:
+            page = await self.source.first(pattern)
+            return self._changes(page) or p in await self._implicit_predicates()
+        page = await self.source.first(asked)
+        return self._changes(page) or any(_fits(quad, asked) for quad in page.data)
+
+    def _changes(self, page: Page) -> bool:
+        """Whether a page says itself that it will change."""
+        return self.source.extended and page.expires is not None
+
+    async def _implicit_predicates(self) -> set[str]:
+        """The predicates in the names of all labelled implicit graphs."""
+        if self._implicit is None:
+            wholes = await asyncio.gather(
+                *(
+                    self.source.look_up((None, label, None, ""))
+                    for label in (EXPIRATION, INTERVAL, FLAT_FINAL)
+                )
+            )
+            names = {implicit_predicate(self.source, quad[0]) for whole in wholes for quad in whole}
+            self._implicit = {name for name in names if name is not None}
+        return self._implicit
+
+    def forget(self) -> None:
+        """Learn anew what was seen to be dynamic nowhere (facts may have appeared)."""
+        self._static.clear()
+        self._implicit = None

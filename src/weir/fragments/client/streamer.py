@@ -1,0 +1,216 @@
+"""The streamer (section 5): evaluate, say what changed, wait until the first fact expires, again.
+
+At an instant τ the results are those of the query over the facts with ``start ≤ τ < end``. The next τ is
+the earliest time at which a fact that was read ends or a known one starts, moved into the polling
+interval that the user set. Where nothing tells when, the greatest interval decides.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+from weir.errors import RemoteError, UsageError
+from weir.fragments.client.detect import Dynamics, detect_annotations
+from weir.fragments.client.evaluate import answer, changes
+from weir.fragments.client.gather import Gatherer
+from weir.fragments.client.http import Fetcher
+from weir.fragments.client.limits import ClientLimits
+from weir.fragments.client.matcher import Matcher, StaticCache
+from weir.fragments.client.source import Source
+from weir.kernel.reference.forms import Row
+from weir.language.algebra.query import Query
+from weir.linked.http.clock import SECOND, Clock, WallClock
+from weir.rdf.annotation import FOREVER, Annotation
+
+_RELEARN = 300 * SECOND
+_PAUSES = (0.02, 0.08, 0.32)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to follow. Times are seconds; ``annotation`` None is found out by metadata queries.
+
+    ``cache`` False fetches everything at every evaluation. ``brtpf`` forces
+    bindings-restricted requests on or off; ``plain`` uses nothing that a server offers beside quad pattern
+    fragments. ``stop_when_static`` False goes on polling a source
+    that shows nothing dynamic. ``failures`` evaluations in a row may fail before following ends with the
+    last error.
+    """
+
+    annotation: Annotation | None = None
+    min_interval: float = 0.1
+    max_interval: float = 60.0
+    cache: bool = True
+    brtpf: bool | None = None
+    plain: bool = False
+    stop_when_static: bool = True
+    failures: int = 5
+    limits: ClientLimits = field(default_factory=ClientLimits)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.min_interval <= self.max_interval:
+            raise UsageError("the least polling interval must not exceed the greatest")
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """One evaluation: at which instant, what changed, and when the next is due (None: nothing dynamic)."""
+
+    at: int
+    added: list[Row]
+    removed: list[Row]
+    next: int | None
+    statistics: dict[str, Any]
+
+
+class Streamer:
+    """Follows one query over one source. ``updates`` yields every evaluation, also without changes."""
+
+    def __init__(
+        self,
+        query: Query,
+        url: str,
+        client: httpx.AsyncClient,
+        *,
+        options: Options | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        if query.dataset.windows:
+            raise UsageError("fragments are queried in plain SPARQL", hint="leave out windows")
+        if query.dataset.default or query.dataset.named:
+            raise UsageError(
+                "a query over fragments has no FROM", hint="the address names the data set: leave it out"
+            )
+        self.query = query
+        self.options = options or Options()
+        self.clock = clock or WallClock()
+        self.fetcher = Fetcher(client, self.clock, self.options.limits, caching=self.options.cache)
+        self.source = Source(url, self.fetcher, brtpf=self.options.brtpf, plain=self.options.plain)
+        self.static = StaticCache(self.source, enabled=self.options.cache)
+        self.results: list[Row] = []
+        self._dynamics: Dynamics | None = None
+        self._learned = 0
+        self._idle = 0
+
+    def now(self) -> int:
+        """The present by the server's clock, as far as it is known."""
+        return self.clock.now() + self.fetcher.skew.offset
+
+    async def updates(self) -> AsyncGenerator[Update, None]:
+        """Every evaluation, until nothing is dynamic; waits in between."""
+        due: int | None = None
+        failed = 0
+        try:
+            while True:
+                try:
+                    update = await self.evaluate(due)
+                except RemoteError:
+                    failed += 1
+                    if failed > self.options.failures or due is None:
+                        raise
+                    await self._pause(min(2.0**failed, self.options.max_interval))
+                    continue
+                failed = 0
+                yield update
+                if update.next is None:
+                    return
+                due = update.next
+                await self.clock.sleep_until(due - self.fetcher.skew.offset)
+        finally:
+            await self.fetcher.close()
+
+    async def evaluate(self, due: int | None = None) -> Update:
+        """Evaluate at ``due``, or now; what changed since the last evaluation."""
+        self.fetcher.begin()
+        began = self.clock.now()
+        try:
+            async with asyncio.timeout(self.options.limits.seconds):
+                await self._learn()
+                for pause in (*_PAUSES, None):
+                    at = self._instant(due)
+                    matcher, rows = await self._once(at)
+                    if pause is None or not self._outdated(matcher):
+                        break
+                    await self._pause(pause)
+        except TimeoutError:
+            raise RemoteError(
+                f"an evaluation takes longer than {self.options.limits.seconds} s",
+                hint="make the query more selective, or raise the limit on seconds",
+            ) from None
+        added, removed = changes(self.results, rows)
+        self.results = rows
+        budget = self.fetcher.budget
+        return Update(
+            at,
+            added,
+            removed,
+            self._next(at, matcher),
+            {
+                "requests": budget.requests,
+                "bytes": budget.bytes,
+                "results": len(rows),
+                "seconds": (self.clock.now() - began) / SECOND,
+                "skew": self.fetcher.skew.offset / SECOND,
+            },
+        )
+
+    def _outdated(self, matcher: Matcher) -> bool:
+        """Whether what was read had expired before it could be used: the server's clock or its facts lag
+        a little behind, or the present moved on while pages were fetched."""
+        if matcher.horizon.suspect or (matcher.expired and not matcher.valid):
+            return True
+        return not self.source.timed and self.now() >= matcher.horizon.expires
+
+    async def _pause(self, seconds: float) -> None:
+        await self.clock.sleep_until(self.clock.now() + int(seconds * SECOND))
+
+    def _instant(self, due: int | None) -> int:
+        """τ: the present; where the server keeps history, the time that was due if it is not long past, so
+        that clients of the same facts ask alike."""
+        now = self.now()
+        return due if self.source.timed and due is not None and now - SECOND <= due <= now else now
+
+    async def _once(self, at: int) -> tuple[Matcher, list[Row]]:
+        assert self._dynamics is not None
+        self.fetcher.look_again()
+        self.static.begin(self.clock.now())
+        matcher = Matcher(self.source, self._dynamics, self.static, at)
+        gatherer = Gatherer(matcher)
+        await gatherer.query(self.query)
+        return matcher, answer(self.query, gatherer.quads, at, gatherer.solved)
+
+    async def _learn(self) -> None:
+        """Open the source and find its annotations, once; look again for new ones from time to time."""
+        now = self.clock.now()
+        if self._dynamics is None:
+            await self.source.open()
+        elif self._dynamics.annotations and now - self._learned < _RELEARN:
+            return
+        if self.options.annotation is not None:
+            annotations: tuple[Annotation, ...] = (self.options.annotation,)
+        else:
+            annotations = await detect_annotations(self.source)
+        if self._dynamics is None or annotations != self._dynamics.annotations:
+            self._dynamics = Dynamics(self.source, annotations)
+        else:
+            self._dynamics.forget()
+        self._learned = now
+
+    def _next(self, at: int, matcher: Matcher) -> int | None:
+        """When to evaluate again; without any valid fact to go by, later and later."""
+        if not matcher.found_dynamic and self.options.stop_when_static:
+            return None
+        wanted = min((t for t in (matcher.earliest, matcher.horizon.expires) if t > at), default=FOREVER)
+        if matcher.valid or wanted < FOREVER:
+            self._idle = 0
+        else:
+            self._idle += 1
+            wanted = at + int(0.25 * 2 ** min(self._idle, 20) * SECOND)
+        soonest = at + int(self.options.min_interval * SECOND)
+        latest = at + int(self.options.max_interval * SECOND)
+        return max(soonest, min(wanted, latest))

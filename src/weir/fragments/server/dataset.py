@@ -1,0 +1,256 @@
+"""A data set behind fragments: a static index, dynamic facts, and one annotation that tells them apart."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote, unquote_plus
+
+from weir.errors import UsageError
+from weir.fragments.client.controls import text_of, value_of
+from weir.fragments.client.documents import FORMATS, parse_document
+from weir.fragments.server.facts import FactStore, Retention
+from weir.fragments.server.index import Bound, Index
+from weir.fragments.server.limits import Limits
+from weir.fragments.server.view import Names, Part, View
+from weir.rdf.annotation import (
+    FOREVER,
+    LABELS,
+    RDF_OBJECT,
+    RDF_PREDICATE,
+    RDF_SUBJECT,
+    SINGLETON_OF,
+    Annotation,
+    Fact,
+    Labeling,
+    Method,
+    Quad,
+    TripleText,
+)
+
+_VOCABULARY = LABELS | {SINGLETON_OF, RDF_SUBJECT, RDF_PREDICATE, RDF_OBJECT}
+_SUFFIXES = {
+    ".nq": "application/n-quads",
+    ".nt": "application/n-triples",
+    ".ttl": "text/turtle",
+    ".trig": "application/trig",
+    ".jsonld": "application/ld+json",
+    ".rdf": "application/rdf+xml",
+}
+
+
+def wall_clock() -> int:
+    """Microseconds since 1970."""
+    return time.time_ns() // 1000
+
+
+class Selection(NamedTuple):
+    """What a request matches: how much, in which parts, and until when if nothing is pushed."""
+
+    total: int
+    parts: Sequence[Part]
+    changes: int
+
+    def page(self, offset: int, limit: int) -> list[Quad]:
+        """The quads ``offset`` to ``offset + limit``."""
+        if len(self.parts) == 1:
+            part = self.parts[0]
+            return part.quads(offset, min(part.length, offset + limit)) if offset < part.length else []
+        return [quad for part, low, high in self._ranges(offset, limit) for quad in part.quads(low, high)]
+
+    def labels(self, offset: int, limit: int) -> list[Quad]:
+        """The time labels of the facts whose statements are on a page."""
+        return [
+            quad
+            for part, low, high in self._ranges(offset, limit)
+            if part.labels is not None
+            for quad in part.labels(low, high)
+        ]
+
+    def _ranges(self, offset: int, limit: int) -> Iterator[tuple[Part, int, int]]:
+        for part in self.parts:
+            if limit <= 0:
+                return
+            if offset < part.length:
+                high = min(part.length, offset + limit)
+                yield part, offset, high
+                limit -= high - offset
+                offset = 0
+            else:
+                offset -= part.length
+
+
+_NOTHING = Selection(0, (), FOREVER)
+
+
+class Dataset:
+    """One published data set. Safe to change from another thread than the one that serves it.
+
+    Blank nodes of static data get IRIs (RDF 1.1, section 3.5): a fragment of a blank node could never be
+    asked for. A pushed triple that is also static is left out, because it holds for ever already.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        static: Iterable[Quad] = (),
+        *,
+        annotation: Annotation | None = None,
+        title: str | None = None,
+        description: str = "",
+        retention: Retention | None = None,
+        page_size: int = 100,
+        limits: Limits | None = None,
+    ) -> None:
+        if not name or quote(name, safe="") != name:
+            raise UsageError(f"{name!r} is no name for a data set", hint="use letters, digits, '-', '_'")
+        if page_size < 1:
+            raise UsageError("a page holds at least one triple")
+        self.name = name
+        self.title = title or name
+        self.description = description
+        self.page_size = page_size
+        self.limits = limits or Limits()
+        self.annotation = annotation or Annotation()
+        if self.annotation.flat:
+            raise UsageError("the prototype's flat intervals are read, not written")
+        history = self.annotation.labeling is Labeling.INTERVAL
+        retention = retention or Retention(history=history)
+        if retention.history != history:
+            raise UsageError("history is kept exactly with interval labeling")
+        self.prefix = f"urn:weir:{name}:"
+        self.nonce = os.urandom(6).hex().encode()
+        self.lock = threading.RLock()
+        self.static = Index.build((self._skolem(quad) for quad in static), distinct=True)
+        self.static_version = 0
+        firsts = history and self.annotation.method is Method.IMPLICIT
+        self.store = FactStore(retention, firsts=firsts)
+        self._views: dict[str, View] = {}
+        self._listeners: list[Callable[[], None]] = []
+
+    @staticmethod
+    def read(path: str | Path) -> list[Quad]:
+        """The quads of a file, by its suffix."""
+        file = Path(path)
+        media_type = _SUFFIXES.get(file.suffix.lower())
+        if media_type is None or media_type not in FORMATS:
+            raise UsageError(f"cannot tell the RDF syntax of {file}", hint=f"use {', '.join(_SUFFIXES)}")
+        return parse_document(file.read_bytes(), media_type, base=file.resolve().as_uri())
+
+    def _skolem(self, quad: Quad) -> Quad:
+        s, p, o, g = (f"<{self.prefix}genid:{t[2:]}>" if t.startswith("_:") else t for t in quad)
+        return s, p, o, g
+
+    def replace_static(self, quads: Iterable[Quad]) -> None:
+        """Publish other static data."""
+        index = Index.build((self._skolem(quad) for quad in quads), distinct=True)
+        with self.lock:
+            self.static = index
+            self.static_version += 1
+        self._changed()
+
+    def push(self, facts: Sequence[Fact], now: int, *, supersede: bool = False) -> int:
+        """Add facts; ``supersede`` ends older ones of equal subject and predicate. How many were new."""
+        fresh = [
+            fact
+            for fact in (Fact(*self._skolem((*f.triple, ""))[:3], f.start, f.end) for f in facts)
+            if self.static.find((*fact.triple, "")) is None
+        ]
+        with self.lock:
+            if supersede:
+                self.store.supersede(fresh)
+            added = self.store.add(fresh, now)
+        self._changed()
+        return added
+
+    def end(self, triples: Iterable[TripleText], at: int) -> int:
+        """End facts at an instant."""
+        with self.lock:
+            ended = self.store.end(triples, at)
+        self._changed()
+        return ended
+
+    def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call ``listener`` after every change; what is returned takes it off again."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def _changed(self) -> None:
+        for listener in list(self._listeners):
+            listener()
+
+    def version(self, predicate: str | None) -> tuple[int, int]:
+        """What a fragment's content depends on beside time: changes as its predicate's facts do."""
+        if predicate is None or predicate in _VOCABULARY or predicate.startswith(f"<{self.prefix}"):
+            return self.static_version, self.store.version
+        return self.static_version, self.store.predicate_versions.get(predicate, 0)
+
+    def dynamic(self, patterns: Sequence[Bound], predicate: str | None, address: str) -> bool:
+        """Whether facts that were ever pushed could match one of these patterns, all of one predicate."""
+        if not self.version(predicate)[1]:
+            return False
+        view = self._view(address)
+        return any(view.concerns(pattern) for pattern in patterns)
+
+    def select(self, patterns: Sequence[Bound], now: int, instant: int | None, address: str) -> Selection:
+        """What any of the patterns matches; the patterns must not overlap."""
+        with self.lock:
+            if len(patterns) == 1 and not self.store.segments:
+                run = self.static.find(patterns[0])
+                if run is None:
+                    return _NOTHING
+                length = run.high - run.low
+                return Selection(length, (Part(length, partial(self.static.slice, run)),), FOREVER)
+            parts: list[Part] = []
+            changes = FOREVER
+            for pattern in patterns:
+                run = self.static.find(pattern)
+                if run is not None:
+                    parts.append(Part(run.high - run.low, partial(self.static.slice, run)))
+                if self.store.segments:
+                    found, boundary = self._view(address).select(pattern, now, instant)
+                    parts += found
+                    changes = min(changes, boundary)
+            return Selection(sum([part.length for part in parts]), parts, changes)
+
+    def _view(self, address: str) -> View:
+        view = self._views.get(address)
+        if view is None:
+            if len(self._views) >= 64:
+                self._views.clear()
+            view = self._views[address] = View(
+                self.store, self.annotation, implicit_names(self.prefix, address)
+            )
+        return view
+
+
+@lru_cache(maxsize=65_536)
+def _quoted(text: str) -> str:
+    return quote(value_of(text), safe="")
+
+
+def implicit_names(prefix: str, address: str) -> Names:
+    """Names of annotation nodes where the data set's fragments live at ``address``."""
+    head = f"<{address}?subject="
+
+    def name(triple: TripleText) -> str:
+        s, p, o = triple
+        return f"{head}{_quoted(s)}&predicate={_quoted(p)}&object={_quoted(o)}>"
+
+    def triple(text: str) -> TripleText | None:
+        if not text.startswith(head):
+            return None
+        fields = dict(pair.partition("=")[::2] for pair in text[len(address) + 2 : -1].split("&"))
+        if list(fields) != ["subject", "predicate", "object"] or not all(fields.values()):
+            return None
+        s, p, o = (text_of(unquote_plus(value)) for value in fields.values())
+        if not (isinstance(s, str) and isinstance(p, str) and isinstance(o, str)):
+            return None
+        return (s, p, o) if name((s, p, o)) == text else None
+
+    return Names(prefix, name, triple)

@@ -1,0 +1,193 @@
+"""A fragment's metadata and controls (Triple Pattern Fragments, sections 4.2 and 4.3).
+
+They lie in a graph of their own in formats that have graphs. Two forms are offered: the plain one that
+every client knows, and one with fields for an instant (intervals only) and for bindings. A fragment says
+by ``tmp:expiration`` until when it holds if nothing is pushed, and repeats the time labels of the facts
+on it, so that a client that reads them there need not ask for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from weir.fragments.client.controls import (
+    ANNOTATION,
+    AT,
+    DCTERMS,
+    DEFAULT_GRAPH,
+    FOAF,
+    GRAPH,
+    HYDRA,
+    OBJECT,
+    PREDICATE,
+    SD,
+    SUBJECT,
+    VALUES,
+    VOID,
+)
+from weir.fragments.server.request import FragmentRequest
+from weir.rdf.annotation import (
+    EXPIRATION,
+    FOREVER,
+    INSTANT,
+    Annotation,
+    Labeling,
+    Quad,
+    TripleText,
+    time_text,
+)
+from weir.rdf.terms import RDF, XSD, Literal
+
+LONG = 1000
+_TYPE = f"<{RDF}type>"
+_PRIMARY_TOPIC = f"<{FOAF}primaryTopic>"
+_SUBSET, _TRIPLES = f"<{VOID}subset>", f"<{VOID}triples>"
+_TITLE, _SOURCE = f"<{DCTERMS}title>", f"<{DCTERMS}source>"
+_VIEW, _TOTAL, _PER_PAGE, _FIRST, _PREVIOUS, _NEXT = (
+    f"<{HYDRA}{name}>"
+    for name in ("PartialCollectionView", "totalItems", "itemsPerPage", "first", "previous", "next")
+)
+_FIELDS = {"subject": SUBJECT, "predicate": PREDICATE, "object": OBJECT, "graph": GRAPH}
+
+
+class Described(NamedTuple):
+    """Everything that metadata say of one page."""
+
+    request: FragmentRequest
+    home: str
+    dataset: str
+    title: str
+    annotation: Annotation
+    total: int
+    page_size: int
+    changes: int
+
+    @property
+    def graph(self) -> str:
+        return f"<{self.dataset}#metadata>"
+
+    @property
+    def fragment(self) -> str:
+        return f"{self.dataset}?{self.request.fragment}" if self.request.fragment else self.dataset
+
+    @property
+    def brief(self) -> bool:
+        """A page's address is long where it names many bindings: then only what a client needs is said."""
+        return len(self.dataset) + len(self.request.query) >= LONG
+
+    @property
+    def preceding(self) -> int | None:
+        """The number of the page before this one."""
+        return self.request.page - 1 or None
+
+    @property
+    def following(self) -> int | None:
+        page = self.request.page
+        return page + 1 if page * self.page_size < self.total else None
+
+    def numbered(self, page: int | str, fragment: str | None = None) -> str:
+        """The address of another page."""
+        return f"{fragment or self.fragment}{'&' if self.request.fragment else '?'}page={page}"
+
+
+class Metadata(NamedTuple):
+    """The metadata graph: its name, what this page says, the controls, and the time labels of its facts.
+
+    Comunica reads the stream in order: what a page is a part of (``own``) must come before the rest.
+    """
+
+    graph: str
+    own: Sequence[TripleText]
+    controls: Sequence[TripleText] = ()
+    labels: Sequence[TripleText] = ()
+
+    @property
+    def triples(self) -> list[TripleText]:
+        return [*self.own, *self.controls, *self.labels]
+
+
+def values_of(about: Described) -> dict[str, str]:
+    """In what one page's metadata differ from another's; what does not apply is left out."""
+    request, _, dataset, _, _, total, page_size, changes = about
+    query, number = request.query, request.page
+    values = {"page": f"{dataset}?{query}" if query else dataset, "total": str(total)}
+    if number > 1:
+        values["previous"] = str(number - 1)
+    if number * page_size < total:
+        values["next"] = str(number + 1)
+    if request.fragment != query:
+        values["fragment"] = about.fragment
+    if request.instant is not None and request.fixed:
+        values["instant"] = time_text(request.instant)
+    if changes < FOREVER:
+        values["changes"] = time_text(changes)
+    return values
+
+
+def metadata_of(about: Described, values: Mapping[str, str], labels: Sequence[Quad] = ()) -> Metadata:
+    """What is said of one page: ``values_of`` it, or marks in their places."""
+    graph, source = about.graph, f"<{about.dataset}#dataset>"
+    page, total = f"<{values['page']}>", f'"{values["total"]}"^^<{XSD}integer>'
+    fragment = values.get("fragment", values["page"])
+    own: list[TripleText] = [
+        (graph, _PRIMARY_TOPIC, page),
+        (source, _SUBSET, page),
+        (page, _TOTAL, total),
+    ]
+    if not about.brief:
+        own += [
+            (page, _TYPE, _VIEW),
+            (page, _TITLE, str(Literal.tagged(f"Linked Data Fragment of {about.title}", "en"))),
+            (page, _SOURCE, source),
+            (page, _TRIPLES, total),
+            (page, _PER_PAGE, f'"{about.page_size}"^^<{XSD}integer>'),
+            (page, _FIRST, f"<{about.numbered(1, fragment)}>"),
+            (f"<{fragment}>", _SUBSET, page),
+        ]
+        if "fragment" in values:
+            own.append((source, _SUBSET, f"<{fragment}>"))
+        if "previous" in values:
+            own.append((page, _PREVIOUS, f"<{about.numbered(values['previous'], fragment)}>"))
+    if "next" in values:
+        own.append((page, _NEXT, f"<{about.numbered(values['next'], fragment)}>"))
+    if "instant" in values:
+        own.append((page, INSTANT, values["instant"]))
+    if "changes" in values:
+        own.append((page, EXPIRATION, values["changes"]))
+    controls = _controls(about.home, about.dataset, about.annotation)
+    return Metadata(graph, own, controls, [quad[:3] for quad in labels])
+
+
+@lru_cache(maxsize=256)
+def _controls(index: str, dataset: str, annotation: Annotation) -> tuple[TripleText, ...]:
+    """The triples that all fragments of a data set share."""
+    source = f"<{dataset}#dataset>"
+    extra = {"at": AT, "values": VALUES} if annotation.labeling is Labeling.INTERVAL else {"values": VALUES}
+    return (
+        (f"<{index}#dataset>", f"<{HYDRA}member>", source),
+        (source, _TYPE, f"<{VOID}Dataset>"),
+        (source, _TYPE, f"<{HYDRA}Collection>"),
+        (source, f"<{SD}defaultGraph>", f"<{DEFAULT_GRAPH}>"),
+        (source, f"<{ANNOTATION}>", f'"{annotation}"'),
+        *_form(source, dataset, "pattern", _FIELDS, _FIELDS),
+        *_form(source, dataset, "restricted", {**_FIELDS, **extra}, extra),
+    )
+
+
+def _form(
+    source: str, dataset: str, name: str, fields: dict[str, str], described: dict[str, str]
+) -> list[TripleText]:
+    form = f"_:{name}"
+    template = str(Literal(f"{dataset}{{?{','.join(fields)}}}"))
+    triples: list[TripleText] = [
+        (source, f"<{HYDRA}search>", form),
+        (form, f"<{HYDRA}template>", template),
+        (form, f"<{HYDRA}variableRepresentation>", f"<{HYDRA}ExplicitRepresentation>"),
+    ]
+    triples += [(form, f"<{HYDRA}mapping>", f"_:{field}") for field in fields]
+    for field, meaning in described.items():
+        triples.append((f"_:{field}", f"<{HYDRA}variable>", f'"{field}"'))
+        triples.append((f"_:{field}", f"<{HYDRA}property>", f"<{meaning}>"))
+    return triples

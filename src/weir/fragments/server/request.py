@@ -1,0 +1,144 @@
+"""A fragment's address, taken apart: which patterns, which page, at which instant."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from weir.errors import DataError, UsageError
+from weir.fragments.client.controls import DEFAULT_GRAPH, text_of
+from weir.fragments.server.bindings import Place, parse_values, restrict
+from weir.fragments.server.dataset import Dataset
+from weir.fragments.server.index import Bound
+from weir.rdf.annotation import Labeling, read_time
+from weir.rdf.terms import Literal, Variable, parse_term
+
+UNSAFE = re.compile(r'[\x00-\x20<>"{}|\\^`\x7f-\uffff]')
+IRI = re.compile(r'[A-Za-z][^\x00-\x20<>"{}|\\^`]*')
+_PAGE = re.compile(r"(^|&)page=[^&]*")
+
+
+class TooLarge(UsageError):
+    """A request beyond a limit: ``status`` says which kind."""
+
+    def __init__(self, primary: str, status: int = 413) -> None:
+        super().__init__(primary)
+        self.status = status
+
+
+class FragmentRequest(NamedTuple):
+    """``query`` is the query string as sent, safe to write in an IRI, ``fragment`` the same without its
+    page; ``instant`` None is the present for expirations and all history for intervals."""
+
+    places: tuple[Place, Place, Place, Place]
+    patterns: tuple[Bound, ...]
+    overlapping: bool
+    page: int
+    instant: int | None
+    query: str
+    fragment: str
+
+    @property
+    def fixed(self) -> bool:
+        """Whether the answer stays the same as time passes: it is about an instant named outright."""
+        return self.instant is not None and "at=now" not in self.query.split("&")
+
+    @property
+    def predicate(self) -> str | None:
+        """The one predicate that everything asked for has."""
+        patterns = self.patterns
+        first = patterns[0][1] if patterns else None
+        return first if len(patterns) == 1 or all(one[1] == first for one in patterns) else None
+
+
+def parse_request(query: str, dataset: Dataset, now: int) -> FragmentRequest:
+    """A ``safe`` query string as a request; what is malformed is a ``UsageError``, what is too large
+    ``TooLarge``."""
+    limits = dataset.limits
+    if len(query) > limits.query_string:
+        raise TooLarge("the address is too long", 414)
+    fields: dict[str, str] = {}
+    for pair in query.split("&") if query else ():
+        name, _, value = pair.partition("=")
+        if value:
+            fields[name] = decoded(value) if "%" in value or "+" in value else value
+    longest = limits.term
+    s = _place("subject", fields["subject"], longest) if "subject" in fields else None
+    p = _place("predicate", fields["predicate"], longest) if "predicate" in fields else None
+    o = _place("object", fields["object"], longest) if "object" in fields else None
+    g = _place("graph", fields["graph"], longest) if "graph" in fields else None
+    overlapping = False
+    patterns: list[Bound] = [(_bound(s), _bound(p), _bound(o), _bound(g))]
+    if "values" in fields:
+        rows = parse_values(fields["values"], limits.bindings)
+        patterns, overlapping = restrict((s, p, o, g), rows)
+    return FragmentRequest(
+        (s, p, o, g),
+        tuple(patterns),
+        overlapping,
+        _page(fields["page"], limits.page) if "page" in fields else 1,
+        _instant(fields["at"], dataset, now) if "at" in fields else None,
+        query,
+        _PAGE.sub("", query).lstrip("&") if "page=" in query else query,
+    )
+
+
+def safe(query: str) -> str:
+    """A query string as it may be written in an IRI: it means the same."""
+    return UNSAFE.sub(_percent, query)
+
+
+_ASCII = {digits: chr(code) for code in range(128) for digits in (f"{code:02X}", f"{code:02x}")}
+
+
+def decoded(value: str) -> str:
+    """A form's value without its encoding, as ``unquote_plus`` has it: terms are mostly ASCII, and IRIs."""
+    value = value.replace("+", " ").replace("%3A", ":").replace("%2F", "/")
+    if "%" not in value:
+        return value
+    first, *parts = value.split("%")
+    try:
+        return first + "".join([_ASCII[part[:2]] + part[2:] for part in parts])
+    except KeyError:
+        return unquote(value)
+
+
+def _bound(place: Place) -> str | None:
+    return None if isinstance(place, Variable) else place
+
+
+def _place(name: str, value: str, longest: int) -> Place:
+    if len(value) > longest:
+        raise TooLarge(f"the {name} is too long", 414)
+    if IRI.fullmatch(value) and name != "graph":
+        return f"<{value}>"
+    if name == "graph" and value.strip("<>") in (DEFAULT_GRAPH, "@default"):
+        return ""
+    term = text_of(value)
+    if term is None:
+        raise UsageError(f"the {name} is neither an IRI nor a literal: {value[:80]!r}")
+    return term
+
+
+def _page(value: str, most: int) -> int:
+    if not value.isdecimal() or len(value) > 18 or not 1 <= int(value) <= most:
+        raise UsageError(f"no such page: {value[:20]!r}")
+    return int(value)
+
+
+def _instant(value: str, dataset: Dataset, now: int) -> int:
+    if dataset.annotation.labeling is Labeling.EXPIRATION:
+        raise UsageError("this data set keeps no history", hint="leave out 'at'")
+    if value == "now":
+        return now
+    term = parse_term(text) if isinstance(text := text_of(value), str) and text[0] == '"' else None
+    lexical = term.lexical if isinstance(term, Literal) else value
+    try:
+        return read_time(f'"{lexical}"')
+    except DataError as error:
+        raise UsageError(f"'at' is no time: {error.primary}") from None
+
+
+def _percent(match: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8", "surrogatepass"))

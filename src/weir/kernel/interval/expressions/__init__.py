@@ -1,8 +1,0 @@
-"""Expressions over whole columns of ids, with the scalar functions for what columns cannot do."""
-
-from weir.kernel.interval.expressions.compile import NOW, Compiled, compile
-from weir.kernel.interval.expressions.ordering import canonical_ranks, order_ranks
-from weir.kernel.interval.expressions.terms import Terms
-from weir.kernel.interval.expressions.truth import FALSE_ID, TRUE_ID
-
-__all__ = ["FALSE_ID", "NOW", "TRUE_ID", "Compiled", "Terms", "canonical_ranks", "compile", "order_ranks"]

@@ -1,0 +1,232 @@
+"""Expressions on relations, also those whose value changes while a row is visible.
+
+A row is first cut into pieces on which the expression is constant: at every index for ``NOW()`` and for what
+depends on the solution as a whole (RAND, UUID, BNODE), where the latest time of a triple changes for
+``f:timestamp``. EXISTS is cut before, by ``mark_exists``, and is a column here. The pieces are then
+ordinary rows; what was added for the purpose is dropped again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import numpy as np
+
+from weir.errors import EvaluationError
+from weir.kernel.expressions.columnar import Frame
+from weir.kernel.expressions.compile import NOW, Compiled, Timestamp
+from weir.kernel.expressions.termcache import Terms
+from weir.kernel.expressions.vector import TRUE, effective
+from weir.kernel.functions import Context, value_or_none
+from weir.kernel.functions.draws import Draws, solution_text
+from weir.kernel.interval.keys import codes
+from weir.kernel.interval.relation import Relation
+from weir.kernel.operators.coverage import expand
+from weir.kernel.operators.join import LIMIT
+from weir.kernel.operators.leftjoin import left_join
+from weir.kernel.operators.rowwise import extend, fresh, union
+from weir.kernel.operators.rowwise import filter as keep_rows
+from weir.kernel.operators.scan import Triples
+from weir.kernel.operators.sweep import Sweep
+from weir.rdf.columns import Ids
+from weir.rdf.ids.inline import Inline, make
+from weir.rdf.terms import Term
+
+_OCCURRENCE = ".occurrence"
+_NOTHING = np.iinfo(np.int64).max
+
+
+def _no_triples() -> tuple[Triples, Ids]:
+    none = np.empty(0, np.int64)
+    return Triples(none, none, none, none, none), none
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What expressions may depend on besides the rows.
+
+    ``times`` are the evaluation times (µs) of the slab's indices; ``query`` names the query for the draws of
+    RAND and its like; ``timed`` gives the triples of all windows with their times, for ``f:timestamp``.
+    """
+
+    times: Ids
+    query: str = ""
+    timed: Callable[[], tuple[Triples, Ids]] = _no_triples
+    context: Context = field(default_factory=Context)
+
+
+def filter_by(
+    relation: Relation, condition: Compiled, around: Surroundings, *, anonymous: bool = False
+) -> Relation:
+    """The rows, or pieces of them, for which the condition is true.
+
+    ``anonymous`` is for the condition of OPTIONAL: equal solutions draw alike.
+    """
+    if condition.plain:
+        return keep_rows(relation, condition.mask(relation))
+    names = relation.variables
+    if condition.volatile:
+        relation = each_index(relation) if anonymous else _identified(relation)
+        ids = _draw(relation, condition, _named(names), around)
+        return keep_rows(relation, effective(ids, condition.terms) == TRUE).keep(names)
+    relation = _cut(relation, condition, around)
+    return keep_rows(relation, condition.mask(relation)).keep(names)
+
+
+def extend_by(
+    relation: Relation,
+    bindings: Sequence[tuple[str, Compiled]],
+    around: Surroundings,
+    *,
+    anonymous: bool = False,
+) -> Relation:
+    """A run of BINDs, in order: each solution with each variable bound to its value, unbound on error.
+
+    The run matters to RAND and its like: all of it draws for the solution as it was before; ``anonymous``
+    is for the keys of ORDER BY, where equal solutions draw alike.
+    """
+    names = relation.variables
+    base = _named(names)
+    if any(compiled.volatile for _, compiled in bindings):
+        relation = each_index(relation) if anonymous else _identified(relation)
+    for name, compiled in bindings:
+        if compiled.volatile:
+            ids = _draw(relation, compiled, base, around)
+        elif compiled.plain:
+            ids = compiled.ids(relation)
+        else:
+            relation = _cut(relation, compiled, around)
+            ids = compiled.ids(relation)
+            relation = relation.keep((*names, _OCCURRENCE))
+        relation = extend(relation, name, ids)
+        names = (*names, name)
+    return relation.keep(names)
+
+
+def _named(names: Sequence[str]) -> list[str]:
+    return [name for name in names if not name.startswith(".")]
+
+
+def each_index(relation: Relation, *, limit: int = LIMIT) -> Relation:
+    """The same bag with every row visible at one index only."""
+    lengths = relation.end - relation.start
+    if bool((lengths == 1).all()):
+        return relation
+    if int(lengths.sum()) > limit:
+        raise EvaluationError(
+            f"an expression of the evaluation time: more than {limit:,} rows in one slab",
+            hint="NOW(), RAND(), UUID() and BNODE() make a row for every evaluation time",
+        )
+    rows, index = expand(relation.start, relation.end)
+    return relation.pieces(rows, index, index + 1)
+
+
+def _cut(relation: Relation, compiled: Compiled, around: Surroundings) -> Relation:
+    """Pieces on which the expression is constant, with the columns that it reads beside variables."""
+    if compiled.reads_time:
+        relation = each_index(relation)
+        relation = relation.having(NOW, instants(around.times[relation.start]))
+    for stamp in compiled.timestamps:
+        relation = _stamp(relation, stamp, around, compiled.terms)
+    return relation
+
+
+def _stamp(relation: Relation, stamp: Timestamp, around: Surroundings, terms: Terms) -> Relation:
+    """Pieces with the latest time of the triple that the arguments name, unbound where there is none."""
+    keys = tuple(fresh(relation, f"{stamp.name}.{place}") for place in range(3))
+    bound = np.ones(len(relation), np.bool_)
+    for name, argument in zip(keys, stamp.arguments, strict=True):
+        ids = argument.evaluate(Frame(relation.columns, len(relation), terms)).ids()
+        bound &= ids != 0
+        relation = relation.having(name, ids, optional=True)
+    view = latest_times(*around.timed(), terms, (*keys, stamp.name))
+    return union(left_join(relation.take(bound), view), relation.take(~bound))
+
+
+def instants(times: Ids) -> Ids:
+    """The ids of instants as xsd:dateTime in UTC, with 0, 3 or 6 fraction digits (inline forms)."""
+    seconds, milliseconds = times // 1_000_000, times // 1_000
+    return np.where(
+        times == seconds * 1_000_000,
+        make(Inline.DATETIME_UTC_S, seconds),
+        np.where(
+            times == milliseconds * 1_000,
+            make(Inline.DATETIME_UTC_MS, milliseconds),
+            make(Inline.DATETIME_UTC_US, times),
+        ),
+    )
+
+
+def latest_times(triples: Triples, times: Ids, terms: Terms, names: Sequence[str]) -> Relation:
+    """Subject, predicate and object of each triple while it is in a window, and its latest time there as
+    ``f:timestamp`` gives it, under these names."""
+    numbers, firsts = codes((triples.subject, triples.predicate, triples.object), len(triples))
+    sweep = Sweep(numbers, triples.start, triples.end)
+    first, last = sweep.ranges(numbers, triples.start, triples.end)
+    # Greatest first: the least rank is the latest time.
+    latest = sweep.least(first, last, -times, _NOTHING)
+    seen = np.flatnonzero(latest != _NOTHING)
+    owner, start, end = sweep.intervals(seen)
+    chosen = firsts[owner]
+    columns = (
+        triples.subject[chosen],
+        triples.predicate[chosen],
+        triples.object[chosen],
+        _milliseconds(-latest[seen], terms),
+    )
+    return Relation(dict(zip(names, columns, strict=True)), start, end)
+
+
+def _milliseconds(times: Ids, terms: Terms) -> Ids:
+    """Milliseconds as xsd:integer, or as xsd:decimal where microseconds show."""
+    out = make(Inline.INTEGER, times // 1_000)
+    odd = np.flatnonzero(times % 1_000)
+    if len(odd):
+        out[odd] = [terms.encode_exact(1, value, 3) for value in times[odd].tolist()]
+    return out
+
+
+def _identified(relation: Relation) -> Relation:
+    """Every row at one index, with its number among the equal solutions there."""
+    relation = each_index(relation)
+    named = [relation.columns[name] for name in _named(relation.variables)]
+    numbers, _ = codes((*named, relation.start), len(relation))
+    order = np.argsort(numbers, kind="stable")
+    ordered = numbers[order]
+    heads = np.flatnonzero(np.diff(ordered, prepend=-1))
+    occurrence = np.empty(len(relation), np.int64)
+    occurrence[order] = np.arange(len(order)) - np.repeat(heads, np.diff(heads, append=len(order))) + 1
+    return relation.having(_OCCURRENCE, occurrence)
+
+
+def _draw(relation: Relation, compiled: Compiled, base: Sequence[str], around: Surroundings) -> Ids:
+    """The scalar way for every row: the draws of a solution depend on all of it, and on the time.
+
+    ``base`` names the variables that tell solutions apart; equal ones are told apart by their occurrence,
+    where that is a column.
+    """
+    terms, context = compiled.terms, replace(around.context)
+    wanted = compiled.variables.union(base)
+    columns = {name: ids.tolist() for name, ids in relation.columns.items() if name in wanted}
+    occurrence = relation.columns[_OCCURRENCE].tolist() if _OCCURRENCE in relation.columns else None
+    results = []
+    for row, index in enumerate(relation.start.tolist()):
+        solution = {name: terms.term(ids[row]) for name, ids in columns.items() if ids[row]}
+        identity = solution_text({name: solution[name] for name in base if name in solution})
+        if occurrence is not None:
+            identity += f" #{occurrence[row]}"
+        context.now = int(around.times[index])
+        context.draws = Draws(f"{around.query} {context.now} {identity}", compiled.place)
+        context.timestamp = partial(_time_of, around, index, terms)
+        results.append(value_or_none(compiled.expression, solution, context))
+    return terms.encode_all(results)
+
+
+def _time_of(around: Surroundings, index: int, terms: Terms, *triple: Term) -> int | None:
+    triples, times = around.timed()
+    there = (triples.start <= index) & (index < triples.end)
+    for column, term in zip((triples.subject, triples.predicate, triples.object), triple, strict=True):
+        there &= column == terms.encode(term)
+    return int(times[there].max()) if there.any() else None

@@ -1,0 +1,198 @@
+"""SUM and AVG on every segment of a sweep (decisions on values, 7 and 9).
+
+Integers and decimals are added as scaled integers, in 64 bits or Python's own; as soon as a float or double
+takes part in a segment, all its operands are added as such, exactly, and rounded once (``exactsum``).
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weir.kernel.expressions.numeric import (
+    DECIMAL,
+    DOUBLE,
+    FLOAT,
+    INTEGER,
+    POWERS,
+    Numbers,
+    encode_numbers,
+    numbers_of,
+    reals,
+    single,
+)
+from weir.kernel.expressions.termcache import EXOTIC, NOT_A_NUMBER, Terms
+from weir.kernel.operators.exactsum import real_sums
+from weir.kernel.operators.sweep import Operand, Sweep
+from weir.rdf.columns import Ids
+from weir.rdf.xsd.numbers import Number, NumericError, NumericKind, bounded, divide, literal_of
+
+_SAFE = 2.0**62
+_PLACES = 18
+_MEAN_PLACES = 6
+
+
+def sums(sweep: Sweep, values: Operand, terms: Terms, *, average: bool) -> Ids | None:
+    """SUM or AVG in each segment; None where a number is too large for columns."""
+    numbers = numbers_of(values.ids, terms)
+    if (numbers.kind == EXOTIC).any():
+        return None
+    if len(numbers.kind) == 1:
+        kind = np.full(sweep.segments, numbers.kind[0])
+    else:
+        kind = _highest_kind(sweep, values, numbers)
+    counts = sweep.counts(values.first, values.last)
+    exact = _exact_sums(sweep, values, numbers, kind)
+    real = _real_sums(sweep, values, numbers, kind)
+    if real is None:
+        return None
+    digits, scale = exact
+    kind = np.where(counts == 0, INTEGER, kind)
+    if not average:
+        if digits.dtype == object:
+            return _encode_large(kind, digits, scale, real, terms)
+        if scale:
+            whole = kind != DECIMAL
+            scales = np.where(whole, 0, scale)
+            numbers = Numbers(kind, np.where(whole, digits // 10**scale, digits), scales, real)
+        else:
+            numbers = Numbers(kind, digits, real=real)
+        return encode_numbers(numbers, sweep.segments, terms)
+    return _averages(kind, digits, scale, real, counts, terms)
+
+
+def _highest_kind(sweep: Sweep, values: Operand, numbers: Numbers) -> NDArray[np.int8]:
+    """The type that all operands of a segment are promoted to; errors win."""
+    kind = np.full(sweep.segments, INTEGER, np.int8)
+    for level in (DECIMAL, FLOAT, DOUBLE, NOT_A_NUMBER):
+        rows = np.flatnonzero(numbers.kind == level)
+        if len(rows):
+            kind[sweep.counts(values.first[rows], values.last[rows]) > 0] = level
+    return kind
+
+
+def _exact_sums(
+    sweep: Sweep, values: Operand, numbers: Numbers, kind: NDArray[np.int8]
+) -> tuple[NDArray[Any], int]:
+    """Sums of integers and decimals as digits at one scale; Python's integers where 64 bits are few."""
+    if not ((kind == INTEGER) | (kind == DECIMAL)).any():
+        return np.zeros(sweep.segments, np.int64), 0
+    # Rows of other kinds have no digits; segments they are in take none of these sums.
+    exact = (numbers.kind == INTEGER) | (numbers.kind == DECIMAL)
+    digits = np.where(exact, numbers.digits, 0)
+    scale = np.where(exact, numbers.scale, 0)
+    most = int(scale.max())
+    factor = POWERS[most - scale]
+    if float((np.abs(digits) * factor.astype(np.float64)).max()) * len(values.ids) < _SAFE:
+        amounts: NDArray[Any] = digits * factor
+    else:
+        amounts = digits.astype(object) * factor.astype(object)
+    return sweep.sums(values.first, values.last, np.broadcast_to(amounts, len(values.ids))), most
+
+
+def _real_sums(
+    sweep: Sweep, values: Operand, numbers: Numbers, kind: NDArray[np.int8]
+) -> NDArray[np.float64] | None:
+    """Sums of doubles, and of floats as doubles rounded to floats; None where 64 bits do not do."""
+    out = np.zeros(sweep.segments)
+    for level in (FLOAT, DOUBLE):
+        chosen = kind == level
+        if not chosen.any():
+            continue
+        operands, fits = reals(numbers)
+        if not (fits | (numbers.kind == NOT_A_NUMBER)).all():
+            return None
+        operands = np.where(numbers.kind == NOT_A_NUMBER, 0.0, operands)
+        if level == FLOAT:
+            operands = single(operands)
+        sums = real_sums(sweep, values.first, values.last, np.broadcast_to(operands, len(values.ids)))
+        out[chosen] = (single(sums) if level == FLOAT else sums)[chosen]
+    return out
+
+
+def _encode_large(
+    kind: NDArray[np.int8], digits: NDArray[Any], scale: int, real: NDArray[np.float64], terms: Terms
+) -> Ids:
+    out = np.zeros(len(kind), np.int64)
+    inexact = np.flatnonzero(kind >= FLOAT)
+    out[inexact] = encode_numbers(Numbers(kind[inexact], real=real[inexact]), len(inexact), terms)
+    rows = np.flatnonzero((kind == INTEGER) | (kind == DECIMAL))
+    results = [_exact_number(int(kind[row]), digits[row], scale) for row in rows.tolist()]
+    out[rows] = terms.encode_all([None if number is None else literal_of(number) for number in results])
+    return out
+
+
+def _exact_number(kind: int, digits: int, scale: int) -> Number | None:
+    if kind == INTEGER:
+        value: int | Decimal = int(digits) // 10**scale
+    else:
+        sign = 1 if digits < 0 else 0
+        value = Decimal((sign, tuple(map(int, str(abs(int(digits))))), -scale))
+    try:
+        return bounded(Number(NumericKind(kind), value))
+    except NumericError:
+        return None
+
+
+def _averages(
+    kind: NDArray[np.int8],
+    digits: NDArray[Any],
+    scale: int,
+    real: NDArray[np.float64],
+    counts: Ids,
+    terms: Terms,
+) -> Ids:
+    """SUM / COUNT by the rules of ``/``."""
+    out = np.zeros(len(kind), np.int64)
+    inexact = np.flatnonzero(kind >= FLOAT)
+    if len(inexact):
+        means = real[inexact] / counts[inexact]
+        means = np.where(kind[inexact] == FLOAT, single(means), means)
+        out[inexact] = encode_numbers(Numbers(kind[inexact], real=means), len(inexact), terms)
+    rows = np.flatnonzero((kind == INTEGER) | (kind == DECIMAL))
+    if digits.dtype != object and scale + _MEAN_PLACES <= _PLACES:
+        rows = _short_means(rows, kind, digits, scale, counts, out, terms)
+    texts = [
+        None if number is None else str(literal_of(number))
+        for number in (
+            _mean(int(kind[row]), int(digits[row]), int(counts[row]), scale) for row in rows.tolist()
+        )
+    ]
+    known = np.array([text is not None for text in texts], np.bool_)
+    out[rows[known]] = terms.dictionary.encode_texts([text for text in texts if text is not None])
+    return out
+
+
+def _short_means(
+    rows: Ids,
+    kind: NDArray[np.int8],
+    digits: Ids,
+    scale: int,
+    counts: Ids,
+    out: Ids,
+    terms: Terms,
+) -> Ids:
+    """Means that end within a few places, put into ``out``; the rows of the others."""
+    fits = (counts[rows] > 0) & (np.abs(digits[rows]) < _SAFE / 10**_MEAN_PLACES)
+    scaled = np.where(fits, digits[rows], 0) * 10**_MEAN_PLACES
+    means = scaled // np.maximum(counts[rows], 1)
+    done = fits & (means * counts[rows] == scaled)
+    chosen = rows[done]
+    if len(chosen):
+        decimals = Numbers(np.full(1, DECIMAL, np.int8), means[done], np.full(1, scale + _MEAN_PLACES))
+        out[chosen] = encode_numbers(decimals, len(chosen), terms)
+    undone: Ids = rows[~done]
+    return undone
+
+
+def _mean(kind: int, digits: int, count: int, scale: int) -> Number | None:
+    number = _exact_number(kind, digits, scale)
+    if number is None or not count:
+        return number
+    try:
+        return divide(number, Number(NumericKind.INTEGER, count))
+    except NumericError:
+        return None

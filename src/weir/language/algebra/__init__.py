@@ -1,0 +1,1 @@
+"""The algebra: patterns, expressions, windows, and the query that holds them."""

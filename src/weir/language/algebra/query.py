@@ -1,0 +1,119 @@
+"""A query as RSP-QL's quadruple: expression, dataset, evaluation times, form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeAlias
+
+from weir.language.algebra.patterns import Pattern, TriplePattern
+from weir.language.algebra.windows import WindowDeclaration
+from weir.rdf.terms import IRI, Variable
+
+
+class Dialect(Enum):
+    """The languages Weir reads; plain SPARQL is what they have in common."""
+
+    SPARQL = "sparql"
+    RSPQL = "rspql"
+    CQELS = "cqels"
+    CSPARQL = "csparql"
+    SPARQLSTREAM = "sparqlstream"
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """``default`` and ``named`` are the graphs of FROM and FROM NAMED.
+
+    In plain SPARQL (no window) a dataset clause replaces the dataset given at registration; with
+    windows the default graph given at registration always takes part, and so do those declared.
+    """
+
+    default: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
+    windows: tuple[WindowDeclaration, ...] = ()
+
+    @property
+    def default_windows(self) -> tuple[WindowDeclaration, ...]:
+        return tuple(w for w in self.windows if w.in_default)
+
+    @property
+    def named_windows(self) -> tuple[WindowDeclaration, ...]:
+        return tuple(w for w in self.windows if not w.in_default)
+
+
+class R2S(Enum):
+    """The streaming operators, by the letter that result lines carry."""
+
+    RSTREAM = "R"
+    ISTREAM = "I"
+    DSTREAM = "D"
+
+
+class Previous(Enum):
+    """What ISTREAM and DSTREAM compare with: the previous evaluation, or the instant just before."""
+
+    EVALUATION = "EVALUATION"
+    INSTANT = "INSTANT"
+
+
+@dataclass(frozen=True, slots=True)
+class Semantics:
+    """What a whole query declares beside its windows' semantics (which each window carries)."""
+
+    r2s: R2S = R2S.RSTREAM
+    previous: Previous = Previous.EVALUATION
+    emit_after: int = 0
+    report_empty: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """Bindings of these variables, in this order."""
+
+    variables: tuple[Variable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Construct:
+    """Triples made from ``template``; internal variables in it are fresh blank nodes per solution."""
+
+    template: tuple[TriplePattern, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Whether there is any solution."""
+
+
+@dataclass(frozen=True, slots=True)
+class Describe:
+    """The concise bounded descriptions of these resources."""
+
+    targets: tuple[Variable | IRI, ...]
+
+
+Form: TypeAlias = Select | Construct | Ask | Describe
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """``pattern`` is the expression SE; evaluation times follow from windows and ``semantics``.
+
+    ``output`` is the name of REGISTER, also the IRI by which other queries read the output stream.
+    Text, dialect and warnings do not take part in equality: two texts that mean the same are equal.
+    """
+
+    form: Form
+    pattern: Pattern
+    dataset: Dataset = field(default_factory=Dataset)
+    semantics: Semantics = field(default_factory=Semantics)
+    output: str | None = None
+    dialect: Dialect = field(default=Dialect.SPARQL, compare=False)
+    text: str = field(default="", compare=False, repr=False)
+    warnings: tuple[str, ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def streams(self) -> tuple[str | Variable, ...]:
+        """The streams read, each once, in the order of declaration."""
+        return tuple(dict.fromkeys(w.stream for w in self.dataset.windows))

@@ -1,0 +1,282 @@
+"""The extract of a query: the static triples that can take part in an answer, and no others.
+
+A query's static patterns are restricted by their constants, and patterns that are joined with each other
+by what they share (semi-joins, until nothing more goes): the co-authors of one author are a few hundred
+triples out of ten million. Every operator gives the same on the extract as on the whole graphs, because
+no triple that any solution of a joined pattern uses is left out. Paths, negation and the like keep all
+triples of their predicates.
+
+The extract is what CQELS's cache of static sub-queries comes to (section 4.3): it is made once, at
+registration, and its size does not grow with the graphs. An update needs no new one: what it adds is found
+by putting the changed triples in the place of each pattern in turn, with the others as they are, so the work
+follows the size of the change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from weir.kernel.background import Background, GraphTable
+from weir.language.algebra.patterns import (
+    Link,
+    NegatedSet,
+    Node,
+    Path,
+    TriplePattern,
+    ZeroOrMore,
+    ZeroOrOne,
+)
+from weir.language.algebra.query import Describe, Query
+from weir.linked.graphs.history import background_of, contains
+from weir.linked.graphs.overlay import Overlay
+from weir.linked.graphs.semijoin import Part, Scan, semi_join
+from weir.linked.graphs.tables import DEFAULT, IndexedTable, TableSource, TripleSource, merged, take
+from weir.plan.nodes import Connect, Joined, Match, Plan, Source, children, formulas
+from weir.plan.planner import plan_query
+from weir.rdf.columns import Ids
+from weir.rdf.ids.dictionary import Dictionary
+from weir.rdf.terms import IRI, Variable
+
+
+class Extractor:
+    """Extracts of many queries from the same graphs; scans and their indexes are shared between them.
+
+    Where there were updates, extracts are event tables (``history``): every triple that some update named
+    counts as there, and comes with its whole history.
+    """
+
+    def __init__(self, source: TripleSource, dictionary: Dictionary) -> None:
+        self.source = source
+        self.dictionary = dictionary
+        self.overlay = Overlay()
+        self._tables: dict[Scan, IndexedTable] = {}
+        self._added: dict[Scan, IndexedTable] = {}
+        self._triples = self.overlay.triples()
+
+    def names(self) -> Sequence[str]:
+        """The named graphs, those that updates made among them."""
+        return tuple(dict.fromkeys((*self.source.names(), *self.overlay.names())))
+
+    def extract(self, query: Query, streams: Sequence[str] = ()) -> Background:
+        """The graphs that ``query`` reads, reduced; every named graph is there, if only by its name."""
+        walk = _Walk(self, query, self.names())
+        found = self._collected(walk.all(streams))
+        return background_of(found, self.names())
+
+    def apply(self, inserted: Background, deleted: Background) -> int:
+        """Take in an update; its number."""
+        number = self.overlay.apply(inserted, deleted)
+        self._added.clear()
+        self._triples = self.overlay.triples()
+        return number
+
+    def change(self, query: Query, number: int, streams: Sequence[str] = ()) -> Background | None:
+        """What an update adds to the query's extract: to be laid over it (``history.layered``).
+
+        None where no changed triple matches any static pattern of the query.
+        """
+        walk = _Walk(self, query, self.names(), self.overlay.of(number).triples())
+        found = self._collected(walk.all(streams))
+        return background_of(found) if walk.touched else None
+
+    def _collected(self, parts: Iterable[Part]) -> dict[str, GraphTable]:
+        kept: dict[Scan, list[Ids | None]] = {}
+        added: dict[str, list[GraphTable]] = {}
+        there: dict[str, list[GraphTable]] = {}
+        for part in parts:
+            if not part.added:
+                kept.setdefault(part.scan, []).append(part.rows)
+                continue
+            triples = part.selected()
+            known = contains(self.base(part.scan).table, triples)
+            there.setdefault(part.scan[0], []).append(take(triples, np.flatnonzero(known)))
+            added.setdefault(part.scan[0], []).append(take(triples, np.flatnonzero(~known)))
+        for scan, selections in kept.items():
+            there.setdefault(scan[0], []).append(self._selected(scan, selections))
+        if not self.overlay.number:
+            return {graph: merged(tables) for graph, tables in there.items()}
+        return {
+            graph: self.overlay.history(graph, merged(there.get(graph, [])), merged(added.get(graph, [])))
+            for graph in dict.fromkeys((*there, *added))
+        }
+
+    def base(self, scan: Scan) -> IndexedTable:
+        """A scan of the graphs as they were read."""
+        if scan not in self._tables:
+            self._tables[scan] = scanned(self.source, scan)
+        return self._tables[scan]
+
+    def added(self, scan: Scan) -> IndexedTable:
+        """A scan of the triples that updates named."""
+        if scan not in self._added:
+            self._added[scan] = scanned(self._triples, scan)
+        return self._added[scan]
+
+    def _selected(self, scan: Scan, selections: Sequence[Ids | None]) -> GraphTable:
+        table = self._tables[scan].table
+        chosen = [rows for rows in selections if rows is not None]
+        if len(chosen) < len(selections):
+            return table
+        return take(table, np.unique(np.concatenate(chosen)))
+
+
+def scanned(source: TripleSource, scan: Scan) -> IndexedTable:
+    """The triples of a scan."""
+    graph, subject, predicate, object = scan
+    predicates = None if predicate is None else [predicate]
+    return IndexedTable(source.scan(graph, predicates, subject, object))
+
+
+@dataclass(slots=True)
+class _Walk:
+    """One query's plan: every pattern on every graph that it reads, with the rows that matter.
+
+    With ``changed`` only what joins with these triples; ``touched`` then says whether a pattern matched one.
+    """
+
+    maker: Extractor
+    query: Query
+    names: Sequence[str]
+    changed: TableSource | None = None
+    touched: bool = field(default=False, init=False)
+    mixed: bool = field(default=False, init=False)
+    """Windows are part of the default graph, whose patterns may then match streamed triples: such patterns
+    are restricted by their constants alone."""
+
+    def all(self, streams: Sequence[str]) -> Iterator[Part]:
+        """The parts of the whole query."""
+        if isinstance(self.query.form, Describe):
+            for name in (DEFAULT, *self.names):
+                yield from self._scan((name, None, None, None))
+            return
+        self.mixed = bool(self.query.dataset.default_windows)
+        yield from self.parts(plan_query(self.query, streams).root)
+
+    def parts(self, plan: Plan) -> Iterator[Part]:
+        """The parts of one operator and those below it."""
+        for formula in formulas(plan):
+            for test in formula.tests:
+                yield from self.parts(test.plan)
+        if isinstance(plan, Joined):
+            yield from self._reduced([part for part in plan.parts if isinstance(part, Match)])
+            for part in plan.parts:
+                if not isinstance(part, Match):
+                    yield from self.parts(part)
+        elif isinstance(plan, Match):
+            yield from self._reduced([plan])
+        elif isinstance(plan, Connect):
+            yield from self._path(plan)
+        else:
+            for child in children(plan):
+                yield from self.parts(child)
+
+    def _graphs(self, source: Source) -> tuple[str, ...]:
+        if source.window is not None:
+            return ()
+        if source.graph is None:
+            return (DEFAULT, *self.query.dataset.default)
+        return (source.graph.value,) if isinstance(source.graph, IRI) else tuple(self.names)
+
+    def _reduced(self, matches: Sequence[Match]) -> Iterator[Part]:
+        joined: list[Match] = []
+        for match in matches:
+            if self.mixed and match.source.graph is None:
+                for graph in self._graphs(match.source):
+                    yield from self._scan(self._scan_of(graph, match.pattern))
+            elif self._graphs(match.source):
+                joined.append(match)
+        if self.changed is None:
+            yield from _joined([self._matching(match) for match in joined])
+            return
+        for place, match in enumerate(joined):
+            seeds = [part for part in self._seeds(match) if len(part)]
+            if seeds:
+                self.touched = True
+                groups = [seeds if at == place else self._matching(other) for at, other in enumerate(joined)]
+                yield from _joined(groups)
+
+    def _matching(self, match: Match) -> list[Part]:
+        """A pattern on all its graphs, as they were read and as updates changed them."""
+        places = _places(match.pattern)
+        found: list[Part] = []
+        for graph in self._graphs(match.source):
+            scan = self._scan_of(graph, match.pattern)
+            found.append(Part(scan, self.maker.base(scan), places))
+            added = self.maker.added(scan)
+            if len(added):
+                found.append(Part(scan, added, places, added=True))
+        return found
+
+    def _seeds(self, match: Match) -> Iterator[Part]:
+        assert self.changed is not None
+        for graph in self._graphs(match.source):
+            scan = self._scan_of(graph, match.pattern)
+            yield Part(scan, scanned(self.changed, scan), _places(match.pattern), added=True)
+
+    def _scan(self, scan: Scan) -> Iterator[Part]:
+        """All triples of a scan, or those of them that changed."""
+        if self.changed is None:
+            yield Part(scan, self.maker.base(scan), {})
+            yield Part(scan, self.maker.added(scan), {}, added=True)
+            return
+        seeds = Part(scan, scanned(self.changed, scan), {}, added=True)
+        self.touched |= len(seeds) > 0
+        yield seeds
+
+    def _scan_of(self, graph: str, pattern: TriplePattern) -> Scan:
+        nodes = (pattern.subject, pattern.predicate, pattern.object)
+        constants = [self._constant(node) for node in nodes]
+        return graph, constants[0], constants[1], constants[2]
+
+    def _constant(self, node: Node) -> int | None:
+        return None if isinstance(node, Variable) else self.maker.dictionary.encode(node)
+
+    def _path(self, plan: Connect) -> Iterator[Part]:
+        predicates = _predicates(plan.path)
+        open_ended = isinstance(plan.subject, Variable) and isinstance(plan.object, Variable)
+        for graph in self._graphs(plan.source):
+            if None in predicates or (open_ended and _may_be_empty(plan.path)):
+                yield from self._scan((graph, None, None, None))
+            else:
+                for predicate in predicates:
+                    assert predicate is not None
+                    yield from self._scan((graph, None, self.maker.dictionary.encode(predicate), None))
+
+
+def _joined(groups: Sequence[list[Part]]) -> Iterator[Part]:
+    semi_join(groups)
+    for group in groups:
+        yield from group
+
+
+def _places(pattern: TriplePattern) -> dict[str, str]:
+    places: dict[str, str] = {}
+    for place, node in (
+        ("subject", pattern.subject),
+        ("predicate", pattern.predicate),
+        ("object", pattern.object),
+    ):
+        if isinstance(node, Variable):
+            places.setdefault(node.name, place)
+    return places
+
+
+def _predicates(path: Path) -> set[IRI | None]:
+    """The predicates that a path can follow; None for any."""
+    if isinstance(path, Link):
+        return {path.iri}
+    if isinstance(path, NegatedSet):
+        return {None}
+    inner = [getattr(path, name) for name in ("path", "left", "right") if hasattr(path, name)]
+    return set().union(*(_predicates(each) for each in inner))
+
+
+def _may_be_empty(path: Path) -> bool:
+    """Whether some part of a path holds between a node and itself."""
+    if isinstance(path, ZeroOrMore | ZeroOrOne):
+        return True
+    inner = [getattr(path, name) for name in ("path", "left", "right") if hasattr(path, name)]
+    return any(_may_be_empty(each) for each in inner)

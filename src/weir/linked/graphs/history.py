@@ -1,0 +1,170 @@
+"""Graphs that are updated: who changed which triple, and the intervals that come of it.
+
+An **event table** is a ``GraphTable`` whose ``start`` and ``end`` are numbers of updates: an insertion opens
+at its number and has no end, a deletion ends at its number and has no start, a triple that was there from the
+beginning has neither. *When* an update counts is not known where it is made (it is the later of the time
+asked for and each query's own present), so event tables are what is shipped; ``resolved`` turns them into
+validity ``[start, end)`` once the times are known. Of updates at one time the one of the highest number wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from weir.kernel.background import Background, GraphTable
+from weir.linked.graphs.tables import DEFAULT, take
+from weir.rdf.columns import Ids, Mask
+
+OPEN = int(np.iinfo(np.int64).min)
+CLOSE = int(np.iinfo(np.int64).max)
+"""Without a start, without an end."""
+
+_COLUMNS = ("subject", "predicate", "object")
+
+
+def events(table: GraphTable, number: int, *, inserted: bool) -> GraphTable:
+    """The insertion or deletion of triples by one update."""
+    rows = len(table.subject)
+    start = np.full(rows, number if inserted else OPEN, np.int64)
+    end = np.full(rows, CLOSE if inserted else number, np.int64)
+    return GraphTable(table.subject, table.predicate, table.object, start, end)
+
+
+def stacked(tables: Sequence[GraphTable]) -> GraphTable:
+    """Event tables one below the other."""
+    if len(tables) == 1:
+        return tables[0]
+    if not any(len(table.subject) for table in tables):
+        return GraphTable.empty()
+    subject, predicate, object = (
+        np.concatenate([getattr(table, name) for table in tables]) for name in _COLUMNS
+    )
+    return GraphTable(
+        subject,
+        predicate,
+        object,
+        np.concatenate([_bound(table, table.start, OPEN) for table in tables]),
+        np.concatenate([_bound(table, table.end, CLOSE) for table in tables]),
+    )
+
+
+def contains(table: GraphTable, wanted: GraphTable) -> Mask:
+    """Which rows of ``wanted`` are triples of ``table``; cheap where ``wanted`` is small."""
+    if not len(table.subject) or not len(wanted.subject):
+        return np.zeros(len(wanted.subject), np.bool_)
+    near = take(table, np.flatnonzero(np.isin(table.subject, np.unique(wanted.subject))))
+    return np.isin(_keys(wanted), _keys(near))
+
+
+def among(table: GraphTable, wanted: GraphTable) -> Ids:
+    """The rows of ``table`` whose triple is one of ``wanted``; cheap where ``wanted`` is small."""
+    near = np.flatnonzero(np.isin(table.subject, np.unique(wanted.subject)))
+    return near[np.isin(_keys(take(table, near)), _keys(wanted))]
+
+
+def layered(layers: Sequence[Background]) -> Background:
+    """Extracts made one after the other as one: the last that names a triple has its whole history."""
+    names = dict.fromkeys(name for layer in layers for name in layer.named)
+    default = _layered([layer.default for layer in layers])
+    return Background(
+        default, {name: _layered([layer.named.get(name, _NONE) for layer in layers]) for name in names}
+    )
+
+
+def _layered(tables: Sequence[GraphTable]) -> GraphTable:
+    found = tables[0]
+    for table in tables[1:]:
+        if len(table.subject):
+            replaced = among(found, table)
+            if len(replaced):
+                found = take(found, np.delete(np.arange(len(found.subject)), replaced))
+            found = stacked([found, table])
+    return found
+
+
+def numbers(background: Background) -> set[int]:
+    """The updates that the events of some graphs are of."""
+    found: set[int] = set()
+    for table in (background.default, *background.named.values()):
+        for column in (table.start, table.end):
+            if column is not None:
+                found |= set(np.unique(column).tolist())
+    return found - {OPEN, CLOSE}
+
+
+def resolved(background: Background, times: Mapping[int, int]) -> Background:
+    """Events as validity, given the time from which each update counts."""
+    known = np.array(sorted(times), np.int64)
+    at = np.array([times[number] for number in known.tolist()], np.int64)
+    return mapped(background, lambda table: _resolved(table, known, at))
+
+
+def mapped(background: Background, change: Callable[[GraphTable], GraphTable]) -> Background:
+    """The same graphs, each table changed."""
+    return Background(
+        change(background.default), {name: change(table) for name, table in background.named.items()}
+    )
+
+
+def graphs_of(background: Background) -> Mapping[str, GraphTable]:
+    """All graphs by name."""
+    return {DEFAULT: background.default, **background.named}
+
+
+def background_of(tables: Mapping[str, GraphTable], names: Iterable[str] = ()) -> Background:
+    """Graphs by name as a background, in which ``names`` are there even if they are empty."""
+    named = {name: tables.get(name, _NONE) for name in dict.fromkeys((*names, *tables)) if name != DEFAULT}
+    return Background(tables.get(DEFAULT, _NONE), named)
+
+
+def _resolved(table: GraphTable, known: Ids, at: Ids) -> GraphTable:
+    start, end = _bound(table, table.start, OPEN), _bound(table, table.end, CLOSE)
+    event = (start != OPEN) | (end != CLOSE)
+    if not event.any():
+        return GraphTable(table.subject, table.predicate, table.object)
+    touched = event.copy()
+    touched[among(table, take(table, np.flatnonzero(event)))] = True
+    inserted = end == CLOSE
+    number = np.where(start != OPEN, start, np.where(end != CLOSE, end, OPEN))
+    time = np.full(len(number), OPEN, np.int64)
+    time[event] = at[np.searchsorted(known, number[event])]
+    rows = np.flatnonzero(touched)
+    _, triple = np.unique(_keys(take(table, rows)), return_inverse=True)
+    order = np.lexsort((number[rows], time[rows], triple))
+    rows, triple = rows[order], triple[order]
+    # Of the events of a triple at one time the last counts; one that changes nothing does not.
+    last = np.ones(len(rows), np.bool_)
+    last[:-1] = (triple[1:] != triple[:-1]) | (time[rows[1:]] != time[rows[:-1]])
+    rows, triple = rows[last], triple[last]
+    there = inserted[rows]
+    before = np.zeros(len(rows), np.bool_)
+    before[1:] = there[:-1] & (triple[1:] == triple[:-1])
+    changes = there != before
+    rows, triple, there = rows[changes], triple[changes], there[changes]
+    until = np.full(len(rows), CLOSE, np.int64)
+    until[:-1] = np.where(triple[1:] == triple[:-1], time[rows[1:]], CLOSE)
+    same = np.flatnonzero(~touched)
+    kept = np.concatenate([same, rows[there]])
+    return GraphTable(
+        table.subject[kept],
+        table.predicate[kept],
+        table.object[kept],
+        np.concatenate([np.full(len(same), OPEN, np.int64), time[rows[there]]]),
+        np.concatenate([np.full(len(same), CLOSE, np.int64), until[there]]),
+    )
+
+
+def _bound(table: GraphTable, column: Ids | None, default: int) -> Ids:
+    return np.full(len(table.subject), default, np.int64) if column is None else column
+
+
+def _keys(table: GraphTable) -> np.ndarray:
+    """A triple as one value that compares by its terms."""
+    rows = np.stack([table.subject, table.predicate, table.object], axis=1)
+    return np.ascontiguousarray(rows).view(_KEY).ravel()
+
+
+_KEY = np.dtype([(name, np.int64) for name in ("s", "p", "o")])
+_NONE = GraphTable.empty()

@@ -1,0 +1,218 @@
+"""One SERVICE of one query: at each evaluation, refresh what pays and answer from the view.
+
+The order of an evaluation: take what came late from earlier ones; see which view keys the window needs;
+spend the budget on the best of the stale ones (without a budget, on all that are not cached); wait for
+answers, but never beyond the deadline; answer with what the view then holds, and say how fresh it is.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from time import perf_counter
+
+import numpy as np
+
+from weir.kernel.service import Freshness, ServiceRows
+from weir.linked.service.budget import Ledger
+from weir.linked.service.choice import choose, horizon_of, resolved
+from weir.linked.service.config import OnFailure
+from weir.linked.service.correspondence import Correspondence, Target
+from weir.linked.service.gather import Gathered, gather, grouped
+from weir.linked.service.lifetimes import Lifetimes
+from weir.linked.service.local import evaluate_locally
+from weir.linked.service.outline import Left, Outline, RightSide, Views, maintenance_graph, right_side
+from weir.linked.service.refresher import RemoteLoop
+from weir.linked.service.view import NEVER, LocalView
+from weir.rdf.columns import Ids, Mask
+from weir.rdf.ids.dictionary import Dictionary
+from weir.rdf.terms import XSD, Literal
+
+_DEFAULT_SLIDE = 1_000_000
+_ACCOUNT = ("at", "rows", "fresh", "missing", "refreshed", "requests", "failed", "waiting", "oldest")
+
+
+class RemoteCall:
+    """``views`` are shared with other calls for the same parts, ``ledger`` with all calls to the endpoint.
+
+    It is a ``kernel.service.ServiceCall``.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        views: tuple[LocalView | None, LocalView],
+        ledger: Ledger | None,
+        loop: RemoteLoop,
+        dictionary: Dictionary,
+        width: int | None = None,
+        slide: int | None = None,
+    ) -> None:
+        self.target = target
+        self.answered: ServiceRows | None = None
+        self._views = Views(target.parts, *views)
+        self.ledger = ledger
+        self._post = Correspondence(target, views, loop, dictionary)
+        self._dictionary = dictionary
+        self._lifetimes = Lifetimes(width)
+        self._slide = slide
+        self._pace = slide or _DEFAULT_SLIDE
+        self._at: int | None = None
+
+    @property
+    def join(self) -> tuple[str, ...]:
+        """The variables by which the pattern is asked for."""
+        return (self.target.parts.link or self.target.parts.value).key
+
+    def rows(self, bindings: Mapping[str, Ids], length: int, at: int, *, refresh: bool = True) -> ServiceRows:
+        """Solutions for the rows at hand (see ``kernel.service.ServiceCall``)."""
+        if refresh:
+            return self._evaluated(bindings, length, at)
+        if self.answered is not None and at == self.answered.freshness.at:
+            return self.answered
+        found, right = self._look(Left.of({name: bindings[name] for name in self.join}, length), at)
+        return self._finished(self._gather(found, right, at), found, Freshness(at))
+
+    def _evaluated(self, bindings: Mapping[str, Ids], length: int, at: int) -> ServiceRows:
+        failures = self._post.receive()
+        started = perf_counter()
+        left = Left.of({name: bindings[name] for name in self.join}, length)
+        found, right = self._look(left, at)
+        asked = requests = 0
+        planned = answered = perf_counter()
+        if self._advance(at):
+            chosen = self._choose(found, right, at)
+            planned = perf_counter()
+            asked, requests = self._post.ask(found, chosen, at)
+            if self.ledger is not None:
+                self.ledger.spend(self.target.query, at, asked)
+            if asked or (self.ledger is None and right.waiting.any()):
+                failures += self._post.receive(wait=True)
+                answered = perf_counter()
+                found, right = self._look(left, at)
+            self._trim()
+        if failures and self.target.config.on_failure is OnFailure.ERROR and not self.target.silent:
+            raise failures[0]
+        gathered = self._gather(found, right, at)
+        freshness = Freshness(
+            at=at,
+            rows=gathered.total,
+            fresh=gathered.fresh,
+            missing=gathered.missing,
+            refreshed=asked,
+            requests=requests,
+            failed=len(failures),
+            waiting=self._post.pending,
+            oldest=max(int(at - gathered.fetched.min(initial=at)), 0),
+            planning=planned - started,
+            waited=max(answered - planned, 0.0),
+        )
+        self.answered = self._finished(gathered, found, freshness)
+        return self.answered
+
+    @property
+    def last(self) -> Freshness | None:
+        """The account of the latest evaluation."""
+        return None if self.answered is None else self.answered.freshness
+
+    def _look(self, left: Left, at: int) -> tuple[Outline, RightSide]:
+        found = self._views.outline(left, at)
+        return found, right_side(found, self._views, at)
+
+    def _advance(self, at: int) -> bool:
+        """Note the time; an evaluation out of order refreshes nothing."""
+        if self._at is not None and at < self._at:
+            return False
+        if self._slide is None and self._at is not None and at > self._at:
+            self._pace = max(1, (3 * self._pace + at - self._at) // 4)
+        self._at = at
+        return True
+
+    def _choose(self, found: Outline, right: RightSide, at: int) -> Ids:
+        """Right nodes to ask for now, best first."""
+        stale = ~right.fresh(at) & ~right.waiting
+        config = self.target.config
+        if config.budget is None or self.ledger is None:
+            return np.flatnonzero(stale) if not self._post.blocked else np.empty(0, np.int64)
+        rows = self._lifetimes.update(found.left.name, found.left.count, at, self._pace)
+        if self._post.blocked or not stale.any():
+            return np.empty(0, np.int64)
+        graph = maintenance_graph(found, right, rows, at, self._pace)
+        aggregate = self.target.parts.outer is not None
+        policy = resolved(config.policy, config.budget, aggregate)
+        slides = min(horizon_of(graph), self.ledger.slides(at, self._pace))
+        allowed = self.ledger.allowance(self.target.query, at, self._pace, slides)
+        chance = np.random.default_rng((config.seed, at & 0xFFFF_FFFF_FFFF))
+        return choose(policy, graph, stale, right, allowed, aggregate, at, self._pace, slides, chance)
+
+    def _trim(self) -> None:
+        """Keep the views within bounds, while nothing on its way refers to their keys."""
+        if not self._post.pending:
+            for view in (self._views.link, self._views.value):
+                if view is not None and len(view) > self.target.config.max_keys:
+                    view.forget(self.target.config.max_keys * 9 // 10)
+
+    def snapshot(self) -> bytes:
+        """What the call knows besides its views: lives, pace, and the latest answer."""
+        binding, arrival, count = self._lifetimes.state()
+        arrays = {"binding": binding, "arrival": arrival, "count": count}
+        arrays["pace"] = np.array([self._pace, NEVER if self._at is None else self._at])
+        if self.answered is not None:
+            rows, account = self.answered, self.answered.freshness
+            arrays |= {f"column {name}": column for name, column in rows.columns.items()}
+            arrays |= {"fetched": rows.fetched, "expiry": rows.expiry}
+            arrays["account"] = np.array([getattr(account, name) for name in _ACCOUNT])
+        buffer = io.BytesIO()
+        np.savez(buffer, **arrays)  # type: ignore[arg-type]
+        return buffer.getvalue()
+
+    def restore(self, state: bytes) -> None:
+        """Replace all that by what ``snapshot`` gave."""
+        with np.load(io.BytesIO(state), allow_pickle=False) as arrays:
+            self._lifetimes.restore(arrays["binding"], arrays["arrival"], arrays["count"])
+            pace, at = arrays["pace"].tolist()
+            self._pace, self._at = pace, None if at == NEVER else at
+            self.answered = None
+            if "account" in arrays:
+                columns = {name[7:]: arrays[name] for name in arrays.files if name.startswith("column ")}
+                account = Freshness(**dict(zip(_ACCOUNT, arrays["account"].tolist(), strict=True)))
+                self.answered = ServiceRows(columns, arrays["fetched"], arrays["expiry"], account)
+
+    # Answering
+
+    def _gather(self, found: Outline, right: RightSide, at: int) -> Gathered:
+        parts = self.target.parts
+        if parts.outer is None or parts.inner is None:
+            return gather(found, right, self._views, at, optional=self.target.optional)
+        below = gather(found, right, self._views, at, optional=False)
+        answer = evaluate_locally(parts.outer, parts.inner, below.rows, at, self._dictionary)
+        return grouped(found, right, at, answer, self.join)
+
+    def _finished(self, gathered: Gathered, found: Outline, freshness: Freshness) -> ServiceRows:
+        columns = dict(gathered.rows.columns)
+        fetched, expiry = gathered.fetched, gathered.expiry
+        if self.target.config.age_variable is not None:
+            columns[self.target.config.age_variable] = self._ages(freshness.at - fetched)
+        if self.target.silent and (lost := self._lost(found)).any():
+            count = int(lost.sum())
+            for name in columns:
+                given = found.left.columns.get(name)
+                extra = np.zeros(count, np.int64) if given is None else given[lost]
+                columns[name] = np.concatenate((columns[name], extra))
+            fetched = np.concatenate((fetched, np.full(count, freshness.at)))
+            expiry = np.concatenate((expiry, np.full(count, freshness.at)))
+        return ServiceRows(columns, fetched, expiry, freshness)
+
+    def _lost(self, found: Outline) -> Mask:
+        """Left nodes of which nothing is known because their endpoint fails: SILENT lets them pass."""
+        link = self._views.link
+        view, numbers = (self._views.value, found.value) if link is None else (link, found.link)
+        gone = (view.failed[numbers] | self._post.down) & (view.fetched[numbers] == NEVER)
+        lost: Mask = gone[found.link_of]
+        return lost
+
+    def _ages(self, age: Ids) -> Ids:
+        distinct, where = np.unique(age, return_inverse=True)
+        terms = [Literal(f"{value / 1e6:.6f}".rstrip("0").rstrip("."), XSD + "decimal") for value in distinct]
+        ids: Ids = self._dictionary.encode_terms(terms)[where]
+        return ids

@@ -1,0 +1,213 @@
+"""All SERVICE calls of a group of queries: shared views, shared budgets, one state to keep.
+
+Calls with the same endpoint, settings and part have the same view, so what one query fetches another
+uses; all calls to an endpoint with the same budget draw on one ledger. The state (views and ledgers)
+is data: restored in another process it answers the same, and asks for what it would have asked for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+
+from weir.errors import CheckpointError, EvaluationError, UsageError
+from weir.kernel.service import Freshness
+from weir.language.algebra.patterns import Service
+from weir.linked.service.budget import Ledger
+from weir.linked.service.call import RemoteCall
+from weir.linked.service.config import ServiceConfig, hinted
+from weir.linked.service.correspondence import Target
+from weir.linked.service.parts import Part, parts_of
+from weir.linked.service.refresher import RemoteLoop, shared_loop
+from weir.linked.service.view import LocalView
+from weir.rdf.columns import Ids
+from weir.rdf.ids.dictionary import Dictionary
+from weir.rdf.terms import IRI
+
+_VERSION = 1
+
+
+class ServiceResolver:
+    """``configs`` by endpoint address, ``"*"`` for all others; it is a ``kernel.service.Services``.
+
+    ``dictionary`` must hold the texts of the variables that calls join on, and gets those of answers.
+    """
+
+    def __init__(
+        self,
+        dictionary: Dictionary,
+        configs: Mapping[str, ServiceConfig] | None = None,
+        *,
+        loop: RemoteLoop | None = None,
+    ) -> None:
+        self._dictionary = dictionary
+        self._configs = dict(configs or {})
+        self._loop = loop
+        self._calls: dict[str, dict[str, RemoteCall]] = {}
+        self._views: dict[str, LocalView] = {}
+        self._ledgers: dict[str, Ledger] = {}
+        self._kept: dict[str, bytes] = {}
+        self._kept_ledgers: dict[str, Any] = {}
+
+    def call(
+        self,
+        query: str,
+        service: Service,
+        bound: Sequence[str],
+        *,
+        optional: bool = False,
+        width: int | None = None,
+        slide: int | None = None,
+        place: str | None = None,
+    ) -> RemoteCall:
+        """Prepare a SERVICE (see ``kernel.service.Services``)."""
+        if not isinstance(service.name, IRI):
+            raise EvaluationError(f"SERVICE {service.name} has no endpoint", hint="bind the variable first")
+        endpoint, config = hinted(service.name.value, self._configs)
+        if not config.allow:
+            raise UsageError(
+                f"query {query!r} may not call the endpoint {endpoint}",
+                hint="declare it, or allow endpoints that are not declared",
+            )
+        parts = parts_of(service.pattern, bound, config)
+        target = Target(query, endpoint, config, parts, service.silent, optional)
+        calls = self._calls.setdefault(query, {})
+        name = f"{len(calls) if place is None else place} {endpoint}"
+        if name in calls and calls[name].target == target:
+            return calls[name]
+        link = None if parts.link is None else self._view(endpoint, config, parts.link)
+        value = self._view(endpoint, config, parts.value)
+        ledger = self._ledger(endpoint, config, query)
+        call = RemoteCall(
+            target,
+            (link, value),
+            ledger,
+            self._loop if self._loop is not None else shared_loop(),
+            self._dictionary,
+            width,
+            slide,
+        )
+        kept = f"{query} {name}"
+        if kept in self._kept:
+            call.restore(self._kept.pop(kept))
+        calls[name] = call
+        return call
+
+    def drop(self, query: str) -> None:
+        """Forget a query; its share of budgets is free, its views stay for the others."""
+        for call in self._calls.pop(query, {}).values():
+            if call.ledger is not None:
+                call.ledger.leave(query)
+
+    def freshness(self, query: str) -> list[Freshness]:
+        """The account of each of a query's calls at its latest evaluation."""
+        return [call.last for call in self._calls.get(query, {}).values() if call.last is not None]
+
+    def _view(self, endpoint: str, config: ServiceConfig, part: Part) -> LocalView:
+        cached = config.budget is None
+        name = _name(endpoint, replace(part, interval=None), cached)
+        view = self._views.get(name)
+        if view is None:
+            interval = max(config.cache, 1) if cached else part.interval
+            view = LocalView(part.key, part.variables, interval, config.first_interval)
+            if name in self._kept:
+                view.restore(self._kept.pop(name))
+            self._views[name] = view
+        return view
+
+    def _ledger(self, endpoint: str, config: ServiceConfig, query: str) -> Ledger | None:
+        if config.budget is None:
+            return None
+        name = f"{endpoint} {config.budget}"
+        ledger = self._ledgers.get(name)
+        if ledger is None:
+            ledger = self._ledgers[name] = Ledger(config.budget)
+            if name in self._kept_ledgers:
+                _restore_ledger(ledger, self._kept_ledgers.pop(name))
+        ledger.join(query)
+        return ledger
+
+    def _each_call(self) -> dict[str, RemoteCall]:
+        return {
+            f"{query} {name}": call for query, calls in self._calls.items() for name, call in calls.items()
+        }
+
+    @property
+    def used(self) -> bool:
+        """Whether there is any state to keep."""
+        return bool(self._views or self._kept)
+
+    # State
+
+    def ids(self) -> Ids:
+        """Every id whose text the dictionary must keep."""
+        columns = [view.ids() for view in self._views.values()]
+        for call in self._each_call().values():
+            if call.answered is not None:
+                columns += call.answered.columns.values()
+        return np.unique(np.concatenate(columns)) if columns else np.empty(0, np.int64)
+
+    def snapshot(self) -> bytes:
+        """Views, calls, ledgers and the texts of their terms, but for keys that were never asked for."""
+        blobs = dict(self._kept)
+        blobs |= {name: view.snapshot() for name, view in self._views.items()}
+        blobs |= {name: call.snapshot() for name, call in self._each_call().items()}
+        ids = [i for i in self.ids().tolist() if i > 0 and i in self._dictionary]
+        head = {
+            "version": _VERSION,
+            "parts": {name: len(blob) for name, blob in blobs.items()},
+            "ledgers": self._kept_ledgers
+            | {name: _ledger_state(ledger) for name, ledger in self._ledgers.items()},
+            "terms": {str(i): self._dictionary.text(i) for i in ids},
+        }
+        text = json.dumps(head, ensure_ascii=False).encode()
+        return len(text).to_bytes(8, "big") + text + b"".join(blobs.values())
+
+    def restore(self, state: bytes) -> None:
+        """Replace the state by one that ``snapshot`` gave; calls may be prepared before or after."""
+        try:
+            size = int.from_bytes(state[:8], "big")
+            head = json.loads(state[8 : 8 + size])
+            if head["version"] != _VERSION:
+                raise ValueError(f"version {head['version']}")
+        except (ValueError, LookupError, TypeError) as error:
+            raise CheckpointError("the state of SERVICE views cannot be read", detail=str(error)) from None
+        terms: dict[str, str] = head["terms"]
+        self._dictionary.add(np.array([int(i) for i in terms], np.int64), list(terms.values()))
+        place = 8 + size
+        calls = self._each_call()
+        for name, length in head["parts"].items():
+            blob = state[place : place + length]
+            place += length
+            if name in self._views:
+                self._views[name].restore(blob)
+            elif name in calls:
+                calls[name].restore(blob)
+            else:
+                self._kept[name] = blob
+        for name, kept in head["ledgers"].items():
+            if name in self._ledgers:
+                _restore_ledger(self._ledgers[name], kept)
+            else:
+                self._kept_ledgers[name] = kept
+
+
+def _name(endpoint: str, part: Part, cached: bool) -> str:
+    text = repr((endpoint, part, cached))
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def _ledger_state(ledger: Ledger) -> dict[str, Any]:
+    state = asdict(ledger)
+    del state["budget"], state["queries"]
+    return state
+
+
+def _restore_ledger(ledger: Ledger, kept: Mapping[str, Any]) -> None:
+    ledger.period, ledger.spent = kept["period"], dict(kept["spent"])
+    ledger.instant, ledger.spent_now = kept["instant"], dict(kept["spent_now"])

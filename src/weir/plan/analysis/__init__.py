@@ -1,0 +1,1 @@
+"""What can be told of a query before it runs: its variables, its demand, how it splits, chains and shares."""

@@ -1,0 +1,272 @@
+"""What a query wants of its streams: the triples its patterns can match, and the texts it may need.
+
+Both are upper bounds: a triple too many costs time, one too few an answer. Where a query can look at
+everything (DESCRIBE, paths of length zero, ``f:timestamp``), it wants everything.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from weir.language.algebra import expressions as e
+from weir.language.algebra import patterns as a
+from weir.language.algebra.query import Construct, Describe, Query, Select
+from weir.language.algebra.windows import Triples, WindowDeclaration
+from weir.rdf.terms import IRI, Term, Variable
+
+TIMESTAMP = "http://larkc.eu/csparql/sparql/jena/ext#timestamp"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A triple pattern on a stream: constants, None for anything; ``texts`` marks the places (subject,
+    predicate, object, graph) whose terms may have to be written out. With ``names`` it asks for the names of
+    graphs: any one triple of each named graph (or of ``graph``) in each message will do."""
+
+    subject: Term | None = None
+    predicate: Term | None = None
+    object: Term | None = None
+    graph: Term | None = None
+    texts: tuple[bool, bool, bool, bool] = (True, True, True, True)
+    names: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """The windows whose content is the active graph, and the graph within them.
+
+    ``fixed`` are variables that a filter above holds to one IRI: no solution comes of a triple that gives
+    them another value. Only ``inside`` ``WINDOW`` are the graphs of messages seen."""
+
+    windows: tuple[WindowDeclaration, ...]
+    graph: Term | Variable | None = None
+    fixed: Mapping[Variable, Term] = field(default_factory=dict)
+    inside: bool = False
+
+
+def demands(
+    query: Query, streams: Iterable[str], *, every_text: bool = False
+) -> dict[str, tuple[Wanted, ...]]:
+    """The patterns wanted of each stream that the query reads.
+
+    ``streams`` are the registered ones, over which a variable stream ranges. ``every_text`` is for an
+    evaluator that works on terms instead of ids.
+    """
+    registered = tuple(streams)
+    found: dict[str, dict[Wanted, None]] = {
+        stream: {} for window in query.dataset.windows for stream in streams_of(window, registered)
+    }
+    lean = None if every_text else written_variables(query)
+    if isinstance(query.form, Describe) or _calls_timestamp(query.pattern):
+        return {stream: (Wanted(),) for stream in found}
+    for window, wanted in _walk(query.pattern, _Scope(query.dataset.default_windows), query, lean):
+        if every_text:
+            wanted = replace(wanted, texts=Wanted().texts)
+        for stream in streams_of(window, registered):
+            found[stream][wanted] = None
+    return {stream: tuple(wanted) for stream, wanted in found.items()}
+
+
+def streams_of(window: WindowDeclaration, registered: Iterable[str]) -> tuple[str, ...]:
+    """The streams of a window: its own, or all registered ones."""
+    return tuple(registered) if isinstance(window.stream, Variable) else (window.stream,)
+
+
+def written_variables(query: Query) -> frozenset[Variable] | None:
+    """The variables whose terms results, expressions or endpoints may need; None for all.
+
+    The rest only take part in joins, where ids are enough.
+    """
+    needed: set[Variable] = set()
+    match query.form:
+        case Select(variables):
+            needed.update(variables)
+        case Construct(template):
+            named = [
+                node for triple in template for node in (triple.subject, triple.predicate, triple.object)
+            ]
+            needed.update(node for node in named if isinstance(node, Variable))
+            if any(variable.internal for variable in needed):
+                return None
+        case Describe():
+            return None
+    for node in nodes(query.pattern):
+        if isinstance(node, (a.Slice, a.OrderBy)) or (isinstance(node, e.Call) and node.function in _SEEDED):
+            return None
+        if isinstance(node, a.Service):
+            needed.update(n for n in nodes((node.name, node.pattern)) if isinstance(n, Variable))
+        if isinstance(node, _EXPRESSIONS):
+            needed.update(n for n in nodes(node) if isinstance(n, Variable))
+        if isinstance(node, (a.Filter, a.LeftJoin)):
+            needed.update(n for n in nodes(node.condition) if isinstance(n, Variable))
+        if isinstance(node, a.Extend):
+            needed.update(n for n in nodes(node.expression) if isinstance(n, Variable))
+    return frozenset(needed)
+
+
+_SEEDED = frozenset(b for b in e.Builtin if b.name in ("RAND", "UUID", "STRUUID", "BNODE"))
+_EXPRESSIONS = (e.Aggregate, a.OrderKey)
+
+
+def _walk(
+    pattern: Any, scope: _Scope, query: Query, lean: frozenset[Variable] | None
+) -> Iterator[tuple[WindowDeclaration, Wanted]]:
+    """Every triple pattern with each window that is its active graph."""
+    match pattern:
+        case a.BGP(triples):
+            for triple in triples:
+                wanted = _wanted(triple.subject, triple.predicate, triple.object, scope, lean)
+                yield from ((window, wanted) for window in scope.windows)
+        case a.PathPattern(_, path, _):
+            for predicate in _path_predicates(path):
+                everything = replace(Wanted(), predicate=predicate)
+                if scope.graph is not None and not isinstance(scope.graph, Variable):
+                    everything = replace(everything, graph=scope.graph)
+                yield from ((window, everything) for window in scope.windows)
+        case a.Window(name, inner):
+            if isinstance(name, Variable):
+                chosen = query.dataset.named_windows
+            else:
+                chosen = tuple(w for w in query.dataset.windows if w.name == name.value)
+            yield from _walk(inner, _Scope(chosen, fixed=scope.fixed, inside=True), query, lean)
+        case a.Graph(name, inner):
+            within = replace(scope, graph=name) if scope.inside else _Scope(())
+            if without_triple(inner):
+                yield from _names(within, lean)
+            yield from _walk(inner, within, query, lean)
+        case a.Service():
+            return
+        case a.Filter(condition, inner):
+            yield from _walk(condition, replace(scope, fixed={}), query, lean)
+            held = {**scope.fixed, **dict(_equalities(condition))}
+            yield from _walk(inner, replace(scope, fixed=held), query, lean)
+        case a.Join(left, right) | a.Union(left, right):
+            yield from _walk(left, scope, query, lean)
+            yield from _walk(right, scope, query, lean)
+        case a.Project(inner, variables):
+            held = {name: term for name, term in scope.fixed.items() if name in variables}
+            yield from _walk(inner, replace(scope, fixed=held), query, lean)
+        case _:
+            for child in children(pattern):
+                yield from _walk(child, replace(scope, fixed={}), query, lean)
+
+
+def without_triple(pattern: a.Pattern) -> bool:
+    """Whether a pattern can have a solution in a graph of which it wants no triple. A path of length zero
+    wants them all."""
+    match pattern:
+        case a.BGP(triples):
+            return not triples
+        case a.PathPattern():
+            return False
+        case a.Join(left, right):
+            return without_triple(left) and without_triple(right)
+        case a.Union(left, right):
+            return without_triple(left) or without_triple(right)
+        case a.LeftJoin(left, _, _) | a.Minus(left, _):
+            return without_triple(left)
+        case a.Group(inner, keys, _):
+            return not keys or without_triple(inner)
+        case a.Values() | a.Service() | a.Graph() | a.Window():
+            return True
+    return without_triple(pattern.pattern)
+
+
+def _names(scope: _Scope, lean: frozenset[Variable] | None) -> Iterator[tuple[WindowDeclaration, Wanted]]:
+    """The names of the graphs of a scope. A window that counts triples may show any of a message without the
+    others, so it wants all."""
+    name, text = _place(scope.graph, scope, lean)
+    for window in scope.windows:
+        counts = isinstance(window.kind, Triples)
+        yield window, Wanted(graph=name, texts=(False, False, False, text), names=not counts)
+
+
+def _equalities(condition: Any) -> Iterator[tuple[Variable, IRI]]:
+    """What a condition holds variables to; only an IRI is equal to nothing but itself."""
+    match condition:
+        case e.And(left, right):
+            yield from _equalities(left)
+            yield from _equalities(right)
+        case e.Compare(e.Comparison.EQ, Variable() as name, IRI() as term):
+            yield name, term
+        case e.Compare(e.Comparison.EQ, IRI() as term, Variable() as name):
+            yield name, term
+
+
+def _wanted(
+    subject: a.Node,
+    predicate: a.Node,
+    target: a.Node,
+    scope: _Scope,
+    lean: frozenset[Variable] | None,
+) -> Wanted:
+    s, p, o, g = (_place(node, scope, lean) for node in (subject, predicate, target, scope.graph))
+    return Wanted(s[0], p[0], o[0], g[0], (s[1], p[1], o[1], g[1]))
+
+
+def _place(node: a.Node | None, scope: _Scope, lean: frozenset[Variable] | None) -> tuple[Term | None, bool]:
+    """The constant at one place of a pattern, None for anything, and whether its text may be needed."""
+    if isinstance(node, Variable):
+        return scope.fixed.get(node), lean is None or node in lean
+    return node, False
+
+
+def _path_predicates(path: Any) -> tuple[IRI | None, ...]:
+    """The predicates a path can use; a single None where it can match any triple."""
+    if isinstance(path, a.Link):
+        return (path.iri,)
+    if isinstance(path, (a.ZeroOrMore, a.ZeroOrOne, a.NegatedSet)):
+        return (None,)
+    found = [predicate for child in children(path) for predicate in _path_predicates(child)]
+    return (None,) if None in found else tuple(dict.fromkeys(found))
+
+
+def _calls_timestamp(pattern: a.Pattern) -> bool:
+    return any(isinstance(n, e.FunctionCall) and n.function.value == TIMESTAMP for n in nodes(pattern))
+
+
+def nodes(value: Any) -> Iterator[Any]:
+    """A frozen node and everything inside it."""
+    yield value
+    for child in children(value):
+        yield from nodes(child)
+
+
+def children(value: Any) -> Iterator[Any]:
+    """The values inside a frozen node, whatever its type."""
+    if isinstance(value, tuple):
+        yield from value
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        for item in dataclasses.fields(value):
+            yield getattr(value, item.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a query reads one stream: with the largest lateness of its windows there, and the least AHEAD."""
+
+    stream: str
+    lateness: int
+    ahead: int
+    windows: tuple[WindowDeclaration, ...] = field(compare=False, default=())
+
+
+def readings(query: Query, streams: Iterable[str]) -> tuple[Reading, ...]:
+    """One reading per stream of the query, in the order of declaration."""
+    registered = tuple(streams)
+    by_stream: dict[str, list[WindowDeclaration]] = {}
+    for window in query.dataset.windows:
+        for stream in streams_of(window, registered):
+            by_stream.setdefault(stream, []).append(window)
+    return tuple(
+        Reading(
+            stream,
+            max(w.semantics.lateness for w in windows),
+            min(w.semantics.ahead for w in windows),
+            tuple(windows),
+        )
+        for stream, windows in by_stream.items()
+    )

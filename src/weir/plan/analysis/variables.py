@@ -1,0 +1,174 @@
+"""Which variables a plan can bind, and which it binds in every solution."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from weir.language.algebra.expressions import Aggregate, Builtin, Call, Exists, Expression, FunctionCall
+from weir.language.algebra.patterns import Node
+from weir.language.algebra.scope import mentioned, operands, visible
+from weir.plan.nodes import (
+    Bind,
+    Connect,
+    Each,
+    Either,
+    Formula,
+    Grouped,
+    Joined,
+    Match,
+    Names,
+    Optionally,
+    Ordered,
+    Plan,
+    Projected,
+    Remote,
+    Sliced,
+    Static,
+    Table,
+    Unique,
+    Without,
+)
+from weir.rdf.terms import IRI, Literal, Variable
+
+TIMESTAMP = "http://larkc.eu/csparql/sparql/jena/ext#timestamp"
+"""C-SPARQL's ``f:timestamp``: the time of a triple in the query's windows."""
+
+VOLATILE = frozenset({Builtin.RAND, Builtin.UUID, Builtin.STRUUID, Builtin.BNODE})
+
+
+def possible(plan: Plan) -> frozenset[str]:
+    """The variables that some solution may bind."""
+    match plan:
+        case Match() | Connect() | Names():
+            return certain(plan)
+        case Table(variables, _):
+            return frozenset(variables)
+        case Joined(parts, _) | Either(parts):
+            return frozenset().union(*(possible(part) for part in parts))
+        case Optionally(left, right, _):
+            return possible(left) | possible(right)
+        case Without(left, _):
+            return possible(left)
+        case Bind(inner, variable, _):
+            return possible(inner) | {variable}
+        case Grouped(_, keys, aggregates):
+            return frozenset(keys) | {name for name, _ in aggregates}
+        case Projected(inner, variables):
+            return possible(inner) & frozenset(variables)
+        case Ordered(inner) | Unique(inner) | Sliced(inner) | Static(inner):
+            return possible(inner)
+        case Each(_, _, variable, inner):
+            return possible(inner) | {variable}
+        case Remote(service):
+            return frozenset(variable.name for variable in visible(service))
+
+
+def certain(plan: Plan) -> frozenset[str]:
+    """The variables that every solution binds."""
+    match plan:
+        case Match(source, pattern):
+            nodes: tuple[Node | None, ...] = (
+                pattern.subject,
+                pattern.predicate,
+                pattern.object,
+                source.graph,
+            )
+            return _names(nodes)
+        case Connect(source, subject, _, object):
+            return _names((subject, object, source.graph))
+        case Names(source):
+            return _names((source.graph,))
+        case Table(variables, rows):
+            places = range(len(variables))
+            return frozenset(variables[i] for i in places if all(row[i] is not None for row in rows))
+        case Joined(parts, _):
+            return frozenset().union(*(certain(part) for part in parts))
+        case Either(parts):
+            found = [certain(part) for part in parts]
+            return frozenset.intersection(*found) if found else frozenset()
+        case Optionally(left, _, _) | Without(left, _):
+            return certain(left)
+        case Bind(inner, variable, formula):
+            bound = certain(inner)
+            return bound | {variable} if always(formula.expression, bound) else bound
+        case Grouped(inner, keys, aggregates):
+            counts = {name for name, aggregate in aggregates if aggregate.function.value == "COUNT"}
+            return (certain(inner) & frozenset(keys)) | counts
+        case Projected(inner, variables):
+            return certain(inner) & frozenset(variables)
+        case Ordered(inner) | Unique(inner) | Sliced(inner) | Static(inner):
+            return certain(inner)
+        case Each(_, _, variable, inner):
+            return certain(inner) | {variable}
+        case Remote():
+            return frozenset()
+
+
+def _names(nodes: tuple[Node | None, ...]) -> frozenset[str]:
+    return frozenset(
+        node.name for node in nodes if isinstance(node, Variable) and not node.name.startswith(".each")
+    )
+
+
+def always(expression: Expression, bound: frozenset[str]) -> bool:
+    """Whether an expression surely has a value where ``bound`` variables are bound."""
+    if isinstance(expression, Variable):
+        return expression.name in bound
+    return isinstance(expression, IRI | Literal)
+
+
+def reads(formula: Formula) -> frozenset[str]:
+    """The variables whose values decide a formula, also through EXISTS."""
+    names = {variable.name for variable in mentioned(formula.expression)}
+    for test in formula.tests:
+        names.discard(test.name)
+        names |= set(test.outer)
+        names |= possible(test.plan)
+    return frozenset(names)
+
+
+def parts_of(expression: Expression) -> Iterator[Expression]:
+    """The expression and everything below it, not into EXISTS."""
+    yield expression
+    for part in operands(expression):
+        yield from parts_of(part)
+
+
+def volatile(expression: Expression) -> bool:
+    """Whether RAND, UUID, STRUUID or BNODE occurs."""
+    return any(isinstance(part, Call) and part.function in VOLATILE for part in parts_of(expression))
+
+
+def timely(expression: Expression) -> bool:
+    """Whether NOW or ``f:timestamp`` occurs."""
+    return any(
+        (isinstance(part, Call) and part.function is Builtin.NOW)
+        or (isinstance(part, FunctionCall) and part.function.value == TIMESTAMP)
+        for part in parts_of(expression)
+    )
+
+
+def has_exists(expression: Expression) -> bool:
+    """Whether EXISTS occurs."""
+    return any(isinstance(part, Exists) for part in parts_of(expression))
+
+
+def operand_of(aggregate: Aggregate) -> Expression | None:
+    """What an aggregate aggregates."""
+    return aggregate.operand
+
+
+def subjects(plan: Plan) -> frozenset[str]:
+    """Variables that every solution takes from the subject of a triple."""
+    match plan:
+        case Match(_, pattern):
+            return frozenset({pattern.subject.name} if isinstance(pattern.subject, Variable) else ())
+        case Joined(parts, _):
+            return frozenset().union(*(subjects(part) for part in parts))
+        case Projected(inner, names) | Grouped(inner, names, _):
+            return subjects(inner) & frozenset(names)
+        case Optionally(left, _, _) | Without(left, _):
+            return subjects(left)
+        case Static(inner) | Bind(inner, _, _) | Ordered(inner) | Unique(inner) | Sliced(inner):
+            return subjects(inner)
+    return frozenset()

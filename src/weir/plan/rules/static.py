@@ -1,0 +1,117 @@
+"""The parts that no stream touches: found here, evaluated once, indexed (CQELS 4.3).
+
+Within a join, static parts that share variables form one view with the conditions they decide alone; those
+that share none stay apart, because their product is better never made.
+"""
+
+from __future__ import annotations
+
+from weir.language.algebra.expressions import Expression
+from weir.plan.analysis.variables import certain, possible, reads, timely, volatile
+from weir.plan.nodes import (
+    Connect,
+    Each,
+    Formula,
+    Grouped,
+    Joined,
+    Match,
+    Names,
+    Ordered,
+    Plan,
+    Remote,
+    Source,
+    Static,
+    Table,
+    children,
+    formulas,
+)
+from weir.plan.rules.rewriting import rebuilt
+
+
+class Splitter:
+    """``streamed_default`` says that windows are part of the default graph."""
+
+    def __init__(self, *, streamed_default: bool) -> None:
+        self.streamed_default = streamed_default
+
+    def split(self, plan: Plan) -> Plan:
+        """The plan with its greatest static parts marked."""
+        if isinstance(plan, Table | Static):
+            return plan
+        if self.is_static(plan):
+            return Static(plan)
+        if isinstance(plan, Joined):
+            plan = self._grouped(plan)
+        return rebuilt(plan, self.split)
+
+    def is_static(self, plan: Plan) -> bool:
+        """Whether the outcome depends on static graphs alone."""
+        if isinstance(plan, Static):
+            return True
+        if isinstance(plan, Remote):
+            return False
+        if isinstance(plan, Match | Connect | Names | Each) and not self._static_source(plan.source):
+            return False
+        if not all(self._steady(formula) for formula in formulas(plan)):
+            return False
+        if isinstance(plan, Ordered) and any(_restless(key.expression) for key in plan.keys):
+            return False
+        if isinstance(plan, Grouped) and any(
+            aggregate.operand is not None and _restless(aggregate.operand) for _, aggregate in plan.aggregates
+        ):
+            return False
+        return all(self.is_static(child) for child in children(plan))
+
+    def _static_source(self, source: Source) -> bool:
+        return source.window is None and (source.graph is not None or not self.streamed_default)
+
+    def _steady(self, formula: Formula) -> bool:
+        return not _restless(formula.expression) and all(self.is_static(test.plan) for test in formula.tests)
+
+    def _grouped(self, plan: Joined) -> Joined:
+        static: list[Plan] = [
+            part for part in plan.parts if self.is_static(part) and not isinstance(part, Table)
+        ]
+        rest = [part for part in plan.parts if part not in static]
+        conditions = list(plan.conditions)
+        views: list[Plan] = []
+        components = _components(static)
+        for component in components:
+            view = Joined(tuple(component))
+            others = [*rest, *(part for other in components if other is not component for part in other)]
+            beside = frozenset().union(*(possible(part) for part in others))
+            names, bound = possible(view), certain(view)
+            mine = [
+                condition
+                for condition in conditions
+                if self._steady(condition)
+                and reads(condition)
+                and reads(condition) <= names
+                and reads(condition) & beside <= bound
+            ]
+            conditions = [condition for condition in conditions if condition not in mine]
+            views.append(_view(component, mine))
+        return Joined((*rest, *views), tuple(conditions))
+
+
+def _view(parts: list[Plan], conditions: list[Formula]) -> Static:
+    if len(parts) == 1 and not conditions:
+        part = parts[0]
+        return part if isinstance(part, Static) else Static(part)
+    return Static(Joined(tuple(parts), tuple(conditions)))
+
+
+def _components(parts: list[Plan]) -> list[list[Plan]]:
+    """The parts grouped such that parts of different groups share no variable."""
+    groups: list[tuple[set[str], list[Plan]]] = []
+    for part in parts:
+        names = set(possible(part))
+        touching = [group for group in groups if group[0] & names]
+        merged = [each for group in touching for each in group[1]]
+        groups = [group for group in groups if group not in touching]
+        groups.append((names.union(*(group[0] for group in touching)), [*merged, part]))
+    return [members for _, members in groups]
+
+
+def _restless(expression: Expression) -> bool:
+    return volatile(expression) or timely(expression)

@@ -1,0 +1,1 @@
+"""Terms as 64-bit ids: inline literals, a keyed hash, and the dictionary of hashed texts."""

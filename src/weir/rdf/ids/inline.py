@@ -1,0 +1,248 @@
+"""Literals that are their own id (CQELS section 4.2): sign bit, 5 type bits, 58 bits of value.
+
+Only forms that the id gives back to the letter are inline, so ``"01"`` and ``"1"`` stay different
+terms: plain integers, decimals and doubles without superfluous signs or zeros before the first digit,
+doubles in ``d.dEn`` form whose value a float division gives exactly, booleans, dates, and dateTimes
+with 0, 3 or 6 fraction digits. An id is inline exactly where it is negative.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+import polars as pl
+
+from weir.rdf.columns import Ids, Mask
+from weir.rdf.terms import XSD
+from weir.rdf.xsd.calendar import civil_text, days_of, time_of_day
+
+
+class Inline(IntEnum):
+    """The type bits. What follows in the value bits is said beside each."""
+
+    INTEGER = 1  # signed value, as are the next six
+    LONG = 2
+    INT = 3
+    SHORT = 4
+    BYTE = 5
+    NON_NEGATIVE_INTEGER = 6
+    POSITIVE_INTEGER = 7
+    DECIMAL = 8  # signed digits << 4 | number of fraction digits
+    DOUBLE = 9  # the same, without exponent
+    DOUBLE_E = 10  # signed digits << 7 | exponent + 64, written d.dEn
+    FLOAT = 11  # as DOUBLE
+    BOOLEAN = 12  # 0 false, 1 true, 2 "0", 3 "1"
+    DATE = 13  # days since 1970, no timezone
+    DATETIME_UTC_S = 14  # seconds since 1970, "Z"
+    DATETIME_UTC_MS = 15  # milliseconds, 3 fraction digits, "Z"
+    DATETIME_UTC_US = 16  # microseconds, 6 fraction digits, "Z"
+    DATETIME_LOCAL_S = 17  # no timezone
+    DATETIME_LOCAL_MS = 18
+    DATETIME_OFFSET_S = 19  # local seconds << 11 | offset minutes + 1024
+    DATETIME_OFFSET_MS = 20  # local milliseconds << 11 | offset minutes + 1024
+
+
+TYPE_SHIFT = 58
+_VALUE_MASK = (1 << TYPE_SHIFT) - 1
+LIMIT = 1 << (TYPE_SHIFT - 1)
+
+INTEGER_TYPES = {
+    "integer": Inline.INTEGER,
+    "long": Inline.LONG,
+    "int": Inline.INT,
+    "short": Inline.SHORT,
+    "byte": Inline.BYTE,
+    "nonNegativeInteger": Inline.NON_NEGATIVE_INTEGER,
+    "positiveInteger": Inline.POSITIVE_INTEGER,
+}
+INTEGER_RANGES = {
+    Inline.INT: (-(2**31), 2**31 - 1),
+    Inline.SHORT: (-(2**15), 2**15 - 1),
+    Inline.BYTE: (-(2**7), 2**7 - 1),
+    Inline.NON_NEGATIVE_INTEGER: (0, LIMIT - 1),
+    Inline.POSITIVE_INTEGER: (1, LIMIT - 1),
+}
+_DATATYPES = {
+    **{kind: name for name, kind in INTEGER_TYPES.items()},
+    Inline.DECIMAL: "decimal",
+    Inline.DOUBLE: "double",
+    Inline.DOUBLE_E: "double",
+    Inline.FLOAT: "float",
+    Inline.BOOLEAN: "boolean",
+    Inline.DATE: "date",
+}
+_BOOLEANS = ("false", "true", "0", "1")
+
+
+def kinds(ids: Ids) -> Ids:
+    """The type bits of each id; 0 where it is not inline."""
+    return np.where(ids < 0, (ids >> TYPE_SHIFT) & 31, 0)
+
+
+def payloads(ids: Ids) -> Ids:
+    """The signed value bits of inline ids."""
+    return (ids << (63 - TYPE_SHIFT + 1)) >> (63 - TYPE_SHIFT + 1)
+
+
+def make(kind: int, payload: Ids) -> Ids:
+    """Inline ids of one kind; payloads must fit 58 signed bits."""
+    high = np.int64(np.uint64((1 << 63) | (kind << TYPE_SHIFT)).astype(np.int64))
+    return (payload & _VALUE_MASK) | high
+
+
+def encode_inline(lexicals: pl.Series, datatypes: pl.Series) -> Ids:
+    """Ids of literals of XSD types (names without the namespace); 0 where they are not inline."""
+    out = np.zeros(len(lexicals), np.int64)
+    for datatype in datatypes.unique().to_list():
+        rows = (datatypes == datatype).arg_true().to_numpy()
+        part = lexicals.gather(rows)
+        if datatype in INTEGER_TYPES:
+            out[rows] = _integers(part, INTEGER_TYPES[datatype])
+        elif datatype == "decimal":
+            out[rows] = _decimals(part, Inline.DECIMAL, r"^(?:-?(?:0|[1-9][0-9]*)\.[0-9]{1,15})$", 15)
+        elif datatype == "double":
+            plain = _decimals(part, Inline.DOUBLE, r"^(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]{1,15})?)$", 15)
+            out[rows] = np.where(plain != 0, plain, _exponents(part))
+        elif datatype == "float":
+            out[rows] = _decimals(part, Inline.FLOAT, r"^(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]{1,6})?)$", 7)
+        elif datatype == "boolean":
+            for value, text in enumerate(_BOOLEANS):
+                hits = (part == text).to_numpy()
+                out[rows[hits]] = make(Inline.BOOLEAN, np.int64(value))  # type: ignore[arg-type]
+        elif datatype in ("dateTime", "date"):
+            out[rows] = _times(part, datatype == "date")
+    return out
+
+
+def _integers(lexicals: pl.Series, kind: Inline) -> Ids:
+    good = lexicals.str.contains(r"^(?:0|-?[1-9][0-9]{0,16})$")
+    value = _cast(lexicals, good)
+    low, high = INTEGER_RANGES.get(kind, (-LIMIT, LIMIT - 1))
+    fits = good.to_numpy() & (value >= low) & (value <= high)
+    return np.where(fits, make(kind, value), 0)
+
+
+def _decimals(lexicals: pl.Series, kind: Inline, form: str, most: int) -> Ids:
+    good = lexicals.str.contains(form)
+    digits = lexicals.str.replace(".", "", literal=True)
+    long = digits.str.strip_chars_start("-0").str.len_bytes().to_numpy() > most
+    value = _cast(digits, good & ~pl.Series(long))
+    point = lexicals.str.find(".", literal=True).to_numpy(allow_copy=True)
+    total = lexicals.str.len_bytes().to_numpy().astype(np.int64)
+    scale = np.where(np.isnan(point.astype(np.float64)), 0, total - np.nan_to_num(point).astype(np.int64) - 1)
+    signed_zero = (value == 0) & lexicals.str.starts_with("-").to_numpy()
+    fits = good.to_numpy() & ~long & ~signed_zero & (scale < 16)
+    return np.where(fits, make(kind, (value << 4) | scale), 0)
+
+
+def _exponents(lexicals: pl.Series) -> Ids:
+    parts = lexicals.str.extract_groups(r"^(-?[1-9])\.([0-9]{1,14})E(0|-?[1-9][0-9]?)$").struct.unnest()
+    head, fraction, exponent = parts.get_columns()
+    good = head.is_not_null()
+    value = _cast(head + fraction, good)
+    power = _cast(exponent, good)
+    places = fraction.str.len_bytes().fill_null(0).to_numpy().astype(np.int64)
+    fits = good.to_numpy() & (np.abs(power - places) <= 22) & (np.abs(power) < 64)
+    return np.where(fits, make(Inline.DOUBLE_E, (value << 7) | (power + 64)), 0)
+
+
+def _cast(texts: pl.Series, good: pl.Series) -> Ids:
+    kept = pl.select(pl.when(good).then(texts)).to_series()
+    return kept.cast(pl.Int64, strict=False).fill_null(0).to_numpy().astype(np.int64)
+
+
+TIME_SHAPES = {
+    10: (Inline.DATE, 0, ""),
+    20: (Inline.DATETIME_UTC_S, 0, "Z"),
+    24: (Inline.DATETIME_UTC_MS, 3, "Z"),
+    27: (Inline.DATETIME_UTC_US, 6, "Z"),
+    19: (Inline.DATETIME_LOCAL_S, 0, ""),
+    23: (Inline.DATETIME_LOCAL_MS, 3, ""),
+    25: (Inline.DATETIME_OFFSET_S, 0, "+00:00"),
+    29: (Inline.DATETIME_OFFSET_MS, 3, "+00:00"),
+}
+
+
+def _times(lexicals: pl.Series, dates: bool) -> Ids:
+    out = np.zeros(len(lexicals), np.int64)
+    lengths = lexicals.str.len_bytes().to_numpy()
+    for length in np.unique(lengths):
+        shape = TIME_SHAPES.get(int(length))
+        if shape is None or (shape[0] is Inline.DATE) != dates:
+            continue
+        rows = np.flatnonzero(lengths == length)
+        joined = "".join(lexicals.gather(rows).to_list()).encode()
+        out[rows] = _times_of_shape(np.frombuffer(joined, np.uint8).reshape(-1, int(length)), *shape)
+    return out
+
+
+def _times_of_shape(text: np.ndarray, kind: Inline, fraction: int, zone: str) -> Ids:
+    days, good = days_of(text[:, :10])
+    if kind is Inline.DATE:
+        return np.where(good, make(kind, days), 0)
+    ticks, valid = time_of_day(text[:, 10 : 19 + (fraction + 1 if fraction else 0)], fraction)
+    good &= valid
+    value = days * (86_400 * 10**fraction) + ticks
+    if zone == "Z":
+        good &= text[:, -1] == ord("Z")
+    elif zone:
+        offset, valid = _offsets(text[:, -6:])
+        good &= valid
+        value = (value << 11) | (offset + 1024)
+    good &= (value >= -LIMIT) & (value < LIMIT)
+    return np.where(good, make(kind, value), 0)
+
+
+def _offsets(text: np.ndarray) -> tuple[Ids, Mask]:
+    digits = text[:, [1, 2, 4, 5]].astype(np.int64) - 48
+    hours, minutes = digits[:, 0] * 10 + digits[:, 1], digits[:, 2] * 10 + digits[:, 3]
+    negative = text[:, 0] == ord("-")
+    good = (negative | (text[:, 0] == ord("+"))) & (text[:, 3] == ord(":"))
+    good &= ((digits >= 0) & (digits <= 9)).all(axis=1) & (minutes < 60) & (hours * 60 + minutes <= 840)
+    offset = np.where(negative, -1, 1) * (hours * 60 + minutes)
+    good &= ~(negative & (offset == 0))
+    return offset, good
+
+
+def inline_text(identifier: int) -> str:
+    """The canonical text of one inline id."""
+    kind = Inline((identifier >> TYPE_SHIFT) & 31)
+    value = identifier & _VALUE_MASK
+    if value >= LIMIT:
+        value -= 1 << TYPE_SHIFT
+    return f'"{_lexical(kind, value)}"^^<{XSD}{_DATATYPES.get(kind, "dateTime")}>'
+
+
+def _lexical(kind: Inline, value: int) -> str:
+    if kind <= Inline.POSITIVE_INTEGER:
+        return str(value)
+    if kind in (Inline.DECIMAL, Inline.DOUBLE, Inline.FLOAT):
+        digits, scale = value >> 4, value & 15
+        if not scale:
+            return str(digits)
+        text = str(abs(digits)).rjust(scale + 1, "0")
+        return f"{'-' if digits < 0 else ''}{text[:-scale]}.{text[-scale:]}"
+    if kind is Inline.DOUBLE_E:
+        digits, power = value >> 7, (value & 127) - 64
+        text = str(abs(digits))
+        return f"{'-' if digits < 0 else ''}{text[0]}.{text[1:]}E{power}"
+    if kind is Inline.BOOLEAN:
+        return _BOOLEANS[value]
+    if kind is Inline.DATE:
+        return civil_text(value * 86_400_000_000, 0)[:10]
+    if kind is Inline.DATETIME_UTC_S:
+        return civil_text(value * 1_000_000, 0) + "Z"
+    if kind is Inline.DATETIME_UTC_MS:
+        return civil_text(value * 1_000, 3) + "Z"
+    if kind is Inline.DATETIME_UTC_US:
+        return civil_text(value, 6) + "Z"
+    if kind is Inline.DATETIME_LOCAL_S:
+        return civil_text(value * 1_000_000, 0)
+    if kind is Inline.DATETIME_LOCAL_MS:
+        return civil_text(value * 1_000, 3)
+    local, offset = value >> 11, (value & 2047) - 1024
+    zone = f"{'-' if offset < 0 else '+'}{abs(offset) // 60:02d}:{abs(offset) % 60:02d}"
+    if kind is Inline.DATETIME_OFFSET_S:
+        return civil_text(local * 1_000_000, 0) + zone
+    return civil_text(local * 1_000, 3) + zone

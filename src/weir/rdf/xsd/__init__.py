@@ -1,0 +1,1 @@
+"""XSD values: numbers, moments, durations, and the calendar behind them."""

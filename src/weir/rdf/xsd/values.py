@@ -1,0 +1,123 @@
+"""XSD values: from a literal to the value it denotes (XML Schema 1.1 Datatypes; SPARQL 1.1 section 17.1).
+
+``value_of`` gives None for every literal whose datatype Weir does not know or whose lexical form is
+ill-typed: such a literal is a term and nothing more. Equal values need not be equal terms.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeAlias
+
+from weir.rdf.terms import RDF_LANGSTRING, XSD, XSD_STRING, Literal
+from weir.rdf.xsd.durations import DURATION_TYPES, Duration, parse_duration
+from weir.rdf.xsd.moments import MOMENT_TYPES, Moment, parse_moment
+from weir.rdf.xsd.numbers import INTEGER_RANGES, NUMERIC_TYPES, Number, parse_number
+
+XSD_BOOLEAN = XSD + "boolean"
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The value of a simple literal (``xsd:string``)."""
+
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedText:
+    """The value of a language-tagged string."""
+
+    value: str
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class Boolean:
+    """The value of an ``xsd:boolean``."""
+
+    value: bool
+
+
+Value: TypeAlias = Text | TaggedText | Boolean | Number | Moment | Duration
+
+_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+
+TRUE = Literal("true", XSD_BOOLEAN)
+FALSE = Literal("false", XSD_BOOLEAN)
+
+KNOWN_TYPES = frozenset(
+    {XSD_STRING, XSD_BOOLEAN, RDF_LANGSTRING} | set(NUMERIC_TYPES) | set(MOMENT_TYPES) | set(DURATION_TYPES)
+)
+
+
+def boolean(value: bool) -> Literal:
+    """The canonical literal of a truth value."""
+    return TRUE if value else FALSE
+
+
+def parse_boolean(lexical: str) -> bool | None:
+    """The truth value of an ``xsd:boolean`` form, None where it is none."""
+    return _BOOLEANS.get(lexical)
+
+
+@lru_cache(maxsize=65_536)
+def value_of(literal: Literal) -> Value | None:
+    """The value a literal denotes; None if its datatype is unknown or its form ill-typed."""
+    datatype = literal.datatype
+    if datatype == XSD_STRING:
+        return Text(literal.lexical)
+    if literal.language is not None:
+        return TaggedText(literal.lexical, literal.language)
+    if datatype in NUMERIC_TYPES:
+        return parse_number(literal.lexical, datatype)
+    if datatype == XSD_BOOLEAN:
+        known = _BOOLEANS.get(literal.lexical)
+        return None if known is None else Boolean(known)
+    if datatype in MOMENT_TYPES:
+        return parse_moment(literal.lexical, datatype)
+    if datatype in DURATION_TYPES:
+        return parse_duration(literal.lexical, datatype)
+    return None
+
+
+def ill_typed(literal: Literal) -> bool:
+    """Whether the datatype is known and the lexical form is not one of its."""
+    return literal.datatype in KNOWN_TYPES and value_of(literal) is None
+
+
+def effective_boolean(literal: Literal) -> bool | None:
+    """The effective boolean value (section 17.2.2); None is a type error.
+
+    Ill-typed booleans and numbers count as false, strings by their length, NaN and zero as false.
+    """
+    datatype = literal.datatype
+    if datatype == XSD_STRING or literal.language is not None:
+        return bool(literal.lexical)
+    if datatype == XSD_BOOLEAN:
+        return _BOOLEANS.get(literal.lexical, False)
+    if datatype in NUMERIC_TYPES:
+        number = value_of(literal)
+        if not isinstance(number, Number):
+            return False
+        return bool(number.value) and number.value == number.value
+    return None
+
+
+__all__ = [
+    "FALSE",
+    "INTEGER_RANGES",
+    "KNOWN_TYPES",
+    "TRUE",
+    "XSD_BOOLEAN",
+    "Boolean",
+    "TaggedText",
+    "Text",
+    "Value",
+    "boolean",
+    "effective_boolean",
+    "ill_typed",
+    "parse_boolean",
+    "value_of",
+]

@@ -1,0 +1,129 @@
+"""The folder of a run: Spark's checkpoint, the control log, and what else must outlive a process.
+
+    DIR/spark      Spark's offsets, commits and state
+    DIR/weir       meta.json, control.jsonl, graphs/, sources/, sinks/, spool/
+
+``meta.json`` fixes what may never change: the key of the hash, the number of slots, the format, and the
+origin, by which state is known to be of this checkpoint.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from weir.errors import CheckpointError
+from weir.runtime.control.log import ControlLog
+from weir.runtime.worker.spool import Spool
+from weir.storage import numbered, replace_file
+
+FORMAT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """What a checkpoint fixes for good."""
+
+    format: int
+    version: str
+    key: str
+    slots: int
+    origin: str = ""
+
+
+class Checkpoint:
+    """An open folder. Only the driver writes to it, but for Spark's own part and the spool."""
+
+    def __init__(self, folder: Path, meta: Meta) -> None:
+        self.folder = folder
+        self.meta = meta
+
+    @property
+    def key(self) -> bytes:
+        return bytes.fromhex(self.meta.key)
+
+    @property
+    def slots(self) -> int:
+        return self.meta.slots
+
+    @property
+    def origin(self) -> str:
+        return self.meta.origin
+
+    @property
+    def own(self) -> Path:
+        """Weir's part of the folder."""
+        return self.folder / "weir"
+
+    @property
+    def spark(self) -> Path:
+        """Spark's part of the folder."""
+        return self.folder / "spark"
+
+    @property
+    def graphs(self) -> Path:
+        return self.own / "graphs"
+
+    def spool(self, *, reused: bool = False) -> Spool:
+        """Where workers leave what is large until a batch is done."""
+        return Spool(self.own, reused=reused)
+
+    def control(self) -> ControlLog:
+        return ControlLog(self.own)
+
+    @staticmethod
+    def open(
+        folder: Path, *, version: str, slots: int, key: bytes | None = None, origin: str | None = None
+    ) -> Checkpoint:
+        """Open, or make, the checkpoint in ``folder``; the rest counts for a new one, which draws a key
+        and an origin of its own where none is given."""
+        path = folder / "weir" / "meta.json"
+        if path.exists():
+            return Checkpoint(folder, _read_meta(path))
+        if folder.exists() and any(folder.iterdir()) and not (folder / "weir").exists():
+            raise CheckpointError(
+                f"{folder} is not a checkpoint of Weir, and not empty", hint="give an empty or a new folder"
+            )
+        drawn = secrets.token_bytes(16)
+        meta = Meta(FORMAT, version, (key or drawn).hex(), slots, origin or secrets.token_hex(8))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, json.dumps(asdict(meta)).encode())
+        return Checkpoint(folder, meta)
+
+    def next_batch(self) -> int:
+        """The first batch id that Spark has not planned yet."""
+        return 1 + max(numbered(self.spark / "offsets"), default=-1)
+
+    def committed(self) -> int:
+        """The last batch that is done, −1 if none is."""
+        return max(numbered(self.spark / "commits"), default=-1)
+
+    def offset(self, source: str) -> dict[str, Any] | None:
+        """The last offset that Spark planned for the source of this name."""
+        planned = self.next_batch() - 1
+        if planned < 0:
+            return None
+        for line in (self.spark / "offsets" / str(planned)).read_text(encoding="utf-8").splitlines():
+            name, _, value = line.partition(":")
+            if name == source and value != "-":
+                found: dict[str, Any] = json.loads(value)
+                return found
+        return None
+
+
+def _read_meta(path: Path) -> Meta:
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        meta = Meta(**values)
+    except (ValueError, TypeError) as error:
+        raise CheckpointError(f"{path} is damaged", detail=str(error), hint="use a new folder") from None
+    if meta.format != FORMAT:
+        raise CheckpointError(
+            f"the checkpoint has format {meta.format}, this version of Weir writes {FORMAT}",
+            detail=f"it was made by Weir {meta.version}",
+            hint="finish it with that version, or start again with a new folder",
+        )
+    return meta

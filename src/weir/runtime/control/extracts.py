@@ -1,0 +1,61 @@
+"""Extracts of static graphs as files beside the checkpoint: written once by the driver, mapped by workers.
+
+An extract has the triples of some graphs and the texts of their terms. Its file is named by what is in it,
+so queries with equal extracts share one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import mmap
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from weir.kernel.background import Background, GraphTable
+from weir.linked.graphs.tables import DEFAULT
+from weir.rdf.columns import Ids
+from weir.rdf.ids.dictionary import Dictionary
+from weir.storage import numbers, pack, put_if_absent, unpack
+
+_KIND = "weir.extract/1"
+_PLACES, _VALIDITY = ("s", "p", "o"), ("start", "end")
+
+
+def write_extract(background: Background, dictionary: Dictionary, folder: Path) -> str:
+    """Write graphs and the texts of their terms into ``folder``; the name of the result."""
+    graphs: Mapping[str, GraphTable] = {DEFAULT: background.default, **background.named}
+    names = sorted(graphs)
+    tables = {f"graph {number}": _columns(graphs[name]) for number, name in enumerate(names)}
+    ids = np.unique(np.concatenate([table[place] for table in tables.values() for place in _PLACES]))
+    ids = ids[ids > 0]
+    texts = {"id": ids, "text": pa.array(dictionary.texts(ids), pa.large_string())}
+    data = pack(_KIND, {"names": names}, {**tables, "texts": texts})
+    name = f"{hashlib.sha256(data).hexdigest()[:20]}.graphs"
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / name).exists():
+        put_if_absent(folder / name, data)
+    return name
+
+
+def load_extract(path: Path, dictionary: Dictionary) -> Background:
+    """The graphs of an extract, mapped; their texts go into ``dictionary``."""
+    with open(path, "rb") as file:
+        found = unpack(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), _KIND)
+    texts = found.table("texts")
+    dictionary.add(numbers(texts["id"]), texts["text"].to_pylist())
+    graphs: dict[str, GraphTable] = {}
+    for number, name in enumerate(found.header["names"]):
+        table = {column: numbers(values) for column, values in found.table(f"graph {number}").items()}
+        graphs[name] = GraphTable(*(table[place] for place in _PLACES), *(table.get(v) for v in _VALIDITY))
+    return Background(graphs.pop(DEFAULT, GraphTable.empty()), graphs)
+
+
+def _columns(table: GraphTable) -> dict[str, Ids]:
+    """A graph's triples sorted; a graph that never changes has no columns of validity."""
+    order = np.lexsort((table.object, table.subject, table.predicate))
+    columns = (table.subject, table.predicate, table.object, table.start, table.end)
+    named = zip((*_PLACES, *_VALIDITY), columns, strict=True)
+    return {name: column[order] for name, column in named if column is not None}

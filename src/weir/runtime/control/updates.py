@@ -1,0 +1,154 @@
+"""Updates of static graphs while a job runs: made by the driver, followed by the groups.
+
+The driver applies an update to its shelf, writes what it adds to the extract of each query that it concerns,
+and logs that with the time asked for. A group that reaches the entry's batch settles from when on the update
+counts for each of its queries: the later of the time asked for and the query's present. It remembers that
+in its state, so that a replay or a restart settles nothing twice. No evaluation comes of an update by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from weir.kernel.background import Background, GraphTable
+from weir.kernel.progress import NEVER
+from weir.language.algebra.query import Query
+from weir.language.update import InsertData, Update
+from weir.linked.graphs.embedded import read_graphs
+from weir.linked.graphs.history import graphs_of, layered, resolved
+from weir.linked.graphs.library import Shelf
+from weir.linked.graphs.tables import DEFAULT
+from weir.rdf.ids.dictionary import Dictionary
+from weir.rdf.terms import BlankNode, Term
+from weir.runtime.control.catalog import Catalog, Registration, UpdateEntry
+from weir.runtime.control.checkpoint import Checkpoint
+from weir.runtime.control.extracts import load_extract, write_extract
+from weir.runtime.worker.group import Group
+
+Loader = Callable[[str], Background]
+"""Finds an extract by its name."""
+
+
+def follow(group: Group, catalog: Catalog, load: Loader) -> None:
+    """Give each query of a group the updates that the catalog has for it and it does not have yet."""
+    for member in group.members.values():
+        own = [each for each in catalog.updates if concerns(each, member.registration)]
+        numbers = tuple(each.number for each in own)
+        if member.done or (numbers == member.followed and all(n in member.effective for n in numbers)):
+            continue
+        present = member.present
+        for each in own:
+            member.effective.setdefault(each.number, max(_asked(each), present))
+        background = settled(member.registration, own, catalog, member.effective, load)
+        member.renew(background, group.dictionary, group.streams, group.services)
+        member.followed = numbers
+
+
+def concerns(update: UpdateEntry, registration: Registration) -> bool:
+    """Whether an update adds to what the registered extract has."""
+    return update.number > registration.updates and registration.name in update.parts
+
+
+def settled(
+    registration: Registration,
+    own: Sequence[UpdateEntry],
+    catalog: Catalog,
+    effective: Mapping[int, int],
+    load: Loader,
+) -> Background:
+    """A query's graphs with the updates in ``own``. An update from before its registration counts from
+    the time asked for, or else from the beginning: the query has no present yet."""
+    if registration.graphs is None:
+        return Background()
+    layers = [load(registration.graphs), *(load(each.parts[registration.name]) for each in own)]
+    if not own and not registration.updates:
+        return layers[0]
+    times = {each.number: effective.get(each.number, _asked(each)) for each in catalog.updates}
+    return resolved(layered(layers), times)
+
+
+def _asked(update: UpdateEntry) -> int:
+    return NEVER if update.at is None else update.at
+
+
+class Curator:
+    """The driver's graphs: extracts of new queries, and what updates add to those of running ones."""
+
+    def __init__(self, shelf: Shelf, checkpoint: Checkpoint) -> None:
+        self.shelf = shelf
+        self.folder = checkpoint.graphs
+        for update in Catalog.of(checkpoint.control().entries()).updates:
+            shelf.apply(self._load(update.inserted), self._load(update.deleted))
+
+    def extract(self, query: Query, streams: Sequence[str]) -> tuple[str, int]:
+        """The name of a query's extract, and how many updates are in it."""
+        found = self.shelf.extract(query, streams)
+        return write_extract(found, self.shelf.dictionary, self.folder), self.shelf.number
+
+    def update(
+        self,
+        inserted: Background,
+        deleted: Background,
+        at: int | None,
+        queries: Mapping[str, Query],
+        streams: Sequence[str],
+    ) -> UpdateEntry:
+        """Apply an update; the entry that tells the groups."""
+        number = self.shelf.apply(inserted, deleted)
+        parts = {}
+        for name, query in queries.items():
+            change = self.shelf.change(query, number, streams)
+            if change is not None:
+                parts[name] = self._write(change)
+        return UpdateEntry(number, at, self._write(inserted), self._write(deleted), parts)
+
+    def data(self, operations: Sequence[Update]) -> tuple[Background, Background]:
+        """What the operations of a request insert and delete, in the end."""
+        return net_of(operations, self.shelf.dictionary, f"u{self.shelf.number + 1}")
+
+    def file(self, graph: str | None, path: Path) -> Background:
+        """The triples of a file or folder, for graph ``graph`` where they name none."""
+        return read_graphs({graph or DEFAULT: [path]}, self.shelf.dictionary)
+
+    def _write(self, background: Background) -> str:
+        return write_extract(background, self.shelf.dictionary, self.folder)
+
+    def _load(self, name: str) -> Background:
+        return load_extract(self.folder / name, self.shelf.dictionary)
+
+
+def net_of(operations: Sequence[Update], dictionary: Dictionary, scope: str) -> tuple[Background, Background]:
+    """The insertions and the deletions of a request: of several operations on a triple the last counts.
+
+    Blank nodes are new ones: ``scope`` tells them from those of any other request.
+    """
+    last: dict[tuple[Term, Term, Term, str], bool] = {}
+    for operation in operations:
+        for s, p, o, graph in operation.quads:
+            quad = (_scoped(s, scope), p, _scoped(o, scope), graph or DEFAULT)
+            last.pop(quad, None)
+            last[quad] = isinstance(operation, InsertData)
+    kept: dict[bool, dict[str, list[tuple[Term, Term, Term]]]] = {True: {}, False: {}}
+    for (subject, predicate, object, graph), inserted in last.items():
+        kept[inserted].setdefault(graph, []).append((subject, predicate, object))
+    return _tables(kept[True], dictionary), _tables(kept[False], dictionary)
+
+
+def is_empty(background: Background) -> bool:
+    """Whether no graph holds a triple."""
+    return not any(len(table.subject) for table in graphs_of(background).values())
+
+
+def _scoped(term: Term, scope: str) -> Term:
+    return BlankNode(f"{scope}x{term.label}") if isinstance(term, BlankNode) else term
+
+
+def _tables(rows: Mapping[str, Sequence[tuple[Term, Term, Term]]], dictionary: Dictionary) -> Background:
+    found = {
+        graph: GraphTable(
+            *(dictionary.encode_terms([triple[place] for triple in triples]) for place in range(3))
+        )
+        for graph, triples in rows.items()
+    }
+    return Background(found.pop(DEFAULT, GraphTable.empty()), found)

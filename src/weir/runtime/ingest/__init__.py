@@ -1,0 +1,1 @@
+"""Ingest: from sources to frames, and from frames to messages in order."""

@@ -1,0 +1,277 @@
+"""The match step: which triples each slot wants, and which texts go with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from weir.kernel.matching.automaton import Matcher
+from weir.plan.analysis.chain import parsed
+from weir.plan.analysis.demand import Wanted, demands
+from weir.rdf.columns import Ids, Mask
+from weir.rdf.ids.encoding import encode_texts
+from weir.rdf.messages import Messages, Terms
+from weir.rdf.terms import Term
+from weir.runtime.control.catalog import Catalog, Registration
+from weir.runtime.ingest.frames import Frame
+from weir.runtime.ingest.selection import witnesses
+from weir.runtime.output.weaving import arrow_texts
+from weir.runtime.worker.members import needs_every_text, share
+
+_BITS = np.array([1, 2, 4, 8], np.uint8)
+
+
+class _Pool:
+    """Patterns of one kind: the automaton of all, and how many need the text of each place."""
+
+    def __init__(self) -> None:
+        self.matcher = Matcher()
+        self._needs = np.zeros((0, 4), np.int64)
+        self._bits: NDArray[np.uint8] | None = None
+
+    def add(self, patterns: NDArray[np.int64], texts: NDArray[np.int64]) -> Ids:
+        """The machines of patterns, one after the other; only their own states are touched."""
+        self._bits = None
+        machines = self.matcher.add(patterns)
+        if self.matcher.bound > len(self._needs):
+            wider = np.zeros((2 * self.matcher.bound, 4), np.int64)
+            wider[: len(self._needs)] = self._needs
+            self._needs = wider
+        np.add.at(self._needs, machines, texts)
+        return machines
+
+    def drop(self, machines: Ids, texts: NDArray[np.int64]) -> None:
+        """Give back what ``add`` gave."""
+        self._bits = None
+        np.subtract.at(self._needs, machines, texts)
+        self.matcher.drop(machines)
+
+    def match(self, columns: tuple[Ids, Ids, Ids, Ids]) -> tuple[Ids, Ids]:
+        """Rows and machines, by row."""
+        return self.matcher.match(*columns)
+
+    def wanted(self, rows: Ids, machines: Ids) -> tuple[Ids, NDArray[np.uint8]]:
+        """The rows that match, each once, and which of their places have to be there as texts, as bits."""
+        if self._bits is None:
+            self._bits = ((self._needs > 0) @ _BITS).astype(np.uint8)
+        if not len(rows):
+            return rows, np.empty(0, np.uint8)
+        first = np.ones(len(rows), np.bool_)
+        first[1:] = rows[1:] != rows[:-1]
+        starts = np.flatnonzero(first)
+        return rows[starts], np.bitwise_or.reduceat(self._bits[machines], starts)
+
+
+class _Kind(NamedTuple):
+    """What the patterns of a pool have in common: the place that splits them (None: not split), and whether
+    they ask for the names of graphs alone."""
+
+    share: int | None = None
+    names: bool = False
+
+
+class _Part(NamedTuple):
+    """A registration's patterns in one pool, by its machines and the texts that each needs."""
+
+    slot: int
+    stream: str
+    kind: _Kind
+    machines: Ids
+    texts: NDArray[np.int64]
+
+
+def _encode(terms: Sequence[Term | None], key: bytes) -> Ids:
+    """The ids of constants, 0 for anything."""
+    out = np.zeros(len(terms), np.int64)
+    known = [place for place, term in enumerate(terms) if term is not None]
+    out[known] = encode_texts(pl.Series([str(terms[place]) for place in known], dtype=pl.String), key)
+    return out
+
+
+class MatchPlan:
+    """For each slot and stream, the pools of patterns by their kind.
+
+    ``follow`` brings it up to another catalog: queries that are in both are not touched.
+    """
+
+    def __init__(self, catalog: Catalog, slots: int, key: bytes) -> None:
+        self.slots = slots
+        self.own: set[int] = set()
+        self.active: list[int] = []
+        self._key = key
+        self._streams: tuple[str, ...] = tuple(catalog.streams)
+        self._pools: dict[tuple[int, str], dict[_Kind, _Pool]] = {}
+        self._known: dict[str, Registration] = {}
+        self._parts: dict[str, list[_Part]] = {}
+        self._keep_late: set[str] = set()
+        self._alike: dict[int, tuple[str, ...]] = {}
+        self.follow(catalog)
+
+    def follow(self, catalog: Catalog) -> None:
+        """What comes joins the pools, what went leaves them."""
+        self._keep_late = {iri for iri, entry in catalog.streams.items() if entry.keep_late}
+        if tuple(catalog.streams) != self._streams:
+            self._streams = tuple(catalog.streams)
+            self._pools, self._known, self._parts = {}, {}, {}
+        gone = [name for name, known in self._known.items() if catalog.queries.get(name) != known]
+        for name in gone:
+            del self._known[name]
+            for part in self._parts.pop(name):
+                self._pools[part.slot, part.stream][part.kind].drop(part.machines, part.texts)
+        new = [each for name, each in catalog.queries.items() if name not in self._known]
+        self._join(new)
+        self.own = {slot for each in catalog.queries.values() for slot in each.slots}
+        self._alike = {
+            slot: tuple(name for name, each in catalog.queries.items() if slot in each.slots)
+            for slot in self.own
+            if all(each.share is None for each in catalog.queries.values() if slot in each.slots)
+        }
+        self.serve(())
+
+    def _join(self, registrations: Sequence[Registration]) -> None:
+        """All at once: thousands of patterns are encoded as one column, and each pool is told once."""
+        owners: dict[tuple[int, str, _Kind], list[tuple[str, int]]] = {}
+        wanted: dict[tuple[int, str, _Kind], list[Wanted]] = {}
+        for each in registrations:
+            self._known[each.name], self._parts[each.name] = each, []
+            query, every = parsed(each.text, each.dialect), needs_every_text(each.evaluator)
+            for stream, patterns in demands(query, each.over(self._streams), every_text=every).items():
+                for kind, asked in _by_kind(patterns, each.share).items():
+                    for slot in each.slots:
+                        owners.setdefault((slot, stream, kind), []).append((each.name, len(asked)))
+                        wanted.setdefault((slot, stream, kind), []).extend(asked)
+        for place, found in wanted.items():
+            slot, stream, kind = place
+            terms = [term for p in found for term in (p.subject, p.predicate, p.object, p.graph)]
+            texts = np.array([each.texts for each in found], np.int64).reshape(-1, 4)
+            pool = self._pools.setdefault((slot, stream), {}).setdefault(kind, _Pool())
+            machines = pool.add(_encode(terms, self._key).reshape(-1, 4), texts)
+            first = 0
+            for name, count in owners[place]:
+                rows = slice(first, first + count)
+                self._parts[name].append(_Part(slot, stream, kind, machines[rows], texts[rows]))
+                first += count
+
+    def frames(
+        self,
+        stream: str,
+        lane: str,
+        messages: Messages,
+        position: int,
+        *,
+        ended: bool = False,
+        side: Mapping[str, Any] | None = None,
+    ) -> Iterator[tuple[int, Frame]]:
+        """What each slot gets of these messages. Slots that have the same queries whole get the same frame;
+        ``side`` goes with the first, where there are such in one without messages."""
+        if side and len(set(self._alike.values())) < len(self._alike):
+            yield self.active[0], Frame(stream, lane, position, side=side)
+            side = None
+        made: dict[tuple[str, ...], Frame] = {}
+        for slot in self.active:
+            like = self._alike.get(slot)
+            frame = made.get(like) if like is not None else None
+            if frame is None:
+                frame = self.frame(slot, stream, lane, messages, position, ended=ended, side=side)
+                if like is not None:
+                    made[like] = frame
+            yield slot, frame
+            side = None
+
+    def serve(self, leaving: Iterable[int]) -> None:
+        """Frames go to slots with queries and to those that have to be told that they have none."""
+        self.active = sorted(self.own.union(leaving))
+
+    def frame(
+        self,
+        slot: int,
+        stream: str,
+        lane: str,
+        messages: Messages,
+        position: int,
+        *,
+        ended: bool = False,
+        side: Mapping[str, Any] | None = None,
+    ) -> Frame:
+        """What ``slot`` gets of these messages."""
+        columns = _ids(messages)
+        keep = np.zeros(len(messages.message), np.bool_)
+        needed = [np.zeros(len(terms.texts), np.bool_) for terms in messages.columns]
+        for kind, pool in self._pools.get((slot, stream), {}).items():
+            if kind.names:
+                first = witnesses(messages.message, columns[3])
+                rows, machines = pool.match(_at(columns, first))
+                rows = first[rows]
+            else:
+                rows, machines = pool.match(columns)
+            if kind.share is not None:
+                mine = share(columns[kind.share][rows], self.slots) == slot
+                rows, machines = rows[mine], machines[mine]
+            rows, bits = pool.wanted(rows, machines)
+            keep[rows] = True
+            for which, terms in enumerate(messages.columns):
+                needed[which][terms.codes[rows[(bits & _BITS[which]) != 0]]] = True
+        if stream in self._keep_late:
+            side = {**(side or {}), "messages": statements(messages)}
+        kept = np.flatnonzero(keep)
+        ids, texts = _texts(messages.columns, needed)
+        return Frame(
+            stream,
+            lane,
+            position,
+            ended=ended,
+            time=messages.time,
+            triples=messages.triples,
+            message=messages.message[kept],
+            place=messages.place[kept],
+            subject=columns[0][kept],
+            predicate=columns[1][kept],
+            object=columns[2][kept],
+            graph=columns[3][kept],
+            text_ids=ids,
+            texts=texts,
+            side=side or {},
+        )
+
+
+def _by_kind(wanted: Iterable[Wanted], share: int | None) -> dict[_Kind, list[Wanted]]:
+    """Names are never split: whoever asks for them gets them all."""
+    found: dict[_Kind, list[Wanted]] = {_Kind(share): []}
+    for each in wanted:
+        found.setdefault(_Kind(names=True) if each.names else _Kind(share), []).append(each)
+    return found
+
+
+def _at(columns: tuple[Ids, Ids, Ids, Ids], rows: Ids) -> tuple[Ids, Ids, Ids, Ids]:
+    subject, predicate, target, graph = columns
+    return subject[rows], predicate[rows], target[rows], graph[rows]
+
+
+def statements(messages: Messages) -> list[list[str]]:
+    """Each message as N-Quads statements: what a side output shows of it if it is late."""
+    texts = [terms.texts.gather(terms.codes) for terms in messages.columns]
+    lines = pl.select(pl.concat_str([*texts[:3], texts[3], pl.lit(".")], separator=" ")).to_series()
+    found = lines.str.replace("  .", " .", literal=True).to_list()
+    ends = np.cumsum(messages.triples).tolist()
+    return [found[end - count : end] for end, count in zip(ends, messages.triples.tolist(), strict=True)]
+
+
+def _texts(columns: Iterable[Terms], needed: Iterable[Mask]) -> tuple[Ids, pa.LargeStringArray]:
+    """The hashed terms marked in ``needed``, each once; inline ids carry their own text."""
+    ids, texts = [], []
+    for terms, marked in zip(columns, needed, strict=True):
+        chosen = np.flatnonzero(marked & (terms.ids > 0))
+        ids.append(terms.ids[chosen])
+        texts.append(terms.texts.gather(chosen))
+    every, first = np.unique(np.concatenate(ids), return_index=True)
+    return every, arrow_texts(pl.concat([t.rename("text") for t in texts]).gather(first))
+
+
+def _ids(messages: Messages) -> tuple[Ids, Ids, Ids, Ids]:
+    subject, predicate, target, graph = messages.columns
+    return subject.column, predicate.column, target.column, graph.column

@@ -1,0 +1,238 @@
+"""Parts of stream files: byte ranges that begin and end at messages.
+
+A cut at any byte means the first message that starts there or later, which depends on the file alone. So a
+file can be cut into parts anywhere, by batches and by workers, and no message is torn or read twice.
+A message never spans two files.
+"""
+
+from __future__ import annotations
+
+import gzip
+import mmap
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from weir.errors import DataError
+from weir.rdf.formats.media import PACKED
+from weir.rdf.formats.tnq import BOM
+from weir.rdf.formats.tnq_split import Bytes, room_for
+from weir.rdf.formats.tnq_time import read_time
+
+_NEWLINE = b"\n"
+_FIRST, _MOST = 1 << 8, 1 << 20
+_LEAST_PART, _MOST_PART = 1 << 18, 12 << 20
+_MESSAGE, _DOCUMENTS = 128, 16
+"""Bytes of a message of Kafka, as a guess; how much more work a byte of another format is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Bytes ``[start, end)`` of a file in a lane; ``number`` is the file's place in its lane.
+
+    ``end`` None is the file's end, for files whose length is not that of their content (gzip).
+    ``final`` says that the lane ends with this part; a part without a path is nothing but that.
+    ``log`` says that the file is a segment of a durable log, whose lanes stand in it; with ``kafka``, its
+    source and partition, start and end are offsets.
+
+    Files of a ``format`` other than ``tnq`` are read whole: a part may have the next files of its lane
+    ``also``. ``time`` is the predicate that states their messages' times, ``unit`` what is one message.
+    ``shift`` is added to all times, in µs.
+    """
+
+    stream: str
+    lane: str
+    path: str | None = None
+    number: int = 0
+    start: int = 0
+    end: int | None = None
+    final: bool = False
+    log: bool = False
+    kafka: Mapping[str, Any] | None = None
+    format: str = "tnq"
+    time: str | None = None
+    unit: str = "auto"
+    also: Sequence[str] = ()
+    shift: int = 0
+
+    @property
+    def paths(self) -> list[str]:
+        """The files of the part; the first has the number of the part, the others those that follow."""
+        return [] if self.path is None else [self.path, *self.also]
+
+    @property
+    def weight(self) -> int:
+        """About how many bytes of stream lines would be as much work. Files that are gone do not count."""
+        if self.kafka is not None:
+            return _MESSAGE * ((self.end or 0) - self.start)
+        if self.end is not None:
+            return self.end - self.start
+        size = sum(Path(path).stat().st_size for path in self.paths if Path(path).exists())
+        return size if self.format == "tnq" else _DOCUMENTS * size
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def part_size(total: int, parallelism: int) -> int:
+    """How large the parts of so many bytes should be: one for each core, but none so small that it is not
+    worth a worker's while, nor so large that its columns outgrow the memory that a worker keeps. Where each
+    core has several, all have as many."""
+    if total <= _MOST_PART * parallelism:
+        return max(_LEAST_PART, -(-total // parallelism))
+    return -(-total // (parallelism * -(-total // (_MOST_PART * parallelism))))
+
+
+def shares_of(parts: Sequence[Part], workers: int) -> list[list[Part]]:
+    """The parts in their order, in at most so many shares of about as much work; a share that is not worth a
+    worker's while is none."""
+    weights = [max(1, part.weight) for part in parts]
+    whole, before = sum(weights), 0
+    count = min(workers, -(-whole // _LEAST_PART))
+    found: list[list[Part]] = [[] for _ in range(count)]
+    for part, weight in zip(parts, weights, strict=True):
+        found[(2 * before + weight) * count // (2 * whole)].append(part)
+        before += weight
+    return [share for share in found if share]
+
+
+def read_part(part: Part) -> tuple[Bytes, int]:
+    """The whole lines of a part of a plain file, ``padded``, and the byte at which they begin."""
+    assert part.path is not None
+    path = Path(part.path)
+    size = path.stat().st_size
+    if not size:
+        return room_for(0), 0
+    with open(path, "rb", buffering=0) as file:
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            begin = message_start(data, part.start)
+            end = size if part.end is None else message_start(data, part.end)
+            if begin == 0 and data[: len(BOM)] == BOM:
+                begin = len(BOM)
+        file.seek(begin)
+        room = room_for(max(end - begin, 0))
+        _fill(file, room.data[: end - begin], path)
+    return room, begin
+
+
+def _fill(file: IO[bytes], room: memoryview, path: Path) -> None:
+    while len(room):
+        count = file.readinto(room)  # type: ignore[attr-defined]
+        if not count:
+            raise DataError(f"{path} became shorter while it was read", hint="files of a stream only grow")
+        room = room[count:]
+
+
+def without_mark(data: bytes, begin: int) -> tuple[bytes, int]:
+    """The same without the byte order mark that a file may begin with."""
+    return (data[len(BOM) :], len(BOM)) if begin == 0 and data.startswith(BOM) else (data, begin)
+
+
+def unpacked(path: Path) -> tuple[bytes, str | None]:
+    """What can be unpacked of a compressed file, and what is wrong with the rest of it."""
+    out = bytearray()
+    try:
+        with gzip.open(path, "rb") as packed:
+            while block := packed.read(1 << 20):
+                out += block
+    except (EOFError, OSError, zlib.error) as error:
+        if isinstance(error, OSError) and not isinstance(error, gzip.BadGzipFile):
+            raise
+        return bytes(out), f"the file cannot be unpacked from here on: {error}"
+    return bytes(out), None
+
+
+def is_packed(path: Path) -> bool:
+    """Whether the file is compressed, and so cannot be read from the middle."""
+    return path.suffix.lower() == PACKED
+
+
+def message_start(data: mmap.mmap | bytes, cut: int) -> int:
+    """The first byte at or after ``cut`` at which a message begins; the length of ``data`` if none does."""
+    if cut <= 0:
+        return 0
+    size = len(data)
+    if cut >= size:
+        return size
+    place = line_end(data, cut - 1)
+    before = _time_before(data, place)
+    while place < size:
+        following = line_end(data, place)
+        time = _time_of(data, place, following)
+        if time is not None and time != before:
+            return place
+        place = following
+    return size
+
+
+def line_end(data: mmap.mmap | bytes, place: int) -> int:
+    """Where the line that holds a byte ends, with its newline. A mapped file by itself is searched byte by
+    byte, which for a line of many megabytes takes seconds."""
+    block = _FIRST
+    while place < len(data):
+        found = data[place : place + block].find(_NEWLINE)
+        if found >= 0:
+            return place + found + 1
+        place, block = place + block, min(16 * block, _MOST)
+    return len(data)
+
+
+def _line_begin(data: mmap.mmap | bytes, end: int) -> int:
+    """Where the line begins whose newline is at ``end``."""
+    block = _FIRST
+    while end > 0:
+        begin = max(0, end - block)
+        found = data[begin:end].rfind(_NEWLINE)
+        if found >= 0:
+            return begin + found + 1
+        end, block = begin, min(16 * block, _MOST)
+    return 0
+
+
+def _time_before(data: mmap.mmap | bytes, place: int) -> int | None:
+    """The time of the last line before ``place`` that has one."""
+    while place > 0:
+        begin = _line_begin(data, place - 1)
+        time = _time_of(data, begin, place)
+        if time is not None:
+            return time
+        place = begin
+    return None
+
+
+def _time_of(data: mmap.mmap | bytes, begin: int, end: int) -> int | None:
+    if begin == 0 and data[: len(BOM)] == BOM:
+        begin = len(BOM)
+    tab = data.find(b"\t", begin, min(end, begin + 64))
+    if tab < 0:
+        return None
+    try:
+        return read_time(data[begin:tab].decode("ascii"))
+    except UnicodeDecodeError:
+        return None
+
+
+class LineCounter:
+    """The number of lines before a byte of a file; what was counted is remembered."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, list[tuple[int, int]]] = {}
+
+    def before(self, path: str, offset: int) -> int:
+        """Newlines in the first ``offset`` bytes."""
+        marks = self._known.setdefault(path, [(0, 0)])
+        place, lines = max(mark for mark in marks if mark[0] <= offset)
+        with open(path, "rb") as file:
+            file.seek(place)
+            while place < offset:
+                block = file.read(min(1 << 24, offset - place))
+                if not block:
+                    break
+                lines += int(np.count_nonzero(np.frombuffer(block, np.uint8) == 10))
+                place += len(block)
+        marks.append((place, lines))
+        return lines

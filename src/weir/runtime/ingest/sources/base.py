@@ -1,0 +1,77 @@
+"""What a source is: a description that the control log can hold, and the feed that plans batches from it.
+
+All sources of Weir's own share one source of Spark (``runtime.datasource``), whose offset is a map from
+streams to the offsets of their feeds. So a stream is added to a running job by a line of the control log,
+without a restart, and a batch has the fixed cost of one source however many streams there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+
+from weir.runtime.ingest.parts import Part
+
+Reached: TypeAlias = Mapping[str, Any]
+"""A feed's offset as plain JSON values; ``{}`` is the beginning. A key ``end`` that is true says that the
+source has ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a feed keeps what it has to remember, and how many parts a batch should have.
+
+    ``own`` is Weir's part of the checkpoint; ``log_name`` is a file name for the stream, unique in it.
+    """
+
+    stream: str
+    own: Path
+    log_name: str
+    parallelism: int = 1
+
+
+class Feed(Protocol):
+    """Plans batches in the driver. Given the same offsets it gives the same parts, also after a restart."""
+
+    def latest(self, start: Reached, finishing: bool) -> Reached:
+        """How far the next batch goes; equal to ``start`` where there is nothing new. ``finishing``: what is
+        there now is all there will be."""
+        ...
+
+    def parts(self, start: Reached, end: Reached) -> list[Part]:
+        """What lies between two offsets, about as many parts as there are cores."""
+        ...
+
+    def committed(self, reached: Reached) -> None:
+        """Everything before ``reached`` has been read for good."""
+        ...
+
+    def refuse_more(self, reached: Reached) -> None:
+        """Raise ``CheckpointError`` where the source has grown after its end was reported."""
+        ...
+
+
+class Source(Protocol):
+    """A description of where messages come from: a frozen dataclass of plain values.
+
+    ``kind`` finds the class again (``sources.source_of``). ``endless`` sources go on until they are told to
+    finish; lanes of theirs that are silent for longer than IDLE are not waited for.
+    """
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def endless(self) -> bool: ...
+
+    def check(self) -> None:
+        """Raise ``UsageError`` where nothing can be read."""
+        ...
+
+    def as_json(self) -> dict[str, Any]:
+        """The fields, and ``kind``."""
+        ...
+
+    def feed(self, place: Place) -> Feed: ...

@@ -1,0 +1,298 @@
+"""The writer of a durable log: what it has acknowledged is on stable storage.
+
+Appends are gathered while a sync is under way and share the next one (group commit), so the rate does not
+hang on how long a disk takes to sync. One writer a log, many threads a writer.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Iterable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+
+from weir.errors import BacklogFull, UsageError
+from weir.rdf.formats.media import format_of
+from weir.rdf.formats.payloads import parse_payloads, shown
+from weir.rdf.formats.tnq_time import FIRST_TIME, LAST_TIME, read_time
+from weir.rdf.formats.tnq_write import tnq_time
+from weir.runtime.ingest.sources import segments as disk
+from weir.runtime.ingest.sources.log_file import LogFile
+from weir.runtime.ingest.sources.segments import SHIFT, Dead, Header, Mark
+
+TNQ = "tnq"
+LIMIT = 256 << 20
+SEGMENT = 64 << 20
+_BLOCK = 4 << 20
+_LIVELY = 10.0
+"""Seconds after which a silent lane gets no heartbeats any more: IDLE gives it up anyway."""
+_MOST_LANES = 4096
+OTHERS = "…"
+"""The lane of all lanes beyond the most that are kept apart."""
+
+
+@dataclass(slots=True)
+class _Pending:
+    lane: str
+    payload: bytes = b""
+    form: str = TNQ
+    time: int | None = None
+    note: tuple[str, str] | None = None
+    dead: Dead | None = None
+    done: Future[int] = field(default_factory=Future)
+
+
+class LogWriter:
+    """Appends to the log in ``folder``.
+
+    ``predicate`` states the time of messages that have none of their own. Where more than ``limit_bytes`` of
+    the log are unread, appending raises ``BacklogFull``: the caller holds its peer back and tries again.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        predicate: str | None = None,
+        limit_bytes: int = LIMIT,
+        segment_bytes: int = SEGMENT,
+    ) -> None:
+        self.folder = folder
+        self.predicate = predicate
+        self.limit_bytes = limit_bytes
+        self.segment_bytes = segment_bytes
+        self.notes: dict[str, str] = {}
+        self.epoch = 0
+        self._log = LogFile(folder)
+        for header in self._log.found:
+            self.notes.update(header.notes)
+        self._heard = dict.fromkeys(disk.lanes_of(self._log.found), float("-inf"))
+        self._latest = _Pending(next(reversed(self._heard), ""))
+        self._last_append = time.monotonic()
+        self._queue: deque[_Pending] = deque()
+        self._queued = 0
+        self._condition = threading.Condition()
+        self._closing = False
+        self._thread = threading.Thread(target=self._commit_all, name=f"log {folder.name}", daemon=True)
+        self._thread.start()
+
+    @property
+    def reached(self) -> Mark:
+        """How far the log is synced."""
+        return self._log.mark
+
+    @property
+    def latest_time(self) -> int | None:
+        """The time of the last message of the last payload, None where there is none or it is bad.
+
+        Only this one payload is looked at, and only when somebody asks.
+        """
+        last = self._latest
+        if last.time is not None:
+            return last.time
+        if last.form == TNQ:
+            return _last_time(last.payload)
+        found = parse_payloads(
+            [last.payload],
+            format_of(last.form),
+            scope="",
+            key=b"",
+            positions=[0],
+            time_predicate=self.predicate,
+        )
+        return int(found.time[-1]) if len(found.time) else None
+
+    @property
+    def quiet(self) -> float:
+        """Seconds since the last message."""
+        return time.monotonic() - self._last_append
+
+    def append(self, payload: bytes, *, format: str = TNQ, time: int | None = None, lane: str = "") -> int:
+        """Log one payload, a message of its own, and return its position once it is on stable storage.
+
+        ``format`` is a name, ending or media type (``rdf.formats``). ``time`` is in µs; None: it is in the
+        lines, or stated by the predicate, or else that of arrival. What is no RDF becomes a dead letter of
+        the job when it is read. Raises ``BacklogFull``.
+        """
+        return self.submit(payload, format=format, time=time, lane=lane).result()
+
+    def append_many(
+        self, payloads: Iterable[bytes], *, format: str = TNQ, time: int | None = None, lane: str = ""
+    ) -> list[int]:
+        """Log payloads one after the other, each a message of its own, with one wait for all."""
+        futures = [self.submit(payload, format=format, time=time, lane=lane) for payload in payloads]
+        return [future.result() for future in futures]
+
+    def submit(
+        self,
+        payload: bytes,
+        *,
+        format: str = TNQ,
+        time: int | None = None,
+        lane: str = "",
+        note: tuple[str, str] | None = None,
+        epoch: int | None = None,
+    ) -> Future[int]:
+        """As ``append``, without waiting. ``note`` (name, value) is remembered together with the payload.
+
+        ``epoch`` is an earlier ``LogWriter.epoch``: where something since then could not be written, this is
+        refused with ``OSError``, so that a receiver can go back to what was.
+        """
+        form = format_of(format)
+        if form.timed:
+            time = None
+        elif time is None:
+            time = None if self.predicate else now()
+        elif not FIRST_TIME <= time <= LAST_TIME:
+            raise UsageError(f"{time} µs is not within the years 1 to 9999")
+        ended = payload if payload.endswith(b"\n") else payload + b"\n"
+        return self._put(_Pending(lane, ended, form.name, time, note), message=True, epoch=epoch)
+
+    def set_aside(
+        self, payload: bytes, reason: str, *, lane: str = "", note: tuple[str, str] | None = None
+    ) -> Future[int]:
+        """Log that a payload was refused: it is counted and told as a dead letter of the job."""
+        return self._put(_Pending(lane, note=note, dead=Dead(lane, reason, shown(payload))))
+
+    def heartbeat(self, time: int) -> None:
+        """Say that no message older than ``time`` will come, in any lane that is alive."""
+        line = f"{tnq_time(time)}\t\n".encode()
+        since = _clock() - _LIVELY
+        with self._condition:
+            lanes = [lane for lane, heard in self._heard.items() if heard >= since]
+        for lane in lanes or [self._latest.lane]:
+            self._put(_Pending(lane, line))
+
+    def backlog(self) -> int:
+        """Bytes that Spark has not committed yet."""
+        return self._log.unread(look=True) + self._queued
+
+    def close(self) -> None:
+        """Sync what is there and let the log go."""
+        with self._condition:
+            if self._closing:
+                return
+            self._closing = True
+            self._condition.notify()
+        self._thread.join()
+        self._log.close()
+
+    def __enter__(self) -> LogWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _put(self, item: _Pending, *, message: bool = False, epoch: int | None = None) -> Future[int]:
+        with self._condition:
+            if epoch is not None and epoch != self.epoch:
+                raise OSError(f"the log {self.folder.name} could not be written")
+            if self._closing:
+                raise BacklogFull(f"the log {self.folder.name} is closed")
+            size = len(item.payload)
+            room = self.limit_bytes - size - self._queued
+            if self._log.unread() > room and self._log.unread(look=True) > room:
+                raise BacklogFull(
+                    f"{self._log.unread()} bytes of the log {self.folder.name} are unread",
+                    hint="the job reads more slowly than messages come; try again later",
+                )
+            if item.lane not in self._heard and len(self._heard) >= _MOST_LANES:
+                item.lane = OTHERS
+            if message:
+                self._heard[item.lane] = self._last_append = _clock()
+                self._latest = item
+            item.done.set_running_or_notify_cancel()
+            self._queue.append(item)
+            self._queued += size
+            self._condition.notify()
+        return item.done
+
+    def _commit_all(self) -> None:
+        while True:
+            with self._condition:
+                while not self._queue and not self._closing:
+                    self._condition.wait()
+                if not self._queue:
+                    return
+                items = self._taken()
+            try:
+                positions = self._write(items)
+            except Exception as error:
+                self._fail(items, error)
+                continue
+            for item, position in zip(items, positions, strict=True):
+                item.done.set_result(position)
+
+    def _fail(self, items: list[_Pending], error: Exception) -> None:
+        """All that waits fails with what could not be written, so that the log has no gaps. A log that cannot
+        even be cut back takes no more."""
+        try:
+            self._log.undo()
+            broken = False
+        except OSError:
+            broken = True
+        with self._condition:
+            self._closing = self._closing or broken
+            self.epoch += 1
+            items += self._queue
+            self._queue.clear()
+            self._queued = 0
+        for item in items:
+            item.done.set_exception(error)
+
+    def _taken(self) -> list[_Pending]:
+        """What goes into the next block, by lanes."""
+        items: list[_Pending] = []
+        size = 0
+        while self._queue and (not items or size + len(self._queue[0].payload) <= _BLOCK):
+            items.append(self._queue.popleft())
+            size += len(items[-1].payload)
+        self._queued -= size
+        items.sort(key=lambda item: item.lane)
+        return items
+
+    def _write(self, items: list[_Pending]) -> list[int]:
+        """One block more. The first of a segment repeats the lanes and notes, so that older ones can go."""
+        if self._log.mark.byte >= self.segment_bytes:
+            self._log.roll()
+        mark = self._log.mark
+        told = [item for item in items if item.dead is None]
+        runs = groupby((item.lane, item.form) for item in told)
+        notes = dict(item.note for item in items if item.note is not None)
+        body = b"".join(item.payload for item in told)
+        header = Header(
+            records=tuple(len(item.payload) for item in told),
+            times=tuple(item.time for item in told),
+            runs=tuple((lane, form, sum(1 for _ in run)) for (lane, form), run in runs),
+            predicate=self.predicate,
+            lanes=() if mark.byte else tuple(self._heard),
+            notes=notes if mark.byte else {**self.notes, **notes},
+            dead=tuple(item.dead for item in items if item.dead is not None),
+        )
+        data = disk.block_bytes(header, body)
+        place = (mark.segment << SHIFT) + mark.byte + len(data) - len(body)
+        self._log.append(data)
+        self.notes.update(notes)
+        positions = []
+        for item in items:
+            positions.append(place)
+            place += len(item.payload)
+        return positions
+
+
+def now() -> int:
+    """The wall clock, in µs since 1970 UTC."""
+    return time.time_ns() // 1000
+
+
+def _last_time(lines: bytes) -> int | None:
+    """The time of the last of some stream lines."""
+    line = lines.rstrip(b"\n").rpartition(b"\n")[2]
+    return read_time(line.partition(b"\t")[0][:64].decode("ascii", errors="replace"))
+
+
+_clock = time.monotonic

@@ -1,0 +1,1 @@
+"""Output: answers as result lines, and the counters beside them."""

@@ -1,0 +1,84 @@
+"""A sink from an address, as ``--to`` has it; ``{query}`` in a topic is the name of the query.
+
+mqtt://[user@]host[:port]/topic/{query}?qos=1&retain=true      mqtts:// with TLS
+kafka://host:port[,host:port]/topic-{query}
+live://[host]:port                                             Server-Sent Events and WebSockets
+files:DIR                                                      a JSON Lines file per query
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import parse_qsl, unquote
+
+from weir.errors import UsageError
+from weir.runtime.ingest.receivers.mqtt import password
+from weir.runtime.ingest.sources.addresses import peer_of
+from weir.runtime.output.sinks.live import LiveSink
+from weir.runtime.output.sinks.making import SinkMaker
+from weir.runtime.output.sinks.names import QUERY
+from weir.runtime.output.sinks.push import DEFAULT_TOPIC, KafkaSink, MqttSink
+from weir.runtime.output.sinks.routing import FilePerQuery
+
+FILES = "files:"
+_SCHEMES = ("mqtt", "mqtts", "kafka", "live")
+
+
+def sink_at(text: str) -> SinkMaker:
+    """As ``sink_from``, where nothing but an address will do."""
+    found = sink_from(text)
+    if found is None:
+        raise UsageError(
+            f"not the address of a sink: {text}", hint="mqtt://…, kafka://…, live://…, files:DIR"
+        )
+    return found
+
+
+def sink_from(text: str) -> SinkMaker | None:
+    """What makes the sink that an address names, None where it is a path."""
+    if text.startswith(FILES):
+        folder = Path(text.removeprefix(FILES)).absolute()
+        return lambda logs: FilePerQuery(folder, logs)
+    scheme, mark, rest = text.partition("://")
+    if not mark:
+        return None
+    if scheme not in _SCHEMES:
+        known = ", ".join(f"{name}://" for name in _SCHEMES)
+        raise UsageError(f"unknown kind of sink {scheme}://", hint=f"a path, files:DIR, or one of {known}")
+    authority, _, tail = rest.partition("/")
+    topic, _, query = tail.partition("?")
+    options = dict(parse_qsl(query, keep_blank_values=True))
+    if scheme == "kafka":
+        _refuse_rest(options, text)
+        return lambda logs: KafkaSink(authority, unquote(topic) or f"weir-{QUERY}")
+    if scheme == "live":
+        _refuse_rest(options, text)
+        host, _, port = authority.rpartition(":")
+        if not port.isdigit():
+            raise UsageError(f"not a host and port: {authority}", hint="live://127.0.0.1:8080")
+        return lambda logs: LiveSink(int(port), host or "127.0.0.1")
+    return _mqtt(authority, unquote(topic) or DEFAULT_TOPIC, options, tls=scheme == "mqtts", text=text)
+
+
+def _mqtt(authority: str, topic: str, options: dict[str, str], *, tls: bool, text: str) -> SinkMaker:
+    user, host, port = peer_of(authority)
+    qos, retain = options.pop("qos", "1"), options.pop("retain", "false")
+    secret = password(options.pop("password_env", ""))
+    _refuse_rest(options, text)
+    if qos not in ("0", "1") or retain not in ("true", "false"):
+        raise UsageError(f"qos is 0 or 1, retain true or false: {text}")
+    return lambda logs: MqttSink(
+        host,
+        port or (8883 if tls else 1883),
+        topic,
+        qos=int(qos),
+        retain=retain == "true",
+        user=user,
+        password=secret,
+        tls=tls,
+    )
+
+
+def _refuse_rest(options: dict[str, str], text: str) -> None:
+    if options:
+        raise UsageError(f"unknown option {next(iter(options))!r} of {text}")

@@ -1,0 +1,1 @@
+"""Worker: groups of queries, their members and their state between batches."""

@@ -1,0 +1,277 @@
+"""A group's state as panes: named byte strings of which only the changed ones are written.
+
+The state store is the truth. What a pane holds is said by its name: ``inbox/…`` messages that wait,
+``texts/…`` texts of one batch, ``core/…`` and ``rows/…`` an evaluator's small state and its tables,
+``query/…`` the snapshot of an evaluator without tables, ``hub/…`` that of queries evaluated together,
+``services`` the views of SERVICE. The ``head`` lists them all with their digests, beside everything small,
+and names the states before it: a worker that has one of those needs only what came since.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+import pyarrow as pa
+
+from weir.errors import CheckpointError
+from weir.kernel.batch import Segmented, Stretch
+from weir.plan.analysis.demand import Reading
+from weir.rdf.columns import Ids
+from weir.runtime.ingest.inbox import Waiting
+from weir.runtime.worker.group import Group, InboxKey
+from weir.runtime.worker.members import Member
+from weir.runtime.worker.panes import Run, digest, pack, repaned, unpack
+from weir.runtime.worker.sharing import Seat
+from weir.runtime.worker.texts import TextChunk
+
+FORMAT = 2
+_LINEAGE = 64
+
+Tables = dict[str, dict[str, list[Run]]]
+Fetch = Callable[[str], "bytes | mmap.mmap"]
+
+
+@dataclass(slots=True)
+class Image:
+    """What the store holds: digests of all panes, the panes of each query's tables, the states before."""
+
+    digests: dict[str, str] = field(default_factory=dict)
+    tables: Tables = field(default_factory=dict)
+    lineage: list[str] = field(default_factory=list)
+
+    @staticmethod
+    def of(head: Mapping[str, Any]) -> Image:
+        """The image that a head describes."""
+        tables: Tables = {
+            query: {table: [(a, b) for a, b in runs] for table, (_, runs) in found.items()}
+            for query, found in head["tables"].items()
+        }
+        return Image(dict(head["panes"]), tables, list(head["lineage"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What to write so that the store holds the state: panes to put, panes to remove, the new head."""
+
+    head: bytes
+    put: Mapping[str, bytes]
+    remove: tuple[str, ...]
+    image: Image
+
+
+def dump(group: Group, stored: Image, nonce: str) -> Changes:
+    """The state against what the store holds."""
+    panes: dict[str, bytes] = {}
+    kept: dict[str, str] = {}
+    for chunk in group.dictionary.chunks:
+        name = f"texts/{chunk.name}"
+        if name in stored.digests:
+            kept[name] = stored.digests[name]
+        else:
+            panes[name] = _ipc({"id": pa.array(chunk.ids), "text": chunk.texts})
+    for key, inbox in group.inboxes.items():
+        if len(inbox.waiting):
+            panes[f"inbox/{_key(key)}"] = _pack_waiting(inbox.waiting.columns())
+    tables: Tables = {}
+    live: dict[str, dict[str, tuple[int, list[Run]]]] = {}
+    for reading, hub in group.hubs:
+        panes[_hub(reading)] = hub.evaluator.snapshot()
+    for name, member in group.members.items():
+        evaluator = segmented(member)
+        if member.done or isinstance(member.evaluator, Seat):
+            continue
+        if evaluator is None:
+            panes[f"query/{name}"] = member.evaluator.snapshot()
+            continue
+        panes[f"core/{name}"] = evaluator.core()
+        before = stored.tables.get(name, {}) if _same(name, member, stored) else {}
+        tables[name], live[name] = _dump_tables(name, evaluator, before, stored, panes, kept)
+    if group.services.used:
+        panes["services"] = group.services.snapshot()
+    digests = {name: digest(data) for name, data in panes.items()}
+    changed = {name: data for name, data in panes.items() if stored.digests.get(name) != digests[name]}
+    digests |= kept
+    lineage = [*stored.lineage, nonce][-_LINEAGE:]
+    head = {
+        "format": FORMAT,
+        "nonce": nonce,
+        "origin": group.origin,
+        "lineage": lineage,
+        "panes": digests,
+        "tables": live,
+        "derived": group.derived,
+        "updates": {name: list(m.effective.items()) for name, m in group.members.items() if m.effective},
+        "texts": {chunk.name: chunk.until for chunk in group.dictionary.chunks},
+        "inboxes": {_key(key): inbox.head() for key, inbox in group.inboxes.items()},
+        "members": {
+            name: [member.registration.since, member.given, member.done, member.evaluations, member.results]
+            for name, member in group.members.items()
+        },
+    }
+    removed = tuple(name for name in stored.digests if name not in digests)
+    return Changes(json.dumps(head).encode(), changed, removed, Image(digests, tables, lineage))
+
+
+def segmented(member: Member) -> Segmented | None:
+    """The evaluator, where its state has tables."""
+    evaluator: Any = member.evaluator
+    return cast(Segmented, evaluator) if hasattr(evaluator, "rebuild") else None
+
+
+def _same(name: str, member: Member, stored: Image) -> bool:
+    """Whether the store's tables under this name are of this registration, not of one dropped before."""
+    return f"core/{name}" in stored.digests and member.stored
+
+
+def _dump_tables(
+    query: str,
+    evaluator: Segmented,
+    before: Mapping[str, list[Run]],
+    stored: Image,
+    panes: dict[str, bytes],
+    kept: dict[str, str],
+) -> tuple[dict[str, list[Run]], dict[str, tuple[int, list[Run]]]]:
+    runs: dict[str, list[Run]] = {}
+    live: dict[str, tuple[int, list[Run]]] = {}
+    for table, (first, end) in evaluator.tables().items():
+        old, new = repaned(before.get(table, []), first, end)
+        for run in old:
+            name = _pane(query, table, run)
+            kept[name] = stored.digests[name]
+        if new is not None:
+            panes[_pane(query, table, new)] = pack(evaluator.rows(table, *new))
+            old = [*old, new]
+        runs[table] = old
+        live[table] = (first, old)
+    return runs, live
+
+
+def load(group: Group, head: Mapping[str, Any], fetch: Fetch) -> None:
+    """Bring ``group`` to the state of ``head``.
+
+    The group is new, or in one of the states that the head descends from; its members may be newer than
+    the head. Only what it lacks is fetched.
+    """
+    if head.get("origin", "") not in ("", group.origin):
+        raise CheckpointError(
+            "the state belongs to another query, or to another checkpoint of Weir",
+            hint="give Spark and Weir the folders that they had together, or new ones",
+        )
+    known = {chunk.name: chunk for chunk in group.dictionary.chunks}
+    chunks = []
+    for name, until in head["texts"].items():
+        if name not in known:
+            table = _table(fetch(f"texts/{name}"))
+            known[name] = TextChunk(name, table["id"].to_numpy(), table["text"], until)
+        chunks.append(known[name])
+    group.dictionary.chunks = chunks
+    for key, inbox in group.inboxes.items():
+        stored = head["inboxes"].get(_key(key))
+        if stored is not None:
+            name = f"inbox/{_key(key)}"
+            waiting = Waiting(**_unpack_waiting(fetch(name))) if name in head["panes"] else Waiting()
+            inbox.restore(stored, waiting)
+    for name, member in group.members.items():
+        found = head["members"].get(name)
+        if found is not None and found[0] == member.registration.since:
+            _, member.given, member.done, member.evaluations, member.results = found
+            member.effective = dict(head.get("updates", {}).get(name, ()))
+            member.stored = True
+            evaluator = segmented(member)
+            if member.done or isinstance(member.evaluator, Seat):
+                continue
+            with _refusal(f"query {name!r}"):
+                if evaluator is None:
+                    member.evaluator.restore(bytes(fetch(f"query/{name}")))
+                else:
+                    stretches = _load_tables(name, evaluator, head["tables"][name], fetch)
+                    evaluator.rebuild(bytes(fetch(f"core/{name}")), stretches)
+    for reading, hub in group.hubs:
+        if _hub(reading) in head["panes"]:
+            with _refusal(f"the queries on <{reading.stream}>"):
+                hub.evaluator.restore(bytes(fetch(_hub(reading))))
+    if "services" in head["panes"]:
+        with _refusal("what SERVICE answered"):
+            group.services.restore(bytes(fetch("services")))
+    group.derived |= {iri: count for iri, count in head["derived"].items() if iri in group.derived}
+
+
+@contextmanager
+def _refusal(whose: str) -> Iterator[None]:
+    """A state that an evaluator refuses, with whose it is and what to do."""
+    try:
+        yield
+    except CheckpointError as error:
+        raise CheckpointError(
+            f"the state of {whose} cannot be taken up",
+            detail=error.primary,
+            hint="go on with the version of Weir that wrote it, or start again with a new checkpoint",
+        ) from error
+
+
+def _load_tables(
+    query: str, evaluator: Segmented, tables: Mapping[str, Any], fetch: Fetch
+) -> dict[str, Stretch]:
+    present = evaluator.tables()
+    out = {}
+    for table, (first, runs) in tables.items():
+        end = runs[-1][1] if runs else first
+        oldest, reached = present.get(table, (0, 0))
+        start = reached if reached and oldest <= first <= reached <= end else first
+        parts = []
+        for run in runs:
+            if run[1] > start:
+                columns = unpack(fetch(_pane(query, table, (run[0], run[1]))))
+                parts.append([column[max(0, start - run[0]) :] for column in columns])
+        empty = evaluator.rows(table, reached, reached) if not parts else []
+        joined = [np.concatenate(same) for same in zip(*parts, strict=True)] if parts else empty
+        out[table] = Stretch(first, start, joined)
+    return out
+
+
+def _pane(query: str, table: str, run: Run) -> str:
+    return f"rows/{query}/{run[0]}-{run[1]}/{table}"
+
+
+def _hub(reading: Reading) -> str:
+    return f"hub/{_key((reading.stream, reading.lateness, reading.ahead))}"
+
+
+def _key(key: InboxKey) -> str:
+    stream, lateness, ahead = key
+    return f"{lateness},{ahead},{stream}"
+
+
+def _pack_waiting(columns: Mapping[str, Ids]) -> bytes:
+    """Columns of different lengths: messages first, then triples."""
+    lengths = {name: len(column) for name, column in columns.items()}
+    header = json.dumps(lengths).encode()
+    body = b"".join(np.ascontiguousarray(column, "<i8").tobytes() for column in columns.values())
+    return len(header).to_bytes(4, "little") + header + body
+
+
+def _unpack_waiting(data: bytes | mmap.mmap) -> dict[str, Ids]:
+    place = 4 + int.from_bytes(data[:4], "little")
+    out = {}
+    for name, length in json.loads(data[4:place]).items():
+        out[name] = np.frombuffer(data, "<i8", length, place).astype(np.int64)
+        place += 8 * length
+    return out
+
+
+def _ipc(columns: Mapping[str, pa.Array]) -> bytes:
+    batch = pa.record_batch(list(columns.values()), names=list(columns))
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    return bytes(sink.getvalue())
+
+
+def _table(data: bytes | mmap.mmap) -> pa.RecordBatch:
+    return pa.ipc.open_stream(pa.py_buffer(data)).read_next_batch()

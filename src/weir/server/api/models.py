@@ -1,0 +1,146 @@
+"""The bodies of requests and the shapes of answers, as the OpenAPI description shows them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import Path
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from weir.rdf.annotation import Labeling, Method
+from weir.server.problems import MEDIA_TYPE, ProblemBody
+from weir.server.resource_ids import ID
+
+Id = Annotated[str, Path(pattern=ID, max_length=80, description="An id, as listings give it.")]
+IriText = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|\\^`]+$", max_length=2048)
+]
+Dialect = Literal["auto", "sparql", "rspql", "cqels", "csparql", "sparqlstream"]
+Evaluator = Literal["auto", "interval", "reference"]
+
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    "default": {
+        "description": "A problem",
+        "content": {MEDIA_TYPE: {"schema": ProblemBody.model_json_schema()}},
+    }
+}
+"""What every operation may answer beside what it says."""
+
+
+class Strict(BaseModel):
+    """Unknown members are refused: a typing error should not pass in silence."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class NewStream(Strict):
+    """``time`` is the predicate that states a message's time; without it, messages without a time of their
+    own count from their arrival. ``heartbeat`` says how time goes on while nothing comes: ``auto`` follows
+    the clock where messages are of the present, ``lateness`` seconds behind it, and waits otherwise."""
+
+    iri: IriText
+    id: Annotated[str, StringConstraints(pattern=ID)] | None = None
+    time: IriText | None = None
+    lateness: Annotated[float, Field(gt=0, le=3600)] | None = None
+    heartbeat: Literal["auto", "last", "run", "clock", "off"] = "auto"
+
+
+class Stream(BaseModel):
+    """``lag`` is how many seconds event time is behind the newest message; times are xsd:dateTimes."""
+
+    id: str
+    iri: str
+    rate: float
+    lag: float | None
+    messages: int
+    high: str | None
+    complete: str | None
+    late: int
+    waiting: int
+    source: str
+    readers: list[str]
+    created: str | None = None
+    backlog: int | None = Field(None, description="Bytes that are accepted and not yet read.")
+
+
+class Streams(BaseModel):
+    streams: list[Stream]
+
+
+class RejectedLine(BaseModel):
+    line: int
+    reason: str
+
+
+class Pushed(BaseModel):
+    """How many messages are on stable storage, and which lines are not."""
+
+    accepted: int
+    rejected: list[RejectedLine]
+
+
+class NewQuery(Strict):
+    text: Annotated[str, StringConstraints(min_length=1, max_length=1_000_000)]
+    name: Annotated[str, StringConstraints(pattern=ID)] | None = None
+    dialect: Dialect = "auto"
+    evaluator: Evaluator = "auto"
+
+
+class RegisteredQuery(BaseModel):
+    """``position`` is where the next result will be; ``oldest`` the first that is still kept."""
+
+    id: str
+    name: str
+    text: str
+    dialect: str
+    evaluator: str
+    reason: str | None
+    paused: bool
+    since: str | None
+    evaluations: int
+    results: int
+    position: int
+    oldest: int
+    numeric: list[str]
+    variables: list[str]
+    form: str
+    reads: list[str]
+    output: str | None
+    published: bool
+    through: str | None = None
+
+
+class Queries(BaseModel):
+    queries: list[RegisteredQuery]
+
+
+class Text(Strict):
+    text: Annotated[str, StringConstraints(max_length=1_000_000)]
+    dialect: Dialect = "auto"
+
+
+class Translation(Strict):
+    text: Annotated[str, StringConstraints(max_length=1_000_000)]
+    to: Literal["sparql", "rspql", "cqels", "csparql", "sparqlstream"]
+    dialect: Dialect = "auto"
+
+
+class Publication(Strict):
+    """``lifetime`` is for how many seconds a result is promised (by default twice the query's step, at
+    least 10); ``annotation`` and ``labeling`` say how results show their time."""
+
+    lifetime: Annotated[float, Field(gt=0, le=86_400)] | None = None
+    annotation: Method = Method.GRAPHS
+    labeling: Labeling = Labeling.EXPIRATION
+
+
+class GraphUrl(Strict):
+    """Where to load a graph from; its host must be allowed."""
+
+    url: Annotated[str, StringConstraints(min_length=8, max_length=2048)]
+
+
+class Updated(BaseModel):
+    """The number of the update; 0 where nothing changed."""
+
+    update: int

@@ -1,0 +1,215 @@
+"""Messages that are pushed: checked, put into the durable log of their stream, acknowledged once synced.
+
+A stream whose messages are of the present gets heartbeats when it falls silent, so that windows go on
+closing; one that replays the past does not, because the wall clock says nothing about it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import pyoxigraph as ox
+
+from weir.errors import WeirError
+from weir.rdf.formats.media import Format, format_of
+from weir.rdf.formats.payloads import parse_payloads
+from weir.rdf.formats.tnq_time import read_time
+from weir.rdf.messages import Rejected
+from weir.rdf.xsd.calendar import EPOCH
+from weir.runtime.ingest.sources.log_writer import TNQ, LogWriter
+
+MEDIA_TYPES = ("application/x-tnq", "text/tab-separated-values", "text/plain")
+"""Media types under which stream lines are taken, beside their own."""
+_RECENT = 500
+_WRITTEN = len("2000-01-01T00:00:00.000000Z")
+_BEAT = 0.5
+LATENESS = 1.0
+"""Seconds without a message after which a live stream gets a heartbeat, where nothing else is declared."""
+_LIVE = 60_000_000
+"""Microseconds by which a message may differ from the wall clock and be one of the present."""
+_LONGEST = 300.0
+"""Seconds after its last message for which a silent stream gets heartbeats."""
+_SHOWN = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What of a body is good: the lines to log, each message's time and number of triples; and the rest."""
+
+    data: bytes
+    messages: list[tuple[int, int]]
+    rejected: list[Rejected] = field(default_factory=list)
+
+
+def check_lines(body: bytes) -> Checked:
+    """The good lines of ``.tnq``: all at once where all are good, line by line otherwise."""
+    lines = body.replace(b"\r\n", b"\n").split(b"\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    cut = [line.split(b"\t", 1) for line in lines]
+    times = [_time(parts[0]) if len(parts) == 2 else None for parts in cut]
+    good = None not in times
+    if good:
+        try:
+            for _ in ox.parse(b"\n".join(parts[1] for parts in cut), format=ox.RdfFormat.N_QUADS):
+                pass
+        except (SyntaxError, ValueError):
+            good = False
+    if good:
+        return Checked(b"".join(line + b"\n" for line in lines), _messages(cut, times))
+    rejected: list[Rejected] = []
+    kept: list[int] = []
+    for place, (line, parts, at) in enumerate(zip(lines, cut, times, strict=True)):
+        reason = _reason(line, parts, at)
+        if reason is None:
+            kept.append(place)
+        elif reason:
+            rejected.append(Rejected(place + 1, reason, line[:_SHOWN].decode(errors="replace")))
+    data = b"".join(lines[place] + b"\n" for place in kept)
+    return Checked(
+        data, _messages([cut[place] for place in kept], [times[place] for place in kept]), rejected
+    )
+
+
+def _time(text: bytes) -> int | None:
+    """Microseconds; times as clocks write them by the short way."""
+    if text.isdigit() and len(text) < 15:
+        return int(text) * 1000
+    try:
+        if len(text) == _WRITTEN and text.endswith(b"Z"):
+            moment = datetime.fromisoformat(text.decode("ascii")) - EPOCH
+            return (moment.days * 86_400 + moment.seconds) * 1_000_000 + moment.microseconds
+        return read_time(text.decode("ascii"))
+    except ValueError:
+        return None
+
+
+def _reason(line: bytes, parts: list[bytes], at: int | None) -> str | None:
+    """Why a line is bad; None where it is good, empty where it says nothing."""
+    if not line.strip() or line.startswith(b"#"):
+        return ""
+    if len(parts) < 2:
+        return "no tab between time and statement"
+    if at is None:
+        return "the time is neither milliseconds nor an xsd:dateTime"
+    try:
+        found = sum(1 for _ in ox.parse(parts[1], format=ox.RdfFormat.N_QUADS))
+    except (SyntaxError, ValueError) as error:
+        return str(error)
+    return None if found < 2 else "more than one statement in a line"
+
+
+def _messages(cut: Sequence[list[bytes]], times: Sequence[int | None]) -> list[tuple[int, int]]:
+    """The time and number of triples of each message: neighbouring lines of equal time are one."""
+    found: list[tuple[int, int]] = []
+    last: int | None = None
+    for parts, at in zip(cut, times, strict=True):
+        triples = 1 if parts[1].strip() else 0
+        if at == last:
+            found[-1] = found[-1][0], found[-1][1] + triples
+        else:
+            last = at
+            found.append((at or 0, triples))
+    return found
+
+
+class Inflow:
+    """One stream that is pushed into. ``adaptive`` streams get heartbeats from here."""
+
+    def __init__(
+        self,
+        writer: LogWriter,
+        *,
+        lateness: float = LATENESS,
+        adaptive: bool = True,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.writer = writer
+        self.lateness = lateness
+        self.adaptive = adaptive
+        self.accepted = 0
+        self.newest: int | None = None
+        self.recent: deque[tuple[int, int]] = deque(maxlen=_RECENT)
+        self.live = False
+        self._clock = clock
+        self._counts: deque[tuple[float, int]] = deque(maxlen=4096)
+        self._last = 0.0
+
+    def push(self, body: bytes, media_type: str, at: int | None = None) -> tuple[Future[int] | None, Checked]:
+        """Submit what is good of a body; the future ends when it is on stable storage, None where there is
+        nothing. A message is taken or refused as a whole, of stream lines each by itself."""
+        form = form_of(media_type)
+        checked = check_lines(body) if form.timed else self._check(body, form, at)
+        if not checked.messages:
+            return None, checked
+        future = self.writer.submit(checked.data, format=form.name, time=at)
+        self._note(checked.messages)
+        return future, checked
+
+    def _check(self, body: bytes, form: Format, at: int | None) -> Checked:
+        given = [at if at is not None or self.writer.predicate else round(self._clock() * 1_000_000)]
+        found = parse_payloads(
+            [body],
+            form,
+            scope="",
+            key=b"",
+            positions=[0],
+            times=given,
+            time_predicate=self.writer.predicate,
+            lines=[1],
+        )
+        messages = list(zip(found.time.tolist(), found.triples.tolist(), strict=True))
+        return Checked(body, messages, list(found.rejected))
+
+    @property
+    def rate(self) -> float:
+        """Messages a second over the last five seconds."""
+        since = self._clock() - 5
+        return sum(count for when, count in list(self._counts) if when > since) / 5
+
+    def beat(self) -> None:
+        """A heartbeat, where the stream is live and silent: nothing older than ``lateness`` is to come."""
+        now = self._clock()
+        if self.adaptive and self.live and self.lateness <= now - self._last <= _LONGEST:
+            self.writer.heartbeat(round((now - self.lateness) * 1_000_000))
+
+    def _note(self, messages: list[tuple[int, int]]) -> None:
+        now = self._clock()
+        self.accepted += len(messages)
+        self.recent.extend(messages[-_RECENT:])
+        self.newest = max(self.newest or messages[-1][0], messages[-1][0])
+        self._counts.append((now, len(messages)))
+        self._last = now
+        self.live = abs(messages[-1][0] - now * 1_000_000) < _LIVE
+
+
+def form_of(media_type: str) -> Format:
+    """The format of a media type (raises ``UsageError``)."""
+    return format_of(TNQ if media_type in MEDIA_TYPES else media_type)
+
+
+class Heart(threading.Thread):
+    """Beats for all streams until it is stopped."""
+
+    def __init__(self, flows: Callable[[], Iterable[Inflow]]) -> None:
+        super().__init__(name="weir-heart", daemon=True)
+        self._flows = flows
+        self._stopped = threading.Event()
+
+    def run(self) -> None:
+        while not self._stopped.wait(_BEAT):
+            for flow in list(self._flows()):
+                try:
+                    flow.beat()
+                except WeirError:
+                    continue
+
+    def stop(self) -> None:
+        self._stopped.set()
+        self.join(timeout=5)

@@ -1,0 +1,186 @@
+"""``weir.continuous``: a query over streaming DataFrames that is a streaming DataFrame itself.
+
+The pipeline is that of a job, without Weir's source and sinks: what the user's sources bring goes through the
+same stage and the same groups, and what comes out are rows for any ``writeStream``.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from pyspark.sql import DataFrame, SparkSession
+
+from weir.errors import CheckpointError, UsageError
+from weir.language.algebra.query import Ask, Query, Select
+from weir.linked.graphs.library import Library
+from weir.linked.graphs.remote import RemoteGraph
+from weir.rdf.ids.dictionary import Dictionary
+from weir.runtime.control.catalog import Catalog, StreamEntry, entry_of
+from weir.runtime.control.checkpoint import Checkpoint
+from weir.runtime.control.live_graphs import BASE
+from weir.runtime.control.live_queries import IDLE
+from weir.runtime.control.registering import Offer, offer, registered
+from weir.runtime.control.updates import Curator
+from weir.runtime.output.outputs import read_answers
+from weir.spark.observed import observed
+from weir.spark.processor import GroupProcessor
+from weir.spark.rows import Rows
+from weir.spark.session import settle
+
+_COUNTS = "counts array<bigint>"
+Declared = str | Mapping[str, str] | None
+
+
+def continuous(
+    spark: SparkSession,
+    query: str,
+    streams: Mapping[str, DataFrame],
+    graphs: Mapping[str | None, str | Path] | None = None,
+    *,
+    checkpoint: str | Path | None = None,
+    dialect: str = "auto",
+    evaluator: str = "auto",
+    format: Declared = None,
+    time: Declared = None,
+    metrics: str | None = None,
+) -> DataFrame:
+    """The answers of a continuous query as a streaming DataFrame.
+
+    ``streams`` has a streaming DataFrame for each stream of the query: columns ``time`` (a timestamp, integer
+    milliseconds or an xsd:dateTime), ``subject``, ``predicate``, ``object`` and maybe ``graph`` as N-Triples
+    texts; or ``value`` with ``.tnq`` lines, or with a message in ``format`` whose ``time`` a predicate states
+    (one for all streams, or by IRI). ``lane`` and ``position`` are taken where they are there.
+
+    ``graphs`` are files, folders, stores or URLs by IRI, None for the default graph. The result has columns
+    ``at`` (timestamp) and ``op``, then a string for each variable of SELECT (a term as in N-Triples, null if
+    unbound), ``subject``, ``predicate``, ``object`` for CONSTRUCT, or a ``boolean`` for ASK. Write it in
+    append mode. ``checkpoint`` is a folder for what Weir keeps (graphs, the key of its ids), on storage that
+    the workers can read; it belongs to the checkpoint of one ``writeStream``. Without one a temporary folder
+    is made anew from the same arguments. Settings that a job needs are set on the session.
+
+    With ``metrics`` the counters of each batch (``runtime.observed``) are metrics of Spark's own under that
+    name, which must be another for each query that one ``writeStream`` writes.
+    """
+    made = offer(query, {}, name="query", dialect=dialect, evaluator=evaluator)
+    columns = result_columns(made.query)
+    if metrics and "counts" in columns:
+        raise UsageError("the variable ?counts has the name of the column by which metrics travel")
+    schema = ", ".join(f"`{name}` {kind}" for name, kind in columns.items())
+    rows = {iri: Rows(frame, _of(format, iri) or "tnq", _of(time, iri)) for iri, frame in streams.items()}
+    for each in rows.values():
+        each.check()
+    library = _library(graphs or {})
+    slots = spark.sparkContext.defaultParallelism
+    key = library.key or hashlib.blake2b(query.encode(), digest_size=16).digest()
+    folder = Path(checkpoint) if checkpoint else _temporary()
+    origin = hashlib.blake2b(query.encode(), key=key, digest_size=8).hexdigest()
+    version = metadata.version("weir")
+    opened = Checkpoint.open(folder.absolute(), version=version, slots=slots, key=key, origin=origin)
+    _enrol(opened, made, list(rows), library)
+    settle(spark, opened.slots)
+    frames = [each.frames(str(opened.folder), iri) for iri, each in rows.items()]
+    answered = (
+        reduce(DataFrame.unionByName, frames)
+        .groupBy("slot")
+        .transformWithStateInPandas(
+            ResultProcessor(str(opened.folder), ("columns",), tuple(columns) if metrics else None),
+            f"{schema}, {_COUNTS}" if metrics else schema,
+            "append",
+            "processingTime",
+        )
+    )
+    return observed(answered, metrics).where("counts IS NULL").drop("counts") if metrics else answered
+
+
+def result_columns(query: Query) -> dict[str, str]:
+    """The columns of a query's answers, with their types in Spark's DDL."""
+    columns = {"at": "timestamp", "op": "string"}
+    if isinstance(query.form, Select):
+        names = [variable.name for variable in query.form.variables]
+        taken = [name for name in names if name.lower() in columns]
+        if taken:
+            raise UsageError(f"the variable ?{taken[0]} has the name of a column of every result")
+        return columns | dict.fromkeys(names, "string")
+    if isinstance(query.form, Ask):
+        return columns | {"boolean": "boolean"}
+    return columns | dict.fromkeys(("subject", "predicate", "object"), "string")
+
+
+class ResultProcessor(GroupProcessor):
+    """A group of one query; its rows are the answers themselves. Where ``counted`` names their columns, there
+    is one more in each batch, with its counts."""
+
+    spooled = False
+
+    def __init__(self, folder: str, forms: Sequence[str], counted: Sequence[str] | None = None) -> None:
+        super().__init__(folder, forms)
+        self.counted = counted
+
+    def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[pd.DataFrame]:
+        """Frames in, answers out."""
+        for item in self.advance(key, rows, timerValues):
+            if item.kind == "metrics" and self.counted is not None:
+                yield self._counts(item.counts)
+            if item.kind == "columns":
+                table = read_answers(item.data)
+                columns = {name: table[name].to_pandas() for name in table.schema.names}
+                columns["at"] = pd.to_datetime(columns["at"], unit="us")
+                if "boolean" in columns:
+                    told = {"true": True, "false": False}
+                    columns["boolean"] = columns["boolean"].map(told).astype("boolean")
+                if self.counted is not None:
+                    columns["counts"] = pd.Series([None] * len(table), dtype=object)
+                yield pd.DataFrame(columns)
+
+    def _counts(self, counts: list[int] | None) -> pd.DataFrame:
+        """A row of counts and nothing else."""
+        empty = {name: pd.Series([None], dtype=object) for name in self.counted or ()}
+        return pd.DataFrame({**empty, "at": pd.to_datetime(pd.Series([None])), "counts": [counts]})
+
+
+def _enrol(checkpoint: Checkpoint, made: Offer, streams: list[str], library: Library) -> None:
+    """The control log of one query, written once; a folder that has another is refused."""
+    log = checkpoint.control()
+    catalog = Catalog.of(log.entries())
+    if catalog.version:
+        known = catalog.queries.get(made.name)
+        if known is None or known.text != made.text or set(catalog.streams) != set(streams):
+            raise CheckpointError(
+                f"{checkpoint.folder} belongs to another query or to other streams",
+                hint="give the same as before, or a new folder, here and to writeStream",
+            )
+        return
+    curator = Curator(library.open(Dictionary(checkpoint.key), checkpoint.graphs / BASE), checkpoint)
+    entries = [StreamEntry(iri, IDLE, number=number) for number, iri in enumerate(streams)]
+    registrations = registered([made], catalog, streams, checkpoint.slots, curator)
+    log.append([*(entry_of(each, 0) for each in entries), *(entry_of(each, 0) for each in registrations)])
+
+
+def _library(graphs: Mapping[str | None, str | Path]) -> Library:
+    library = Library()
+    for iri, source in graphs.items():
+        if isinstance(source, str) and "://" in source:
+            library.add_remote(iri, RemoteGraph(source))
+        else:
+            library.add(iri, Path(source))
+    return library
+
+
+def _of(declared: Declared, iri: str) -> str | None:
+    return declared.get(iri) if isinstance(declared, Mapping) else declared
+
+
+def _temporary() -> Path:
+    """A folder that goes when the process does."""
+    folder = Path(tempfile.mkdtemp(prefix="weir-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder

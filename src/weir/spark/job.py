@@ -1,0 +1,357 @@
+"""A running job: the pipeline as Spark draws it, and the loop that hands each batch to the sinks."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from weir import errors
+from weir.errors import EvaluationError, WeirError
+from weir.language.update import Update
+from weir.runtime.control.catalog import StreamEntry, entry_of
+from weir.runtime.control.checkpoint import Checkpoint
+from weir.runtime.control.holding import HOLD, planning_held
+from weir.runtime.control.live_graphs import LiveGraphs, When
+from weir.runtime.control.live_queries import LiveQueries, QueryInfo, StreamInfo
+from weir.runtime.control.updates import Curator
+from weir.runtime.ingest.receivers import Receivers
+from weir.runtime.ingest.sources import Source, source_of
+from weir.runtime.output.merging import merged
+from weir.runtime.output.metrics import Metrics
+from weir.runtime.output.outputs import OUTPUT_SCHEMA, Output
+from weir.runtime.output.sinks.base import Sink
+from weir.runtime.output.sinks.lines import ExactFile
+from weir.spark.datasource import FINISH, NAME, STOP, WeirSource, feed_key
+from weir.spark.observed import observed
+from weir.spark.processor import GroupProcessor
+from weir.spark.rows import Rows
+from weir.spark.session import named_sources, settle
+
+_FAILED = re.compile(r"weir\.errors\.(\w+): (.*?)(?=\n\n|\nSQLSTATE|\s*SQLSTATE|\Z)", re.DOTALL)
+
+_STOPPING = 0.2
+"""Seconds in which Spark is told to stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """Everything a job needs: its streams by IRI, where results go, what is set aside.
+
+    A ``live`` job goes on when its sources have ended: queries and streams may still come.
+    """
+
+    streams: dict[str, Source]
+    sinks: Sequence[Sink]
+    dead_letters: Path | None = None
+    late: Path | None = None
+    trigger: dict[str, Any] = field(default_factory=dict)
+    live: bool = False
+    rows: dict[str, Rows] = field(default_factory=dict)
+
+
+class Job:
+    """One Structured Streaming query over one checkpoint."""
+
+    def __init__(
+        self, spark: SparkSession, checkpoint: Checkpoint, pipeline: Pipeline, curator: Curator | None = None
+    ) -> None:
+        self.spark = spark
+        self.graphs = LiveGraphs(checkpoint, curator, lambda: self.active, lambda: self._query is not None)
+        self.live = LiveQueries(
+            checkpoint, curator, self.graphs.lock, lambda: self.active, lambda: self._query is not None
+        )
+        self.live.keep_late = pipeline.late is not None
+        self.checkpoint = checkpoint
+        self.pipeline = pipeline
+        self.metrics = Metrics()
+        self.observers: list[Callable[[Metrics], None]] = []
+        self.afterwards: list[Callable[[], None]] = []
+        self._query: StreamingQuery | None = None
+        self._failure: BaseException | None = None
+        self.receivers = Receivers(checkpoint.own)
+        self._spool = checkpoint.spool(reused=(spark.sparkContext.master or "").startswith("local"))
+        self.live.opened.append(self._receive)
+        self.live.closed.append(lambda entry: self.receivers.close(entry.iri))
+        own = checkpoint.own / "sinks"
+        self._side = {
+            "dead": ExactFile(pipeline.dead_letters, own / "dead.log") if pipeline.dead_letters else None,
+            "late": ExactFile(pipeline.late, own / "late.log") if pipeline.late else None,
+        }
+
+    @property
+    def finite(self) -> bool:
+        """Whether the job ends by itself, with its sources."""
+        if self.pipeline.live or self.pipeline.rows:
+            return False
+        return all(not source.endless for source in self.pipeline.streams.values())
+
+    def start(self) -> None:
+        """Start the query; the first batch is planned at once."""
+        settle(self.spark, self.checkpoint.slots)
+        self.spark.dataSource.register(WeirSource)
+        for flag in (STOP, HOLD):
+            (self.checkpoint.own / flag).unlink(missing_ok=True)
+        self._spool.clear()
+        for sink in self.pipeline.sinks:
+            sink.open()
+        for side in self._side.values():
+            if side is not None:
+                side.open(lazy=True)
+        self.metrics.started = time.time()
+        try:
+            for entry in self.live.catalog().streams.values():
+                self._receive(entry)
+            self._launch()
+        except BaseException:
+            self.receivers.close_all()
+            raise
+
+    def _launch(self) -> None:
+        """Start Spark's query, from the checkpoint where that has something."""
+        folder = str(self.checkpoint.folder)
+        with named_sources(self.spark):
+            answered = (
+                self._frames()
+                .groupBy("slot")
+                .transformWithStateInPandas(
+                    GroupProcessor(folder, self._forms), OUTPUT_SCHEMA, "append", "processingTime"
+                )
+            )
+            writer = (
+                observed(answered)
+                .writeStream.queryName("weir")
+                .foreachBatch(self._take)
+                .option("checkpointLocation", str(self.checkpoint.spark))
+            )
+            trigger = self.pipeline.trigger or ({"availableNow": True} if self.finite else {})
+            if trigger:
+                writer = writer.trigger(**trigger)
+            self._query = writer.start()
+
+    def wait(self, timeout: int | None = None) -> bool:
+        """Wait for the end; whether it has come. A failure is raised as Weir's own error."""
+        assert self._query is not None
+        query = self._query
+        try:
+            over = query.awaitTermination(timeout) if timeout else query.awaitTermination()
+        except StreamingQueryException as error:
+            self._close()
+            raise self._failure or translated(str(error)) from None
+        with self.graphs.lock:
+            if query is not self._query:
+                return self.wait(timeout) if timeout is None else False
+            if not query.isActive:
+                self._close()
+        return True if timeout is None else bool(over)
+
+    def stop(self) -> None:
+        """Stop at a batch boundary, and close the sinks."""
+        if self._query is None:
+            return
+        self.receivers.close_all()
+        self._halt(self._query)
+        self._close()
+
+    def _halt(self, query: StreamingQuery) -> None:
+        """Stop Spark's query at a batch boundary: it makes noise when it is stopped in mid-batch.
+
+        The sources are told to offer nothing more; once the batch under way is done, Spark is idle. Sources
+        of Spark's own cannot be told: it is stopped while it plans, which Weir's source holds up meanwhile.
+        """
+        if self.pipeline.rows:
+            stopping = threading.Thread(target=query.stop)
+            with planning_held(self.checkpoint.own, lambda: query.isActive):
+                stopping.start()
+                time.sleep(_STOPPING)
+            stopping.join()
+            return
+        flag = self.checkpoint.own / STOP
+        flag.touch()
+        idle = 0
+        while query.isActive and idle < 3:
+            status = query.status
+            idle = 0 if status["isDataAvailable"] or "batch" in status["message"] else idle + 1
+            time.sleep(0.02)
+        query.stop()
+        flag.unlink(missing_ok=True)
+
+    def finish(self) -> None:
+        """Declare the input of all sources over: what is there is read, then every window is reported."""
+        self.receivers.close_all()
+        (self.checkpoint.own / FINISH).touch()
+
+    def update(self, request: str | Sequence[Update], at: When = None) -> int:
+        """Change static graphs by INSERT DATA and DELETE DATA; the number of the update.
+
+        It counts from ``at`` (µs since 1970, an xsd:dateTime or a ``datetime``) or from each query's
+        present, whichever is later, and triggers no evaluation.
+        """
+        return self.graphs.update(request, at)
+
+    def insert(self, graph: str | None, source: str | Path, at: When = None) -> int:
+        """Add the triples of a file or folder to a graph, None for the default graph; as ``update``."""
+        return self.graphs.insert(graph, Path(source), at)
+
+    @property
+    def _forms(self) -> list[str]:
+        """What the sinks take."""
+        return sorted({sink.form for sink in self.pipeline.sinks}) or ["jsonl"]
+
+    def register(
+        self, text: str, *, name: str | None = None, dialect: str = "auto", evaluator: str = "auto"
+    ) -> str:
+        """Register a query while the job runs; its name, which is that of REGISTER where it has one.
+
+        It is durable when this returns, and sees the messages of all batches that were not planned by then.
+        """
+        return self.live.register(text, name, dialect, evaluator)
+
+    def register_all(
+        self, texts: Mapping[str, str], *, dialect: str = "auto", evaluator: str = "auto"
+    ) -> list[str]:
+        """Register queries by name, all from the same batch on; where one is refused, none is registered."""
+        return self.live.register_all(texts, dialect, evaluator)
+
+    def drop(self, name: str) -> None:
+        """Drop a query, and its state; refused while another one reads its output."""
+        self.metrics.forget(name, self.live.drop(name))
+
+    def pause(self, name: str) -> None:
+        """Pause a query: as ``drop``, but it stays registered and can be resumed."""
+        batch = self.live.pause(name)
+        if batch is not None:
+            self.metrics.forget(name, batch)
+
+    def resume(self, name: str) -> None:
+        """Resume a paused query: as registered anew. What came while it was paused it never sees, and its
+        windows begin empty."""
+        batch = self.live.resume(name)
+        if batch is not None:
+            self.metrics.forget(name, batch)
+
+    def add_stream(self, iri: str, source: Source | Rows) -> None:
+        """Add a stream while the job runs. A finite source waits for the first query that reads it.
+
+        A streaming DataFrame (``Rows``) is a source of Spark's own: the job stops between two batches and
+        goes on with it from its checkpoint.
+        """
+        if not isinstance(source, Rows):
+            self.live.add_stream(iri, source)
+            return
+        with self.graphs.lock:
+            source.check()
+            source.check_named([NAME, *(name for rows in self.pipeline.rows.values() for name in rows.names)])
+            entry = self.live.fresh_stream(iri)
+            if self._query is not None:
+                self._halt(self._query)
+            self.checkpoint.control().append([entry_of(entry, self.checkpoint.next_batch())])
+            self.pipeline.rows[iri] = source
+            if self._query is not None:
+                self._launch()
+
+    def drop_stream(self, iri: str) -> None:
+        """Drop a stream; refused while a query reads it, also a paused one. For a DataFrame the job stops
+        between two batches, and goes on without it."""
+        with self.graphs.lock:
+            self.live.drop_stream(iri)
+            if iri in self.pipeline.rows:
+                if self._query is not None:
+                    self._halt(self._query)
+                del self.pipeline.rows[iri]
+                if self._query is not None:
+                    self._launch()
+
+    def queries(self) -> list[QueryInfo]:
+        """What is registered, counting changes whose batch is still to come."""
+        return self.live.queries()
+
+    def streams(self) -> list[StreamInfo]:
+        """The streams that have a source, with what reads them."""
+        return self.live.streams()
+
+    @property
+    def active(self) -> bool:
+        return self._query is not None and self._query.isActive
+
+    def _frames(self) -> DataFrame:
+        folder = str(self.checkpoint.folder)
+        frames = (
+            self.spark.readStream.format(NAME)
+            .name(NAME)
+            .option("folder", folder)
+            .option("parallelism", str(self.spark.sparkContext.defaultParallelism))
+            .load()
+        )
+        for iri, rows in self.pipeline.rows.items():
+            frames = frames.unionByName(rows.frames(folder, iri))
+        return frames
+
+    def _take(self, frame: DataFrame, batch: int) -> None:
+        """One batch: everything that came out of the groups, to the sinks and into the metrics."""
+        try:
+            began = time.time()
+            forms = self._forms
+            rows = [self._output(row, forms) for row in frame.toArrow().to_pylist()]
+            answers = {form: merged([row for row in rows if row.kind == form]) for form in forms}
+            for sink in self.pipeline.sinks:
+                sink.write(batch, answers[sink.form])
+            for kind, side in self._side.items():
+                if side is not None:
+                    told = [row.data for row in rows if row.kind == kind]
+                    # Each slot that reads a stream tells of it: once is enough.
+                    lines = dict.fromkeys(line for data in told for line in data[:].splitlines(keepends=True))
+                    if lines:
+                        side.append(batch, b"".join(lines))
+            found = sum(len(each) for each in answers[forms[0]])
+            self.metrics.take(batch, rows, found, time.time() - began)
+            del rows, answers
+            self._spool.clear(batch)
+            for observer in self.observers:
+                observer(self.metrics)
+        except WeirError as error:
+            self._failure = error
+            raise
+
+    def _output(self, row: dict[str, Any], forms: Sequence[str]) -> Output:
+        """A row, with what workers left in a file; answers stay mapped."""
+        data = self._spool.get(row.pop("data"))
+        return Output(**row, data=data if row["kind"] in forms else data[:])
+
+    def _receive(self, entry: StreamEntry) -> None:
+        """Open what a stream needs in the driver: a log that messages are pushed into, a connection."""
+        if entry.source is not None:
+            self.receivers.open(entry.iri, source_of(entry.source), feed_key(entry))
+
+    def _close(self) -> None:
+        self.receivers.close_all()
+        self.graphs.close()
+        self._spool.clear()
+        for sink in self.pipeline.sinks:
+            sink.close()
+        for side in self._side.values():
+            if side is not None:
+                side.close()
+        while self.afterwards:
+            self.afterwards.pop()()
+
+
+def translated(text: str) -> WeirError:
+    """The error that a worker raised, from the text that Spark made of it."""
+    found = _FAILED.search(text)
+    if found:
+        kind = getattr(errors, found[1], EvaluationError)
+        primary, _, rest = found[2].strip().partition("\n")
+        made: WeirError = kind(primary) if kind is errors.SyntaxError else kind(primary, detail=rest or None)
+        return made
+    cause = text.partition("\n=== Streaming Query ===")[0]
+    lines = [line for line in cause.splitlines() if line.strip()]
+    return EvaluationError("the job failed in Spark", detail="\n".join(lines[-12:]))

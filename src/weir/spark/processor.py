@@ -1,0 +1,108 @@
+"""The second stage: a group in a ``StatefulProcessor``, its state in RocksDB."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import pandas as pd
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+
+from weir.runtime.ingest.frames import Frame
+from weir.runtime.output.outputs import Output, outputs
+from weir.runtime.worker.bundle import Bundle
+from weir.runtime.worker.live import awaken, put_away
+from weir.runtime.worker.panes import PaneCache
+from weir.runtime.worker.partitioning import slot_keys
+from weir.runtime.worker.spool import Pile
+from weir.runtime.worker.workers import workplace
+from weir.spark.task import check_partitions, current_batch
+
+
+class GroupProcessor(StatefulProcessor):
+    """One call per slot and batch; ``spooled`` says that large answers go by file."""
+
+    spooled = True
+
+    def __init__(self, folder: str, forms: Sequence[str]) -> None:
+        self.folder = folder
+        self.forms = tuple(forms)
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        """The two state variables: the head, and the panes by name."""
+        self.heads = handle.getValueState("head", "head binary")
+        self.panes = handle.getMapState("panes", "name string", "pane binary")
+
+    def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[pd.DataFrame]:
+        """Frames in, answers, metrics and what was set aside out."""
+        found = self.advance(key, rows, timerValues)
+        spool, batch = workplace(self.folder).checkpoint.spool(), current_batch()
+        yield pd.DataFrame(
+            {
+                "kind": [item.kind for item in found],
+                "name": [item.name for item in found],
+                "slot": [item.slot for item in found],
+                "data": [spool.put(batch, item.data) for item in found],
+                "counts": [item.counts for item in found],
+            }
+        )
+
+    def advance(self, key: Any, rows: Any, timerValues: Any) -> list[Output]:
+        """One step of the group of a slot; its state is put away when this returns."""
+        place, batch = workplace(self.folder), current_batch()
+        check_partitions(place.checkpoint.slots)
+        slot = slot_keys(place.checkpoint.slots).index(int(key[0]))
+        spool = place.checkpoint.spool()
+        pile = partial(spool.pile, batch) if self.spooled else Pile
+        frames = [Frame.from_bytes(spool.get(bytes(data))) for table in rows for data in table["frame"]]
+        now = int(timerValues.getCurrentProcessingTimeInMs()) * 1000
+        cache = PaneCache(self.folder, slot)
+        store = Bundle(self)
+        live = awaken(
+            store,
+            place.live.pop(slot, None),
+            lambda: place.new_group(slot, batch),
+            lambda group: place.update_group(group, slot, batch),
+            cache,
+        )
+        place.follow(live.group, batch)
+        step = live.group.step(frames, batch, now)
+        found = [
+            replace(item, kind=form) if item.kind == "answers" else item
+            for number, form in enumerate(self.forms)
+            for item in outputs(live.group, step, frames, slot, form, place.counted(slot, batch), pile)
+            if item.kind == "answers" or not number
+        ]
+        put_away(store, live, cache)
+        place.live[slot] = live
+        return found
+
+    # The state store (live.StateStore)
+
+    def head(self) -> bytes | None:
+        found = self.heads.get()
+        return None if found is None else bytes(found[0])
+
+    def pane(self, name: str) -> bytes:
+        found = self.panes.getValue((name,))
+        if found is None:
+            raise RuntimeError(f"the state store lacks the pane {name!r}")
+        return bytes(found[0])
+
+    def put(self, name: str, data: bytes) -> None:
+        self.panes.updateValue((name,), (data,))
+
+    def remove(self, name: str) -> None:
+        self.panes.removeKey((name,))
+
+    def set_head(self, data: bytes) -> None:
+        self.heads.update((data,))
+
+    def clear(self) -> None:
+        self.heads.clear()
+        self.panes.clear()
+
+    def close(self) -> None:
+        """Nothing to close."""

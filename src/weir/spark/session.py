@@ -1,0 +1,210 @@
+"""The Spark session: settings for low overhead, each with its reason, and a quiet start."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pyspark import SparkConf, SparkContext
+from pyspark.find_spark_home import _find_spark_home
+from pyspark.sql import SparkSession
+
+from weir.errors import UsageError
+from weir.spark.shipping import await_executors, package_zip
+
+_STATE = "spark.sql.streaming.stateStore."
+EVOLUTION = "spark.sql.streaming.queryEvolution.enableSourceEvolution"
+
+
+class Setting(NamedTuple):
+    """A Spark setting and why it is so."""
+
+    name: str
+    value: str
+    reason: str
+
+
+SETTINGS = (
+    Setting(
+        _STATE + "providerClass",
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+        "transformWithState needs RocksDB",
+    ),
+    Setting(
+        _STATE + "rocksdb.changelogCheckpointing.enabled",
+        "true",
+        "a commit uploads what changed instead of whole SST files",
+    ),
+    Setting(
+        "spark.sql.streaming.noDataMicroBatches.enabled",
+        "false",
+        "time moves by frames alone: a batch without any has nothing to do",
+    ),
+    Setting("spark.sql.adaptive.enabled", "false", "a micro-batch is too short to be planned twice"),
+    Setting(
+        "spark.sql.streaming.minBatchesToRetain", "20", "old batches are never replayed; fewer files to list"
+    ),
+)
+"""Can be set on a running session."""
+
+START_SETTINGS = (
+    Setting(
+        "spark.sql.streaming.checkpointFileManagerClass",
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
+        "the default one runs readlink eight times for each file that it renames into place",
+    ),
+    Setting("spark.ui.enabled", "false", "no web server for a command that ends; Weir has its own metrics"),
+    Setting("spark.ui.showConsoleProgress", "false", "results own the terminal"),
+    Setting("spark.sql.session.timeZone", "UTC", "event time is UTC"),
+    Setting(
+        "spark.driver.extraJavaOptions",
+        "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xss4m",
+        "the JVM moves few rows: compiling it hard costs a run ten seconds of processor time",
+    ),
+)
+"""Only for a session that Weir starts."""
+
+LOCAL_SETTINGS = (
+    Setting("spark.python.daemon.module", "weir.spark.daemon", "workers start with Weir imported"),
+)
+"""Only where the workers are on this host: elsewhere Weir is not there before the first task brings it."""
+
+
+def check_java() -> None:
+    """Raise with one clear line where Java is missing or too old."""
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    hint = "on Debian or Ubuntu: apt-get install openjdk-17-jre-headless; on macOS: brew install openjdk@17"
+    if java is None or not Path(java).exists():
+        raise UsageError("Spark needs Java 17 or newer, and there is no java on PATH", hint=hint)
+    said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False).stderr
+    digits = said.partition('version "')[2].partition('"')[0].split(".")[0]
+    if not digits.isdigit() or int(digits) < 17:
+        raise UsageError(f"Spark needs Java 17 or newer, and {java} is older", hint=hint)
+
+
+def open_session(master: str | None = None, settings: Mapping[str, str] | None = None) -> SparkSession:
+    """The active session where there is one, else a new one on ``master`` (all local cores by default).
+
+    On a cluster Weir's own code is shipped to the executors. Under ``spark-submit`` the master is the one
+    given to it, unless ``master`` says otherwise.
+    """
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active
+    check_java()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    # A task is one core's work: libraries inside it must not start a thread per core of their own.
+    for name in ("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "ARROW_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+    submitted = "PYSPARK_GATEWAY_PORT" in os.environ
+    builder = SparkSession.builder.appName("weir")
+    if master is not None or not submitted:
+        builder = builder.master(master or "local[*]")
+    local = (master or (_submitted_to() if submitted else "local")).startswith("local")
+    for setting in (*SETTINGS, *START_SETTINGS, *(LOCAL_SETTINGS if local else ())):
+        builder = builder.config(setting.name, setting.value)
+    for name, value in (settings or {}).items():
+        builder = builder.config(name, value)
+    with _quiet() as log, _compiled_pyspark(local):
+        try:
+            session = builder.getOrCreate()
+        except Exception as error:
+            raise UsageError("Spark did not start", detail=_tail(log) or str(error)) from error
+    session.sparkContext.setLogLevel("OFF")
+    _without_checksum_files(session)
+    if not str(session.sparkContext.master).startswith("local"):
+        folder = tempfile.mkdtemp(prefix="weir-package-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        session.sparkContext.addPyFile(str(package_zip(Path(folder))))
+        await_executors(session)
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)
+    return session
+
+
+def _submitted_to() -> str:
+    """The master that ``spark-submit`` was given, which only its JVM knows."""
+    context: Any = SparkContext
+    context._ensure_initialized()
+    return SparkConf().get("spark.master", "") or ""
+
+
+def settle(session: SparkSession, slots: int) -> None:
+    """What any pipeline needs, on a session that may be the user's."""
+    for setting in SETTINGS:
+        session.conf.set(setting.name, setting.value)
+    session.conf.set("spark.sql.shuffle.partitions", str(slots))
+
+
+@contextmanager
+def named_sources(session: SparkSession) -> Iterator[None]:
+    """Sources are found by name in here, so that one can be added to a checkpoint.
+
+    Outside, a session may have unnamed sources of the user's, which Spark would then refuse.
+    """
+    before = session.conf.get(EVOLUTION, "false")
+    session.conf.set(EVOLUTION, "true")
+    try:
+        yield
+    finally:
+        session.conf.set(EVOLUTION, before or "false")
+
+
+def _without_checksum_files(session: SparkSession) -> None:
+    """Hadoop would write a checksum file beside each file of a checkpoint, and run ``chmod`` on both."""
+    context: Any = session.sparkContext
+    local = context._jvm.org.apache.hadoop.fs.FileSystem.getLocal(context._jsc.hadoopConfiguration())
+    local.setWriteChecksum(False)
+
+
+@contextmanager
+def _compiled_pyspark(local: bool) -> Iterator[None]:
+    """Let local Python processes import the installed ``pyspark``, compiled, and not the zip of sources.
+
+    Spark puts ``SPARK_HOME/python/lib/pyspark.zip`` first on their path, and nothing imported from a zip is
+    compiled once and for all: each process, several per job, spends a second of processor time on it. So
+    Spark gets a home that is the installed one without that zip.
+    """
+    if "SPARK_HOME" in os.environ or not local:
+        yield
+        return
+    home = Path(tempfile.mkdtemp(prefix="weir-spark-home-"))
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    for entry in Path(_find_spark_home()).iterdir():
+        if entry.name in ("bin", "conf", "jars", "sbin"):
+            (home / entry.name).symlink_to(entry, target_is_directory=True)
+    os.environ["SPARK_HOME"] = str(home)
+    try:
+        yield
+    finally:
+        del os.environ["SPARK_HOME"]
+
+
+@contextmanager
+def _quiet() -> Iterator[Path]:
+    """Start the JVM with its standard error in a file: what it prints there is no use to anybody."""
+    descriptor, name = tempfile.mkstemp(prefix="weir-spark-", suffix=".log")
+    path = Path(name)
+    kept = os.dup(2)
+    os.dup2(descriptor, 2)
+    try:
+        yield path
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(descriptor)
+        path.unlink(missing_ok=True)
+
+
+def _tail(log: Path) -> str:
+    return "\n".join(log.read_text(errors="replace").splitlines()[-5:]) if log.exists() else ""

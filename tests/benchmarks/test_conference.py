@@ -1,0 +1,31 @@
+"""``weir bench conference`` at toy size: every query is measured and agrees with the store."""
+
+from __future__ import annotations
+
+import pytest
+
+from weir_bench.conference import benchmark as conference
+from weir_bench.conference.blackbox import BlackBox, store_of
+from weir_bench.conference.queries import PUBLISHED, QUERIES
+from weir_bench.report import Report
+
+
+def test_every_query_is_measured_beside_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conference, "SLAB", 50)
+    world = conference._world(2_000, conference.FILL + 1_000)
+    store = BlackBox(store_of(world.people), world.stream)
+    report = Report("conference", True)
+    for place, template in enumerate(QUERIES):
+        row = conference._query(report, world, store, template, place, 1, 200, True)
+        assert row["slab_us"] > 0
+        assert row["slab_of_one_us"] > 0
+        assert row["reevaluation_us"] > 0
+        assert row["answers_per_triple"] >= 0
+    assert len(report.goals) == 3 * len(QUERIES)
+    assert all(len(figures) == len(QUERIES) for figures in PUBLISHED.values())
+
+
+def test_the_data_are_described() -> None:
+    described = conference._described(conference._world(2_000, 100))
+    for figure in ("library_triples", "rooms", "doors_per_room", "sightings_per_second", "participants"):
+        assert described[figure] > 0

@@ -1,0 +1,169 @@
+"""The freshness benchmark: data sets as printed, runs that keep their budget, bounds that hold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from weir.linked.service.config import PolicyName
+from weir_bench.freshness import benchmark as freshness
+from weir_bench.freshness.bound import bound
+from weir_bench.freshness.data import Setting, Trace, trace
+from weir_bench.freshness.figures import Cell, Figure, Spread, cell, courses
+from weir_bench.freshness.overhead import Planner, exponent, planning_times
+from weir_bench.freshness.server import run_on_server, scaled
+from weir_bench.freshness.sim import Contender, Run, simulate
+from weir_bench.report import Report
+
+SMALL = Setting(left=6, right=6, edges=14, evaluations=12)
+
+
+def test_the_printed_defaults() -> None:
+    data = trace(Setting(), 3)
+    pairs = set(zip(data.edge_left.tolist(), data.edge_right.tolist(), strict=True))
+    assert len(pairs) == len(data.edge_left) == 1000
+    assert data.interval.min() >= 100 and data.interval.max() <= 3000
+    assert len(data.windows) == 50 and Setting().first == 5
+    rows = np.mean([len(window.row_left) for window in data.windows])
+    assert 50 * 4 / 2 < rows < 50 * 4 / 1
+    assert all(window.row_life.min() >= 1 and window.row_life.max() <= 4 for window in data.windows)
+
+
+def test_a_seed_is_a_data_set() -> None:
+    one, two, other = trace(SMALL, 1), trace(SMALL, 1), trace(SMALL, 2)
+    assert np.array_equal(one.interval, two.interval)
+    assert np.array_equal(one.windows[-1].row_left, two.windows[-1].row_left)
+    assert not np.array_equal(one.interval, other.interval)
+
+
+def test_the_zipf_parameter_runs_backwards() -> None:
+    def skew(zipf: float) -> float:
+        data = trace(Setting(zipf=zipf, edges=500), 1)
+        return float(np.std(np.bincount(data.edge_right, minlength=50)))
+
+    assert skew(1.0) < skew(0.8) < skew(0.5) < skew(0.3)
+
+
+@pytest.mark.parametrize("rho", [-0.9, 0.0, 0.9])
+def test_the_correlation_of_interval_and_selectivity(rho: float) -> None:
+    found = []
+    for seed in range(12):
+        data = trace(Setting(zipf=0.5, correlation=rho), seed)
+        degree = np.bincount(data.edge_right, minlength=50)
+        found.append(np.corrcoef(degree, data.interval)[0, 1])
+    assert abs(np.mean(found) - rho) < 0.25
+
+
+def test_followers_change_seldom_but_for_a_few() -> None:
+    intervals = trace(replace(Setting(), right=100, left=100, beta=(50.0, 1.0)), 1).interval
+    assert np.median(intervals) > 2200 and np.sort(intervals)[2] < 1500
+
+
+def test_the_alternating_rate_is_a_little_higher() -> None:
+    def rows(alternating: bool) -> float:
+        setting = Setting(alternating=alternating, evaluations=200)
+        return float(np.mean([len(w.row_left) for seed in range(3) for w in trace(setting, seed).windows]))
+
+    assert 1.0 < rows(True) / rows(False) < 1.06
+
+
+@pytest.mark.parametrize("aggregate", [False, True])
+@pytest.mark.parametrize("contender", list(Contender))
+def test_runs_keep_their_budget_and_stay_below_the_bound(contender: Contender, aggregate: bool) -> None:
+    if aggregate and contender is Contender.FBA_PRINTED:
+        pytest.skip("the paper has no FBA for aggregates")
+    setting = replace(SMALL, aggregate=aggregate)
+    for seed in range(6):
+        data = trace(setting, seed)
+        for budget in (1, 2, 4):
+            run = simulate(data, contender, budget, seed)
+            assert run.spent[: run.first].sum() <= budget * run.first
+            assert run.spent[run.first :].sum() <= budget * (setting.evaluations - run.first)
+            if contender not in (Contender.FBA, Contender.FBA_PRINTED):
+                assert run.spent.max() <= budget
+            assert 0 <= run.freshness <= bound(data, budget) + 1e-9
+
+
+def test_enough_budget_keeps_everything_fresh() -> None:
+    data = trace(SMALL, 1)
+    assert simulate(data, Contender.IBM, 6, 1).freshness == 1.0
+    assert bound(data, 6) == pytest.approx(1.0)
+
+
+def played(data: Trace, plan: tuple[tuple[int, int], ...]) -> float:
+    """The mean freshness of a plan of (evaluation, right node) requests."""
+    copy = data.version(data.windows[0].at)
+    shares = []
+    for number, window in enumerate(data.windows):
+        version = data.version(window.at)
+        for _, right in [step for step in plan if step[0] == number]:
+            copy[right] = version[right]
+        weight = window.count[data.edge_left]
+        shares.append(weight[copy[data.edge_right] == version[data.edge_right]].sum() / weight.sum())
+    return float(np.mean(shares))
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10_000), st.integers(0, 1))
+def test_the_bound_is_the_best_of_all_plans(seed: int, budget: int) -> None:
+    """Two right nodes, four evaluations, no warm-up: every way to spend Γ = 4 γ."""
+    setting = Setting(left=4, right=2, edges=6, evaluations=4, warm_up=0.0)
+    data = trace(setting, seed)
+    if min(len(window.row_left) for window in data.windows) == 0:
+        return
+    steps = [(number, right) for number in range(4) for right in range(2)]
+    best = max(played(data, plan) for n in range(4 * budget + 1) for plan in combinations(steps, n))
+    assert abs(bound(data, budget) - best) < 1e-9
+
+
+def test_spreads_and_their_distance() -> None:
+    high, low = Spread.of([0.9, 0.92, 0.91]), Spread.of([0.5, 0.52, 0.51])
+    assert high.above(low) > 0.3
+    assert low.above(high) < 0
+    assert Spread.of([0.5]).half == 0.0
+
+
+def test_a_run_accumulates_stale_rows() -> None:
+    run = Run(np.array([10, 10, 10]), np.array([10, 5, 8]), np.array([1, 1, 1]), 1)
+    assert run.stale.tolist() == [5, 7]
+    assert run.freshness == pytest.approx(0.65)
+
+
+def test_goals_of_a_small_run(tmp_path: Path) -> None:
+    """The parts of ``run`` that are not measured in minutes, over small settings."""
+    report = Report("freshness", True)
+    cells: tuple[Cell, ...] = tuple(cell(SMALL, budget, 4) for budget in (1, 2))
+    drawn = Figure("small", "small", "γ", ("1", "2"), cells)
+    freshness._case_1(report, [drawn], tmp_path)
+    freshness._optimum(report, 4)
+    report.figures["courses"] = courses(SMALL, 2, 1)
+    report.write(tmp_path / "out.json")
+    assert (tmp_path / "small.png").exists() and (tmp_path / "out.json").exists()
+    assert {goal.name for goal in report.goals} >= {
+        "best improvement over the baselines",
+        "SBM_BGP and IBM_BGP short of the exact optimum",
+    }
+    assert report.goals[-3].holds
+
+
+def test_planning_is_measured_by_size() -> None:
+    times = planning_times(1, sizes=(1_000, 10_000, 20_000))
+    assert set(times) == {"LRU", "SBM", "IBM", "FBA", "IBM_Agg"}
+    assert exponent({10_000: 1.0, 100_000: 10.0}) == pytest.approx(1.0)
+    assert 0 < len(Planner(1_000).plan(PolicyName.IBM)) <= 20
+
+
+@pytest.mark.network
+@pytest.mark.parametrize("policy", [PolicyName.IBM, PolicyName.FBA])
+def test_a_run_on_a_real_server(policy: PolicyName) -> None:
+    setting = scaled(Setting(left=8, right=8, edges=20, evaluations=10, change=(800, 4000)), 8)
+    found = run_on_server(setting, 1, policy, 4)
+    assert 0.3 < found.freshness <= 1.0
+    assert 0 < found.refreshed <= 8
+    assert found.planning < found.latency

@@ -1,0 +1,204 @@
+"""The source as it is written: modules, doors and imports, read with ``ast``, nothing imported."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from shared import ROOT
+
+SOURCE = ROOT / "src"
+TESTS = ROOT / "tests"
+
+
+@dataclass(frozen=True)
+class Import:
+    """``from module import name``, or ``import module`` with an empty name."""
+
+    module: str
+    name: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Module:
+    """One file of the source."""
+
+    name: str
+    path: Path
+    package: bool
+    lines: int
+    tree: ast.Module = field(repr=False)
+
+    @property
+    def room(self) -> str:
+        """The package that it belongs to; a package is its own."""
+        return self.name if self.package else self.name.rpartition(".")[0]
+
+    @property
+    def imports(self) -> Iterator[Import]:
+        """Every import in it, wherever it stands."""
+        return imports_of(self.tree)
+
+    @property
+    def door(self) -> list[str]:
+        """``__all__``."""
+        for node in self.tree.body:
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+                return list(ast.literal_eval(node.value))
+        return []
+
+
+def imports_of(tree: ast.Module) -> Iterator[Import]:
+    """Every import of a parsed file."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            yield from (Import(node.module or "", each.name, node.lineno) for each in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (Import(each.name, "", node.lineno) for each in node.names)
+
+
+def read(folder: Path) -> dict[str, Module]:
+    """The modules below a folder that is on the path, by name."""
+    found = {}
+    for path in sorted(folder.rglob("*.py")):
+        text = path.read_text()
+        parts = path.relative_to(folder).with_suffix("").parts
+        package = parts[-1] == "__init__"
+        name = ".".join(parts[:-1] if package else parts)
+        found[name] = Module(name, path, package, text.count("\n"), ast.parse(text))
+    return found
+
+
+@cache
+def source() -> dict[str, Module]:
+    """The modules of ``src/weir``, by name."""
+    return read(SOURCE)
+
+
+def rooms(modules: dict[str, Module]) -> dict[str, list[Module]]:
+    """The modules that lie flat in each package, the top one left out."""
+    found: dict[str, list[Module]] = {name: [] for name, module in modules.items() if module.package}
+    for module in modules.values():
+        if not module.package:
+            found[module.room].append(module)
+    found.pop("weir", None)
+    return found
+
+
+def past_doors(modules: dict[str, Module]) -> Iterator[tuple[str, str]]:
+    """Imports that reach past a door, as (room reached into, what is said about it).
+
+    A module may use its own package, the modules of every package around it, and of any other room what
+    its door names: a name that ``__init__`` imports, or a public module.
+    """
+    for module in modules.values():
+        for each in module.imports:
+            target = f"{each.module}.{each.name}" if f"{each.module}.{each.name}" in modules else each.module
+            if target not in modules:
+                continue
+            if modules[target].package:
+                room, name = target, each.name if target == each.module else ""
+            else:
+                room, _, name = target.rpartition(".")
+            inside = f"{module.room}.".startswith(f"{room}.")
+            if name and room != "weir" and not inside and name not in modules[room].door:
+                yield room, f"{module.name}:{each.line} imports {each.name or target} past the door of {room}"
+
+
+def behind(modules: dict[str, Module], each: Import) -> Iterator[str]:
+    """The modules that an import brings in: the one named, and the one that a door's name comes from."""
+    yield each.module
+    yield f"{each.module}.{each.name}"
+    room = modules.get(each.module)
+    if room is not None and room.package:
+        for inner in room.imports:
+            if inner.name == each.name:
+                yield from behind(modules, inner)
+
+
+def mirror(module: Module) -> Path:
+    """Where the tests of a module are: the same path below ``tests``."""
+    inside = module.path.relative_to(SOURCE / "weir")
+    return TESTS / inside.with_name(f"test_{inside.name}")
+
+
+def lacks_tests(modules: dict[str, Module], module: Module) -> str:
+    """Why a module has no tests of its own, or nothing."""
+    path = mirror(module)
+    if not path.exists():
+        return f"{path.relative_to(ROOT)} is missing"
+    tree = ast.parse(path.read_text())
+    if module.name not in {name for each in imports_of(tree) for name in behind(modules, each)}:
+        return f"{path.relative_to(ROOT)} does not import {module.name}"
+    if not any(isinstance(node, ast.Assert) or _raises(node) for node in ast.walk(tree)):
+        return f"{path.relative_to(ROOT)} asserts nothing"
+    return ""
+
+
+def _raises(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and ast.unparse(node.func).endswith("raises")
+
+
+def pages() -> list[Path]:
+    """Every page of the documentation."""
+    return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def anchors(page: Path) -> set[str]:
+    """The names by which the headings of a page can be linked, as GitHub makes them."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    found: set[str] = set()
+    for heading in re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE):
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").strip().lower()
+        slug = re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
+        taken = [slug, *(f"{slug}-{number}" for number in range(1, 20))]
+        found.add(next(name for name in taken if name not in found))
+    return found
+
+
+def broken_links(page: Path) -> Iterator[str]:
+    """Relative links of a page that lead nowhere."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        path, _, anchor = link.partition("#")
+        if "://" in link or link.startswith("mailto:"):
+            continue
+        target = page.parent / path if path else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            yield link
+
+
+def points(record: Path) -> set[int]:
+    """The numbered points of a decision record."""
+    return {int(number) for number in re.findall(r"^(\d+)\. ", record.read_text(), flags=re.MULTILINE)}
+
+
+def unresolved(text: str) -> Iterator[str]:
+    """Citations in a source file that no page answers.
+
+    ``docs/…`` is a path of this repository. ``decision NAME, N`` is point N of ``docs/decisions/*-NAME.md``;
+    several points are written ``1, 2 and 5 to 8``.
+    """
+    flat = re.sub(r"\s+#?\s*", " ", text)
+    for path in re.findall(r"\bdocs/[\w./-]*\w", flat):
+        if not (ROOT / path).exists():
+            yield path
+    for name, numbers in re.findall(r"\bdecision ([a-z]+(?:-[a-z]+)*)((?:(?:, | and | to |–)\d+)*)", flat):
+        records = list((ROOT / "docs" / "decisions").glob(f"*-[0-9][0-9]-{name}.md"))
+        if len(records) != 1:
+            yield f"decision {name}"
+        elif lacking := {int(each) for each in re.findall(r"\d+", numbers)} - points(records[0]):
+            yield f"decision {name}, {sorted(lacking)}"
+    yield from re.findall(r"\b(?:DESIGN|SEMANTICS|STYLE)\.md|(?i:\bdecisions on \w+|\brecord on \w+)", flat)
+    yield from re.findall(r"(?i:\bdecision record\b[^.]{0,20}|\(record, \d[^)]*\))", flat)
+
+
+def sources_of_text() -> Iterable[Path]:
+    """The Python files whose citations are checked."""
+    folders = (SOURCE, ROOT / "benchmarks", TESTS, ROOT / "examples")
+    return [path for folder in folders for path in sorted(folder.rglob("*.py"))]
