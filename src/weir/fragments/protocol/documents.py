@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pyoxigraph as ox
 
 from weir.errors import DataError
-from weir.rdf.annotation import Quad
+from weir.fragments.protocol.annotation import Quad
 from weir.rdf.terms import Literal
 
 FORMATS: dict[str, ox.RdfFormat] = {

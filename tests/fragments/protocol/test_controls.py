@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from fragments_kit import EX, EXAMPLES
 from weir.errors import DataError, RemoteError
-from weir.fragments.client.controls import (
+from weir.fragments.client.page import parse_page
+from weir.fragments.protocol.controls import (
     OBJECT,
     PREDICATE,
     SUBJECT,
@@ -19,8 +20,7 @@ from weir.fragments.client.controls import (
     text_of,
     value_of,
 )
-from weir.fragments.client.documents import parse_document
-from weir.fragments.client.page import parse_page
+from weir.fragments.protocol.documents import parse_document
 from weir.fragments.server.dataset import implicit_names
 from weir.rdf.terms import Literal, Variable
 

@@ -7,8 +7,7 @@ import random
 from pathlib import Path
 
 from server_kit import answers
-from weir.server.result_log import ResultLog
-from weir.server.tail import Mark, Tail
+from weir.server.result_log import Mark, ResultLog, Tail
 
 
 def read_all(tail: Tail, position: int = 0, most: int = 300) -> list[int]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, urljoin
 
 from weir.errors import RemoteError
-from weir.rdf.annotation import TMP
+from weir.fragments.protocol.annotation import TMP
 from weir.rdf.terms import IRI, RDF, XSD_STRING, BlankNode, Literal, Variable, parse_term
 
 HYDRA = "http://www.w3.org/ns/hydra/core#"

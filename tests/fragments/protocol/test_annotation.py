@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fragments_kit import ANNOTATIONS, EX, EXAMPLES, SECOND, T0
 from weir.errors import DataError
-from weir.rdf.annotation import (
+from weir.fragments.protocol.annotation import (
     BEGINNING,
     FOREVER,
     TMP,
