@@ -29,7 +29,7 @@ settings.load_profile("weir")
 _SPARK = (
     "faults",
     "cluster",
-    "server/api",
+    "server/running",
     "server/dashboard",
     "test_cli.py",
     "test_cli_formats.py",

@@ -97,6 +97,22 @@ def test_what_stays_together(text: str) -> None:
     assert found.place is None and not found.by_time, found
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "WINDOW <w> { GRAPH ?g { OPTIONAL { ?x :p ?y } } }",
+        "WINDOW <w> { GRAPH ?g { { ?x :p ?y } UNION { BIND(1 AS ?x) } } }",
+        "WINDOW <w> { ?x :p ?y . GRAPH ?g {} }",
+        "WINDOW <w> { ?x :p ?y OPTIONAL { GRAPH ?g {} } }",
+        "WINDOW <w> { ?x :p ?y FILTER EXISTS { GRAPH :g {} } }",
+        "WINDOW <w> { ?x :p ?y } MINUS { WINDOW <w> { GRAPH ?g { VALUES ?x { :a } } } }",
+    ],
+)
+def test_a_query_that_needs_names_of_graphs_is_not_split_by_a_variable(body: str) -> None:
+    found = splitting(parse(query(body=body)))
+    assert found.place is None and found.by_time, found
+
+
 @given(
     found=st.lists(
         st.tuples(st.integers(0, 90), st.sampled_from("abc"), st.sampled_from("pq"), st.sampled_from("axy")),

@@ -18,13 +18,13 @@ from weir.errors import CheckpointError, SyntaxError, TranslationError, UsageErr
 from weir.explain import analyze_text, explain_set_text, explain_text
 from weir.fragments.client import Options, result_lines
 from weir.fragments.client import follow as following
+from weir.fragments.protocol.annotation import Annotation as TimeAnnotation
+from weir.fragments.protocol.annotation import Labeling, Method
 from weir.language import parse
 from weir.language.translation import translate as translated
 from weir.linked.graphs.library import Library
 from weir.linked.graphs.remote import RemoteGraph, fetch, is_url, kept
 from weir.plan.querysets import parse_queries
-from weir.rdf.annotation import Annotation as TimeAnnotation
-from weir.rdf.annotation import Labeling, Method
 from weir.runtime.output.sinks.addresses import sink_at
 from weir.runtime.output.sinks.making import FORMATS, sink_for
 

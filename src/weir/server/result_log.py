@@ -1,22 +1,173 @@
-"""A sink that keeps the results of every query as a log of its own, exactly once also across ``kill -9``.
+"""The results of every query as a log of lines, exactly once also across ``kill -9``.
 
-Lines of a batch are written to the tails and synced, then one line of the commit log says how long each
-tail is; a batch that the log has is not written again. On opening, tails are cut to what the log says.
+A line's position is its number since the query's name was first used. Lines of a batch are written to the
+query's tail, a file a segment, and synced; then one line of the commit log says how long each tail is. A
+batch that the commit log has is not written again, and on opening tails are cut to what it says. When the
+segments of a tail hold more than they may, the oldest goes whole, and readers are told how many lines are
+missing.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import threading
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from weir.errors import CheckpointError
 from weir.runtime.output.sinks.base import Results
 from weir.runtime.output.sinks.lines import joined
+from weir.runtime.output.subscriptions import Chunk
 from weir.server.resource_ids import slug
-from weir.server.tail import Mark, Tail
+
+CHUNK = 1 << 18
+"""About how many bytes a reader gets at once."""
+
+
+@dataclass(slots=True)
+class Segment:
+    """Lines ``[first, end)`` in a file of ``size`` bytes; batches begin at ``marks`` (position, byte)."""
+
+    path: Path
+    first: int
+    end: int
+    size: int = 0
+    marks: list[tuple[int, int]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """How far a tail is known to be written: the current segment, its length, the next position."""
+
+    first: int
+    size: int
+    end: int
+
+
+class Tail:
+    """Appended to by one thread, read by any number."""
+
+    def __init__(self, folder: Path, *, segment: int, keep: int) -> None:
+        self.folder = folder
+        self.segment_bytes = segment
+        self.keep_bytes = keep
+        self._lock = threading.Lock()
+        self._segments: list[Segment] = []
+        self._recent: tuple[int, bytes] = (0, b"")
+        self.end = 0
+
+    @property
+    def start(self) -> int:
+        """The oldest position that is kept."""
+        return self._segments[0].first if self._segments else self.end
+
+    @property
+    def size(self) -> int:
+        """Bytes kept."""
+        return sum(segment.size for segment in self._segments)
+
+    def open(self, mark: Mark) -> None:
+        """Cut to what ``mark`` says; what a crash left beyond it never happened."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.end = mark.end
+        firsts = sorted(int(path.stem) for path in self.folder.glob("*.jsonl"))
+        for first in firsts:
+            path = self._path(first)
+            if first > mark.first or (first == mark.first and not mark.size):
+                path.unlink()
+                continue
+            size = path.stat().st_size
+            if first == mark.first:
+                if size < mark.size:
+                    raise CheckpointError(f"{path} is shorter than it was when its last batch was written")
+                os.truncate(path, mark.size)
+                size = mark.size
+            self._segments.append(Segment(path, first, mark.end, size, [(first, 0)]))
+        for before, after in zip(self._segments, self._segments[1:], strict=False):
+            before.end = after.first
+
+    def append(self, data: bytes, count: int) -> Mark:
+        """Write and sync whole lines; they are readable once ``published``."""
+        current = self._segments[-1] if self._segments else None
+        if current is None or current.size >= self.segment_bytes:
+            current = Segment(self._path(self.end), self.end, self.end)
+            with self._lock:
+                self._segments.append(current)
+        with open(current.path, "r+b" if current.size else "wb") as file:
+            file.seek(current.size)
+            file.truncate()
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        return Mark(current.first, current.size + len(data), self.end + count)
+
+    def publish(self, mark: Mark, data: bytes) -> None:
+        """Make what was appended readable, and let go of what is too much."""
+        with self._lock:
+            current = self._segments[-1]
+            current.marks.append((self.end, current.size))
+            self._recent = self.end, data
+            current.size, current.end, self.end = mark.size, mark.end, mark.end
+            while len(self._segments) > 1 and self.size > self.keep_bytes:
+                self._segments.pop(0).path.unlink(missing_ok=True)
+
+    def read(self, position: int, most: int = CHUNK) -> Chunk:
+        """Lines from ``position`` on, about ``most`` bytes and at least one line if there is one; chunks that
+        begin at equal positions are equal as long as nothing is appended."""
+        with self._lock:
+            start = self.start
+            first = min(max(position, start), self.end)
+            missed = max(0, first - max(position, 0))
+            if first == self.end:
+                return Chunk(first, first, b"", missed)
+            if first == self._recent[0] and 0 < len(self._recent[1]) <= most:
+                return Chunk(first, self.end, self._recent[1], missed)
+            place = bisect_right([segment.first for segment in self._segments], first) - 1
+            segment = self._segments[place]
+            mark = segment.marks[bisect_right(segment.marks, (first, 1 << 62)) - 1]
+            path, size, end = segment.path, segment.size, segment.end
+        return _read(path, mark, (size, end), first, missed, most) or self.read(position, most)
+
+    def erase(self) -> Mark:
+        """Remove all lines; positions go on from where they are."""
+        with self._lock:
+            self._segments.clear()
+            self._recent = (0, b"")
+            shutil.rmtree(self.folder, ignore_errors=True)
+            self.folder.mkdir(parents=True)
+            return Mark(self.end, 0, self.end)
+
+    def _path(self, first: int) -> Path:
+        return self.folder / f"{first:016d}.jsonl"
+
+
+def _read(
+    path: Path, mark: tuple[int, int], limit: tuple[int, int], first: int, missed: int, most: int
+) -> Chunk | None:
+    """A chunk from a segment's file, None where the segment has gone in the meantime."""
+    at, offset = mark
+    size, end = limit
+    try:
+        with open(path, "rb") as file:
+            file.seek(offset)
+            while at < first:
+                at += 1
+                offset += len(file.readline())
+            file.seek(offset)
+            data = file.read(min(size - offset, most))
+            if offset + len(data) < size:
+                whole = data.rfind(b"\n") + 1
+                data = data[:whole] if whole else data + file.readline()
+    except FileNotFoundError:
+        return None
+    following = end if offset + len(data) >= size else first + data.count(b"\n")
+    return Chunk(first, following, data, missed)
+
 
 _MANY = 4096
 """Commits after which the log is written anew, with one line."""

@@ -16,18 +16,19 @@ from typing import Any
 from weir.engine import Engine
 from weir.errors import RemoteError, UsageError, WeirError
 from weir.explain import explain_text
+from weir.fragments.protocol.annotation import Annotation, Labeling, Method
 from weir.fragments.server import Dataset, FragmentsApp, Publisher
 from weir.language import Query, parse
 from weir.language.algebra.patterns import Service as ServiceCall
 from weir.language.algebra.query import R2S
-from weir.linked.addresses import Allowed
+from weir.linked.http.addresses import Allowed
 from weir.linked.service.config import HINT
-from weir.rdf.annotation import Annotation, Labeling, Method
 from weir.rdf.terms import IRI
 from weir.runtime.control.planning import planning_held
 from weir.runtime.control.registry import QueryInfo, StreamInfo
 from weir.runtime.ingest.sources.log import LogSource
 from weir.runtime.output.sinks.fragments import FragmentsSink
+from weir.runtime.output.subscriptions import Channels
 from weir.server.drawing import services_of, windows_of
 from weir.server.limits import check_query
 from weir.server.problems import Problem
@@ -37,7 +38,6 @@ from weir.server.resource_ids import is_id, slug
 from weir.server.result_log import ResultLog
 from weir.server.settings import Settings
 from weir.server.sparql_process import Asking
-from weir.server.subscriptions import Channels
 from weir.spark import SparkSession
 from weir.spark.job import Job
 
@@ -69,7 +69,8 @@ class Service:
         data, limits = self.settings.data, self.settings.limits
         data.mkdir(parents=True, exist_ok=True)
         self.log = ResultLog(data / "results", segment=self.settings.segment, keep=self.settings.keep)
-        self.channels = Channels(self.log)
+        self.channels = Channels(self.log.tail)
+        self.log.listeners.append(self.channels.tell)
         self.memory = Memory(data / "service.json")
         self.fragments = FragmentsApp()
         self.sink = FragmentsSink({})

@@ -12,9 +12,9 @@ import pytest
 from fragments_kit import EX, SECOND, T0, Crank
 from fragments_naive import NaiveServer
 from weir.errors import RemoteError
-from weir.fragments.client.clock import Skew
 from weir.fragments.client.http import Fetcher, freshness
 from weir.fragments.client.limits import ClientLimits
+from weir.linked.http.clock import Skew
 
 URL = "http://plain.test/d"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from weir.kernel.functions import strings
-from weir.kernel.functions.errors import ExpressionError
+from weir.kernel.functions.operators import ExpressionError
 from weir.rdf.terms import IRI, XSD, Literal
 from weir.rdf.xsd.values import boolean
 

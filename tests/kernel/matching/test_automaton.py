@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weir.kernel.matching import walking
+from weir.kernel.matching import automaton
 from weir.kernel.matching.automaton import ANY, Matcher
 
 EXAMPLES = int(100 * float(os.environ.get("WEIR_EXAMPLES", "1")))
@@ -35,7 +35,7 @@ def matched(matcher, *given):
     rows, machines = matcher.match(*given)
     found = list(zip(rows.tolist(), machines.tolist(), strict=True))
     assert (np.diff(rows) >= 0).all()
-    with patch.object(walking, "FEW", 0):
+    with patch.object(automaton, "FEW", 0):
         rows, machines = matcher.match(*given)
     assert (np.diff(rows) >= 0).all()
     assert sorted(zip(rows.tolist(), machines.tolist(), strict=True)) == sorted(found)
@@ -187,7 +187,7 @@ def test_a_walk_makes_room_for_many_matches():
     matcher = Matcher()
     kinds = [(s, p, o) for s in (A, ANY) for p in (B, ANY) for o in (C, ANY)]
     matcher.add(kinds)
-    count = 5 * walking.FEW
+    count = 5 * automaton.FEW
     rows, machines = matcher.match(*(np.full(count, term_) for term_ in (A, B, C)))
     assert rows.tolist() == np.repeat(np.arange(count), len(kinds)).tolist()
     assert set(machines.reshape(count, -1).sum(axis=1).tolist()) == {sum(range(len(kinds)))}

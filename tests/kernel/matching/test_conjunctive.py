@@ -24,7 +24,7 @@ from matching_kit import (
 from weir.errors import UsageError
 from weir.kernel.batch import Slab
 from weir.kernel.interval.lacking import NotCovered
-from weir.kernel.matching import layout, resolve
+from weir.kernel.matching import resolve, trie
 from weir.kernel.matching.conjunctive import ConjunctiveSet
 from weir.language.algebra.patterns import TriplePattern
 from weir.language.algebra.query import R2S, Semantics
@@ -71,7 +71,7 @@ def test_each_query_gets_what_it_gets_alone(seed):
 
 @pytest.mark.parametrize("seed", range(100, 140))
 def test_children_found_by_value_or_one_by_one(seed, monkeypatch):
-    monkeypatch.setattr(layout, "WIDE", 2)
+    monkeypatch.setattr(trie, "WIDE", 2)
     check(seed)
 
 

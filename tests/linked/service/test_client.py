@@ -11,8 +11,8 @@ import pytest
 
 from service_servers import Mood, MoodyServer, moody
 from weir.errors import RemoteError
-from weir.linked.service.breaker import State
-from weir.linked.service.client import Answer, SparqlClient, validity
+from weir.linked.http.breaker import BreakerState
+from weir.linked.service.client import Answer, SparqlClient
 from weir.linked.service.config import ServiceConfig
 from weir.rdf.terms import IRI, XSD, Literal
 from weir_bench.oxigraph import Oxigraph, free_port
@@ -127,7 +127,7 @@ def test_the_breaker_opens_and_recovers(server: MoodyServer) -> None:
         for _ in range(2):
             with pytest.raises(RemoteError, match="failed"):
                 await client.select("SELECT * {}")
-        assert client.breaker.state is State.OPEN
+        assert client.breaker.state is BreakerState.OPEN
         asked = server.requests
         with pytest.raises(RemoteError, match="left alone"):
             await client.select("SELECT * {}")
@@ -135,7 +135,7 @@ def test_the_breaker_opens_and_recovers(server: MoodyServer) -> None:
         server.mood = Mood.PASS
         await asyncio.sleep(0.25)
         await client.select("SELECT * {}")
-        assert client.breaker.state is State.CLOSED
+        assert client.breaker.state is BreakerState.CLOSED
         await client.close()
 
     asyncio.run(run())
@@ -158,25 +158,6 @@ def test_stated_validity_comes_with_the_answer(server: MoodyServer) -> None:
     server.headers = {"Cache-Control": "public, max-age=60", "Age": "20"}
     assert ask(server.endpoint).valid_for == 40
     assert ask(server.endpoint, replace(QUICK, trust_headers=False)).valid_for is None
-
-
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({}, None),
-        ({"cache-control": "no-cache"}, 0),
-        ({"cache-control": "no-store, max-age=5"}, 0),
-        ({"cache-control": "max-age=5"}, 5),
-        ({"cache-control": "max-age=5, s-maxage=9"}, 9),
-        ({"cache-control": "max-age=5", "age": "7"}, 0),
-        ({"cache-control": "public"}, None),
-        ({"expires": "Wed, 21 Oct 2026 07:28:10 GMT", "date": "Wed, 21 Oct 2026 07:28:00 GMT"}, 10),
-        ({"expires": "0", "date": "Wed, 21 Oct 2026 07:28:00 GMT"}, 0),
-        ({"expires": "Wed, 21 Oct 2026 07:28:10 GMT"}, 0),
-    ],
-)
-def test_validity_of_headers(headers: dict[str, str], seconds: float | None) -> None:
-    assert validity(headers) == seconds
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])

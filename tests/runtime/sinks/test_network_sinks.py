@@ -97,7 +97,7 @@ def test_live_results_by_events_and_websocket() -> None:
     ):
         lines = response.iter_lines()
         assert next(lines) == ": ready"
-        until(lambda: len(sink.subscribers) == 2)
+        until(lambda: sink.subscribers == 2)
         sink.write(0, [results("q1", 1, 2), results("q2", 9)])
         assert [json.loads(watcher.recv(10))["n"] for _ in range(2)] == [1, 2]
         events = [

@@ -11,10 +11,10 @@ from email.utils import parsedate_to_datetime
 import httpx
 
 from weir.errors import RemoteError
-from weir.fragments.client.clock import SECOND, Clock, Skew
-from weir.fragments.client.documents import FORMATS
 from weir.fragments.client.limits import Budget, ClientLimits
 from weir.fragments.client.page import Page, parse_page
+from weir.fragments.protocol.documents import FORMATS
+from weir.linked.http.clock import SECOND, Clock, Skew
 
 ACCEPT = (
     "application/n-quads, application/trig;q=0.9, application/ld+json;q=0.6, "

@@ -15,7 +15,6 @@ from typing import Any
 import httpx
 
 from weir.errors import RemoteError, UsageError
-from weir.fragments.client.clock import SECOND, Clock, WallClock
 from weir.fragments.client.detect import Dynamics, detect_annotations
 from weir.fragments.client.evaluate import answer, changes
 from weir.fragments.client.gather import Gatherer
@@ -23,9 +22,10 @@ from weir.fragments.client.http import Fetcher
 from weir.fragments.client.limits import ClientLimits
 from weir.fragments.client.matcher import Matcher, StaticCache
 from weir.fragments.client.source import Source
+from weir.fragments.protocol.annotation import FOREVER, Annotation
 from weir.kernel.reference.forms import Row
 from weir.language.algebra.query import Query
-from weir.rdf.annotation import FOREVER, Annotation
+from weir.linked.http.clock import SECOND, Clock, WallClock
 
 _RELEARN = 300 * SECOND
 _PAUSES = (0.02, 0.08, 0.32)

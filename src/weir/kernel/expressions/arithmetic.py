@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from weir.kernel.expressions.numbers import (
+from weir.kernel.expressions.numeric import (
     DECIMAL,
     FLOAT,
     POWERS,
@@ -21,7 +21,7 @@ from weir.kernel.expressions.numbers import (
     reals,
     single,
 )
-from weir.kernel.expressions.terms import EXOTIC, NOT_A_NUMBER
+from weir.kernel.expressions.termcache import EXOTIC, NOT_A_NUMBER
 from weir.language.algebra.expressions import Arithmetic
 from weir.rdf.columns import Ids, Mask
 

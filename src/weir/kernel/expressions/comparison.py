@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from weir.kernel.expressions.numbers import (
+from weir.kernel.expressions.numeric import (
     DECIMAL,
     FLOAT,
     POWERS,
@@ -21,9 +21,8 @@ from weir.kernel.expressions.numbers import (
     reals,
     single,
 )
-from weir.kernel.expressions.terms import EXOTIC, NOT_A_NUMBER, TermClass, Terms
-from weir.kernel.expressions.truth import ERROR, FALSE, TRUE, Truth, truth_of
-from weir.kernel.expressions.vector import Vector
+from weir.kernel.expressions.termcache import EXOTIC, NOT_A_NUMBER, TermClass, Terms
+from weir.kernel.expressions.vector import ERROR, FALSE, TRUE, Truth, Vector, truth_of
 from weir.language.algebra.expressions import Comparison
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.ids.inline import TYPE_SHIFT, Inline, payloads

@@ -14,15 +14,16 @@ from typing import Any
 import numpy as np
 
 from weir.errors import EvaluationError
-from weir.kernel.expressions import arithmetic, nodes
-from weir.kernel.expressions.nodes import Frame, Node
-from weir.kernel.expressions.numbers import Numbers
-from weir.kernel.expressions.scalar import Rows, Scalar
-from weir.kernel.expressions.terms import TermClass, Terms
-from weir.kernel.expressions.truth import TRUE
+from weir.kernel.expressions import arithmetic
+from weir.kernel.expressions import columnar as nodes
+from weir.kernel.expressions.columnar import Frame, Node
+from weir.kernel.expressions.fallback import Rows, Scalar
+from weir.kernel.expressions.numeric import Numbers
+from weir.kernel.expressions.termcache import TermClass, Terms
+from weir.kernel.expressions.vector import TRUE
 from weir.kernel.functions import Context
-from weir.kernel.functions.evaluate import TIMESTAMP
 from weir.kernel.functions.inspection import is_volatile, variables_of, walk
+from weir.kernel.functions.scalar import TIMESTAMP
 from weir.kernel.interval.relation import Relation
 from weir.language.algebra.expressions import (
     And,

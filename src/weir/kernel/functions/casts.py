@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 
-from weir.kernel.functions.errors import ExpressionError
+from weir.kernel.functions.operators import ExpressionError
 from weir.rdf.terms import IRI, XSD, XSD_STRING, BlankNode, Literal, Term
 from weir.rdf.xsd.durations import DURATION_TYPES, Duration, parse_duration
 from weir.rdf.xsd.moments import (

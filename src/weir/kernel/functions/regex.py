@@ -16,7 +16,7 @@ from functools import lru_cache
 import polars as pl
 from polars.exceptions import PolarsError
 
-from weir.kernel.functions.errors import ExpressionError
+from weir.kernel.functions.operators import ExpressionError
 from weir.kernel.functions.strings import MAX_LENGTH, like, simple_text, string_literal
 from weir.rdf.terms import Literal, Term
 from weir.rdf.xsd.values import boolean

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from urllib.parse import quote
 
-from weir.kernel.functions.errors import ExpressionError
-from weir.kernel.functions.numeric import number_of
+from weir.kernel.functions.operators import ExpressionError, number_of
 from weir.rdf.terms import RDF_LANGSTRING, XSD_STRING, Literal, Term
 from weir.rdf.xsd.numbers import XSD_INTEGER, Number, round_half_up
 from weir.rdf.xsd.values import boolean

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from weir.kernel.expressions import Terms
-from weir.kernel.expressions.terms import TermClass
+from weir.kernel.expressions.termcache import TermClass
 from weir.kernel.interval.calculus import Operator
 from weir.kernel.interval.keys import codes
 from weir.kernel.interval.relation import Relation

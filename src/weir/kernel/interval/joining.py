@@ -172,7 +172,9 @@ class Joining(Operator):
 
     def within(self, seed: Relation, key: str) -> Relation:
         read = frozenset().union(*(reads for reads, _ in self.checks))
-        start = seed.keep([key, *(name for name in seed.columns if name in read or name in self.variables)])
+        used = read.union(self.variables)
+        # Which graph an enclosing GRAPH ?g is at matters to an EXISTS among the conditions.
+        start = seed.keep([key, *(name for name in seed.columns if name in used or name.startswith(".each"))])
         inputs: list[Input] = []
         for name, part in self.parts:
             if part.flows and not isinstance(part, Joining):

@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from weir.kernel.batch import Answers
-from weir.kernel.matching import compiled
-from weir.kernel.matching.nearby import Near, Small
 from weir.kernel.matching.resolve import Rows
 from weir.rdf.columns import Ids
 
@@ -106,11 +105,18 @@ class Matched:
         np.add.at(counts, self.plain[some], by_node[some])
 
 
-def gather(terms: NDArray[np.int64], rows: Rows, slots: NDArray[np.int8], node: Rows) -> NDArray[np.int64]:
+@njit(cache=True)
+def gather(terms: NDArray[np.int64], rows: Rows, slots: Any, node: Rows) -> NDArray[np.int64]:
     """The values of combinations: column c of one that ends at ``node`` is at ``slots[node, c]``, which is
     4·step + place; 0 where that is negative."""
-    values: NDArray[np.int64] = compiled.gather(terms, rows, slots, node)
-    return values
+    width = slots.shape[1]
+    columns = np.zeros((width, len(rows)), np.int64)
+    for number in range(len(rows)):
+        for column in range(width):
+            slot = slots[node[number], column]
+            if slot >= 0:
+                columns[column, number] = terms[slot & 3, rows[number, slot >> 2]]
+    return columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,3 +222,69 @@ class SetAnswers:
         for name, header in self.headers.items():
             if present[header.channel]:
                 yield name, self.of(name)
+
+
+Small = NDArray[np.signedinteger[Any]]
+_WIDTHS = (np.int8, np.int16)
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """Some results: ``begin`` are the time's number and the first triple of the first one; ``columns`` has a
+    row for steps of the one, a row for steps of the other, and a row of distances for each further triple,
+    the least number where there is none."""
+
+    begin: tuple[int, int]
+    columns: Small
+
+    @staticmethod
+    def of(index: Rows, rows: Rows) -> Near:
+        """Results by the number of their time and of their triples, −1 behind the last."""
+        if not len(index):
+            return Near((0, 0), np.empty((rows.shape[1] + 1, 0), np.int8))
+        begin = int(index[0]), int(rows[0, 0])
+        for width in _WIDTHS:
+            columns = np.empty((rows.shape[1] + 1, len(index)), width)
+            if _shrink(index, rows, columns, np.iinfo(width).max):
+                return Near(begin, columns)
+        columns = np.empty((rows.shape[1] + 1, len(index)), np.int32)
+        columns[0] = np.diff(index, prepend=index[:1])
+        columns[1] = np.diff(rows[:, 0], prepend=rows[:1, 0])
+        for step, column in enumerate(rows.T[1:], 2):
+            columns[step] = np.where(column < 0, np.iinfo(np.int32).min, column - rows[:, 0])
+        return Near(begin, columns)
+
+    def __len__(self) -> int:
+        return int(self.columns.shape[1])
+
+    @property
+    def index(self) -> Rows:
+        """The number of each result's time."""
+        return np.cumsum(self.columns[0], dtype=np.int32) + np.int32(self.begin[0])
+
+    @property
+    def rows(self) -> Rows:
+        """The triples of each result, −1 behind the last."""
+        first = np.cumsum(self.columns[1], dtype=np.int32) + np.int32(self.begin[1])
+        none = np.iinfo(self.columns.dtype).min
+        others = [np.where(column == none, np.int32(-1), column + first) for column in self.columns[2:]]
+        return np.stack([first, *others], axis=1)
+
+
+@njit(cache=True)
+def _shrink(index: Rows, rows: Rows, columns: Any, most: int) -> bool:
+    """Fill ``columns``; False where a number is larger than ``most``. The least one stands for no triple."""
+    before, first = index[0], rows[0, 0]
+    for place in range(len(index)):
+        step, move = index[place] - before, rows[place, 0] - first
+        if abs(step) > most or abs(move) > most:
+            return False
+        before, first = index[place], rows[place, 0]
+        columns[0, place], columns[1, place] = step, move
+        for further in range(1, rows.shape[1]):
+            other = rows[place, further]
+            distance = other - first if other >= 0 else -most - 1
+            if distance > most or (distance < -most and other >= 0):
+                return False
+            columns[further + 1, place] = distance
+    return True

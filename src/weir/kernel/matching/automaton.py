@@ -3,19 +3,21 @@
 Every pattern is a path of transitions subject, predicate, object (and graph, where it names one), each
 on a constant or on ``?``. Patterns share states as far as their transitions are equal, so a batch is
 matched level by level: the active (row, state) pairs follow their constant and their ``?`` transitions
-in two look-ups, whatever the number of patterns (Qin et al., section 2.2). Variable names do not count
-here; what equal names in one query demand is resolved later (``constraints``).
+in two look-ups, whatever the number of patterns (Qin et al., section 2.2). Large batches go through a
+compiled loop triple by triple, with the same outcome. Variable names do not count here; what equal names
+in one query demand is resolved later (``resolve``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from weir.kernel.matching import walking
-from weir.kernel.matching.table import PairTable
+from weir.kernel.matching.pairtable import MIX, STATE, SYMBOL, PairTable
 from weir.rdf.columns import Ids, Mask
 
 ANY = 0
@@ -23,6 +25,23 @@ ANY = 0
 
 _LEVELS = 4
 _GRAPH = 3
+_MOST = 1 << _LEVELS
+
+FEW = 1 << 10
+"""Fewer triples are matched a level at a time: it saves loading the compiled loop."""
+
+
+class Transitions(NamedTuple):
+    """The tables of the four levels one behind the other: by slot the state, the symbol and the value of a
+    transition. ``first`` and ``shift`` are those of each level's table; ``wild`` has, from ``wild_first`` on,
+    the ``?`` transition of each state of a level. ``constants`` says where there are others."""
+
+    slots: NDArray[np.int64]
+    first: Ids
+    shift: NDArray[np.uint64]
+    wild: Ids
+    wild_first: Ids
+    constants: NDArray[np.bool_]
 
 
 class Matcher:
@@ -37,7 +56,7 @@ class Matcher:
         self._origin = [np.zeros(1, np.int64) for _ in range(_LEVELS)]
         self._symbol = [np.zeros(1, np.int64) for _ in range(_LEVELS)]
         self._uses = [np.zeros(1, np.int64) for _ in range(_LEVELS)]
-        self._walked: walking.Transitions | None = None
+        self._walked: Transitions | None = None
 
     def __len__(self) -> int:
         """The number of machines: distinct patterns."""
@@ -99,9 +118,9 @@ class Matcher:
 
     def match(self, subject: Ids, predicate: Ids, object: Ids, graph: Ids | None = None) -> tuple[Ids, Ids]:
         """Every (row, machine) pair that matches, by row, each once."""
-        if len(subject) >= walking.FEW:
+        if len(subject) >= FEW:
             graphs = np.empty(0, np.int64) if graph is None else graph
-            return walking.walked(self._transitions, subject, predicate, object, graphs)
+            return _walked(self._transitions, subject, predicate, object, graphs)
         rows = np.arange(len(subject))
         states = np.zeros(len(subject), np.int64)
         for depth, column in enumerate((subject, predicate, object, graph)):
@@ -110,12 +129,12 @@ class Matcher:
         return rows[order], states[order]
 
     @property
-    def _transitions(self) -> walking.Transitions:
-        """The levels as ``walking`` takes them."""
+    def _transitions(self) -> Transitions:
+        """The levels as the compiled loop takes them."""
         if self._walked is None:
             slots = [level.table.slots for level in self._levels]
             wild = [level.wild for level in self._levels]
-            self._walked = walking.Transitions(
+            self._walked = Transitions(
                 np.concatenate(slots),
                 np.cumsum([0, *map(len, slots)]),
                 np.array([level.table.shift for level in self._levels], np.uint64),
@@ -195,4 +214,73 @@ def _enlarged(array: Ids, bound: int) -> Ids:
         return array
     out = np.zeros(max(bound, 2 * len(array)), np.int64)
     out[: len(array)] = array
+    return out
+
+
+def _walked(
+    transitions: Transitions, subject: Ids, predicate: Ids, target: Ids, graph: Ids
+) -> tuple[Ids, Ids]:
+    """``_walk``, compiled once, whether columns may be written to or are views of what came by a file."""
+    columns = [np.ascontiguousarray(column).view() for column in (subject, predicate, target, graph)]
+    for column in columns:
+        column.flags.writeable = False
+    found: tuple[Ids, Ids] = _walk(transitions, columns[0], columns[1], columns[2], columns[3])
+    return found
+
+
+@njit(cache=True)
+def _walk(transitions: Transitions, subject: Ids, predicate: Ids, target: Ids, graph: Ids) -> tuple[Ids, Ids]:
+    """Every (row, machine) pair that matches, by row; a graph column without rows is one of 0."""
+    slots, first, shift, wild, wild_first, constants = transitions
+    count, room = 0, 4 * len(subject) + _MOST
+    rows, machines = np.empty(room, np.int64), np.empty(room, np.int64)
+    states = np.zeros((_LEVELS + 1, _MOST), np.int64)
+    symbols = np.zeros(_LEVELS, np.int64)
+    for row in range(len(subject)):
+        symbols[0], symbols[1], symbols[2] = subject[row], predicate[row], target[row]
+        if len(graph):
+            symbols[3] = graph[row]
+        active = 1
+        for level in range(_LEVELS):
+            symbol: Any = symbols[level]
+            found = 0
+            for place in range(active):
+                state = states[level, place]
+                following = wild[wild_first[level] + state]
+                if following >= 0:
+                    states[level + 1, found] = following
+                    found += 1
+                if symbol == 0 or not constants[level]:
+                    continue
+                mixed = (np.uint64(symbol) * SYMBOL) ^ (np.uint64(state) * STATE)
+                mixed ^= mixed >> np.uint64(32)
+                mixed *= MIX
+                begin, end = first[level], first[level + 1]
+                slot = begin + np.int64(mixed >> shift[level])
+                # A free slot has the value −1, a removed pair keeps its key and has −2.
+                while slots[slot, 2] != -1:
+                    if slots[slot, 1] == symbol and slots[slot, 0] == state:
+                        if slots[slot, 2] >= 0:
+                            states[level + 1, found] = slots[slot, 2]
+                            found += 1
+                        break
+                    slot += 1
+                    if slot == end:
+                        slot = begin
+            active = found
+            if not active:
+                break
+        if count + active > room:
+            room *= 2
+            rows, machines = _grown(rows, count, room), _grown(machines, count, room)
+        for place in range(active):
+            rows[count], machines[count] = row, states[_LEVELS, place]
+            count += 1
+    return rows[:count], machines[:count]
+
+
+@njit(cache=True)
+def _grown(column: Ids, count: int, room: int) -> Ids:
+    out = np.empty(room, np.int64)
+    out[:count] = column[:count]
     return out

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from weir.kernel.matching.answers import Header
 from weir.kernel.matching.automaton import Matcher
-from weir.kernel.matching.layout import offsets_of
-from weir.kernel.matching.steps import Conjunctions, order_steps
-from weir.kernel.matching.trie import Trie
+from weir.kernel.matching.joinorder import Conjunctions, order_steps
+from weir.kernel.matching.trie import Trie, offsets_of
 from weir.plan.analysis.conjunctions import Conjunction
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.ids.dictionary import Dictionary

@@ -27,10 +27,9 @@ from weir.kernel.interval.relation import Relation
 from weir.kernel.interval.snapshot import dump, load
 from weir.kernel.interval.spec import spec_of
 from weir.kernel.interval.window import Window
-from weir.kernel.matching.answers import Listed, Matched, Results, SetAnswers, gather
+from weir.kernel.matching.answers import Listed, Matched, Near, Results, SetAnswers, gather
 from weir.kernel.matching.channels import Channels
 from weir.kernel.matching.duplicates import Duplicates
-from weir.kernel.matching.nearby import Near
 from weir.kernel.matching.resolve import Combinations, Visible, Wanted, combinations, passed
 from weir.kernel.operators import distinct, expand
 from weir.language.algebra.query import R2S, Semantics

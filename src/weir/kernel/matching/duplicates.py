@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from weir.kernel.matching import compiled
+from weir.kernel.matching.combinations import previous_equal
 from weir.rdf.columns import Ids, Mask
 
 Rows = NDArray[np.int32]
@@ -95,7 +95,7 @@ _INDEX = 32
 
 def _neighbours(terms: NDArray[np.int64]) -> tuple[Ids, Ids]:
     """Every triple that has an equal one before it: the last such one, and itself."""
-    previous: Ids = compiled.previous_equal(terms)
+    previous: Ids = previous_equal(terms)
     later = np.flatnonzero(previous >= 0)
     return previous[later], later
 

@@ -6,7 +6,7 @@ found by one look-up in a table of all (lane, value) pairs. Windows show triples
 (neither end ever goes back), so the partners that are visible together with a combination are a run of
 them. Cost follows shared prefixes and matches; the number of queries does not appear.
 
-The loops are in ``compiled``; here the slab is cut into blocks whose data stay in the processor's cache.
+The loops are in ``combinations``; here the slab is cut into blocks whose data stay in the processor's cache.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from weir.errors import EvaluationError
-from weir.kernel.matching import compiled
+from weir.kernel.matching.combinations import Kept, group, grow
 from weir.kernel.matching.duplicates import Duplicates
-from weir.kernel.matching.layout import Layout
+from weir.kernel.matching.trie import Layout
 from weir.rdf.columns import Ids, Mask
 
 Rows = NDArray[np.int32]
@@ -107,10 +108,16 @@ def combinations(
         yield block
 
 
-def passed(edges: NDArray[np.signedinteger[Any]], values: Ids) -> Rows:
+@njit(cache=True)
+def passed(edges: Any, values: Any) -> Rows:
     """For each value how many of the edges are not beyond it; neither column ever falls."""
-    places: Rows = compiled.passed(edges, values)
-    return places
+    out = np.empty(len(values), np.int32)
+    place = 0
+    for number in range(len(values)):
+        while place < len(edges) and edges[place] <= values[number]:
+            place += 1
+        out[number] = place
+    return out
 
 
 def _bounds(visible: Visible) -> tuple[Rows, Rows]:
@@ -123,14 +130,12 @@ def _resolved(
     visible: Visible, rows: Ids, machines: Ids, layout: Layout, wanted: Wanted, width: int
 ) -> Iterator[Combinations]:
     low, high = _bounds(visible)
-    kept = compiled.Kept(
-        wanted.only_new, int(high[1]), wanted.shown, wanted.whole, *_marks(wanted.duplicates)
-    )
+    kept = Kept(wanted.only_new, int(high[1]), wanted.shown, wanted.whole, *_marks(wanted.duplicates))
     room = BLOCK
     for first, stop, inner, outer in _blocks(visible, rows, low, high):
-        groups = compiled.group(visible.terms, rows, machines, inner, outer, layout)
+        groups = group(visible.terms, rows, machines, inner, outer, layout)
         while first < stop:
-            following, plain, heads, found = compiled.grow(
+            following, plain, heads, found = grow(
                 layout, groups, kept, visible.terms, visible.start, visible.end, low, high, rows, machines,
                 first, stop, room, width,
             )  # fmt: skip

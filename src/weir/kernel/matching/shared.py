@@ -19,8 +19,8 @@ from weir.kernel.batch import Answers, Slab
 from weir.kernel.evaluator import choose_evaluator
 from weir.kernel.matching.conjunctive import ConjunctiveSet
 from weir.kernel.matching.generations import Generation, absorb, raise_levels
-from weir.kernel.matching.parts import OwnPart, PartAnswers, Reader, TemplatePart
 from weir.kernel.matching.snapshot import dump, load
+from weir.kernel.matching.templates import OwnPart, PartAnswers, Reader, TemplatePart
 from weir.language.algebra.query import Query, Semantics
 from weir.language.algebra.windows import WindowDeclaration
 from weir.plan.analysis.conjunctions import Conjunction, conjunction

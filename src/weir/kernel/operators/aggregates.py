@@ -11,10 +11,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from weir.kernel.expressions.ordering import extreme_order, sample_order
-from weir.kernel.expressions.terms import Terms
+from weir.kernel.expressions.ranks import extreme_order, sample_order
+from weir.kernel.expressions.termcache import Terms
 from weir.kernel.functions import ExpressionError, aggregate
-from weir.kernel.functions.terms import text_of
+from weir.kernel.functions.builtins import text_of
 from weir.kernel.interval.keys import codes
 from weir.kernel.operators.coverage import unite
 from weir.kernel.operators.sums import sums

@@ -15,12 +15,12 @@ from functools import partial
 import numpy as np
 
 from weir.errors import EvaluationError
+from weir.kernel.expressions.columnar import Frame
 from weir.kernel.expressions.compile import NOW, Compiled, Timestamp
-from weir.kernel.expressions.nodes import Frame
-from weir.kernel.expressions.terms import Terms
-from weir.kernel.expressions.truth import TRUE, effective
+from weir.kernel.expressions.termcache import Terms
+from weir.kernel.expressions.vector import TRUE, effective
 from weir.kernel.functions import Context, value_or_none
-from weir.kernel.functions.fresh import Draws, solution_text
+from weir.kernel.functions.draws import Draws, solution_text
 from weir.kernel.interval.keys import codes
 from weir.kernel.interval.relation import Relation
 from weir.kernel.operators.coverage import expand

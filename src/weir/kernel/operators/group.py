@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from weir.kernel.expressions.terms import Terms
+from weir.kernel.expressions.termcache import Terms
 from weir.kernel.functions import ExpressionError, aggregate
 from weir.kernel.interval.keys import codes
 from weir.kernel.interval.relation import Relation

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from weir.kernel.expressions.numbers import (
+from weir.kernel.expressions.numeric import (
     DECIMAL,
     DOUBLE,
     FLOAT,
@@ -24,7 +24,7 @@ from weir.kernel.expressions.numbers import (
     reals,
     single,
 )
-from weir.kernel.expressions.terms import EXOTIC, NOT_A_NUMBER, Terms
+from weir.kernel.expressions.termcache import EXOTIC, NOT_A_NUMBER, Terms
 from weir.kernel.operators.exactsum import real_sums
 from weir.kernel.operators.sweep import Operand, Sweep
 from weir.rdf.columns import Ids

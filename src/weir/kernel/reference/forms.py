@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from weir.kernel.functions.fresh import blank_node
+from weir.kernel.functions.draws import blank_node
 from weir.kernel.reference.graphs import Graph, as_set
 from weir.kernel.reference.multisets import Bindings
 from weir.kernel.reference.patterns import Evaluation, identities

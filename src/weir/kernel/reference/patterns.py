@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from weir.errors import EvaluationError, WeirError
-from weir.kernel.functions.evaluate import Context, value_or_none
-from weir.kernel.functions.fresh import Draws, solution_text
+from weir.kernel.functions.draws import Draws, solution_text
 from weir.kernel.functions.inspection import is_volatile
 from weir.kernel.functions.ordering import Solution, sort_solutions
+from weir.kernel.functions.scalar import Context, value_or_none
 from weir.kernel.reference.federation import Federation, certain
 from weir.kernel.reference.graphs import Dataset, Graph, World
 from weir.kernel.reference.modifiers import group, named_variables, sliced

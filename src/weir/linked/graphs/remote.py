@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
-import httpx
-
-from weir.errors import DataError, RemoteError, UsageError
+from weir.errors import DataError, UsageError
 from weir.linked.graphs.files import DOCUMENTS, LINES, NOTE
+from weir.linked.http import open_document
+from weir.linked.http.addresses import Allowed
 
 TYPES = {
     "text/turtle": ".ttl",
@@ -29,7 +27,6 @@ TYPES = {
     "application/rdf+xml": ".rdf",
 }
 _ACCEPT = ", ".join([*TYPES, "*/*;q=0.1"])
-_REDIRECTS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,51 +65,26 @@ def kept(graph: RemoteGraph, folder: Path) -> Path | None:
     return found[0] if found else None
 
 
-def fetch(graph: RemoteGraph, folder: Path) -> Path:
-    """Fetch a document into ``folder``; the file, there whole or not at all (raises ``RemoteError``)."""
+def fetch(graph: RemoteGraph, folder: Path, allowed: Allowed | None = None) -> Path:
+    """Fetch a document into ``folder``, from an allowed host; the file, there whole or not at all.
+
+    Raises ``RemoteError``, and ``DataError`` where the format is unknown.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     partial = folder / f"{graph.stem}.partial"
-    deadline = time.monotonic() + graph.timeout
-    try:
-        with (
-            httpx.Client(follow_redirects=True, max_redirects=_REDIRECTS, timeout=graph.timeout) as client,
-            client.stream("GET", graph.url, headers={"Accept": _ACCEPT}) as response,
-        ):
-            if response.status_code != 200:
-                raise RemoteError(f"{graph.url} answered with status {response.status_code}")
-            suffix = _suffix(graph, response)
-            with open(partial, "wb") as file:
-                _copy(graph, response, file.write, deadline)
-            base = str(response.url)
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise RemoteError(
-            f"cannot fetch the graph at {graph.url}", detail=f"{type(error).__name__}: {error}"
-        ) from None
-    target = folder / f"{graph.stem}{suffix}"
-    target.with_name(target.name + NOTE).write_text(base)
+    with open_document(
+        graph.url, accept=_ACCEPT, timeout=graph.timeout, max_bytes=graph.max_bytes, allowed=allowed
+    ) as document:
+        target = folder / f"{graph.stem}{_suffix(graph, document.media_type)}"
+        with open(partial, "wb") as file:
+            file.writelines(document.chunks)
+    target.with_name(target.name + NOTE).write_text(document.url)
     os.replace(partial, target)
     return target
 
 
-def _copy(
-    graph: RemoteGraph, response: httpx.Response, write: Callable[[bytes], object], deadline: float
-) -> None:
-    size = 0
-    for chunk in response.iter_bytes():
-        size += len(chunk)
-        if size > graph.max_bytes:
-            raise RemoteError(
-                f"the graph at {graph.url} is larger than {graph.max_bytes:,} bytes",
-                hint="fetch it to a file and load that, or raise max_bytes",
-            )
-        if time.monotonic() > deadline:
-            raise RemoteError(f"the graph at {graph.url} took longer than {graph.timeout:g} s")
-        write(chunk)
-
-
-def _suffix(graph: RemoteGraph, response: httpx.Response) -> str:
-    """The ending that stands for the document's format."""
-    declared = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+def _suffix(graph: RemoteGraph, declared: str) -> str:
+    """The ending that stands for the document's format: by its declared type, else as its URL ends."""
     if declared in TYPES:
         return TYPES[declared]
     endings = PurePosixPath(urlsplit(graph.url).path.lower()).suffixes

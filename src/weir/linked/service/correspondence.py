@@ -14,7 +14,7 @@ import numpy as np
 
 from weir.errors import DataError, RemoteError
 from weir.kernel.batch import FOREVER
-from weir.linked.service.breaker import State
+from weir.linked.http.breaker import BreakerState
 from weir.linked.service.config import ServiceConfig
 from weir.linked.service.exchange import (
     Rows,
@@ -91,7 +91,7 @@ class Correspondence:
     def down(self) -> bool:
         """Whether the endpoint has been given up for now."""
         breaker = self._loop.breaker(self._target.endpoint, self._target.config)
-        return breaker is not None and breaker.state is not State.CLOSED
+        return breaker is not None and breaker.state is not BreakerState.CLOSED
 
     # Asking
 

@@ -22,11 +22,11 @@ from weir.language.writing.queries import QueryWriter
 from weir.language.writing.terms import Terms
 from weir.linked.service.parts import Part
 from weir.linked.service.results import Solutions
-from weir.rdf.annotation import read_time
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.ids.dictionary import Dictionary
-from weir.rdf.terms import IRI, BlankNode, Literal, Term, Variable
+from weir.rdf.terms import IRI, XSD_STRING, BlankNode, Literal, Term, Variable
 from weir.rdf.xsd.durations import DURATION_TYPES, parse_duration
+from weir.rdf.xsd.moments import XSD_DATETIME, XSD_DATETIMESTAMP, parse_moment
 from weir.rdf.xsd.numbers import parse_number, to_double
 
 _WRITABLE = re.compile(r'[^\x00-\x20<>"{}|^`\\]+')
@@ -178,10 +178,10 @@ def _least(column: Ids, owner: Ids, length: int, dictionary: Dictionary, read: A
 
 
 def _instant(term: Term) -> int:
-    try:
-        return read_time(str(term))
-    except DataError:
+    if not isinstance(term, Literal) or term.datatype not in (XSD_DATETIME, XSD_DATETIMESTAMP, XSD_STRING):
         return 0
+    moment = parse_moment(term.lexical, XSD_DATETIME)
+    return 0 if moment is None else min(int(moment.utc_seconds() * 1_000_000), 2**63 - 1)
 
 
 def _interval(term: Term) -> int:

@@ -18,7 +18,7 @@ from time import monotonic
 from typing import Any
 
 from weir.errors import RemoteError
-from weir.linked.service.breaker import Breaker
+from weir.linked.http.breaker import Breaker
 from weir.linked.service.client import Answer, SparqlClient
 from weir.linked.service.config import ServiceConfig
 

@@ -7,7 +7,7 @@ gives every query the same columns as ``c``.
 
     WEIR-COMPACT 2 <length of JSON>\\n JSON, then Arrow IPC streams: queries, nodes, texts, and for each block
     of evaluations the triples, the times and the results, those in numbers of one width in a stream
-    (``kernel.matching.nearby``); then results whose values had to be listed
+    (``kernel.matching.answers``); then results whose values had to be listed
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from weir.errors import CheckpointError
-from weir.kernel.matching.answers import Header, Listed, Matched, SetAnswers
-from weir.kernel.matching.nearby import Near
+from weir.kernel.matching.answers import Header, Listed, Matched, Near, SetAnswers
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 from weir.runtime.output.bulk import BulkTexts, Voice, parted

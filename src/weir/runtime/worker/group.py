@@ -195,7 +195,7 @@ class Group:
             low, high, since = NEVER, FOREVER, max(since, batch)
         through = max((box.progress.high for box in boxes.values()), default=now) if end else complete
         batches = {
-            stream: member.share_of(box.take(low, FOREVER if end else high, since))
+            stream: member.part_of(box.take(low, FOREVER if end else high, since), stream)
             for stream, box in boxes.items()
         }
         answers = self._evaluate(member, Slab(batches, through, end, member.turn))

@@ -10,18 +10,18 @@ from urllib.parse import parse_qs
 from fastapi import APIRouter, Depends, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from weir.errors import UsageError
+from weir.errors import UsageError, WeirError
 from weir.kernel.background import Background
 from weir.language import parse
 from weir.language.algebra.query import Ask, Select
-from weir.linked.graphs.remote import TYPES
+from weir.linked.graphs.remote import TYPES, RemoteGraph, fetch
+from weir.linked.http.addresses import Forbidden
 from weir.runtime.control.refresh import minus
 from weir.server.api.access import ADMIN, READ, WRITE
 from weir.server.api.dependencies import Here
 from weir.server.api.models import PROBLEMS, GraphUrl, Id, IriText, Updated
 from weir.server.api.negotiate import chosen
 from weir.server.drawing import services_of
-from weir.server.fetching import fetch
 from weir.server.problems import Problem
 from weir.server.resource_ids import slug
 from weir.server.service import Service
@@ -133,8 +133,7 @@ def _load(
     with tempfile.TemporaryDirectory(prefix="weir-graph-") as folder:
         if media_type == "application/json":
             url = GraphUrl.model_validate_json(body).url
-            settings = service.settings
-            path = fetch(url, Path(folder), settings.allowed, settings.limits)
+            path = _fetched(service, url, Path(folder))
         elif media_type in TYPES:
             path = Path(folder) / f"{slug(id)}{TYPES[media_type]}"
             path.write_bytes(body)
@@ -150,6 +149,18 @@ def _load(
             new = extractor.file(graph, path)
             old = _whole(service, graph)
             return int(service.running.graphs.replace(minus(new, old), minus(old, new)))
+
+
+def _fetched(service: Service, url: str, folder: Path) -> Path:
+    """A document fetched on behalf of a client; a host that is not allowed is a 403."""
+    limits = service.settings.limits
+    try:
+        service.settings.allowed.check(url)
+        graph = RemoteGraph(url, timeout=limits.fetch, max_bytes=limits.fetch_bytes)
+        return fetch(graph, folder, service.settings.allowed)
+    except WeirError as error:
+        status = 403 if isinstance(error, Forbidden) else 422
+        raise Problem(status, error.primary, error.detail, hint=error.hint) from None
 
 
 def _whole(service: Service, graph: str | None) -> Background:

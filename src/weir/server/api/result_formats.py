@@ -11,30 +11,35 @@ import pyoxigraph as ox
 
 from weir.rdf.sparql_json import term_of_json
 from weir.rdf.terms import XSD
-from weir.server.tail import Chunk
+from weir.runtime.output.subscriptions import Chunk, Wire, event
 
 PROV_TIME = "http://www.w3.org/ns/prov#generatedAtTime"
 _COLUMN = "urn:weir:column:"
 
 
 def events(chunk: Chunk) -> bytes:
-    """Server-sent events: the id is the position, the data the result line with its position."""
-    out = [missed_event(chunk.missed, chunk.first)] if chunk.missed else []
-    out += [
-        b'id: %d\ndata: %s,"position":%d}\n\n' % (place, line[:-1], place) for place, line in chunk.lines()
-    ]
-    return b"".join(out)
-
-
-def missed_event(count: int, first: int) -> bytes:
-    """The event that tells a follower how many results it did not get, and where it goes on."""
-    return b'event: missed\ndata: {"missed":%d,"next":%d}\n\n' % (count, first)
+    """Server-sent events: the id is the position, the data the result line with its position. One named
+    ``missed`` tells how many results were not kept, and where it goes on."""
+    told = b'{"missed":%d,"next":%d}' % (chunk.missed, chunk.first)
+    missed = event(told, name=b"missed") if chunk.missed else b""
+    return missed + b"".join(event(_placed(line, place), id=place) for place, line in chunk.lines())
 
 
 def batch(chunk: Chunk) -> bytes:
     """A JSON batch: results with positions, where to go on, how many were missed."""
-    lines = b",".join(b'%s,"position":%d}' % (line[:-1], place) for place, line in chunk.lines())
+    lines = b",".join(_placed(line, place) for place, line in chunk.lines())
     return b'{"results":[%s],"next":%d,"missed":%d}' % (lines, chunk.next, chunk.missed)
+
+
+def _placed(line: bytes, place: int) -> bytes:
+    """A result line, which is a JSON object, with its position as its last member."""
+    return b'%s,"position":%d}' % (line[:-1], place)
+
+
+EVENTS = Wire(events, lambda position: b"retry: 1000\n: from %d\n\n" % position, lambda _: b": \n\n")
+END = event(b"{}", name=b"end")
+"""The last event where the query is gone or the server stops."""
+BATCHES = Wire(batch, lambda _: b"", lambda position: batch(Chunk(position, position, b"")))
 
 
 def shortened(chunk: Chunk, most: int) -> Chunk:

@@ -2,37 +2,42 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-from collections.abc import AsyncIterator
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Header, Query, Request, Response, WebSocket, WebSocketDisconnect
+from fastapi import APIRouter, Depends, Header, Query, Request, Response, WebSocket
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import StreamingResponse
 
+from weir.runtime.output.subscription_server import EVENT_STREAM, PAUSE, event_response, send_messages
+from weir.runtime.output.subscriptions import Channel
 from weir.server.api.access import READ
 from weir.server.api.dependencies import Here
 from weir.server.api.models import PROBLEMS, Id
 from weir.server.api.negotiate import chosen
-from weir.server.api.result_formats import batch, events, jsonld, nquads, results, shortened, sparql_json
+from weir.server.api.result_formats import (
+    BATCHES,
+    END,
+    EVENTS,
+    batch,
+    jsonld,
+    nquads,
+    results,
+    shortened,
+    sparql_json,
+)
 from weir.server.drawing import variables_of
 from weir.server.problems import Problem
 from weir.server.service import parsed
-from weir.server.subscriptions import Channel
 
 router = APIRouter(prefix="/api/queries", tags=["results"], responses=PROBLEMS)
 
-EVENTS = "text/event-stream"
 TYPES = (
     "application/json",
-    EVENTS,
+    EVENT_STREAM,
     "application/sparql-results+json",
     "application/ld+json",
     "application/n-quads",
 )
-_PAUSE = 15.0
-"""Seconds of silence after which a follower gets a sign of life."""
 _MOST = 2**53
 
 From = Annotated[
@@ -48,12 +53,12 @@ From = Annotated[
 
 def position_of(channel: Channel, given: int | None, last: str | None, otherwise: int) -> int:
     """Where a follower begins: after the last event it has, or where it asks to."""
-    tail = channel.tail
+    lines = channel.lines
     if last is not None and last.strip().isdigit() and len(last) < 17:
-        return min(int(last) + 1, tail.end)
+        return min(int(last) + 1, lines.end)
     if given is None:
         return otherwise
-    return min(given, tail.end) if given >= 0 else max(tail.start, tail.end + given)
+    return min(given, lines.end) if given >= 0 else max(lines.start, lines.end + given)
 
 
 @router.get(
@@ -77,16 +82,15 @@ async def get_results(
     info = await run_in_threadpool(service.query, id)
     channel = service.channels[info.name]
     media_type = chosen(request, TYPES)
-    if media_type == EVENTS:
+    if media_type == EVENT_STREAM:
         if service.channels.followers >= service.settings.limits.subscribers:
             raise Problem(503, "there are too many subscribers", headers={"Retry-After": "10"})
-        position = position_of(channel, start, last_event_id, channel.tail.end)
-        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        return StreamingResponse(_events(channel, position), media_type=EVENTS, headers=headers)
-    position = position_of(channel, start, None, channel.tail.start)
+        position = position_of(channel, start, last_event_id, channel.lines.end)
+        return event_response(channel.follow(position, EVENTS, PAUSE), END)
+    position = position_of(channel, start, None, channel.lines.start)
     if wait:
         await channel.wait(position, min(wait, service.settings.limits.wait))
-    chunk = shortened(await run_in_threadpool(channel.tail.read, position), limit)
+    chunk = shortened(await run_in_threadpool(channel.lines.read, position), limit)
     headers = {"Cache-Control": "no-store", "Weir-Next": str(chunk.next), "Weir-Missed": str(chunk.missed)}
     if media_type == "application/json":
         return Response(batch(chunk), media_type=media_type, headers=headers)
@@ -98,14 +102,6 @@ async def get_results(
     else:
         data = nquads(lines) if media_type == "application/n-quads" else jsonld(lines)
     return Response(data, media_type=media_type, headers=headers)
-
-
-async def _events(channel: Channel, position: int) -> AsyncIterator[bytes]:
-    yield b"retry: 1000\n: from %d\n\n" % position
-    async with contextlib.aclosing(channel.follow(position, events, _PAUSE)) as following:
-        async for sent in following:
-            yield sent.data if sent is not None else b": \n\n"
-    yield b"event: end\ndata: {}\n\n"
 
 
 @router.websocket("/{id}/results/ws")
@@ -122,11 +118,5 @@ async def follow_results(socket: WebSocket, service: Here, id: str, start: From 
         return
     channel = service.channels[info.name]
     await socket.accept()
-    position = position_of(channel, start, None, channel.tail.end)
-    with contextlib.suppress(WebSocketDisconnect, RuntimeError):
-        async with contextlib.aclosing(channel.follow(position, batch, _PAUSE)) as following:
-            async for sent in following:
-                position = sent.next if sent is not None else position
-                silent = f'{{"results":[],"next":{position},"missed":0}}'
-                await socket.send_text(sent.data.decode() if sent is not None else silent)
-        await socket.close(1000, "the query is gone")
+    position = position_of(channel, start, None, channel.lines.end)
+    await send_messages(socket, channel.follow(position, BATCHES, PAUSE), 1000, "the query is gone")

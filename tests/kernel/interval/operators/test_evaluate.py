@@ -14,8 +14,8 @@ from weir.errors import EvaluationError
 from weir.kernel import operators
 from weir.kernel.expressions import Compiled, Terms, compile
 from weir.kernel.functions import Context, value_or_none
-from weir.kernel.functions.evaluate import TIMESTAMP, holds
-from weir.kernel.functions.fresh import Draws, solution_text
+from weir.kernel.functions.draws import Draws, solution_text
+from weir.kernel.functions.scalar import TIMESTAMP, holds
 from weir.kernel.interval.relation import Relation
 from weir.kernel.operators import Surroundings, Triples
 from weir.kernel.operators.evaluate import instants

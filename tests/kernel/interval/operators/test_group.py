@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bags import INDICES, Bag, check_each_index, intervals, relation_of, relations, thorough
 from weir.kernel import operators
-from weir.kernel.expressions.terms import Terms
+from weir.kernel.expressions.termcache import Terms
 from weir.kernel.functions import ExpressionError, aggregate
 from weir.kernel.interval.relation import Relation
 from weir.kernel.operators import Measure

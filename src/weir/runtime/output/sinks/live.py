@@ -2,78 +2,57 @@
 
     GET /results?query=NAME    events (text/event-stream), or messages where a WebSocket is asked for
 
-A subscriber sees what comes while it is there: at most once. It has a buffer of its own; one that is slower
-than the results loses the oldest of them and is told how many, and the job is never held up.
+A subscriber sees what comes while it is there: at most once. One that falls behind by more than the latest
+results that are kept is told how many it missed, and the job is never held up.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
-from collections import deque
-from collections.abc import AsyncIterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocket
 
 from weir.errors import UsageError
 from weir.runtime.output.sinks.base import Results
-from weir.runtime.output.sinks.push import lines_of
-
-_MOST = 1000
-_ALIVE = 15.0
-"""Seconds between comments on a connection that has nothing else to say."""
+from weir.runtime.output.sinks.lines import joined
+from weir.runtime.output.subscription_server import PAUSE, event_response, send_messages
+from weir.runtime.output.subscriptions import Channels, Chunk, RecentLines, Sent, Wire, event
 
 
-@dataclass(slots=True)
-class Subscriber:
-    """The buffer of one connection, touched by the server's thread only."""
+def _events(chunk: Chunk) -> bytes:
+    told = event(b'{"missed":%d}' % chunk.missed, name=b"missed") if chunk.missed else b""
+    return told + b"".join(event(line) for _, line in chunk.lines())
 
-    query: str
-    most: int
-    waiting: deque[str] = field(default_factory=deque)
-    missed: int = 0
-    filled: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def offer(self, lines: Sequence[str]) -> None:
-        """Put lines into the buffer; what has no room pushes out the oldest."""
-        self.waiting.extend(lines)
-        while len(self.waiting) > self.most:
-            self.waiting.popleft()
-            self.missed += 1
-        self.filled.set()
+def _messages(chunk: Chunk) -> bytes:
+    return (b'{"missed": %d}\n' % chunk.missed if chunk.missed else b"") + chunk.data
 
-    async def take(self) -> tuple[int, list[str]]:
-        """How many were missed, and what is there; nothing after a while of silence."""
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self.filled.wait(), _ALIVE)
-        self.filled.clear()
-        missed, lines = self.missed, list(self.waiting)
-        self.missed = 0
-        self.waiting.clear()
-        return missed, lines
+
+EVENTS = Wire(_events, lambda _: b": ready\n\n", lambda _: b": alive\n\n")
+MESSAGES = Wire(_messages, lambda _: b"", lambda _: b"")
 
 
 class LiveSink:
     """Serves on ``host`` and ``port`` (0: a free one, in ``address`` once open); no more than
-    ``subscribers`` at a time, each with a buffer of ``buffer`` results."""
+    ``subscribers`` at a time, and of each query the latest ``buffer`` results for those who are slow."""
 
     form = "jsonl"
     promise = "at most once: a subscriber sees what comes while it watches, and is told what it missed"
 
     def __init__(
-        self, port: int = 0, host: str = "127.0.0.1", *, buffer: int = _MOST, subscribers: int = 100
+        self, port: int = 0, host: str = "127.0.0.1", *, buffer: int = 1000, subscribers: int = 100
     ) -> None:
-        self.host, self.port, self.buffer, self.most = host, port, buffer, subscribers
-        self.subscribers: list[Subscriber] = []
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self.host, self.port, self.most = host, port, subscribers
+        self._recent: dict[str, RecentLines] = {}
+        self._channels = Channels(lambda query: self._recent.setdefault(query, RecentLines(buffer)))
         self._server: uvicorn.Server | None = None
         self._thread: threading.Thread | None = None
 
@@ -81,8 +60,13 @@ class LiveSink:
     def address(self) -> str:
         return f"{self.host}:{self.port}"
 
+    @property
+    def subscribers(self) -> int:
+        """How many there are now."""
+        return self._channels.followers
+
     def open(self) -> None:
-        routes = [Route("/results", self._events), WebSocketRoute("/results", self._messages)]
+        routes = [Route("/results", self._serve_events), WebSocketRoute("/results", self._serve_messages)]
         config = uvicorn.Config(
             Starlette(routes=routes),
             host=self.host,
@@ -98,7 +82,7 @@ class LiveSink:
         server = self._server
 
         async def serve() -> None:
-            self._loop = asyncio.get_running_loop()
+            self._channels.attach(asyncio.get_running_loop())
             await server.serve([socket])
             socket.close()
 
@@ -111,88 +95,46 @@ class LiveSink:
 
     def write(self, batch: int, results: Sequence[Results]) -> None:
         """Hand the lines to the server's thread and go on."""
-        lines = {
-            result.name: [line.decode() for line in lines_of(result)] for result in results if len(result)
-        }
-        if lines and self._loop is not None:
-            self._loop.call_soon_threadsafe(self._publish, lines)
+        lines = {each.name: joined([each]).splitlines(keepends=True) for each in results if len(each)}
+        self._channels.call(self._publish, lines)
 
     def close(self) -> None:
-        if self._server is not None and self._thread is not None and self._loop is not None:
+        if self._server is not None and self._thread is not None:
             self._server.should_exit = True
-            with suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(self._wake)
+            self._channels.call(self._channels.close)
             self._thread.join(10)
-            self._server = self._thread = self._loop = None
+            self._server = self._thread = None
 
-    def _publish(self, lines: dict[str, list[str]]) -> None:
-        for subscriber in self.subscribers:
-            mine = lines.get(subscriber.query)
-            if mine:
-                subscriber.offer(mine)
+    def _publish(self, lines: dict[str, list[bytes]]) -> None:
+        mine = [query for query in lines if query in self._recent]
+        for query in mine:
+            self._recent[query].append(lines[query])
+            self._channels[query].wake()
 
-    def _wake(self) -> None:
-        for subscriber in self.subscribers:
-            subscriber.filled.set()
+    async def _follow(self, query: str, wire: Wire) -> AsyncGenerator[Sent]:
+        """Results from now on; those of a query that nobody follows are not kept."""
+        channel = self._channels[query]
+        try:
+            async with aclosing(channel.follow(channel.lines.end, wire, PAUSE)) as following:
+                async for sent in following:
+                    yield sent
+        finally:
+            if not channel.followers:
+                self._channels.drop(query)
+                self._recent.pop(query, None)
 
-    def _subscribed(self, query: str) -> Subscriber | None:
-        if len(self.subscribers) >= self.most:
-            return None
-        subscriber = Subscriber(query, self.buffer)
-        self.subscribers.append(subscriber)
-        return subscriber
-
-    @property
-    def _over(self) -> bool:
-        return self._server is None or self._server.should_exit
-
-    async def _events(self, request: Request) -> Response:
+    async def _serve_events(self, request: Request) -> Response:
         query = request.query_params.get("query")
         if not query:
             return PlainTextResponse("which query? /results?query=NAME\n", 400)
-        subscriber = self._subscribed(query)
-        if subscriber is None:
+        if self.subscribers >= self.most:
             return PlainTextResponse("too many subscribers\n", 503)
+        return event_response(self._follow(query, EVENTS))
 
-        async def body() -> AsyncIterator[str]:
-            try:
-                yield ": ready\n\n"
-                while not self._over:
-                    missed, lines = await subscriber.take()
-                    told = f'event: missed\ndata: {{"missed":{missed}}}\n\n' if missed else ""
-                    yield told + "".join(f"data: {line}\n\n" for line in lines) or ": alive\n\n"
-            finally:
-                self.subscribers.remove(subscriber)
-
-        headers = {"Cache-Control": "no-store"}
-        return StreamingResponse(body(), media_type="text/event-stream", headers=headers)
-
-    async def _messages(self, socket: WebSocket) -> None:
+    async def _serve_messages(self, socket: WebSocket) -> None:
         query = socket.query_params.get("query")
-        subscriber = self._subscribed(query) if query else None
-        if subscriber is None:
-            await socket.close(1008 if not query else 1013)
+        if not query or self.subscribers >= self.most:
+            await socket.close(1013 if query else 1008)
             return
         await socket.accept()
-        listening = asyncio.create_task(_until_gone(socket, subscriber))
-        try:
-            while not self._over and not listening.done():
-                missed, lines = await subscriber.take()
-                for line in [json.dumps({"missed": missed})] * bool(missed) + lines:
-                    await socket.send_text(line)
-            if not listening.done():
-                await socket.close(1001)
-        except (WebSocketDisconnect, RuntimeError):
-            pass
-        finally:
-            listening.cancel()
-            self.subscribers.remove(subscriber)
-
-
-async def _until_gone(socket: WebSocket, subscriber: Subscriber) -> None:
-    """Notice that the peer has closed; what it sends is not looked at."""
-    try:
-        while True:
-            await socket.receive_text()
-    except (WebSocketDisconnect, RuntimeError, KeyError):
-        subscriber.filled.set()
+        await send_messages(socket, self._follow(query, MESSAGES), 1001)

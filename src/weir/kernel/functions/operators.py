@@ -1,0 +1,149 @@
+"""The operators on terms (section 17.3): ``=``, ``<``, arithmetic, and the effective boolean value (17.2.2).
+
+Values compare where both literals have one in the same space. Literals with values in different spaces are
+unequal; a language-tagged string is unequal to every other term; where an ill-typed or unknown
+literal is involved, only the same term is known to be equal and all else is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from weir.language.algebra.expressions import Arithmetic, Comparison
+from weir.rdf.terms import Literal, Term
+from weir.rdf.xsd import numbers
+from weir.rdf.xsd.durations import Duration, compare_durations
+from weir.rdf.xsd.moments import Moment, compare_moments
+from weir.rdf.xsd.numbers import Number, NumericError, literal_of
+from weir.rdf.xsd.numbers import compare as compare_numbers
+from weir.rdf.xsd.values import Boolean, Text, Value, effective_boolean, value_of
+
+
+class ExpressionError(Exception):
+    """An expression has no value for this solution. Never leaves the evaluation of a query."""
+
+
+def ebv(term: Term) -> bool:
+    """The effective boolean value, an error for IRIs, blank nodes and literals without one."""
+    value = effective_boolean(term) if isinstance(term, Literal) else None
+    if value is None:
+        raise ExpressionError(f"{term} has no effective boolean value")
+    return value
+
+
+def equal(left: Term, right: Term) -> bool:
+    """``left = right``."""
+    if not isinstance(left, Literal) or not isinstance(right, Literal):
+        return left == right
+    a, b = value_of(left), value_of(right)
+    if isinstance(a, Number) and isinstance(b, Number):
+        return compare_numbers(a, b) == 0
+    if left == right:
+        return True
+    if left.language is not None or right.language is not None:
+        return False
+    if a is None or b is None:
+        raise ExpressionError(f"cannot tell whether {left} equals {right}")
+    if isinstance(a, Moment) and isinstance(b, Moment):
+        if a.datatype != b.datatype:
+            return False
+        order = compare_moments(a, b)
+        if order is None:
+            raise ExpressionError(f"cannot tell whether {left} equals {right} without a timezone")
+        return order == 0
+    return a == b
+
+
+def order(left: Term, right: Term) -> int | None:
+    """−1, 0 or 1 for two literals of one ordered space; None where NaN takes part; else an error."""
+    if not isinstance(left, Literal) or not isinstance(right, Literal):
+        raise ExpressionError("only literals are ordered")
+    a, b = value_of(left), value_of(right)
+    if isinstance(a, Number) and isinstance(b, Number):
+        return compare_numbers(a, b)
+    result = _order_of_values(a, b)
+    if result is None:
+        raise ExpressionError(f"{left} and {right} have no order")
+    return result
+
+
+def _order_of_values(a: Value | None, b: Value | None) -> int | None:
+    if isinstance(a, Text) and isinstance(b, Text):
+        return (a.value > b.value) - (a.value < b.value)
+    if isinstance(a, Boolean) and isinstance(b, Boolean):
+        return a.value - b.value
+    if isinstance(a, Moment) and isinstance(b, Moment) and a.datatype == b.datatype:
+        return compare_moments(a, b)
+    if isinstance(a, Duration) and isinstance(b, Duration):
+        return compare_durations(a, b)
+    return None
+
+
+def compare(operator: Comparison, left: Term, right: Term) -> bool:
+    """One comparison operator on two terms."""
+    if operator is Comparison.EQ:
+        return equal(left, right)
+    if operator is Comparison.NE:
+        return not equal(left, right)
+    outcome = order(left, right)
+    if outcome is None:
+        return False
+    if operator is Comparison.LT:
+        return outcome < 0
+    if operator is Comparison.GT:
+        return outcome > 0
+    return outcome <= 0 if operator is Comparison.LE else outcome >= 0
+
+
+_OPERATIONS: dict[Arithmetic, Callable[[Number, Number], Number]] = {
+    Arithmetic.ADD: numbers.add,
+    Arithmetic.SUBTRACT: numbers.subtract,
+    Arithmetic.MULTIPLY: numbers.multiply,
+    Arithmetic.DIVIDE: numbers.divide,
+}
+
+
+def number_of(term: Term) -> Number:
+    """The numeric value of a term, or an error."""
+    value = value_of(term) if isinstance(term, Literal) else None
+    if not isinstance(value, Number):
+        raise ExpressionError(f"{term} is not a number")
+    return value
+
+
+def calculate(operator: Arithmetic, left: Term, right: Term) -> Literal:
+    """``left operator right``."""
+    try:
+        return literal_of(_OPERATIONS[operator](number_of(left), number_of(right)))
+    except NumericError as error:
+        raise ExpressionError(str(error)) from None
+
+
+def negate(operand: Term) -> Literal:
+    """Unary minus."""
+    return literal_of(numbers.negate(number_of(operand)))
+
+
+def plus(operand: Term) -> Literal:
+    """Unary plus: the number itself, in canonical form."""
+    return literal_of(number_of(operand))
+
+
+def absolute(operand: Term) -> Literal:
+    """ABS."""
+    return literal_of(numbers.absolute(number_of(operand)))
+
+
+def ceiling(operand: Term) -> Literal:
+    """CEIL."""
+    return literal_of(numbers.ceiling(number_of(operand)))
+
+
+def floor(operand: Term) -> Literal:
+    """FLOOR."""
+    return literal_of(numbers.floor(number_of(operand)))
+
+
+def round_half_up(operand: Term) -> Literal:
+    """ROUND: halves go towards positive infinity."""
+    return literal_of(numbers.round_half_up(number_of(operand)))

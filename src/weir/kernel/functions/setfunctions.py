@@ -1,0 +1,100 @@
+"""The set functions (section 18.5.1) over the values of one group; None stands for an error or unbound.
+
+None depends on the order of its operands: SUM adds exactly and rounds once, SAMPLE and GROUP_CONCAT follow
+the canonical order of terms (docs/decisions/2026-11-15-semantics-values.md, points 5 to 8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from weir.kernel.functions.builtins import text_of
+from weir.kernel.functions.operators import ExpressionError, number_of
+from weir.kernel.functions.ordering import canonical_key, extreme
+from weir.language.algebra.expressions import Aggregate, Aggregation
+from weir.rdf.terms import Literal, Term
+from weir.rdf.xsd.numbers import (
+    XSD_INTEGER,
+    Number,
+    NumericError,
+    NumericKind,
+    divide,
+    literal_of,
+    total,
+)
+
+
+def aggregate(aggregate: Aggregate, values: Sequence[Term | None]) -> Term:
+    """The outcome for one group. ``COUNT(*)`` is given one value per solution, any but None.
+
+    Distinct values are told apart as terms; an error counts as no value where it is skipped at all.
+    """
+    if aggregate.distinct:
+        values = list(dict.fromkeys(values))
+    if aggregate.function is Aggregation.GROUP_CONCAT:
+        return _group_concat(_all_bound(values), aggregate.separator)
+    return _FUNCTIONS[aggregate.function](values)
+
+
+def _all_bound(values: Sequence[Term | None]) -> list[Term]:
+    bound = [value for value in values if value is not None]
+    if len(bound) < len(values):
+        raise ExpressionError("an operand of an aggregate is an error")
+    return bound
+
+
+def _count(values: Sequence[Term | None]) -> Term:
+    return Literal(str(sum(value is not None for value in values)), XSD_INTEGER)
+
+
+def _sum(values: Sequence[Term | None]) -> Term:
+    return literal_of(_total(values))
+
+
+def _total(values: Sequence[Term | None]) -> Number:
+    try:
+        return total(number_of(value) for value in _all_bound(values))
+    except NumericError as error:
+        raise ExpressionError(str(error)) from None
+
+
+def _avg(values: Sequence[Term | None]) -> Term:
+    whole = _total(values)
+    if not values:
+        return literal_of(whole)
+    try:
+        return literal_of(divide(whole, Number(NumericKind.INTEGER, len(values))))
+    except NumericError as error:
+        raise ExpressionError(str(error)) from None
+
+
+def _extreme(greatest: bool) -> Callable[[Sequence[Term | None]], Term]:
+    def function(values: Sequence[Term | None]) -> Term:
+        found = extreme(_all_bound(values), greatest=greatest)
+        if found is None:
+            raise ExpressionError("the extreme of nothing")
+        return found
+
+    return function
+
+
+def _sample(values: Sequence[Term | None]) -> Term:
+    bound = [value for value in values if value is not None]
+    if not bound:
+        raise ExpressionError("a sample of nothing")
+    return min(bound, key=canonical_key)
+
+
+def _group_concat(values: Sequence[Term], separator: str) -> Term:
+    ordered = sorted(values, key=canonical_key)
+    return Literal(separator.join(text_of(value).lexical for value in ordered))
+
+
+_FUNCTIONS: dict[Aggregation, Callable[[Sequence[Term | None]], Term]] = {
+    Aggregation.COUNT: _count,
+    Aggregation.SUM: _sum,
+    Aggregation.AVG: _avg,
+    Aggregation.MIN: _extreme(greatest=False),
+    Aggregation.MAX: _extreme(greatest=True),
+    Aggregation.SAMPLE: _sample,
+}

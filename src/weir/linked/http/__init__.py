@@ -1,0 +1,24 @@
+"""The one HTTP client: limits of size and time, retries, a breaker, a cache by RFC 9111, judged addresses.
+
+``HttpClient`` makes requests to one server from an event loop; ``HttpCache`` keeps what it read of each
+address for as long as that is fresh; ``open_document`` fetches one document from ordinary code.
+``addresses.Allowed`` says which hosts may be asked, and no connection goes to an address that it refuses.
+"""
+
+from weir.linked.http.cache import HttpCache, Stored, freshness
+from weir.linked.http.client import HttpClient, RequestLimits, Response, Transient
+from weir.linked.http.document import open_document
+
+__all__ = [
+    "HttpCache",
+    "HttpClient",
+    "RequestLimits",
+    "Response",
+    "Stored",
+    "Transient",
+    "addresses",
+    "breaker",
+    "clock",
+    "freshness",
+    "open_document",
+]

@@ -1,0 +1,218 @@
+"""Requests to one server from an event loop: bounded in size, time and number, and tried again.
+
+A request either gives what ``read`` makes of its response or raises: ``RemoteError`` for all that a server
+or the network can do wrong, else what ``read`` raises. It never reads more than ``max_bytes``, and never
+lasts longer than time-out × attempts and the waits between. Tried again are failures that may pass: no
+connection, a time-out, a connection lost in the middle, a status such as 429 or 503, and whatever ``read``
+calls ``Transient``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import Any, TypeVar
+
+import httpx
+
+from weir.errors import RemoteError
+from weir.linked.http.breaker import Breaker
+from weir.linked.http.clock import SECOND, Clock, Skew, WallClock
+
+T = TypeVar("T")
+
+_TRANSIENT = frozenset((408, 425, 429, 500, 502, 503, 504))
+
+
+@dataclass(frozen=True, slots=True)
+class RequestLimits:
+    """What a client spends: ``timeout`` seconds for an attempt, ``max_bytes`` of a body, ``attempts`` in all.
+
+    ``backoff`` (s) is how long it waits at most after the first attempt, twice as long after each more;
+    ``longest_wait`` (s) bounds every wait, also one that the server asks for; ``concurrency`` is how many
+    requests are under way at once.
+    """
+
+    timeout: float
+    max_bytes: int
+    attempts: int = 1
+    backoff: float = 0.1
+    longest_wait: float = 30.0
+    concurrency: int = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """A whole response: ``url`` after redirects, ``sent`` (µs) on our clock, ``attempt`` counted from 1."""
+
+    url: str
+    status: int
+    headers: httpx.Headers
+    body: bytes
+    sent: int
+    attempt: int
+
+    @property
+    def media_type(self) -> str:
+        return media_type(self.headers)
+
+
+class Transient(Exception):
+    """A failure that another attempt may not meet; ``wait`` (s) is what the server asked for."""
+
+    def __init__(self, message: str, wait: float = 0.0) -> None:
+        super().__init__(message)
+        self.wait = wait
+
+
+class HttpClient:
+    """Made and used inside one event loop, for one server.
+
+    ``http`` has the connections, and says whether redirects are followed (``addresses.session`` makes one).
+    ``spend`` is called with the address before every attempt, and may refuse it by raising. The server's
+    clock is learned from every response (``skew``).
+    """
+
+    def __init__(
+        self,
+        http: httpx.AsyncClient,
+        limits: RequestLimits,
+        *,
+        clock: Clock | None = None,
+        breaker: Breaker | None = None,
+        spend: Callable[[str], None] = lambda url: None,
+        seed: int | None = None,
+    ) -> None:
+        self.limits = limits
+        self.clock = clock or WallClock()
+        self.skew = Skew()
+        self.breaker = breaker
+        self._http = http
+        self._spend = spend
+        self._random = random.Random(seed)
+        self._slots = asyncio.Semaphore(limits.concurrency)
+
+    async def request(
+        self,
+        url: str,
+        read: Callable[[Response], T],
+        *,
+        method: str = "GET",
+        statuses: Collection[int] = (200,),
+        **fields: Any,
+    ) -> T:
+        """What ``read`` makes of the response; one with a status not in ``statuses`` is a ``RemoteError``.
+
+        ``fields`` are headers, params, data and the like, as httpx takes them.
+        """
+        async with self._slots:
+            if self.breaker is not None and not self.breaker.allow():
+                raise RemoteError(f"{url} is left alone after failures")
+            failed = False
+            try:
+                return await self._attempts(url, read, method, statuses, fields)
+            except (Transient, TimeoutError) as error:
+                failed = True
+                raise RemoteError(f"{url} failed", detail=self._told(error)) from None
+            except asyncio.CancelledError:
+                failed = True
+                raise
+            finally:
+                if self.breaker is not None:
+                    (self.breaker.failed if failed else self.breaker.succeeded)()
+
+    async def _attempts(
+        self,
+        url: str,
+        read: Callable[[Response], T],
+        method: str,
+        statuses: Collection[int],
+        fields: dict[str, Any],
+    ) -> T:
+        for attempt in range(self.limits.attempts):
+            try:
+                self._spend(url)
+                async with asyncio.timeout(self.limits.timeout):
+                    return read(await self._once(url, method, statuses, fields, attempt + 1))
+            except (Transient, TimeoutError) as error:
+                if attempt + 1 == self.limits.attempts:
+                    raise
+                wait = max(getattr(error, "wait", 0.0), self._pause(attempt))
+            wait = min(wait, self.limits.longest_wait)
+            await self.clock.sleep_until(self.clock.now() + int(wait * SECOND))
+        raise AssertionError("there is at least one attempt")
+
+    def _pause(self, attempt: int) -> float:
+        """Exponential back-off with full jitter, so that clients do not come back all at once."""
+        return self._random.uniform(0, self.limits.backoff * 2**attempt)
+
+    def _told(self, error: Exception) -> str:
+        return str(error) or f"no answer in {self.limits.timeout:g} s"
+
+    async def _once(
+        self, url: str, method: str, statuses: Collection[int], fields: dict[str, Any], attempt: int
+    ) -> Response:
+        sent = self.clock.now()
+        try:
+            async with self._http.stream(method, url, **fields) as response:
+                status, headers = response.status_code, response.headers
+                self.skew.observe(headers.get("date"), sent, self.clock.now())
+                if status in _TRANSIENT:
+                    raise Transient(f"status {status}", _retry_after(headers))
+                if status not in statuses:
+                    raise RemoteError(f"{url} refused", detail=f"status {status}")
+                body = await self._body(url, response)
+                return Response(str(response.url), status, headers, body, sent, attempt)
+        except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
+            raise RemoteError(f"{url} is no HTTP address", detail=str(error)) from None
+        except httpx.TooManyRedirects as error:
+            raise RemoteError(f"{url} is moved too often", detail=str(error)) from None
+        except httpx.HTTPError as error:
+            raise Transient(f"{type(error).__name__}: {error}") from None
+
+    async def _body(self, url: str, response: httpx.Response) -> bytes:
+        parts: list[bytes] = []
+        size = 0
+        async for part in response.aiter_bytes():
+            size += len(part)
+            if size > self.limits.max_bytes:
+                raise RemoteError(
+                    f"{url} sent more than {self.limits.max_bytes} bytes",
+                    hint="raise max_bytes, or ask for less at once",
+                )
+            parts.append(part)
+        return b"".join(parts)
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+
+def media_type(headers: httpx.Headers) -> str:
+    """The content type without its parameters; empty where there is none."""
+    declared: str = headers.get("content-type", "")
+    return declared.partition(";")[0].strip().lower()
+
+
+def whole_number(text: str | None) -> int | None:
+    """A number of seconds as headers write it, at most 10⁹; None where the text is none."""
+    text = (text or "").strip('" ')
+    return min(int(text), 10**9) if text.isascii() and text.isdecimal() and len(text) < 20 else None
+
+
+def after_date(headers: httpx.Headers, name: str) -> float | None:
+    """The seconds from a response's Date to the time in another of its headers; None where one is no date."""
+    try:
+        later, date = parsedate_to_datetime(headers[name]), parsedate_to_datetime(headers["date"])
+        return (later - date).total_seconds()
+    except (KeyError, ValueError, TypeError, OverflowError):
+        return None
+
+
+def _retry_after(headers: httpx.Headers) -> float:
+    """Seconds that a server asks to wait, as a number or as a date (RFC 9110, section 10.2.3)."""
+    seconds = whole_number(headers.get("retry-after"))
+    wait = after_date(headers, "retry-after") if seconds is None else float(seconds)
+    return max(wait or 0.0, 0.0)

@@ -1,0 +1,142 @@
+"""Functions on terms, dates and casts."""
+
+from __future__ import annotations
+
+import pytest
+
+from weir.kernel.functions import apply
+from weir.kernel.functions.builtins import iri
+from weir.kernel.functions.casts import CASTS
+from weir.kernel.functions.operators import ExpressionError
+from weir.language.algebra.expressions import Builtin
+from weir.rdf.terms import IRI, RDF, XSD, BlankNode, Literal, Term
+from weir.rdf.xsd.values import boolean
+
+
+def typed(lexical: str, name: str) -> Literal:
+    return Literal(lexical, XSD + name)
+
+
+TAGGED = Literal.tagged("x", "en-gb")
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "expected"),
+    [
+        (Builtin.STR, (IRI("http://a"),), Literal("http://a")),
+        (Builtin.STR, (typed("01", "integer"),), Literal("01")),
+        (Builtin.LANG, (TAGGED,), Literal("en-gb")),
+        (Builtin.LANG, (typed("1", "integer"),), Literal("")),
+        (Builtin.DATATYPE, (TAGGED,), IRI(RDF + "langString")),
+        (Builtin.DATATYPE, (Literal("a"),), IRI(XSD + "string")),
+        (Builtin.STRDT, (Literal("1"), IRI("urn:t")), Literal("1", "urn:t")),
+        (Builtin.STRLANG, (Literal("a"), Literal("EN")), Literal.tagged("a", "en")),
+        (Builtin.SAMETERM, (typed("1", "integer"), typed("01", "integer")), boolean(False)),
+        (Builtin.ISIRI, (IRI("a"),), boolean(True)),
+        (Builtin.ISBLANK, (BlankNode("a"),), boolean(True)),
+        (Builtin.ISLITERAL, (IRI("a"),), boolean(False)),
+        (Builtin.ISNUMERIC, (typed("x", "integer"),), boolean(False)),
+        (Builtin.ISNUMERIC, (typed("1", "byte"),), boolean(True)),
+        (Builtin.MD5, (Literal("abc"),), Literal("900150983cd24fb0d6963f7d28e17f72")),
+        (Builtin.SHA1, (Literal("abc"),), Literal("a9993e364706816aba3e25717850c26c9cd0d89d")),
+        (Builtin.YEAR, (typed("2011-01-10T14:45:13.815-05:00", "dateTime"),), typed("2011", "integer")),
+        (Builtin.HOURS, (typed("2011-01-10T14:45:13.815-05:00", "dateTime"),), typed("14", "integer")),
+        (Builtin.SECONDS, (typed("2011-01-10T14:45:13.815-05:00", "dateTime"),), typed("13.815", "decimal")),
+        (
+            Builtin.TIMEZONE,
+            (typed("2011-01-10T14:45:13.815-05:00", "dateTime"),),
+            typed("-PT5H", "dayTimeDuration"),
+        ),
+        (Builtin.TIMEZONE, (typed("2011-01-10T14:45:13Z", "dateTime"),), typed("PT0S", "dayTimeDuration")),
+        (Builtin.TZ, (typed("2011-01-10T14:45:13.815-05:00", "dateTime"),), Literal("-05:00")),
+        (Builtin.TZ, (typed("2011-01-10T14:45:13Z", "dateTime"),), Literal("Z")),
+        (Builtin.TZ, (typed("2011-01-10T14:45:13+00:00", "dateTime"),), Literal("+00:00")),
+        (Builtin.TZ, (typed("2011-01-10T14:45:13", "dateTime"),), Literal("")),
+        (Builtin.ABS, (typed("-1", "byte"),), typed("1", "integer")),
+        (Builtin.CEIL, (typed("1.1", "decimal"),), typed("2.0", "decimal")),
+        (Builtin.ROUND, (typed("-1.5", "double"),), typed("-1.0E0", "double")),
+    ],
+)
+def test_functions(function: Builtin, arguments: tuple[Term, ...], expected: Term) -> None:
+    assert apply(function, *arguments) == expected
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        (Builtin.STR, (BlankNode("a"),)),
+        (Builtin.LANG, (IRI("a"),)),
+        (Builtin.DATATYPE, (IRI("a"),)),
+        (Builtin.STRDT, (TAGGED, IRI("urn:t"))),
+        (Builtin.STRLANG, (Literal("a"), Literal(""))),
+        (Builtin.MD5, (typed("1", "integer"),)),
+        (Builtin.YEAR, (Literal("2011"),)),
+        (Builtin.HOURS, (typed("2011-01-10", "date"),)),
+        (Builtin.TIMEZONE, (typed("2011-01-10T14:45:13", "dateTime"),)),
+        (Builtin.ABS, (Literal("1"),)),
+    ],
+)
+def test_type_errors(function: Builtin, arguments: tuple[Term, ...]) -> None:
+    with pytest.raises(ExpressionError):
+        apply(function, *arguments)
+
+
+def test_iri_resolves_against_the_base() -> None:
+    assert iri(Literal("b"), "http://example/a") == IRI("http://example/b")
+    assert iri(Literal("urn:x"), "http://example/a") == IRI("urn:x")
+    assert iri(Literal("b")) == IRI("b")
+    with pytest.raises(ExpressionError):
+        iri(typed("1", "integer"))
+
+
+@pytest.mark.parametrize(
+    ("target", "term", "expected"),
+    [
+        ("string", IRI("http://a"), "http://a"),
+        ("string", typed("1.0", "decimal"), "1"),
+        ("string", typed("1.50E0", "double"), "1.5"),
+        ("string", typed("1e9", "double"), "1.0E9"),
+        ("string", typed("0", "boolean"), "false"),
+        ("boolean", typed("0.0", "decimal"), "false"),
+        ("boolean", typed("NaN", "double"), "false"),
+        ("boolean", Literal(" true "), "true"),
+        ("integer", typed("-1.9", "decimal"), "-1"),
+        ("integer", typed("1e3", "double"), "1000"),
+        ("integer", typed("true", "boolean"), "1"),
+        ("integer", Literal("+07"), "7"),
+        ("byte", Literal("127"), "127"),
+        ("decimal", typed("0.1", "double"), "0.1"),
+        ("decimal", typed("0.1", "float"), "0.1"),
+        ("double", Literal("1"), "1.0E0"),
+        ("float", typed("0.1", "double"), "1.0E-1"),
+        ("dateTime", Literal("2024-01-01T00:00:00Z"), "2024-01-01T00:00:00Z"),
+        ("dateTime", typed("2024-01-01Z", "date"), "2024-01-01T00:00:00Z"),
+        ("date", typed("2024-01-01T10:00:00+01:00", "dateTime"), "2024-01-01+01:00"),
+        ("time", typed("2024-01-01T10:00:00Z", "dateTime"), "10:00:00Z"),
+        ("dayTimeDuration", Literal("PT1H"), "PT1H"),
+    ],
+)
+def test_casts(target: str, term: Term, expected: str) -> None:
+    assert CASTS[XSD + target](term) == typed(expected, target)
+
+
+@pytest.mark.parametrize(
+    ("target", "term"),
+    [
+        ("string", BlankNode("a")),
+        ("integer", Literal("1.0")),
+        ("integer", typed("INF", "double")),
+        ("integer", IRI("a")),
+        ("byte", typed("128", "integer")),
+        ("decimal", typed("NaN", "double")),
+        ("boolean", Literal("yes")),
+        ("double", Literal.tagged("1", "en")),
+        ("dateTime", typed("1", "integer")),
+        ("date", Literal("2024")),
+        ("time", typed("2024-01-01", "date")),
+        ("yearMonthDuration", Literal("PT1H")),
+    ],
+)
+def test_impossible_casts(target: str, term: Term) -> None:
+    with pytest.raises(ExpressionError):
+        CASTS[XSD + target](term)
