@@ -15,8 +15,7 @@ import pytest
 from properties.generate import STREAMS, background, case, slab
 from properties.test_evaluators import outcome
 from timelines import batch, over
-from weir.kernel.background import Background
-from weir.kernel.batch import Slab
+from weir.kernel.contract import Background, Slab
 from weir.kernel.interval.evaluator import IntervalEvaluator
 from weir.kernel.reference import Message
 from weir.language import parse

@@ -12,7 +12,7 @@ import pytest
 
 from weir.cli.main import _loaded
 from weir.errors import DataError, RemoteError, UsageError
-from weir.kernel.background import Background
+from weir.kernel.contract import Background
 from weir.language.update import parse_update
 from weir.linked.graphs.embedded import read_graphs
 from weir.linked.graphs.files import graph_files, read_file

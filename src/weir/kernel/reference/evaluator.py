@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from weir.kernel.background import Background, GraphTable
-from weir.kernel.batch import NO_GRAPH, Answers, Batch, Slab
+from weir.kernel.contract import NO_GRAPH, Answers, Background, Batch, GraphTable, Slab
 from weir.kernel.reference.federation import Federation
 from weir.kernel.reference.forms import Row
 from weir.kernel.reference.graphs import Quad
@@ -16,7 +15,7 @@ from weir.kernel.reference.messages import Message
 from weir.kernel.reference.patterns import ServiceHook
 from weir.kernel.reference.snapshots import dump, load
 from weir.kernel.reference.streaming import ContinuousQuery, Evaluated, Static, Timed
-from weir.kernel.service import Services
+from weir.kernel.service_calls import Services
 from weir.language.algebra.query import Ask, Query, Select
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary

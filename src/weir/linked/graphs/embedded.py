@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from weir.errors import DataError
-from weir.kernel.background import Background, GraphTable
+from weir.kernel.contract import Background, GraphTable
 from weir.linked.graphs.files import graph_files, read_file
 from weir.linked.graphs.tables import DEFAULT
 from weir.rdf.columns import Ids

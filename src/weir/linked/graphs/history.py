@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from weir.kernel.background import Background, GraphTable
+from weir.kernel.contract import Background, GraphTable
 from weir.linked.graphs.tables import DEFAULT, take
 from weir.rdf.columns import Ids, Mask
 

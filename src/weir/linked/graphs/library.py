@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from weir.errors import UsageError
-from weir.kernel.background import Background
+from weir.kernel.contract import Background
 from weir.language.algebra.query import Query
 from weir.linked.graphs.embedded import read_graphs
 from weir.linked.graphs.extract import Extractor

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from weir.kernel.background import Background, GraphTable
+from weir.kernel.contract import Background, GraphTable
 from weir.linked.graphs.history import contains, events, graphs_of, stacked
 from weir.linked.graphs.tables import DEFAULT, TableSource
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weir.kernel.background import GraphTable
+from weir.kernel.contract import GraphTable
 from weir.linked.graphs.tables import IndexedTable, take
 from weir.rdf.columns import Ids
 

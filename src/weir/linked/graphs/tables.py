@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from weir.kernel.background import Background, GraphTable
+from weir.kernel.contract import Background, GraphTable
 from weir.linked.graphs.store import GraphStore
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary

@@ -13,7 +13,7 @@ from time import perf_counter
 
 import numpy as np
 
-from weir.kernel.service import Freshness, ServiceRows
+from weir.kernel.service_calls import Freshness, ServiceRows
 from weir.linked.service.budget import Ledger
 from weir.linked.service.choice import choose, horizon_of, resolved
 from weir.linked.service.config import OnFailure

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from weir.errors import DataError
-from weir.kernel.interval.keys import codes
+from weir.kernel.relations.keys import codes
 from weir.language.algebra import patterns as a
 from weir.language.algebra.scope import visible
 from weir.language.writing.queries import QueryWriter

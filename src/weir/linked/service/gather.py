@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weir.kernel.batch import FOREVER
+from weir.kernel.contract import FOREVER
 from weir.linked.service.exchange import Rows, owners
 from weir.linked.service.outline import Outline, RightSide, Views
 from weir.rdf.columns import Ids, Mask

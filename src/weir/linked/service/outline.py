@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weir.kernel.interval.keys import codes, combine
+from weir.kernel.relations.keys import codes, combine
 from weir.linked.service.graph import MaintenanceGraph
 from weir.linked.service.parts import Parts
 from weir.linked.service.scores import evaluations_fresh

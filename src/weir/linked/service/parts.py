@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from weir.kernel.batch import FOREVER
+from weir.kernel.contract import FOREVER
 from weir.language.algebra import patterns as a
 from weir.language.algebra.scope import visible
 from weir.linked.service.config import ServiceConfig
