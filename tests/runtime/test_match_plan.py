@@ -7,7 +7,8 @@ import random
 import numpy as np
 
 from weir.rdf.formats.tnq import parse_lines
-from weir.runtime.control.catalog import Catalog, Registration, StreamEntry
+from weir.runtime.control.catalog import Catalog
+from weir.runtime.control.entries import Registration, StreamEntry
 from weir.runtime.ingest.matching import MatchPlan, _Kind
 
 KEY = b"weir.testing"

@@ -6,7 +6,8 @@ import pytest
 
 from weir.kernel.background import Background
 from weir.rdf.formats.tnq import parse_lines
-from weir.runtime.control.catalog import Catalog, Registration, StreamEntry
+from weir.runtime.control.catalog import Catalog
+from weir.runtime.control.entries import Registration, StreamEntry
 from weir.runtime.ingest.matching import MatchPlan
 from weir.runtime.worker.group import Group
 from weir.runtime.worker.members import make_member

@@ -136,9 +136,9 @@ def test_split_by_time_they_answer_the_same(found: list[tuple[int, str, str, str
             library.add("plan", folder / "plan.ttl")
             library.add(None, folder / "plan.ttl")
             job = DryJob(folder / "c", slots=3, library=library)
-            job.live.add_stream("s", FileSource(str(folder / "s"), files_per_batch=1))
+            job.registry.add_stream("s", FileSource(str(folder / "s"), files_per_batch=1))
             job.register(text, name)
-            assert job.live.queries()[0].slots == (0, 1, 2)
+            assert job.registry.queries()[0].slots == (0, 1, 2)
             three = sorted(job.run(), key=lambda line: line["at"])
             evaluations = sum(step.evaluations for step in job.steps)
         assert three == one, name
@@ -197,7 +197,7 @@ def test_split_over_three_slots_they_answer_the_same(
         (folder / "s" / "0.tnq").write_text(lines([m for m in found if m[0] < bound]))
         (folder / "s" / "1.tnq").write_text(lines([m for m in found if m[0] >= bound]))
         job = DryJob(folder / "c", slots=3, library=library)
-        job.live.add_stream("s", FileSource(str(folder / "s"), files_per_batch=1))
-        job.live.register_all(SPLIT, "auto", "auto")
-        assert {query.slots for query in job.live.queries()} == {(0, 1, 2)}
+        job.registry.add_stream("s", FileSource(str(folder / "s"), files_per_batch=1))
+        job.registry.register_all(SPLIT, "auto", "auto")
+        assert {query.slots for query in job.registry.queries()} == {(0, 1, 2)}
         assert by_query(job.run()) == in_one_slot(lines(found))

@@ -19,7 +19,7 @@ from weir.linked.graphs.files import graph_files, read_file
 from weir.linked.graphs.library import Library
 from weir.linked.graphs.remote import RemoteGraph, fetch, kept
 from weir.rdf.ids.dictionary import Dictionary
-from weir.runtime.control.refreshing import Refresher
+from weir.runtime.control.refresh import Refresher
 from weir.runtime.control.updates import net_of
 
 pytestmark = pytest.mark.network

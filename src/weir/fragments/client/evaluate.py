@@ -10,8 +10,8 @@ from functools import lru_cache
 from weir.errors import EvaluationError
 from weir.fragments.client.joins import Rows
 from weir.fragments.protocol.annotation import Quad
+from weir.kernel.functions import Context
 from weir.kernel.functions.draws import seed
-from weir.kernel.functions.scalar import Context
 from weir.kernel.reference.forms import Row, gamma, rows
 from weir.kernel.reference.graphs import Dataset, Graph, World
 from weir.kernel.reference.patterns import Evaluation

@@ -12,7 +12,8 @@ from functools import partial
 
 import numpy as np
 
-from weir.kernel.expressions import FALSE_ID, TRUE_ID, Compiled
+from weir.kernel.expressions import Compiled
+from weir.kernel.expressions.vector import FALSE_ID, TRUE_ID
 from weir.kernel.interval.calculus import Operator
 from weir.kernel.interval.inputs import Input, Present, RelationInput
 from weir.kernel.interval.relation import Relation

@@ -17,7 +17,8 @@ from weir.rdf.columns import Ids, Mask
 from weir.rdf.ids.encoding import encode_texts
 from weir.rdf.messages import Messages, Terms
 from weir.rdf.terms import Term
-from weir.runtime.control.catalog import Catalog, Registration
+from weir.runtime.control.catalog import Catalog
+from weir.runtime.control.entries import Registration
 from weir.runtime.ingest.frames import Frame
 from weir.runtime.ingest.selection import witnesses
 from weir.runtime.output.weaving import arrow_texts

@@ -23,7 +23,7 @@ from weir.linked.service.resolver import ServiceResolver
 from weir.plan.analysis.chain import evaluation_order
 from weir.plan.analysis.demand import Reading
 from weir.rdf.columns import Ids
-from weir.runtime.control.catalog import StreamEntry
+from weir.runtime.control.entries import StreamEntry
 from weir.runtime.ingest.frames import Frame, column_of
 from weir.runtime.ingest.inbox import Dropped, Inbox
 from weir.runtime.output.results import order_of_rows

@@ -19,7 +19,7 @@ from weir.language.algebra.windows import All, Elements, Now, Past, Range, TickK
 from weir.plan.analysis.chain import parsed
 from weir.plan.analysis.demand import Reading, demands, readings
 from weir.rdf.ids.dictionary import Dictionary
-from weir.runtime.control.catalog import Registration
+from weir.runtime.control.entries import Registration
 from weir.runtime.ingest.selection import Selection
 from weir.runtime.worker.sharing import SHARED, Seat
 

@@ -31,8 +31,7 @@ from weir.runtime.ingest.frames import Frame
 from weir.runtime.worker.partitioning import slot_keys
 from weir.runtime.worker.workers import Workplace, workplace
 from weir.spark.session import EVOLUTION
-from weir.spark.shuffle import FRAME_SCHEMA, frame_row
-from weir.spark.task import current_batch
+from weir.spark.tasks import FRAME_SCHEMA, current_batch, frame_row
 
 TRIPLE = ("subject", "predicate", "object")
 _NAMED = 'name="'
@@ -41,7 +40,7 @@ _PARTITION, _BATCH, _PAYLOAD = 28, 40, 20
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class DataFrameStream:
     """A streaming DataFrame as a stream; ``format`` and ``time`` (a predicate) are for rows with a value."""
 
     frame: DataFrame
@@ -131,7 +130,7 @@ def _places(frame: DataFrame) -> dict[str, Column]:
 def rows_to_frames(
     folder: str, stream: str, format: str, predicate: str | None
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """The function of the stage for rows as ``Rows.frames`` selects them."""
+    """The function of the stage for rows as ``DataFrameStream.frames`` selects them."""
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         place, batch = workplace(folder), current_batch()

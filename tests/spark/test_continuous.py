@@ -14,8 +14,8 @@ from pyspark.sql import DataFrame, SparkSession
 import weir
 from weir.errors import CheckpointError, UsageError
 from weir.runtime.control.checkpoint import Checkpoint
+from weir.spark.dataframes import DataFrameStream
 from weir.spark.job import Job
-from weir.spark.rows import Rows
 from weir.spark.session import EVOLUTION, named_sources
 
 QUERY = """PREFIX : <http://e/>
@@ -173,10 +173,10 @@ def test_dataframes_beside_files_in_a_running_engine(spark: SparkSession, tmp_pa
     first = [("a", "010Z", "2"), ("both", "010Z", "b,d")]
     wait_for(job, out, *first)
     with pytest.raises(UsageError, match="a source without a name"):
-        job.add_stream("more", Rows(spark.readStream.format("text").load(str(more))))
+        job.add_stream("more", DataFrameStream(spark.readStream.format("text").load(str(more))))
     with pytest.raises(UsageError, match="the name 'frames', which another source has"):
-        job.add_stream("more", Rows(named(spark, frames)))
-    job.add_stream("more", Rows(named(spark, more)))
+        job.add_stream("more", DataFrameStream(named(spark, frames)))
+    job.add_stream("more", DataFrameStream(named(spark, more)))
     assert [(entry.iri, entry.source is None) for entry in job.streams()] == [
         ("files", False),
         ("frames", True),

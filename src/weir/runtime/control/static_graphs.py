@@ -14,11 +14,13 @@ from weir.language.update import Update, parse_update
 from weir.linked.graphs.remote import RemoteGraph
 from weir.plan.analysis.chain import parsed
 from weir.rdf.formats.tnq_time import read_time
-from weir.runtime.control.catalog import Catalog, entry_of
+from weir.runtime.control.catalog import Catalog
 from weir.runtime.control.checkpoint import Checkpoint
-from weir.runtime.control.holding import planning_held
-from weir.runtime.control.refreshing import Refresher
-from weir.runtime.control.updates import Curator, is_empty
+from weir.runtime.control.entries import entry_of
+from weir.runtime.control.extracts import Extractor
+from weir.runtime.control.planning import planning_held
+from weir.runtime.control.refresh import Refresher
+from weir.runtime.control.updates import is_empty
 
 When: TypeAlias = int | str | datetime | None
 """A time of the data: microseconds since 1970, an xsd:dateTime, a ``datetime``; None is the present."""
@@ -29,7 +31,7 @@ BASE, LATEST = "fetched", "refreshed"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class LiveGraphs:
+class StaticGraphs:
     """Updates go into the control log one at a time, each for a batch that is not planned yet.
 
     ``active`` says whether batches are being planned, ``started`` whether they ever were.
@@ -38,12 +40,12 @@ class LiveGraphs:
     def __init__(
         self,
         checkpoint: Checkpoint,
-        curator: Curator | None,
+        extractor: Extractor | None,
         active: Callable[[], bool],
         started: Callable[[], bool],
     ) -> None:
         self.checkpoint = checkpoint
-        self.curator = curator
+        self.extractor = extractor
         self._active = active
         self._started = started
         self.lock = threading.RLock()
@@ -62,7 +64,7 @@ class LiveGraphs:
             return self._log(self._graphs.file(graph, path), Background(), moment(at))
 
     def replace(self, inserted: Background, deleted: Background) -> int:
-        """Insert and delete triples whose terms the curator's dictionary has, at the present."""
+        """Insert and delete triples whose terms the extractor's dictionary has, at the present."""
         with self.lock:
             return self._log(inserted, deleted, None)
 
@@ -86,12 +88,12 @@ class LiveGraphs:
             return self._graphs.file(graph, path)
 
     @property
-    def _graphs(self) -> Curator:
-        if self.curator is None:
+    def _graphs(self) -> Extractor:
+        if self.extractor is None:
             raise UsageError("this job was started without its graphs, so they cannot be updated")
         if self._started() and not self._active():
             raise UsageError("the job has ended: its graphs can no longer be updated")
-        return self.curator
+        return self.extractor
 
     def _log(self, inserted: Background, deleted: Background, at: int | None) -> int:
         if is_empty(inserted) and is_empty(deleted):

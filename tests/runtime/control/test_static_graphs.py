@@ -15,11 +15,12 @@ from weir.language import parse
 from weir.linked.graphs.library import Library
 from weir.linked.graphs.remote import RemoteGraph
 from weir.rdf.ids.dictionary import Dictionary
-from weir.runtime.control.catalog import Catalog, Registration, StreamEntry, entry_of
+from weir.runtime.control.catalog import Catalog
 from weir.runtime.control.checkpoint import Checkpoint
-from weir.runtime.control.holding import HELD, HOLD, planning_held, wait_while_held
-from weir.runtime.control.live_graphs import BASE, LiveGraphs, moment
-from weir.runtime.control.updates import Curator
+from weir.runtime.control.entries import Registration, StreamEntry, entry_of
+from weir.runtime.control.extracts import Extractor
+from weir.runtime.control.planning import HELD, HOLD, planning_held, wait_while_held
+from weir.runtime.control.static_graphs import BASE, StaticGraphs, moment
 from weir.runtime.worker.workers import Workplace
 
 PEOPLE = (
@@ -28,21 +29,21 @@ PEOPLE = (
 ROOMS = "SELECT ?r FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?x <urn:at> ?r } ?r <urn:in> ?h }"
 
 
-def live(folder: Path, library: Library) -> LiveGraphs:
+def live(folder: Path, library: Library) -> StaticGraphs:
     checkpoint = Checkpoint.open(folder, version="1", slots=1)
     shelf = library.open(Dictionary(checkpoint.key), checkpoint.graphs / BASE)
     log = checkpoint.control()
-    curator = Curator(shelf, checkpoint)
+    extractor = Extractor(shelf, checkpoint)
     if not log.entries():
         entries = [entry_of(StreamEntry("s"), 0)]
         for name, text in (("people", PEOPLE), ("rooms", ROOMS)):
-            graphs, updates = curator.extract(parse(text), ("s",))
+            graphs, updates = extractor.extract(parse(text), ("s",))
             entries.append(entry_of(Registration(name, text, graphs=graphs, updates=updates), 0))
         log.append(entries)
-    return LiveGraphs(checkpoint, curator, lambda: False, lambda: False)
+    return StaticGraphs(checkpoint, extractor, lambda: False, lambda: False)
 
 
-def catalog(graphs: LiveGraphs) -> Catalog:
+def catalog(graphs: StaticGraphs) -> Catalog:
     return Catalog.of(graphs.checkpoint.control().entries())
 
 

@@ -12,10 +12,18 @@ import pytest
 import weir
 from dry_job import DryJob
 from weir.errors import CheckpointError
-from weir.runtime.control.catalog import Catalog, Registration, StreamEntry, drop_entry, entry_of, pause_entry
+from weir.runtime.control.catalog import Catalog
 from weir.runtime.control.checkpoint import FORMAT, Checkpoint
-from weir.runtime.control.log import CONTROL_FILE, Entry
-from weir.runtime.control.registering import offer, refuse_changes
+from weir.runtime.control.entries import (
+    CONTROL_FILE,
+    Entry,
+    Registration,
+    StreamEntry,
+    drop_entry,
+    entry_of,
+    pause_entry,
+)
+from weir.runtime.control.registration import offer, refuse_changes
 from weir.runtime.ingest.sources import FileSource
 from weir.runtime.worker.live import awaken
 from weir.runtime.worker.state import FORMAT as STATE_FORMAT
@@ -162,7 +170,7 @@ def test_a_job_with_more_cores_than_its_checkpoint_has_slots_goes_on(tmp_path: P
     stream = tmp_path / "s"
     stream.mkdir()
     job = DryJob(tmp_path / "c", slots=2)
-    job.live.add_stream("s", FileSource(str(stream), watch=True))
+    job.registry.add_stream("s", FileSource(str(stream), watch=True))
     job.register(count())
     (stream / "0.tnq").write_text(lines(1, 12))
     found = job.run()
@@ -200,7 +208,7 @@ def test_a_state_of_another_checkpoint_is_refused(tmp_path: Path) -> None:
     (tmp_path / "s.tnq").write_text(lines(1, 12))
     one, other = (DryJob(tmp_path / name, slots=1) for name in ("one", "other"))
     for job in (one, other):
-        job.live.add_stream("s", FileSource(str(tmp_path / "s.tnq")))
+        job.registry.add_stream("s", FileSource(str(tmp_path / "s.tnq")))
         job.register(count())
     one.batch()
     other.stores = one.stores

@@ -40,7 +40,7 @@ def send(folder: Path, number: int, *times: int) -> str:
 def job(folder: Path, **how: Any) -> DryJob:
     (folder / "s").mkdir()
     made = DryJob(folder / "checkpoint", **how)
-    made.live.add_stream("s", watched(folder / "s"))
+    made.registry.add_stream("s", watched(folder / "s"))
     return made
 
 
@@ -77,17 +77,17 @@ def test_queries_come_pause_resume_and_go(tmp_path: Path) -> None:
     running.register(count("a"))
     texts = [send(tmp_path / "s", 0, 1, 12, 21)]
     found = running.run()
-    assert running.live.register_all({"x": count("b"), "y": count("c")}, "auto", "auto") == ["b", "c"]
+    assert running.registry.register_all({"x": count("b"), "y": count("c")}, "auto", "auto") == ["b", "c"]
     texts.append(send(tmp_path / "s", 1, 22, 23, 35, 41))
     found += running.run()
-    running.live.drop("b")
-    running.live.pause("c")
-    running.live.pause("c")
+    running.registry.drop("b")
+    running.registry.pause("c")
+    running.registry.pause("c")
     texts.append(send(tmp_path / "s", 2, 42, 53))
     found += running.run()
     running.restart()
-    running.live.resume("c")
-    running.live.resume("c")
+    running.registry.resume("c")
+    running.registry.resume("c")
     texts.append(send(tmp_path / "s", 3, 54, 61, 77))
     found += running.run()
     texts.append(send(tmp_path / "s", 4, 88, 100))
@@ -95,7 +95,7 @@ def test_queries_come_pause_resume_and_go(tmp_path: Path) -> None:
     assert counts(found, "a") == alone("a", *texts)
     assert counts(found, "b") == alone("b", texts[1]) != []
     assert counts(found, "c") == [*alone("c", texts[1]), *alone("c", *texts[3:])]
-    told = {query.name: query for query in running.live.queries()}
+    told = {query.name: query for query in running.registry.queries()}
     assert {name: (query.since, query.paused) for name, query in told.items()} == {
         "a": (0, False),
         "c": (3, False),
@@ -110,13 +110,13 @@ def test_a_dropped_or_ended_query_leaves_no_state(tmp_path: Path) -> None:
     send(tmp_path / "s", 0, 1, 2, 3)
     running.run()
     assert {slot for slot, store in running.stores.items() if store.head() is not None} == {0, 1}
-    running.live.pause("a")
-    running.live.drop("b")
+    running.registry.pause("a")
+    running.registry.drop("b")
     send(tmp_path / "s", 1, 4)
     running.run()
     assert all(store.head() is None and not store.panes for store in running.stores.values())
     send(tmp_path / "finite", 0, 1, 2, 3)
-    running.live.add_stream("f", FileSource(str(tmp_path / "finite")))
+    running.registry.add_stream("f", FileSource(str(tmp_path / "finite")))
     running.register(count("c", "f"))
     assert counts(running.run(), "c") == [(10, 3)]
     assert [name for store in running.stores.values() for name in store.panes if "c" in name] == []
@@ -126,7 +126,7 @@ def test_a_dropped_or_ended_query_leaves_no_state(tmp_path: Path) -> None:
 def test_a_finite_stream_waits_for_its_first_reader(tmp_path: Path) -> None:
     running = job(tmp_path)
     send(tmp_path / "f", 0, 1, 2)
-    running.live.add_stream("f", FileSource(str(tmp_path / "f")))
+    running.registry.add_stream("f", FileSource(str(tmp_path / "f")))
     running.register(count("a"))
     send(tmp_path / "s", 0, 1, 2)
     running.run()
@@ -137,20 +137,20 @@ def test_a_finite_stream_waits_for_its_first_reader(tmp_path: Path) -> None:
 def test_a_stream_comes_goes_and_comes_again(tmp_path: Path) -> None:
     running = job(tmp_path)
     send(tmp_path / "one", 0, 1, 2)
-    running.live.add_stream("t", FileSource(str(tmp_path / "one")))
+    running.registry.add_stream("t", FileSource(str(tmp_path / "one")))
     name = running.register(count("a", "t"))
     assert counts(running.run(), "a") == [(10, 2)]
-    running.live.pause(name)
+    running.registry.pause(name)
     with pytest.raises(UsageError, match="is read by 'a'"):
-        running.live.drop_stream("t")
-    running.live.drop(name)
-    running.live.drop_stream("t")
-    assert [stream.iri for stream in running.live.streams()] == ["s"]
+        running.registry.drop_stream("t")
+    running.registry.drop(name)
+    running.registry.drop_stream("t")
+    assert [stream.iri for stream in running.registry.streams()] == ["s"]
     send(tmp_path / "two", 0, 3, 4, 5)
-    running.live.add_stream("t", FileSource(str(tmp_path / "two")))
+    running.registry.add_stream("t", FileSource(str(tmp_path / "two")))
     running.register(count("a", "t"))
     assert counts(running.run(), "a") == [(10, 3)]
-    assert {stream.iri: stream.readers for stream in running.live.streams()} == {"s": (), "t": ("a",)}
+    assert {stream.iri: stream.readers for stream in running.registry.streams()} == {"s": (), "t": ("a",)}
 
 
 def test_chains_are_built_and_taken_down_in_order(tmp_path: Path) -> None:
@@ -162,15 +162,15 @@ def test_chains_are_built_and_taken_down_in_order(tmp_path: Path) -> None:
     send(tmp_path / "s", 1, 3, 14, 25)
     # Of the first file the message at 2 was not complete yet: the chained query sees what is made from it.
     assert counts(running.run(), "last") == [(10, 2), (20, 1)]
-    for change in (running.live.drop, running.live.pause):
+    for change in (running.registry.drop, running.registry.pause):
         with pytest.raises(UsageError, match="read by 'last'"):
             change("mid")
-    running.live.pause("last")
-    running.live.drop("mid")
+    running.registry.pause("last")
+    running.registry.drop("mid")
     with pytest.raises(UsageError, match="unknown stream <mid>"):
-        running.live.resume("last")
-    running.live.drop("last")
-    assert running.live.queries() == []
+        running.registry.resume("last")
+    running.registry.drop("last")
+    assert running.registry.queries() == []
 
 
 @pytest.mark.parametrize(
@@ -193,22 +193,22 @@ def test_what_cannot_run_is_refused_at_once_and_leaves_no_trace(
     with pytest.raises((UsageError, SyntaxError), match=problem):
         running.register(text)
     with pytest.raises((UsageError, SyntaxError), match=problem):
-        running.live.register_all({"fine": count("c"), "bad": text}, "auto", "auto")
+        running.registry.register_all({"fine": count("c"), "bad": text}, "auto", "auto")
     assert running.checkpoint.control().entries() == before
 
 
 def test_unknown_names_are_refused(tmp_path: Path) -> None:
     running = job(tmp_path)
-    for change in (running.live.drop, running.live.pause, running.live.resume):
+    for change in (running.registry.drop, running.registry.pause, running.registry.resume):
         with pytest.raises(UsageError, match="there is no query 'x'"):
             change("x")
     with pytest.raises(UsageError, match="there is no stream <x>"):
-        running.live.drop_stream("x")
+        running.registry.drop_stream("x")
     with pytest.raises(UsageError, match="given twice"):
-        running.live.add_stream("s", watched(tmp_path / "s"))
+        running.registry.add_stream("s", watched(tmp_path / "s"))
     running.register(MAKES.format(name="mid", stream="s"))
     with pytest.raises(UsageError, match="the output of the query 'mid'"):
-        running.live.add_stream("mid", watched(tmp_path / "s"))
+        running.registry.add_stream("mid", watched(tmp_path / "s"))
 
 
 def test_queries_without_a_name_get_one_that_is_free(tmp_path: Path) -> None:
@@ -222,14 +222,14 @@ def test_a_variable_ranges_over_the_streams_registered_before_it(tmp_path: Path)
     running = job(tmp_path)
     running.register(P + "SELECT ?x WHERE { STREAM ?any [NOW] { ?x :p ?y } }", "a")
     send(tmp_path / "t", 0, 1, 2)
-    running.live.add_stream("t", watched(tmp_path / "t"))
+    running.registry.add_stream("t", watched(tmp_path / "t"))
     send(tmp_path / "s", 0, 1, 2, 3)
     found = running.run()
     running.restart()
     send(tmp_path / "s", 1, 4, 5)
     found += running.run()
     assert [line["at"][20:23] for line in found] == ["001", "002", "003", "004"]
-    running.live.drop_stream("t")
+    running.registry.drop_stream("t")
 
 
 def test_a_query_that_is_registered_live_has_its_part_of_the_graphs(tmp_path: Path) -> None:
@@ -250,10 +250,10 @@ def test_a_query_that_is_registered_live_has_its_part_of_the_graphs(tmp_path: Pa
 def test_many_conjunctions_share_an_evaluator_from_the_start_or_later(tmp_path: Path) -> None:
     running = job(tmp_path)
     body = "SELECT * FROM NAMED WINDOW <w> ON <s> [RANGE 10 STEP 10] WHERE { WINDOW <w> { ?x ?p ?y } }"
-    running.live.register_all({f"q{n}": body for n in range(16)}, "auto", "auto")
+    running.registry.register_all({f"q{n}": body for n in range(16)}, "auto", "auto")
     running.register(body, "late")
     running.register(body, "apart", evaluator="interval")
-    assert {query.name: query.evaluator for query in running.live.queries()} == {
+    assert {query.name: query.evaluator for query in running.registry.queries()} == {
         **{f"q{n}": "shared" for n in range(16)},
         "late": "shared",
         "apart": "interval",
@@ -265,7 +265,7 @@ def test_catalogs_know_the_slots_that_were_vacated(tmp_path: Path) -> None:
     running.register(count("a"))
     send(tmp_path / "s", 0, 1)
     running.run()
-    running.live.drop("a")
+    running.registry.drop("a")
     log = running.checkpoint.control()
     assert Catalog.of(log.entries(0)).leaving(0) == []
     assert Catalog.of(log.entries(1)).leaving(1) == [0]

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from weir.errors import UsageError
-from weir.runtime.control.commands import apply_commands
+from weir.runtime.control.registry import apply_commands
 
 TEXT = "SELECT * FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?s <p> ?o } }"
 

@@ -7,14 +7,17 @@ is durable, and it counts from that batch on. What is refused leaves no trace.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from weir.errors import UsageError
 from weir.plan.analysis.chain import parsed, readers_of
-from weir.runtime.control.catalog import (
-    Catalog,
+from weir.plan.querysets import Drop, Register, parse_command
+from weir.runtime.control.catalog import Catalog
+from weir.runtime.control.checkpoint import Checkpoint
+from weir.runtime.control.entries import (
+    Entry,
     Registration,
     StreamEntry,
     drop_entry,
@@ -22,16 +25,14 @@ from weir.runtime.control.catalog import (
     entry_of,
     pause_entry,
 )
-from weir.runtime.control.checkpoint import Checkpoint
-from weir.runtime.control.holding import planning_held
-from weir.runtime.control.log import Entry
-from weir.runtime.control.registering import Offer, offer, queries_of, registered
-from weir.runtime.control.updates import Curator
+from weir.runtime.control.extracts import Extractor
+from weir.runtime.control.planning import planning_held
+from weir.runtime.control.registration import Offer, offer, queries_of, registrations_of
 from weir.runtime.ingest.sources import Source, source_of
 from weir.runtime.worker.sharing import SHARED
 
 IDLE = 10_000_000
-"""Microseconds after which a silent lane of a live source is not waited for (SEMANTICS.md, "Lanes")."""
+"""Microseconds after which a silent lane of a live source is not waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class StreamInfo:
     readers: tuple[str, ...]
 
 
-class LiveQueries:
+class Registry:
     """``lock`` is held while anything is being changed; ``active`` says whether batches are being planned,
     ``started`` whether they ever were. ``opened`` and ``closed`` are told of streams that come and go;
     ``keep_late`` is for streams that come: whether the texts of late messages are asked for."""
@@ -68,13 +69,13 @@ class LiveQueries:
     def __init__(
         self,
         checkpoint: Checkpoint,
-        curator: Curator | None,
+        extractor: Extractor | None,
         lock: threading.RLock,
         active: Callable[[], bool],
         started: Callable[[], bool],
     ) -> None:
         self.checkpoint = checkpoint
-        self.curator = curator
+        self.extractor = extractor
         self.keep_late = False
         self.opened: list[Callable[[StreamEntry], None]] = []
         self.closed: list[Callable[[StreamEntry], None]] = []
@@ -204,7 +205,7 @@ class LiveQueries:
     def _register(self, offers: Sequence[Offer], catalog: Catalog) -> int:
         finite = {iri for iri, entry in catalog.streams.items() if not _endless(entry)}
         slots = self.checkpoint.slots
-        made = registered(offers, catalog, tuple(catalog.streams), slots, self.curator, finite)
+        made = registrations_of(offers, catalog, tuple(catalog.streams), slots, self.extractor, finite)
         return self._log(lambda batch: [entry_of(each, batch) for each in made])
 
     def _log(self, entries: Callable[[int], list[Entry]]) -> int:
@@ -244,3 +245,42 @@ def _stream(entry: StreamEntry, catalog: Catalog) -> StreamInfo:
 def _endless(entry: StreamEntry) -> bool:
     """A DataFrame never ends."""
     return entry.source is None or source_of(entry.source).endless
+
+
+class TakesQueries(Protocol):
+    """What commands are applied to: a ``Job``."""
+
+    def register_all(self, texts: dict[str, str], *, dialect: str = "auto") -> list[str]: ...
+
+    def drop(self, name: str) -> None: ...
+
+
+def apply_commands(job: TakesQueries, lines: Iterable[str], together: int = 1000) -> int:
+    """Register and drop as the lines say, in their order; how many commands there were.
+
+    Registrations that follow each other are logged together, ``together`` at most, so that thousands take
+    one change of the job. A line that is no command, or is refused, ends it: those before it count.
+    """
+    count, dialect = 0, "auto"
+    waiting: dict[str, str] = {}
+    for line in lines:
+        if not line.strip():
+            continue
+        command = parse_command(line)
+        count += 1
+        match command:
+            case Register(name, query, told):
+                if name in waiting or len(waiting) == together or told != dialect:
+                    _flush(job, waiting, dialect)
+                waiting[name], dialect = query.text, told
+            case Drop(name):
+                _flush(job, waiting, dialect)
+                job.drop(name)
+    _flush(job, waiting, dialect)
+    return count
+
+
+def _flush(job: TakesQueries, waiting: dict[str, str], dialect: str) -> None:
+    if waiting:
+        job.register_all(waiting, dialect=dialect)
+        waiting.clear()

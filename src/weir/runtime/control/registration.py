@@ -12,14 +12,19 @@ from weir.errors import CheckpointError, UsageError
 from weir.kernel.background import Background
 from weir.kernel.evaluator import choose_evaluator
 from weir.language import parse
+from weir.language.algebra.patterns import BGP, Pattern, Service
 from weir.language.algebra.query import Query
+from weir.language.algebra.walking import walk
+from weir.linked.service.config import HINT
 from weir.linked.service.resolver import ServiceResolver
 from weir.plan.analysis.chain import parsed, reads, refuse_bad_chains
+from weir.plan.analysis.place import place
 from weir.plan.analysis.split import splitting
 from weir.rdf.ids.dictionary import Dictionary
-from weir.runtime.control.catalog import Catalog, Registration
-from weir.runtime.control.layout import place
-from weir.runtime.control.updates import Curator
+from weir.rdf.terms import IRI
+from weir.runtime.control.catalog import Catalog
+from weir.runtime.control.entries import Registration
+from weir.runtime.control.extracts import Extractor
 from weir.runtime.worker.sharing import MANY, SHARED, alike, shareable
 
 FEW = 8
@@ -68,12 +73,12 @@ def queries_of(registrations: Mapping[str, Registration]) -> dict[str, Query]:
     return {name: parsed(each.text, each.dialect) for name, each in registrations.items()}
 
 
-def registered(
+def registrations_of(
     offers: Sequence[Offer],
     catalog: Catalog,
     streams: Sequence[str],
     slots: int,
-    curator: Curator | None,
+    extractor: Extractor | None,
     finite: Collection[str] = (),
 ) -> list[Registration]:
     """The registrations of new queries beside those of ``catalog``; raises where they do not fit together.
@@ -85,7 +90,7 @@ def registered(
     refuse_bad_chains({**known, **new}, streams)
     chosen = _evaluators(offers, catalog, streams)
     outputs = {query.output for query in (*known.values(), *new.values()) if query.output is not None}
-    slot = place(new, catalog, known, slots)
+    slot = placed(new, catalog, known, slots)
     out = []
     for each in offers:
         made = Registration(each.name, each.text, each.dialect, chosen[each.name], (slot[each.name],))
@@ -97,11 +102,30 @@ def registered(
                 made = replace(made, slots=tuple(range(slots)), share=split.place)
             elif split.by_time and made.evaluator == "interval" and _pays(made.reads, finite, many, slots):
                 made = replace(made, slots=tuple(range(slots)))
-        if curator is not None and made.evaluator != SHARED:
-            graphs, updates = curator.extract(each.query, made.over(streams))
+        if extractor is not None and made.evaluator != SHARED:
+            graphs, updates = extractor.extract(each.query, made.over(streams))
             made = replace(made, graphs=graphs, updates=updates)
         out.append(made)
     return out
+
+
+def placed(
+    queries: Mapping[str, Query], catalog: Catalog, known: Mapping[str, Query], slots: int
+) -> dict[str, int]:
+    """The slot of each new query beside those of ``catalog``, which are ``known`` in parsed form."""
+    fixed = {name: registration.slots[0] for name, registration in catalog.queries.items()}
+    load = [0] * slots
+    for registration in catalog.queries.values():
+        if registration.share is None:
+            load[registration.slots[0]] += 1
+    calls = {name: _endpoints(query.pattern) for name, query in {**known, **queries}.items()}
+    return place(queries, known, fixed, load, calls)
+
+
+def _endpoints(pattern: Pattern) -> set[str]:
+    """The endpoints that a query calls, hints left out; one that a variable names is not known."""
+    found = (node.name for node in walk(pattern, closed=(BGP,)) if isinstance(node, Service))
+    return {name.value.partition(HINT)[0] for name in found if isinstance(name, IRI)}
 
 
 def _pays(reads: Collection[str], finite: Collection[str], many: int, slots: int) -> bool:

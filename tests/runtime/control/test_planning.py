@@ -6,11 +6,17 @@ import json
 from itertools import pairwise
 from pathlib import Path
 
-from weir.runtime.control.catalog import Registration, StreamEntry, drop_entry, drop_stream_entry, entry_of
-from weir.runtime.control.log import ControlLog
+from weir.runtime.control.entries import (
+    ControlLog,
+    Registration,
+    StreamEntry,
+    drop_entry,
+    drop_stream_entry,
+    entry_of,
+)
+from weir.runtime.control.planning import FINISH, STOP, Feeds, feed_key
 from weir.runtime.ingest.parts import Part, shares_of
 from weir.runtime.ingest.sources import FileSource, Place
-from weir.spark.datasource import FINISH, STOP, Feeds, feed_key
 
 READER = Registration("q", "", reads=("one", "two"))
 

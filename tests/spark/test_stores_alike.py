@@ -13,13 +13,10 @@ from pyspark.sql import SparkSession
 from weir.kernel.batch import Slab
 from weir.kernel.evaluator import make_evaluator
 from weir.language import parse
-from weir.language.algebra.patterns import BGP, Project
 from weir.linked.graphs.library import Library, Shelf
 from weir.linked.graphs.store import GraphStore
 from weir.rdf.ids.dictionary import Dictionary
-from weir.rdf.terms import IRI
 from weir.spark.load import load_graphs
-from weir.spark.static import solve_patterns
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 
@@ -95,23 +92,3 @@ def test_extracts_of_files_and_of_a_store(places: tuple[Path, Path], same_key: b
         assert answers(text, stored) == expected, text
         some += len(expected)
     assert some > 100
-
-
-@pytest.mark.parametrize("text, graph", [*((text, "") for text in BASIC), (BASIC[1], "urn:g")])
-def test_spark_sql_gives_the_solutions_of_basic_patterns(
-    spark: SparkSession, places: tuple[Path, Path], text: str, graph: str
-) -> None:
-    store = GraphStore(places[1])
-    query = parse(text, dialect="sparql")
-    pattern = query.pattern
-    while isinstance(pattern, Project):
-        pattern = pattern.pattern
-    assert isinstance(pattern, BGP)
-    dictionary = Dictionary(store.key)
-    found = solve_patterns(spark, store, pattern.triples, dictionary.encode(IRI(graph)) if graph else 0)
-    for column in found.values():
-        store.add_texts(column, dictionary)
-    names = sorted(found)
-    inside = text.replace("{", f"{{ GRAPH <{graph}> {{") + " }" if graph else text
-    expected = answers(inside, shelf(places[0], store.key))
-    assert Counter(zip(*(dictionary.texts(found[name]) for name in names), strict=True)) == expected
