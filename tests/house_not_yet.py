@@ -45,7 +45,6 @@ REACHED_NOT_YET: tuple[str, ...] = (
     "weir.rdf.ids",
     "weir.rdf.xsd",
     "weir.runtime.ingest",
-    "weir.runtime.ingest.receivers",
     "weir.runtime.ingest.sources",
     "weir.runtime.output",
     "weir.runtime.output.sinks",
