@@ -8,7 +8,6 @@ FLAT_NOT_YET: tuple[str, ...] = (
     "weir.kernel.matching",
     "weir.kernel.operators",
     "weir.kernel.reference",
-    "weir.linked.service",
     "weir.server",
 )
 LONG_NOT_YET: tuple[str, ...] = (
@@ -39,9 +38,6 @@ REACHED_NOT_YET: tuple[str, ...] = (
     "weir.language.lowering",
     "weir.language.syntax",
     "weir.language.writing",
-    "weir.linked",
-    "weir.linked.graphs",
-    "weir.linked.service",
     "weir.plan",
     "weir.plan.analysis",
     "weir.plan.rules",
@@ -126,7 +122,6 @@ UNTESTED_NOT_YET: tuple[str, ...] = (
     "weir.language.lowering",
     "weir.language.syntax",
     "weir.language.writing",
-    "weir.linked",
     "weir.linked.graphs",
     "weir.linked.service",
     "weir.plan",

@@ -20,8 +20,8 @@ from weir.fragments.client import Options, result_lines
 from weir.fragments.client import follow as following
 from weir.language import parse
 from weir.language.translation import translate as translated
-from weir.linked.graphs.library import Library
-from weir.linked.graphs.remote import RemoteGraph, fetch, is_url, kept
+from weir.linked.graphs import GraphSources, RemoteGraph
+from weir.linked.graphs.remote_graph import fetch, is_url, kept
 from weir.plan.querysets import parse_queries
 from weir.rdf.annotation import Annotation as TimeAnnotation
 from weir.rdf.annotation import Labeling, Method
@@ -171,7 +171,7 @@ def explain(
         (parsed,) = found[0].values()
         typer.echo(explain_text(parsed))
         if analyze:
-            library = Library()
+            library = GraphSources()
             for text in graph or ():
                 iri, source = _pair(text, "--graph", "IRI=FILE")
                 library.add(iri, Path(source))

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from weir.language.algebra.patterns import TriplePattern
-from weir.linked.graphs.store import REST, GraphStore
+from weir.linked.graphs.parquet_store import REST, GraphStore
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import Variable

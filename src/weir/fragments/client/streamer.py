@@ -24,7 +24,7 @@ from weir.fragments.client.matcher import Matcher, StaticCache
 from weir.fragments.client.source import Source
 from weir.kernel.reference.forms import Row
 from weir.language.algebra.query import Query
-from weir.linked.http.clock import SECOND, Clock, WallClock
+from weir.linked.http.clocks import SECOND, Clock, WallClock
 from weir.rdf.annotation import FOREVER, Annotation
 
 _RELEARN = 300 * SECOND

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from weir.kernel.background import Background, GraphTable
-from weir.linked.graphs.tables import DEFAULT
+from weir.linked.graphs.triple_tables import DEFAULT
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 from weir.storage import numbers, pack, put_if_absent, unpack

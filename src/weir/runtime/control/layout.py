@@ -13,7 +13,7 @@ from weir.errors import UsageError
 from weir.language.algebra.patterns import BGP, Pattern, Service
 from weir.language.algebra.query import Query
 from weir.language.algebra.walking import walk
-from weir.linked.service.config import HINT
+from weir.linked.service import HINT
 from weir.plan.analysis.conjunctions import signature
 from weir.rdf.terms import IRI
 from weir.runtime.control.catalog import Catalog

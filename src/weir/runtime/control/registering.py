@@ -13,7 +13,7 @@ from weir.kernel.background import Background
 from weir.kernel.evaluator import choose_evaluator
 from weir.language import parse
 from weir.language.algebra.query import Query
-from weir.linked.service.resolver import ServiceResolver
+from weir.linked.service import ServiceResolver
 from weir.plan.analysis.chain import parsed, reads, refuse_bad_chains
 from weir.plan.analysis.split import splitting
 from weir.rdf.ids.dictionary import Dictionary

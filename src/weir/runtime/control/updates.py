@@ -15,10 +15,9 @@ from weir.kernel.background import Background, GraphTable
 from weir.kernel.progress import NEVER
 from weir.language.algebra.query import Query
 from weir.language.update import InsertData, Update
-from weir.linked.graphs.embedded import read_graphs
+from weir.linked.graphs import StaticGraphs, read_graphs
 from weir.linked.graphs.history import graphs_of, layered, resolved
-from weir.linked.graphs.library import Shelf
-from weir.linked.graphs.tables import DEFAULT
+from weir.linked.graphs.triple_tables import DEFAULT
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import BlankNode, Term
 from weir.runtime.control.catalog import Catalog, Registration, UpdateEntry
@@ -75,7 +74,7 @@ def _asked(update: UpdateEntry) -> int:
 class Curator:
     """The driver's graphs: extracts of new queries, and what updates add to those of running ones."""
 
-    def __init__(self, shelf: Shelf, checkpoint: Checkpoint) -> None:
+    def __init__(self, shelf: StaticGraphs, checkpoint: Checkpoint) -> None:
         self.shelf = shelf
         self.folder = checkpoint.graphs
         for update in Catalog.of(checkpoint.control().entries()).updates:
