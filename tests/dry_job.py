@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from weir.linked.graphs.static_graphs import GraphSources
+from weir.linked.graphs.graph_sources import GraphSources
 from weir.rdf.ids.dictionary import Dictionary
 from weir.runtime.control.checkpoint import Checkpoint
-from weir.runtime.control.live_graphs import LiveGraphs
-from weir.runtime.control.live_queries import LiveQueries
-from weir.runtime.control.updates import Curator
+from weir.runtime.control.extracts import Extractor
+from weir.runtime.control.planning import Feeds
+from weir.runtime.control.registry import Registry
+from weir.runtime.control.static_graphs import StaticGraphs
 from weir.runtime.ingest.frames import Frame
 from weir.runtime.ingest.parts import Part
 from weir.runtime.ingest.stage import part_frames
@@ -22,7 +23,6 @@ from weir.runtime.output.results import json_lines
 from weir.runtime.worker.group import Step
 from weir.runtime.worker.live import awaken, put_away
 from weir.runtime.worker.workers import Workplace
-from weir.spark.datasource import Feeds
 from weir.testing import MemoryStore
 
 
@@ -40,14 +40,14 @@ class DryJob:
 
     def restart(self) -> None:
         self.checkpoint = Checkpoint.open(self.folder, version="1", slots=self.slots)
-        curator = Curator(self.library.open(Dictionary(self.checkpoint.key)), self.checkpoint)
-        self.graphs = LiveGraphs(self.checkpoint, curator, lambda: False, lambda: False)
-        self.live = LiveQueries(self.checkpoint, curator, self.graphs.lock, lambda: False, lambda: False)
+        extractor = Extractor(self.library.open(Dictionary(self.checkpoint.key)), self.checkpoint)
+        self.graphs = StaticGraphs(self.checkpoint, extractor, lambda: False, lambda: False)
+        self.registry = Registry(self.checkpoint, extractor, self.graphs.lock, lambda: False, lambda: False)
         self.feeds = Feeds(self.checkpoint.own, 2)
         self.place = Workplace(str(self.folder))
 
     def register(self, text: str, name: str | None = None, evaluator: str = "auto") -> str:
-        return self.live.register(text, name, "auto", evaluator)
+        return self.registry.register(text, name, "auto", evaluator)
 
     def batch(self) -> list[dict[str, Any]] | None:
         """The results of the next batch, None where there is nothing to plan."""

@@ -11,8 +11,8 @@ import httpx
 
 from fragments_kit import EX, Crank, client_of
 from weir.fragments.client.page import Page, parse_page
+from weir.fragments.protocol.annotation import Annotation, Quad
 from weir.fragments.server import Dataset, FragmentsApp
-from weir.rdf.annotation import Annotation, Quad
 
 STATIC: list[Quad] = [
     *((f"<{EX}s{n}>", f"<{EX}label>", f'"thing {n}"@en', "") for n in range(25)),

@@ -10,10 +10,10 @@ from itertools import product
 import httpx
 
 from weir.fragments.client import Options, Update, follow_async
+from weir.fragments.protocol.annotation import Annotation, Fact, Labeling, Method, Quad
 from weir.fragments.server import Dataset, FragmentsApp
 from weir.kernel.reference import Static, evaluate_query
 from weir.language import parse
-from weir.rdf.annotation import Annotation, Fact, Labeling, Method, Quad
 from weir.rdf.terms import parse_term
 
 SECOND = 1_000_000

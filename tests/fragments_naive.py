@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from urllib.parse import parse_qsl, urlencode
 
-from weir.fragments.client.controls import HYDRA, SD, VOID, text_of
-from weir.rdf.annotation import Quad
+from weir.fragments.protocol.annotation import Quad
+from weir.fragments.protocol.controls import HYDRA, SD, VOID, text_of
 from weir.rdf.terms import RDF, XSD
 
 PLACES = ("subject", "predicate", "object", "graph")

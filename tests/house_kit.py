@@ -173,6 +173,52 @@ def broken_links(page: Path) -> Iterator[str]:
             yield link
 
 
+def named(path: Path) -> set[str]:
+    """What a module defines: functions, classes, constants, and ``Class.member``."""
+    found: set[str] = set()
+    for node in ast.parse(path.read_text()).body:
+        for name in _names(node):
+            found.add(name)
+            if isinstance(node, ast.ClassDef):
+                found |= {f"{name}.{member}" for inner in node.body for member in _names(inner)}
+    return found
+
+
+def _names(node: ast.stmt) -> list[str]:
+    match node:
+        case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
+            return [name]
+        case ast.Assign(targets):
+            return [target.id for target in targets if isinstance(target, ast.Name)]
+        case ast.AnnAssign(ast.Name(name)):
+            return [name]
+    return []
+
+
+def wrong_names(page: Path) -> Iterator[str]:
+    """Links like ``[`Class.method`](…/module.py)`` whose module does not define what they name."""
+    for name, link in re.findall(r"\[`([\w.]+)`\]\(([^)\s#]+\.py)\)", page.read_text()):
+        target = page.parent / link
+        if target.exists() and name != target.name and name not in named(target):
+            yield f"{name} in {link}"
+
+
+def wrong_paths(page: Path) -> Iterator[str]:
+    """Paths in code spans, below ``src/weir`` or from the top of the repository, that are not there."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    top = {path.name for path in (SOURCE / "weir").iterdir() if path.is_dir()}
+    for span in re.findall(r"(?<!`)`([\w./-]+)`(?!`)", text):
+        first = span.partition("/")[0]
+        if "/" in span and first in top:
+            place = SOURCE / "weir" / span
+        elif "/" in span and first in ("src", "tests", "docs", "benchmarks"):
+            place = ROOT / span
+        else:
+            continue
+        if not place.exists() and not place.with_name(f"{place.name}.py").exists():
+            yield span
+
+
 def points(record: Path) -> set[int]:
     """The numbered points of a decision record."""
     return {int(number) for number in re.findall(r"^(\d+)\. ", record.read_text(), flags=re.MULTILINE)}

@@ -13,8 +13,8 @@ import argparse
 import threading
 import time
 
+from weir.fragments.protocol.annotation import Annotation, Labeling, Method
 from weir.fragments.server import Dataset, FragmentsApp, server
-from weir.rdf.annotation import Annotation, Labeling, Method
 from weir_bench.fragments.departures import SECOND, Departures
 
 

@@ -104,6 +104,9 @@ def _streams(query: Query) -> str:
 
 
 def _pattern(wanted: Wanted) -> str:
+    if wanted.names:
+        which = "every named graph" if wanted.graph is None else str(wanted.graph)
+        return f"anything, once a message, in {which}"
     places = (wanted.subject, wanted.predicate, wanted.object)
     text = " ".join("?" if term is None else str(term) for term in places)
     return text if wanted.graph is None else f"{text} in {wanted.graph}"

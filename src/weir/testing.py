@@ -23,7 +23,8 @@ from weir.linked.graphs import GraphSources, StaticGraphs
 from weir.linked.graphs.history import graphs_of
 from weir.rdf.formats.tnq import parse_lines
 from weir.rdf.ids.dictionary import Dictionary
-from weir.runtime.control.catalog import Catalog, Registration, StreamEntry, UpdateEntry
+from weir.runtime.control.catalog import Catalog
+from weir.runtime.control.entries import Registration, StreamEntry, UpdateEntry
 from weir.runtime.control.updates import follow, net_of, settled
 from weir.runtime.ingest.frames import Frame
 from weir.runtime.ingest.matching import MatchPlan

@@ -295,10 +295,28 @@ class Patterns:
             if self.rng.random() < 0.06:
                 return a.Window(Variable("v"), inner)
             if self.rng.random() < 0.15:
-                inner = a.Graph(self.rng.choice((*GRAPHS, Variable("v"))), inner)
+                inner = a.Graph(self.rng.choice((*GRAPHS, Variable("v"))), self.body(inner))
             return a.Window(IRI(self.rng.choice(self.names)), inner)
         if chance < 0.88:
             return a.Graph(self.rng.choice((*GRAPHS, Variable("v"))), inner)
+        return inner
+
+    def body(self, inner: a.Pattern) -> a.Pattern:
+        """What stands inside GRAPH: the pattern, or one that can succeed where it does not match."""
+        nothing = a.BGP(())
+        match self.rng.randrange(10):
+            case 0:
+                return nothing
+            case 1:
+                return a.LeftJoin(nothing, inner)
+            case 2:
+                return a.Filter(e.Exists(inner, negated=True), nothing)
+            case 3:
+                count = self.new()
+                counted = a.Group(inner, (), ((count, e.Aggregate(e.Aggregation.COUNT, None)),))
+                return a.Project(counted, (count,))
+            case 4:
+                return a.Union(inner, a.Extend(nothing, self.new(), IRI("urn:a")))
         return inner
 
     def leaf(self) -> a.Pattern:

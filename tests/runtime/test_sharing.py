@@ -142,9 +142,9 @@ def test_a_job_gives_seats_to_many_of_one_shape(tmp_path: Path) -> None:
     )
     (tmp_path / "s.tnq").write_text(lines)
     job = DryJob(tmp_path / "c", slots=2)
-    job.live.add_stream("s", FileSource(str(tmp_path / "s.tnq"), bytes_per_batch=1500))
-    job.live.register_all(queries, "auto", "auto")
-    assert {query.evaluator for query in job.live.queries()} == {SHARED}
+    job.registry.add_stream("s", FileSource(str(tmp_path / "s.tnq"), bytes_per_batch=1500))
+    job.registry.register_all(queries, "auto", "auto")
+    assert {query.evaluator for query in job.registry.queries()} == {SHARED}
     found = job.run()
     assert {name: [each for each in found if each["query"] == name] for name in queries} == {
         name: Scenario({name: query}, evaluator="interval").run([lines], "s")

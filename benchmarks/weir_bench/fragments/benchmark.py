@@ -9,7 +9,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from weir.rdf.annotation import Labeling, Method
+from weir.fragments.protocol.annotation import Labeling, Method
 from weir_bench.fragments.costs import MODES, Cost, measure, running_server
 from weir_bench.fragments.methods import METHODS, PAPER_ORDER, Run, figure_3, history, order
 from weir_bench.fragments.peers import PeerUnavailable, ldf_server

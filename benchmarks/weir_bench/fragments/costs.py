@@ -21,7 +21,7 @@ import httpx
 import psutil
 
 from weir.errors import RemoteError
-from weir.rdf.annotation import Fact, time_text
+from weir.fragments.protocol.annotation import Fact, time_text
 from weir_bench.fragments.departures import SECOND, Departures
 from weir_bench.fragments.peers import end_process, free_port
 

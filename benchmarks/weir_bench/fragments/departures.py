@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from weir.rdf.annotation import Fact, Quad, time_text
+from weir.fragments.protocol.annotation import Fact, Quad, time_text
 from weir.rdf.terms import XSD
 
 SECOND = 1_000_000

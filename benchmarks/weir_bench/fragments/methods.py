@@ -22,8 +22,8 @@ import numpy as np
 
 from weir.fragments.client import Options
 from weir.fragments.client.streamer import Streamer
+from weir.fragments.protocol.annotation import Annotation, Labeling, Method
 from weir.language import parse
-from weir.rdf.annotation import Annotation, Labeling, Method
 from weir_bench.fragments.costs import running_server
 from weir_bench.fragments.departures import SECOND, Departures
 

@@ -16,9 +16,9 @@ from urllib.parse import parse_qs
 import pyoxigraph as ox
 
 from weir.fragments.client.evaluate import answer
+from weir.fragments.protocol.annotation import Quad
 from weir.fragments.server.app import FragmentsApp, Receive, Scope, Send
 from weir.language import Query, parse
-from weir.rdf.annotation import Quad
 from weir.rdf.sparql_json import json_term
 
 Evaluator = Literal["oxigraph", "weir"]

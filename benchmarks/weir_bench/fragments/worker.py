@@ -18,10 +18,10 @@ import uvicorn
 
 from weir.fragments.client import ClientLimits, Options
 from weir.fragments.client.streamer import Streamer
+from weir.fragments.protocol.annotation import Annotation, Labeling, Method
 from weir.fragments.server import Dataset, FragmentsApp, server
 from weir.fragments.server.app import Receive, Scope, Send
 from weir.language import parse
-from weir.rdf.annotation import Annotation, Labeling, Method
 from weir_bench.fragments.departures import SECOND, Departures
 from weir_bench.fragments.pushing import PushingApp
 

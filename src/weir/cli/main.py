@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from json import dumps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -16,15 +15,16 @@ from weir.cli.console import load_with_progress, summary
 from weir.engine import Engine
 from weir.errors import CheckpointError, SyntaxError, TranslationError, UsageError, WeirError
 from weir.explain import analyze_text, explain_set_text, explain_text
+from weir.extras import load as module_of
 from weir.fragments.client import Options, result_lines
 from weir.fragments.client import follow as following
+from weir.fragments.protocol.annotation import Annotation as TimeAnnotation
+from weir.fragments.protocol.annotation import Labeling, Method
 from weir.language import parse
 from weir.language.translation import translate as translated
 from weir.linked.graphs import GraphSources, RemoteGraph
 from weir.linked.graphs.remote_graph import fetch, is_url, kept
 from weir.plan.querysets import parse_queries
-from weir.rdf.annotation import Annotation as TimeAnnotation
-from weir.rdf.annotation import Labeling, Method
 from weir.runtime.output.sinks.addresses import sink_at
 from weir.runtime.output.sinks.making import FORMATS, sink_for
 
@@ -242,7 +242,7 @@ def serve(
 ) -> None:
     """Serve streams, queries, results and the dashboard; or data sets as Pattern Fragments alone."""
     with reported():
-        fragments = _module("weir.fragments.server")
+        fragments = module_of("weir.fragments.server")
         pairs = [_pair(text, "--dataset", "NAME=FILE") for text in dataset or ()]
         for name, path in pairs:
             if not Path(path).is_file():
@@ -258,7 +258,7 @@ def serve(
             for name, path in pairs
         ]
         given = {"host": host, "port": port, "data": data, "master": master}
-        settings = _module("weir.server.settings").read_settings(config, **given)
+        settings = module_of("weir.server").read_settings(config, **given)
         address = f"http://{settings.host}:{settings.port}"
         if datasets and config is None and data is None:
             for name, _ in pairs:
@@ -266,7 +266,7 @@ def serve(
             only = fragments.FragmentsApp(datasets, push=push or False)
             fragments.server(only, host=settings.host, port=settings.port).run()
             return
-        server = _module("weir.server.serving").server(settings, datasets, push=push or False)
+        server = module_of("weir.server").server(settings, datasets, push=push or False)
         typer.echo(f"weir: serving {address}/ with its data in {settings.data}", err=True)
         server.run()
 
@@ -278,7 +278,7 @@ def demo(
 ) -> None:
     """The conference: people, rooms and papers, with live results."""
     with reported():
-        _module("weir.demo").run(seconds=seconds, plain=plain)
+        module_of("weir.demo").run(seconds=seconds, plain=plain)
 
 
 @app.command()
@@ -294,8 +294,8 @@ def generate(
     with reported():
         if min(triples, sightings) < 1000 or rate <= 0:
             raise UsageError("a conference has at least 1,000 triples, 1,000 sightings and a rate above 0")
-        data, written = _module("weir_bench.data.conference"), _module("weir_bench.data.written")
-        session = _module("weir.spark.session").open_session(master)
+        data, written = module_of("weir_bench.data.conference"), module_of("weir_bench.data.written")
+        session = module_of("weir.spark.session").open_session(master)
         world = data.conference(triples, seed=seed)
         written.write_conference(session, world, into.absolute(), sightings, rate, seed)
         typer.echo(f"weir: {triples:,} triples, {sightings:,} sightings in {into}", err=True)
@@ -321,22 +321,11 @@ def bench(
 
 def _bench(name: str, quick: bool, json: Path | None, plot: Path | None, *, several: bool) -> bool:
     target = json.with_stem(f"{json.stem}-{name}") if json and several else json
-    report = _module(f"weir_bench.{name}.benchmark").run(quick=quick, plot=plot)
+    report = module_of(f"weir_bench.{name}.benchmark").run(quick=quick, plot=plot)
     if target is not None:
         report.write(target)
     typer.echo(f"{name}\n{report.summary()}")
     return bool(report.holds)
-
-
-def _module(name: str) -> Any:
-    """A command's module, loaded when the command is: benchmarks and servers need much that others do not."""
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name is not None and error.name.startswith("weir"):
-            raise UsageError(f"this build of Weir has no {name}") from None
-        hint = 'install what it needs with: pip install "weir[bench]"'
-        raise UsageError(f"{name} needs the package {error.name}", hint=hint) from None
 
 
 def _loaded(text: str, into: Path) -> tuple[str, Path]:

@@ -1,1 +1,1 @@
-"""The query streamer: time-annotated Triple Pattern Fragments, server and client."""
+"""Continuous queries over Triple and Quad Pattern Fragments: the protocol, its client and its server."""

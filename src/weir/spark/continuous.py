@@ -23,16 +23,16 @@ from weir.errors import CheckpointError, UsageError
 from weir.language.algebra.query import Ask, Query, Select
 from weir.linked.graphs import GraphSources, RemoteGraph
 from weir.rdf.ids.dictionary import Dictionary
-from weir.runtime.control.catalog import Catalog, StreamEntry, entry_of
+from weir.runtime.control.catalog import Catalog
 from weir.runtime.control.checkpoint import Checkpoint
-from weir.runtime.control.live_graphs import BASE
-from weir.runtime.control.live_queries import IDLE
-from weir.runtime.control.registering import Offer, offer, registered
-from weir.runtime.control.updates import Curator
+from weir.runtime.control.entries import StreamEntry, entry_of
+from weir.runtime.control.extracts import Extractor
+from weir.runtime.control.registration import Offer, offer, registrations_of
+from weir.runtime.control.registry import IDLE
+from weir.runtime.control.static_graphs import BASE
 from weir.runtime.output.outputs import read_answers
-from weir.spark.observed import observed
-from weir.spark.processor import GroupProcessor
-from weir.spark.rows import Rows
+from weir.spark.dataframes import DataFrameStream
+from weir.spark.processor import GroupProcessor, observed
 from weir.spark.session import settle
 
 _COUNTS = "counts array<bigint>"
@@ -66,15 +66,18 @@ def continuous(
     the workers can read; it belongs to the checkpoint of one ``writeStream``. Without one a temporary folder
     is made anew from the same arguments. Settings that a job needs are set on the session.
 
-    With ``metrics`` the counters of each batch (``runtime.observed``) are metrics of Spark's own under that
-    name, which must be another for each query that one ``writeStream`` writes.
+    With ``metrics`` the counters of each batch are metrics of Spark's own under that name, which must be
+    another for each query that one ``writeStream`` writes.
     """
     made = offer(query, {}, name="query", dialect=dialect, evaluator=evaluator)
     columns = result_columns(made.query)
     if metrics and "counts" in columns:
         raise UsageError("the variable ?counts has the name of the column by which metrics travel")
     schema = ", ".join(f"`{name}` {kind}" for name, kind in columns.items())
-    rows = {iri: Rows(frame, _of(format, iri) or "tnq", _of(time, iri)) for iri, frame in streams.items()}
+    rows = {
+        iri: DataFrameStream(frame, _of(format, iri) or "tnq", _of(time, iri))
+        for iri, frame in streams.items()
+    }
     for each in rows.values():
         each.check()
     library = _library(graphs or {})
@@ -158,9 +161,9 @@ def _enrol(checkpoint: Checkpoint, made: Offer, streams: list[str], library: Gra
                 hint="give the same as before, or a new folder, here and to writeStream",
             )
         return
-    curator = Curator(library.open(Dictionary(checkpoint.key), checkpoint.graphs / BASE), checkpoint)
+    extractor = Extractor(library.open(Dictionary(checkpoint.key), checkpoint.graphs / BASE), checkpoint)
     entries = [StreamEntry(iri, IDLE, number=number) for number, iri in enumerate(streams)]
-    registrations = registered([made], catalog, streams, checkpoint.slots, curator)
+    registrations = registrations_of([made], catalog, streams, checkpoint.slots, extractor)
     log.append([*(entry_of(each, 0) for each in entries), *(entry_of(each, 0) for each in registrations)])
 
 

@@ -15,8 +15,8 @@ import pytest
 from fragments_kit import SECOND, T0, Crank, updates
 from shared import ROOT
 from weir.fragments.client import follow, result_lines, stream_lines
+from weir.fragments.protocol.annotation import Annotation, Labeling, Method
 from weir.fragments.server import Dataset, FragmentsApp
-from weir.rdf.annotation import Annotation, Labeling, Method
 from weir_bench.fragments.costs import MODES, measure, running_server
 from weir_bench.fragments.departures import TRAIN, Departures
 from weir_bench.fragments.methods import controlled, history, iterate

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from fragments_kit import ANNOTATIONS, EX, EXAMPLES, SECOND, T0, Crank, dataset, direct, texts, updates
 from weir.fragments.client import Options
+from weir.fragments.protocol.annotation import Annotation, Fact, Labeling, Quad
 from weir.fragments.server import FragmentsApp
-from weir.rdf.annotation import Annotation, Fact, Labeling, Quad
 
 QUERIES = [
     "SELECT ?s ?x { ?s <http://example.org/p> ?x }",

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from fragments_kit import EX, EXAMPLES, T0, Crank, direct, texts
 from fragments_naive import NaiveServer
 from weir.fragments.client import ClientLimits, Options, follow_async
+from weir.fragments.protocol.annotation import Quad
 from weir.fragments.server import Dataset, FragmentsApp
-from weir.rdf.annotation import Quad
 
 NODES = [f"<{EX}n{n}>" for n in range(4)]
 PREDICATES = [f"<{EX}p>", f"<{EX}q>", f"<{EX}r>"]

@@ -13,8 +13,8 @@ from fragments_kit import EX, SECOND, T0, Crank
 from fragments_peers import ldf_server
 from fragments_queries import DATA, PREFIXES, QUERIES, expected, oxigraph, rows_texts
 from weir.fragments.client import Update, follow, follow_async
+from weir.fragments.protocol.annotation import Annotation, Fact, Labeling, Method, annotate
 from weir.language import parse
-from weir.rdf.annotation import Annotation, Fact, Labeling, Method, annotate
 
 pytestmark = pytest.mark.network
 

@@ -10,8 +10,8 @@ import pytest
 from fragments_kit import EX, SECOND, T0, Crank, direct, texts
 from fragments_naive import NaiveServer
 from weir.fragments.client import Options, follow_async
-from weir.fragments.client.controls import Form, implicit_address
-from weir.rdf.annotation import Annotation, Fact, Labeling, Method, Quad, annotate
+from weir.fragments.protocol.annotation import Annotation, Fact, Labeling, Method, Quad, annotate
+from weir.fragments.protocol.controls import Form, implicit_address
 from weir.rdf.terms import RDF
 
 STATIC: list[Quad] = [(f"<{EX}d{n}>", f"<{EX}label>", f'"d{n}"', "") for n in range(5)]

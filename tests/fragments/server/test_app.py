@@ -18,10 +18,10 @@ from starlette.routing import Mount
 from fragments_http import NQUADS, get, label, make, page_of, run
 from fragments_kit import EX, SECOND, T0
 from weir.errors import UsageError
-from weir.fragments.client.controls import HYDRA, VOID
-from weir.fragments.client.documents import FORMATS, parse_document
+from weir.fragments.protocol.annotation import Annotation, Fact, Labeling, Method, time_text
+from weir.fragments.protocol.controls import HYDRA, VOID
+from weir.fragments.protocol.documents import FORMATS, parse_document
 from weir.fragments.server import Dataset, FragmentsApp, Limits, Retention
-from weir.rdf.annotation import Annotation, Fact, Labeling, Method, time_text
 
 
 def test_a_page_has_data_counts_and_links() -> None:

@@ -9,9 +9,9 @@ import pytest
 from fragments_kit import EX
 from fragments_peers import ask_comunica, peer, serving
 from fragments_queries import DATA, PREFIXES, QUERIES, expected, oxigraph, sparql_json
-from weir.fragments.client.documents import parse_document
+from weir.fragments.protocol.annotation import FOREVER, Annotation, Fact, Labeling, Method, Quad, time_text
+from weir.fragments.protocol.documents import parse_document
 from weir.fragments.server import Dataset, FragmentsApp, server
-from weir.rdf.annotation import FOREVER, Annotation, Fact, Labeling, Method, Quad, time_text
 
 pytestmark = pytest.mark.network
 FACTS = [Fact(f"<{EX}d{n}>", f"<{EX}delay>", f'"{n % 3}"', 0, FOREVER) for n in range(7)]

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fragments_kit import EX, EXAMPLES, SECOND, T0
+from weir.fragments.protocol.annotation import FOREVER, Fact, TripleText
 from weir.fragments.server import facts as facts_module
 from weir.fragments.server.facts import FactStore, Retention
-from weir.rdf.annotation import FOREVER, Fact, TripleText
 
 triples = st.tuples(
     st.sampled_from(["<a>", "<b>"]), st.sampled_from(["<p>", "<q>"]), st.sampled_from(["<x>", "<y>", "<z>"])

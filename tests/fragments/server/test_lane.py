@@ -15,9 +15,9 @@ import pytest
 from fragments_kit import EX, SECOND, T0
 from fragments_peers import serving
 from weir.fragments.client import follow
+from weir.fragments.protocol.annotation import Fact
 from weir.fragments.server import Dataset, FragmentsApp, Lane, Limits, server
 from weir.fragments.server.dataset import wall_clock
-from weir.rdf.annotation import Fact
 
 pytestmark = pytest.mark.network
 STATIC = [(f"<{EX}s{n}>", f"<{EX}label>", f'"thing {n}"', "") for n in range(250)]

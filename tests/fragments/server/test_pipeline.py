@@ -13,9 +13,9 @@ from fragments_kit import EX
 from fragments_peers import serving
 from weir.engine import Engine
 from weir.errors import UsageError
+from weir.fragments.protocol.annotation import Annotation, Fact, Labeling, Method
 from weir.fragments.server import Dataset, FragmentsApp, Publisher, server
 from weir.fragments.server.dataset import wall_clock
-from weir.rdf.annotation import Annotation, Fact, Labeling, Method
 from weir.runtime.ingest.receivers.fragments import FragmentsReceiver
 from weir.runtime.ingest.sources import Place, source_from
 from weir.runtime.ingest.sources.fragments import FragmentsSource

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fragments_kit import EX, EXAMPLES, SECOND, T0
+from weir.fragments.protocol.annotation import Fact, Quad
 from weir.fragments.server import Dataset, FragmentsApp, Lane
 from weir.fragments.server.plain import plain_pattern
-from weir.rdf.annotation import Fact, Quad
 
 SYNTAXES = ["application/n-quads", "application/trig", "text/turtle", "application/n-triples"]
 ODD = '"odd \\"&=+%\\" é"@en'

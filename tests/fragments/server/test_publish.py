@@ -11,9 +11,9 @@ import weir
 from fragments_kit import ANNOTATIONS, EX, SECOND, T0, Crank, texts, updates
 from weir.errors import UsageError
 from weir.fragments.client import Options
+from weir.fragments.protocol.annotation import FOREVER, Annotation, Fact, Labeling, Method, time_text
 from weir.fragments.server import Dataset, FragmentsApp, Publisher
 from weir.kernel.reference import Message, evaluations
-from weir.rdf.annotation import FOREVER, Annotation, Fact, Labeling, Method, time_text
 from weir.rdf.sparql_json import json_term
 from weir.rdf.terms import IRI
 

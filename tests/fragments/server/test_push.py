@@ -9,8 +9,8 @@ import pytest
 
 from fragments_http import get, label, make, page_of, run
 from fragments_kit import EX, SECOND, T0
+from weir.fragments.protocol.annotation import Annotation, Fact, Labeling, Method, annotate, time_text
 from weir.fragments.server import FragmentsApp, Limits
-from weir.rdf.annotation import Annotation, Fact, Labeling, Method, annotate, time_text
 
 
 def push(app: FragmentsApp, body: str, query: str = "", **headers: str) -> httpx.Response:

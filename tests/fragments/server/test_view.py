@@ -7,10 +7,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fragments_kit import ANNOTATIONS, EX, EXAMPLES, SECOND, T0
+from weir.fragments.protocol.annotation import (
+    FOREVER,
+    Annotation,
+    Fact,
+    Labeling,
+    Method,
+    Quad,
+    annotate,
+    time_text,
+)
 from weir.fragments.server import Dataset
 from weir.fragments.server.dataset import implicit_names
 from weir.fragments.server.index import Bound
-from weir.rdf.annotation import FOREVER, Annotation, Fact, Labeling, Method, Quad, annotate, time_text
 
 ADDRESS = "http://weir.test/d"
 triples = st.tuples(

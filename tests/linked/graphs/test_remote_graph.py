@@ -15,10 +15,10 @@ from weir.errors import DataError, RemoteError, UsageError
 from weir.kernel.background import Background
 from weir.language.update import parse_update
 from weir.linked.graphs.graph_files import graph_files, read_file
+from weir.linked.graphs.graph_sources import GraphSources, read_graphs
 from weir.linked.graphs.remote_graph import RemoteGraph, fetch, kept
-from weir.linked.graphs.static_graphs import GraphSources, read_graphs
 from weir.rdf.ids.dictionary import Dictionary
-from weir.runtime.control.refreshing import Refresher
+from weir.runtime.control.refresh import Refresher
 from weir.runtime.control.updates import net_of
 
 pytestmark = pytest.mark.network

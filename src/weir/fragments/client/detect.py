@@ -12,10 +12,9 @@ import asyncio
 from collections.abc import Sequence
 from urllib.parse import parse_qs, urlsplit
 
-from weir.fragments.client.controls import PREDICATE, text_of
 from weir.fragments.client.page import Page
 from weir.fragments.client.source import Pattern4, Source
-from weir.rdf.annotation import (
+from weir.fragments.protocol.annotation import (
     EXPIRATION,
     FLAT_FINAL,
     INTERVAL,
@@ -27,6 +26,7 @@ from weir.rdf.annotation import (
     Method,
     Quad,
 )
+from weir.fragments.protocol.controls import PREDICATE, text_of
 
 _SAMPLES = 3
 _DECLARED = {f'"{a}"': a for a in (Annotation(m, labeling) for m in Method for labeling in Labeling)}

@@ -9,14 +9,14 @@ from functools import lru_cache
 
 from weir.errors import EvaluationError
 from weir.fragments.client.joins import Rows
+from weir.fragments.protocol.annotation import Quad
+from weir.kernel.functions import Context
 from weir.kernel.functions.draws import seed
-from weir.kernel.functions.scalar import Context
 from weir.kernel.reference.forms import Row, gamma, rows
 from weir.kernel.reference.graphs import Dataset, Graph, World
 from weir.kernel.reference.patterns import Evaluation
 from weir.language.algebra import patterns as algebra
 from weir.language.algebra.query import Query
-from weir.rdf.annotation import Quad
 from weir.rdf.terms import Triple, Variable, parse_term
 
 _term = lru_cache(maxsize=65_536)(parse_term)

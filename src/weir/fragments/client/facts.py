@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from weir.errors import DataError, RemoteError
 from weir.fragments.client.source import Horizon, Keys, Pattern4, Source
-from weir.rdf.annotation import (
+from weir.fragments.protocol.annotation import (
     BEGINNING,
     EXPIRATION,
     FINAL,

@@ -16,10 +16,10 @@ from weir.errors import UsageError
 from weir.fragments.client.joins import UNIT, Place, Places, Rows, join, solve, union
 from weir.fragments.client.matcher import Matcher
 from weir.fragments.client.source import Keys, Pattern4
+from weir.fragments.protocol.annotation import Quad
 from weir.language.algebra import patterns as algebra
 from weir.language.algebra.expressions import Exists, Expression
 from weir.language.algebra.query import Describe, Query
-from weir.rdf.annotation import Quad
 from weir.rdf.terms import IRI, Term, Variable
 
 

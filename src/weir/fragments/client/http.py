@@ -11,9 +11,9 @@ from email.utils import parsedate_to_datetime
 import httpx
 
 from weir.errors import RemoteError
-from weir.fragments.client.documents import FORMATS
 from weir.fragments.client.limits import Budget, ClientLimits
 from weir.fragments.client.page import Page, parse_page
+from weir.fragments.protocol.documents import FORMATS
 from weir.linked.http.clocks import SECOND, Clock, Skew
 
 ACCEPT = (

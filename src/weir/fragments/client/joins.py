@@ -14,7 +14,7 @@ from typing import TypeAlias
 from weir.errors import RemoteError
 from weir.fragments.client.matcher import Matcher
 from weir.fragments.client.source import Keys, Pattern4
-from weir.rdf.annotation import Quad
+from weir.fragments.protocol.annotation import Quad
 from weir.rdf.terms import Variable
 
 Place: TypeAlias = str | Variable

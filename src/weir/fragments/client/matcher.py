@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from weir.fragments.client.detect import Dynamics
 from weir.fragments.client.facts import Facts, Match
 from weir.fragments.client.source import Horizon, Keys, Pattern4, Source
-from weir.rdf.annotation import (
+from weir.fragments.protocol.annotation import (
     BEGINNING,
     FOREVER,
     LABELS,

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from urllib.parse import urljoin
 
 from weir.errors import DataError, RemoteError
-from weir.fragments.client.controls import ANNOTATION, FOAF, HYDRA, SD, VOID, Form
-from weir.fragments.client.documents import parse_document
-from weir.rdf.annotation import EXPIRATION, LABELS, Quad, read_time
+from weir.fragments.protocol.annotation import EXPIRATION, LABELS, Quad, read_time
+from weir.fragments.protocol.controls import ANNOTATION, FOAF, HYDRA, SD, VOID, Form
+from weir.fragments.protocol.documents import parse_document
 from weir.rdf.terms import Literal, parse_term
 
 _PRIMARY_TOPIC = f"<{FOAF}primaryTopic>"

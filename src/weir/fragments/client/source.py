@@ -13,7 +13,10 @@ from typing import TypeAlias
 from urllib.parse import quote
 
 from weir.errors import RemoteError
-from weir.fragments.client.controls import (
+from weir.fragments.client.http import Fetcher, Stored
+from weir.fragments.client.page import Page
+from weir.fragments.protocol.annotation import FOREVER, Quad, TripleText, time_text
+from weir.fragments.protocol.controls import (
     AT,
     GRAPH,
     OBJECT,
@@ -25,9 +28,6 @@ from weir.fragments.client.controls import (
     implicit_address,
     pattern_values,
 )
-from weir.fragments.client.http import Fetcher, Stored
-from weir.fragments.client.page import Page
-from weir.rdf.annotation import FOREVER, Quad, TripleText, time_text
 from weir.rdf.terms import Literal, parse_term
 
 Pattern4: TypeAlias = tuple[str | None, str | None, str | None, str | None]

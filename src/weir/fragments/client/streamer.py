@@ -22,10 +22,10 @@ from weir.fragments.client.http import Fetcher
 from weir.fragments.client.limits import ClientLimits
 from weir.fragments.client.matcher import Matcher, StaticCache
 from weir.fragments.client.source import Source
+from weir.fragments.protocol.annotation import FOREVER, Annotation
 from weir.kernel.reference.forms import Row
 from weir.language.algebra.query import Query
 from weir.linked.http.clocks import SECOND, Clock, WallClock
-from weir.rdf.annotation import FOREVER, Annotation
 
 _RELEARN = 300 * SECOND
 _PAUSES = (0.02, 0.08, 0.32)

@@ -12,7 +12,8 @@ from typing import Any, TypeAlias
 from urllib.parse import parse_qsl, unquote
 
 from weir.errors import DataError, UsageError
-from weir.fragments.client.controls import HYDRA, VOID
+from weir.fragments.protocol.annotation import TripleText
+from weir.fragments.protocol.controls import HYDRA, VOID
 from weir.fragments.server.dataset import Dataset, wall_clock
 from weir.fragments.server.formats import HTML, negotiate, write_document
 from weir.fragments.server.html import index_page
@@ -22,7 +23,6 @@ from weir.fragments.server.push import end_document, push_document
 from weir.fragments.server.request import TooLarge, safe
 from weir.fragments.server.respond import Responder
 from weir.fragments.server.response import CORS, HOST, Response, failure, understands_gzip
-from weir.rdf.annotation import TripleText
 from weir.rdf.terms import RDF, Literal
 
 Scope: TypeAlias = MutableMapping[str, Any]

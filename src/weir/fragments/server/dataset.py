@@ -12,13 +12,7 @@ from typing import NamedTuple
 from urllib.parse import quote, unquote_plus
 
 from weir.errors import UsageError
-from weir.fragments.client.controls import text_of, value_of
-from weir.fragments.client.documents import FORMATS, parse_document
-from weir.fragments.server.facts import FactStore, Retention
-from weir.fragments.server.index import Bound, Index
-from weir.fragments.server.limits import Limits
-from weir.fragments.server.view import Names, Part, View
-from weir.rdf.annotation import (
+from weir.fragments.protocol.annotation import (
     FOREVER,
     LABELS,
     RDF_OBJECT,
@@ -32,6 +26,12 @@ from weir.rdf.annotation import (
     Quad,
     TripleText,
 )
+from weir.fragments.protocol.controls import text_of, value_of
+from weir.fragments.protocol.documents import FORMATS, parse_document
+from weir.fragments.server.facts import FactStore, Retention
+from weir.fragments.server.index import Bound, Index
+from weir.fragments.server.limits import Limits
+from weir.fragments.server.view import Names, Part, View
 
 _VOCABULARY = LABELS | {SINGLETON_OF, RDF_SUBJECT, RDF_PREDICATE, RDF_OBJECT}
 _SUFFIXES = {

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from weir.fragments.protocol.annotation import BEGINNING, FOREVER, Fact, TripleText
 from weir.fragments.server.index import Column
 from weir.fragments.server.segment import Segment, duration_class, merge
-from weir.rdf.annotation import BEGINNING, FOREVER, Fact, TripleText
 
 SEGMENT_ROWS = 8192
 _MERGE_EXPIRED = 16

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from weir.fragments.protocol.annotation import Quad, TripleText
 from weir.fragments.server.metadata import Metadata
-from weir.rdf.annotation import Quad, TripleText
 from weir.rdf.terms import XSD_STRING, Literal, parse_term
 
 HTML = "text/html"

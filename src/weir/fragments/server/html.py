@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from urllib.parse import urlencode
 
-from weir.fragments.client.controls import readable, value_of
+from weir.fragments.protocol.annotation import FOREVER, Quad, time_text
+from weir.fragments.protocol.controls import readable, value_of
 from weir.fragments.server.metadata import Described
-from weir.rdf.annotation import FOREVER, Quad, time_text
 from weir.rdf.terms import Variable
 
 _STYLE = (

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from weir.rdf.annotation import Quad
+from weir.fragments.protocol.annotation import Quad
 
 Column: TypeAlias = NDArray[np.int32]
 Bound: TypeAlias = tuple[str | None, str | None, str | None, str | None]

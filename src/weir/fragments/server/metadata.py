@@ -12,7 +12,17 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from weir.fragments.client.controls import (
+from weir.fragments.protocol.annotation import (
+    EXPIRATION,
+    FOREVER,
+    INSTANT,
+    Annotation,
+    Labeling,
+    Quad,
+    TripleText,
+    time_text,
+)
+from weir.fragments.protocol.controls import (
     ANNOTATION,
     AT,
     DCTERMS,
@@ -28,16 +38,6 @@ from weir.fragments.client.controls import (
     VOID,
 )
 from weir.fragments.server.request import FragmentRequest
-from weir.rdf.annotation import (
-    EXPIRATION,
-    FOREVER,
-    INSTANT,
-    Annotation,
-    Labeling,
-    Quad,
-    TripleText,
-    time_text,
-)
 from weir.rdf.terms import RDF, XSD, Literal
 
 LONG = 1000

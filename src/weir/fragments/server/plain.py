@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 
-from weir.fragments.client.controls import text_of
+from weir.fragments.protocol.annotation import FOREVER
+from weir.fragments.protocol.controls import text_of
 from weir.fragments.server.dataset import Dataset
 from weir.fragments.server.formats import SYNTAXES
 from weir.fragments.server.index import Bound
@@ -17,7 +18,6 @@ from weir.fragments.server.metadata import LONG, Described
 from weir.fragments.server.request import IRI, decoded, parse_request
 from weir.fragments.server.respond import Responder, etag
 from weir.fragments.server.response import SECOND, Head, opening
-from weir.rdf.annotation import FOREVER
 
 _STRING = re.compile(r'"[^"\\\n\r]*"(?:@[a-z]{1,8}(?:-[a-z0-9]{1,8})*)?')
 """Literals whose text is the same in a form's field and in N-Triples."""

@@ -17,9 +17,9 @@ from datetime import datetime
 from typing import Any
 
 from weir.errors import UsageError
-from weir.fragments.client.documents import parse_document
+from weir.fragments.protocol.annotation import Fact, TripleText
+from weir.fragments.protocol.documents import parse_document
 from weir.fragments.server.dataset import Dataset, wall_clock
-from weir.rdf.annotation import Fact, TripleText
 from weir.rdf.sparql_json import term_of_json
 from weir.rdf.terms import XSD, Literal
 from weir.rdf.xsd.calendar import EPOCH

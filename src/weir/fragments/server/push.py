@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from weir.errors import DataError, UsageError
-from weir.fragments.client.documents import parse_document
+from weir.fragments.protocol.annotation import BEGINNING, FOREVER, Fact, read_facts, read_time
+from weir.fragments.protocol.documents import parse_document
 from weir.fragments.server.dataset import Dataset, implicit_names
 from weir.fragments.server.request import TooLarge
-from weir.rdf.annotation import BEGINNING, FOREVER, Fact, read_facts, read_time
 
 SECOND = 1_000_000
 

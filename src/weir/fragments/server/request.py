@@ -7,11 +7,11 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from weir.errors import DataError, UsageError
-from weir.fragments.client.controls import DEFAULT_GRAPH, text_of
+from weir.fragments.protocol.annotation import Labeling, read_time
+from weir.fragments.protocol.controls import DEFAULT_GRAPH, text_of
 from weir.fragments.server.bindings import Place, parse_values, restrict
 from weir.fragments.server.dataset import Dataset
 from weir.fragments.server.index import Bound
-from weir.rdf.annotation import Labeling, read_time
 from weir.rdf.terms import Literal, Variable, parse_term
 
 UNSAFE = re.compile(r'[\x00-\x20<>"{}|\\^`\x7f-\uffff]')

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from weir.errors import UsageError
+from weir.fragments.protocol.annotation import FOREVER, Quad
 from weir.fragments.server.dataset import Dataset, Selection
 from weir.fragments.server.formats import HTML, OFFERED, WITH_GRAPHS, negotiate
 from weir.fragments.server.html import fragment_page
@@ -18,7 +19,6 @@ from weir.fragments.server.metadata import Described
 from weir.fragments.server.request import FragmentRequest, TooLarge, parse_request
 from weir.fragments.server.response import SECOND, Response, failure
 from weir.fragments.server.templates import Templates
-from weir.rdf.annotation import FOREVER, Quad
 
 _SETTLED = 60 * SECOND
 

@@ -15,8 +15,8 @@ from functools import lru_cache
 from http import HTTPStatus
 from typing import NamedTuple
 
+from weir.fragments.protocol.annotation import FOREVER
 from weir.fragments.server.dataset import Dataset
-from weir.rdf.annotation import FOREVER
 
 Headers = list[tuple[bytes, bytes]]
 HOST = re.compile(r"[A-Za-z0-9._~:\[\]-]{1,255}")

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from weir.fragments.protocol.annotation import Fact
 from weir.fragments.server.index import Column, Index
-from weir.rdf.annotation import Fact
 
 Times = NDArray[np.int64]
 

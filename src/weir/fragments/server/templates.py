@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
+from weir.fragments.protocol.annotation import Quad
 from weir.fragments.server.dataset import Dataset
 from weir.fragments.server.formats import SYNTAXES, Syntax, write_jsonld
 from weir.fragments.server.metadata import Described, metadata_of, values_of
-from weir.rdf.annotation import Quad
 
 _Key: TypeAlias = tuple[Dataset, str, str, str, int, bool, bool, tuple[str, ...]]
 _MOST = 1024

@@ -1,4 +1,4 @@
-"""What a pattern sees of annotated facts: the shapes of ``rdf.annotation`` matched against a store.
+"""What a pattern sees of annotated facts: the shapes of ``protocol.annotation`` matched against a store.
 
 Annotation quads are never stored. A pattern's places, matched against a shape's, become constraints on
 facts; the facts found are written out as that shape's quad. On intervals: at an instant τ (the present
@@ -15,10 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from weir.errors import DataError
-from weir.fragments.server.facts import FactStore
-from weir.fragments.server.index import Bound, Column
-from weir.fragments.server.segment import Segment
-from weir.rdf.annotation import (
+from weir.fragments.protocol.annotation import (
     FOREVER,
     Annotation,
     Labeling,
@@ -31,6 +28,9 @@ from weir.rdf.annotation import (
     read_time,
     time_text,
 )
+from weir.fragments.server.facts import FactStore
+from weir.fragments.server.index import Bound, Column
+from weir.fragments.server.segment import Segment
 
 
 class Part(NamedTuple):

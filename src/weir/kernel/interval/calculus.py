@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from weir.kernel.expressions import Compiled, Terms
+from weir.kernel.expressions import Compiled
 from weir.kernel.expressions.ranks import canonical_ranks, order_ranks
+from weir.kernel.expressions.termcache import Terms
 from weir.kernel.interval.inputs import Input, Present, RelationInput
 from weir.kernel.interval.keys import codes
 from weir.kernel.interval.relation import Relation

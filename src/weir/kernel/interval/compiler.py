@@ -8,7 +8,8 @@ from itertools import count
 
 import numpy as np
 
-from weir.kernel.expressions import Compiled, Terms, compile
+from weir.kernel.expressions import Compiled, compile
+from weir.kernel.expressions.termcache import Terms
 from weir.kernel.interval.calculus import (
     Binding,
     Distinct,

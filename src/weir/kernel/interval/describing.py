@@ -9,8 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from weir.kernel.expressions import Terms
-from weir.kernel.expressions.termcache import TermClass
+from weir.kernel.expressions.termcache import TermClass, Terms
 from weir.kernel.interval.calculus import Operator
 from weir.kernel.interval.keys import codes
 from weir.kernel.interval.relation import Relation

@@ -12,7 +12,8 @@ from functools import partial
 
 import numpy as np
 
-from weir.kernel.expressions import FALSE_ID, TRUE_ID, Compiled
+from weir.kernel.expressions import Compiled
+from weir.kernel.expressions.vector import FALSE_ID, TRUE_ID
 from weir.kernel.interval.calculus import Operator
 from weir.kernel.interval.inputs import Input, Present, RelationInput
 from weir.kernel.interval.relation import Relation
@@ -172,7 +173,9 @@ class Joining(Operator):
 
     def within(self, seed: Relation, key: str) -> Relation:
         read = frozenset().union(*(reads for reads, _ in self.checks))
-        start = seed.keep([key, *(name for name in seed.columns if name in read or name in self.variables)])
+        used = read.union(self.variables)
+        # Which graph an enclosing GRAPH ?g is at matters to an EXISTS among the conditions.
+        start = seed.keep([key, *(name for name in seed.columns if name in used or name.startswith(".each"))])
         inputs: list[Input] = []
         for name, part in self.parts:
             if part.flows and not isinstance(part, Joining):

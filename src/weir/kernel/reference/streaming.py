@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from weir.errors import UsageError
+from weir.kernel.functions import Context
 from weir.kernel.functions.draws import seed
-from weir.kernel.functions.scalar import Context
 from weir.kernel.reference.federation import Federation
 from weir.kernel.reference.forms import Row, gamma, rows
 from weir.kernel.reference.graphs import Dataset, Graph, WindowContent, World, as_set, window_dataset

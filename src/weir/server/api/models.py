@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import Path
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from weir.rdf.annotation import Labeling, Method
+from weir.fragments.protocol.annotation import Labeling, Method
 from weir.server.problems import MEDIA_TYPE, ProblemBody
 from weir.server.resource_ids import ID
 
