@@ -7,7 +7,6 @@ FLAT_NOT_YET: tuple[str, ...] = (
     "weir.kernel.interval",
     "weir.kernel.operators",
     "weir.kernel.reference",
-    "weir.linked.service",
 )
 LONG_NOT_YET: tuple[str, ...] = (
     "weir.kernel.interval.evaluator",
@@ -35,8 +34,6 @@ REACHED_NOT_YET: tuple[str, ...] = (
     "weir.language.lowering",
     "weir.language.syntax",
     "weir.language.writing",
-    "weir.linked.graphs",
-    "weir.linked.service",
     "weir.plan",
     "weir.plan.analysis",
     "weir.plan.rules",
