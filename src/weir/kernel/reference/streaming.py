@@ -1,7 +1,7 @@
 """The continuous query over messages of terms: Γ(τ) at every evaluation time, then R2S.
 
 Plain and complete: each evaluation builds the graphs anew and evaluates the algebra over them.
-Numbers in brackets refer to docs/decisions/2026-11-15-semantics-time.md.
+Numbers in brackets are points of decision semantics-time.
 """
 
 from __future__ import annotations
