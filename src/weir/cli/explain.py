@@ -11,7 +11,7 @@ from weir.cli.options import Dialect, QueryFiles, pair, read_query
 from weir.cli.reporting import reported
 from weir.errors import UsageError
 from weir.explain import analyze_text, explain_set_text, explain_text
-from weir.linked.graphs.library import Library
+from weir.linked.graphs import GraphSources
 from weir.plan.querysets import parse_queries
 
 
@@ -51,7 +51,7 @@ def explain(
         (parsed,) = found[0].values()
         typer.echo(explain_text(parsed))
         if analyze:
-            library = Library()
+            library = GraphSources()
             for text in graph or ():
                 iri, source = pair(text, "--graph", "IRI=FILE")
                 library.add(iri, Path(source))
