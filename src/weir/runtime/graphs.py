@@ -21,6 +21,7 @@ from weir.rdf.columns import Ids
 from weir.rdf.dictionary import Dictionary
 
 _VALIDITY = ("start", "end")
+_MADE = "made"
 
 
 def write_extract(background: Background, dictionary: Dictionary, folder: Path) -> str:
@@ -32,6 +33,9 @@ def write_extract(background: Background, dictionary: Dictionary, folder: Path) 
     texts = pa.table({"id": ids, "text": pa.array(dictionary.texts(ids), pa.large_string())})
     rows = [len(table.subject) for _, table in sorted(tables.items())]
     names = pa.table({"name": pa.array(sorted(tables), pa.string()), "rows": rows})
+    if background.made:
+        made = [background.made.get(name) for name in sorted(tables)]
+        names = names.append_column(_MADE, pa.array(made, pa.list_(pa.int64())))
     parts = {"triples": triples, "texts": texts, "names": names}
     digest = hashlib.sha256()
     for part in parts.values():
@@ -63,7 +67,10 @@ def load_extract(path: Path, dictionary: Dictionary) -> Background:
         tables[name] = GraphTable(*(_column(part, each) for each in ("s", "p", "o")), *validity)
         first += rows
     default = tables.pop(DEFAULT, GraphTable.empty())
-    return Background(default, tables)
+    if _MADE not in names.column_names:
+        return Background(default, tables)
+    made = zip(names["name"].to_pylist(), names[_MADE].to_pylist(), strict=True)
+    return Background(default, tables, {name: tuple(each) for name, each in made if each})
 
 
 def _triples(table: GraphTable) -> pa.Table:
