@@ -58,6 +58,7 @@ def answers(pattern: str, evaluator: str, select: str = "?o", rest: str = "") ->
         ("{ GRAPH ?g { FILTER NOT EXISTS { ?r :limit ?m FILTER(?v >= ?m) } } FILTER(?g = :g2) }", "c d"),
         ("{ ?o :in* ?r FILTER(?v > 10) }", "b d"),
         ("{ ?v :in* 5 }", "c"),
+        ("{ ?v (:in*)+ 5 }", "c"),
     ],
 )
 def test_exists_puts_outer_values_into_a_static_body(evaluator: str, pattern: str, expected: str) -> None:
