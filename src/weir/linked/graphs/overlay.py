@@ -16,15 +16,17 @@ from weir.linked.graphs.tables import DEFAULT, TableSource
 
 
 class Overlay:
-    """Events by graph. ``number`` is that of the latest update."""
+    """Events by graph. ``number`` is that of the latest update, ``inserting`` those that inserted into each
+    graph: they make it where it was not there before."""
 
     def __init__(self) -> None:
         self.number = 0
         self.events: dict[str, GraphTable] = {}
+        self.inserting: dict[str, list[int]] = {}
 
     def names(self) -> Sequence[str]:
-        """The named graphs that updates have written to."""
-        return tuple(name for name in self.events if name != DEFAULT)
+        """The named graphs that updates have inserted into."""
+        return tuple(name for name in self.inserting if name != DEFAULT)
 
     def apply(self, inserted: Background, deleted: Background) -> int:
         """One update more; its number. A triple may be in one of the two only."""
@@ -35,6 +37,8 @@ class Overlay:
                     found = events(table, self.number, inserted=added)
                     known = self.events.get(name)
                     self.events[name] = found if known is None else stacked([known, found])
+                    if added:
+                        self.inserting.setdefault(name, []).append(self.number)
         return self.number
 
     def of(self, number: int) -> Overlay:
