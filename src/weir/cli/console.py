@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
 
-from weir.linked.graphs.store import GraphStore
+from weir.linked.graphs.parquet_store import GraphStore
 from weir.runtime.output.metrics import Metrics
 from weir.spark.load import load_graphs
 from weir.spark.session import open_session

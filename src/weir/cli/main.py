@@ -22,8 +22,8 @@ from weir.fragments.protocol.annotation import Annotation as TimeAnnotation
 from weir.fragments.protocol.annotation import Labeling, Method
 from weir.language import parse
 from weir.language.translation import translate as translated
-from weir.linked.graphs.library import Library
-from weir.linked.graphs.remote import RemoteGraph, fetch, is_url, kept
+from weir.linked.graphs import GraphSources, RemoteGraph
+from weir.linked.graphs.remote_graph import fetch, is_url, kept
 from weir.plan.querysets import parse_queries
 from weir.runtime.output.sinks.addresses import sink_at
 from weir.runtime.output.sinks.making import FORMATS, sink_for
@@ -171,7 +171,7 @@ def explain(
         (parsed,) = found[0].values()
         typer.echo(explain_text(parsed))
         if analyze:
-            library = Library()
+            library = GraphSources()
             for text in graph or ():
                 iri, source = _pair(text, "--graph", "IRI=FILE")
                 library.add(iri, Path(source))

@@ -7,7 +7,7 @@ import numpy as np
 from weir.kernel.background import Background, GraphTable
 from weir.language import parse
 from weir.linked.graphs.extract import Extractor
-from weir.linked.graphs.tables import TableSource
+from weir.linked.graphs.triple_tables import TableSource
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, Literal, Term
 

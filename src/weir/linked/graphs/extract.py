@@ -30,10 +30,18 @@ from weir.language.algebra.patterns import (
     ZeroOrOne,
 )
 from weir.language.algebra.query import Describe, Query
-from weir.linked.graphs.history import background_of, contains
-from weir.linked.graphs.overlay import Overlay
-from weir.linked.graphs.semijoin import Part, Scan, semi_join
-from weir.linked.graphs.tables import DEFAULT, IndexedTable, TableSource, TripleSource, merged, take
+from weir.linked.graphs.history import Delta, background_of, contains
+from weir.linked.graphs.triple_tables import (
+    DEFAULT,
+    IndexedTable,
+    PatternRows,
+    Scan,
+    TableSource,
+    TripleSource,
+    merged,
+    semi_join,
+    take,
+)
 from weir.plan.nodes import Connect, Each, Joined, Match, Names, Plan, Source, children, formulas
 from weir.plan.planner import plan_query
 from weir.rdf.columns import Ids
@@ -51,14 +59,14 @@ class Extractor:
     def __init__(self, source: TripleSource, dictionary: Dictionary) -> None:
         self.source = source
         self.dictionary = dictionary
-        self.overlay = Overlay()
+        self.delta = Delta()
         self._tables: dict[Scan, IndexedTable] = {}
         self._added: dict[Scan, IndexedTable] = {}
-        self._triples = self.overlay.triples()
+        self._triples = self.delta.triples()
 
     def names(self) -> Sequence[str]:
         """The named graphs, those that updates made among them."""
-        return tuple(dict.fromkeys((*self.source.names(), *self.overlay.names())))
+        return tuple(dict.fromkeys((*self.source.names(), *self.delta.names())))
 
     def extract(self, query: Query, streams: Sequence[str] = ()) -> Background:
         """The graphs that ``query`` reads, reduced; every named graph is there, if only by its name."""
@@ -68,9 +76,9 @@ class Extractor:
 
     def apply(self, inserted: Background, deleted: Background) -> int:
         """Take in an update; its number."""
-        number = self.overlay.apply(inserted, deleted)
+        number = self.delta.apply(inserted, deleted)
         self._added.clear()
-        self._triples = self.overlay.triples()
+        self._triples = self.delta.triples()
         return number
 
     def change(self, query: Query, number: int, streams: Sequence[str] = ()) -> Background | None:
@@ -82,10 +90,10 @@ class Extractor:
         base = self.source.names()
         made = {
             name
-            for name, numbers in self.overlay.inserting.items()
+            for name, numbers in self.delta.inserting.items()
             if numbers[-1] == number and name != DEFAULT and name not in base
         }
-        walk = _Walk(self, query, self.names(), self.overlay.of(number).triples(), made)
+        walk = _Walk(self, query, self.names(), self.delta.of(number).triples(), made)
         found = self._collected(walk.all(streams))
         return (
             self._background({**dict.fromkeys(made, GraphTable.empty()), **found}) if walk.touched else None
@@ -95,10 +103,10 @@ class Extractor:
         """Those of the graphs that exist: a name in a query or in a deletion makes none."""
         base, names = set(self.source.names()), {DEFAULT, *self.names()}
         found = background_of({name: table for name, table in tables.items() if name in names})
-        made = {name: tuple(self.overlay.inserting[name]) for name in found.named if name not in base}
+        made = {name: tuple(self.delta.inserting[name]) for name in found.named if name not in base}
         return replace(found, made=made)
 
-    def _collected(self, parts: Iterable[Part]) -> dict[str, GraphTable]:
+    def _collected(self, parts: Iterable[PatternRows]) -> dict[str, GraphTable]:
         kept: dict[Scan, list[Ids | None]] = {}
         added: dict[str, list[GraphTable]] = {}
         there: dict[str, list[GraphTable]] = {}
@@ -112,10 +120,10 @@ class Extractor:
             added.setdefault(part.scan[0], []).append(take(triples, np.flatnonzero(~known)))
         for scan, selections in kept.items():
             there.setdefault(scan[0], []).append(self._selected(scan, selections))
-        if not self.overlay.number:
+        if not self.delta.number:
             return {graph: merged(tables) for graph, tables in there.items()}
         return {
-            graph: self.overlay.history(graph, merged(there.get(graph, [])), merged(added.get(graph, [])))
+            graph: self.delta.history(graph, merged(there.get(graph, [])), merged(added.get(graph, [])))
             for graph in dict.fromkeys((*there, *added))
         }
 
@@ -164,7 +172,7 @@ class _Walk:
     """Windows are part of the default graph, whose patterns may then match streamed triples: such patterns
     are restricted by their constants alone."""
 
-    def all(self, streams: Sequence[str]) -> Iterator[Part]:
+    def all(self, streams: Sequence[str]) -> Iterator[PatternRows]:
         """The parts of the whole query."""
         if isinstance(self.query.form, Describe):
             for name in (DEFAULT, *self.names):
@@ -173,7 +181,7 @@ class _Walk:
         self.mixed = bool(self.query.dataset.default_windows)
         yield from self.parts(plan_query(self.query, streams).root)
 
-    def parts(self, plan: Plan) -> Iterator[Part]:
+    def parts(self, plan: Plan) -> Iterator[PatternRows]:
         """The parts of one operator and those below it."""
         for formula in formulas(plan):
             for test in formula.tests:
@@ -201,7 +209,7 @@ class _Walk:
             return (DEFAULT, *self.query.dataset.default)
         return (source.graph.value,) if isinstance(source.graph, IRI) else tuple(self.names)
 
-    def _reduced(self, matches: Sequence[Match]) -> Iterator[Part]:
+    def _reduced(self, matches: Sequence[Match]) -> Iterator[PatternRows]:
         joined: list[Match] = []
         for match in matches:
             if self.mixed and match.source.graph is None:
@@ -219,31 +227,31 @@ class _Walk:
                 groups = [seeds if at == place else self._matching(other) for at, other in enumerate(joined)]
                 yield from _joined(groups)
 
-    def _matching(self, match: Match) -> list[Part]:
+    def _matching(self, match: Match) -> list[PatternRows]:
         """A pattern on all its graphs, as they were read and as updates changed them."""
         places = _places(match.pattern)
-        found: list[Part] = []
+        found: list[PatternRows] = []
         for graph in self._graphs(match.source):
             scan = self._scan_of(graph, match.pattern)
-            found.append(Part(scan, self.maker.base(scan), places))
+            found.append(PatternRows(scan, self.maker.base(scan), places))
             added = self.maker.added(scan)
             if len(added):
-                found.append(Part(scan, added, places, added=True))
+                found.append(PatternRows(scan, added, places, added=True))
         return found
 
-    def _seeds(self, match: Match) -> Iterator[Part]:
+    def _seeds(self, match: Match) -> Iterator[PatternRows]:
         assert self.changed is not None
         for graph in self._graphs(match.source):
             scan = self._scan_of(graph, match.pattern)
-            yield Part(scan, scanned(self.changed, scan), _places(match.pattern), added=True)
+            yield PatternRows(scan, scanned(self.changed, scan), _places(match.pattern), added=True)
 
-    def _scan(self, scan: Scan) -> Iterator[Part]:
+    def _scan(self, scan: Scan) -> Iterator[PatternRows]:
         """All triples of a scan, or those of them that changed."""
         if self.changed is None:
-            yield Part(scan, self.maker.base(scan), {})
-            yield Part(scan, self.maker.added(scan), {}, added=True)
+            yield PatternRows(scan, self.maker.base(scan), {})
+            yield PatternRows(scan, self.maker.added(scan), {}, added=True)
             return
-        seeds = Part(scan, scanned(self.changed, scan), {}, added=True)
+        seeds = PatternRows(scan, scanned(self.changed, scan), {}, added=True)
         self.touched |= len(seeds) > 0
         yield seeds
 
@@ -255,7 +263,7 @@ class _Walk:
     def _constant(self, node: Node) -> int | None:
         return None if isinstance(node, Variable) else self.maker.dictionary.encode(node)
 
-    def _path(self, plan: Connect) -> Iterator[Part]:
+    def _path(self, plan: Connect) -> Iterator[PatternRows]:
         predicates = _predicates(plan.path)
         open_ended = isinstance(plan.subject, Variable) and isinstance(plan.object, Variable)
         for graph in self._graphs(plan.source):
@@ -267,7 +275,7 @@ class _Walk:
                     yield from self._scan((graph, None, self.maker.dictionary.encode(predicate), None))
 
 
-def _joined(groups: Sequence[list[Part]]) -> Iterator[Part]:
+def _joined(groups: Sequence[list[PatternRows]]) -> Iterator[PatternRows]:
     semi_join(groups)
     for group in groups:
         yield from group

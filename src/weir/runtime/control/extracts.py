@@ -17,9 +17,8 @@ import pyarrow as pa
 from weir.kernel.background import Background, GraphTable
 from weir.language.algebra.query import Query
 from weir.language.update import Update
-from weir.linked.graphs.embedded import read_graphs
-from weir.linked.graphs.library import Shelf
-from weir.linked.graphs.tables import DEFAULT
+from weir.linked.graphs import StaticGraphs, read_graphs
+from weir.linked.graphs.triple_tables import DEFAULT
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 from weir.runtime.control.catalog import Catalog
@@ -66,7 +65,7 @@ def load_extract(path: Path, dictionary: Dictionary) -> Background:
 class Extractor:
     """The driver's graphs: extracts of new queries, and what updates add to those of running ones."""
 
-    def __init__(self, shelf: Shelf, checkpoint: Checkpoint) -> None:
+    def __init__(self, shelf: StaticGraphs, checkpoint: Checkpoint) -> None:
         self.shelf = shelf
         self.folder = checkpoint.graphs
         for update in Catalog.of(checkpoint.control().entries()).updates:

@@ -1,4 +1,4 @@
-"""Requests and answers of one call: keys out, rows into the views, whenever they come.
+"""The refreshes of one call: keys are asked for, and answers become rows of the views, whenever they come.
 
 The budget is charged when a request is sent, whatever becomes of it. While the endpoint's breaker is
 open nothing is sent and nothing charged; when its cool-down is over, one key goes out as a probe.
@@ -14,10 +14,12 @@ import numpy as np
 
 from weir.errors import DataError, RemoteError
 from weir.kernel.batch import FOREVER
-from weir.linked.http.breaker import BreakerState
+from weir.linked.http import BreakerState
 from weir.linked.service.config import ServiceConfig
-from weir.linked.service.exchange import (
-    Rows,
+from weir.linked.service.endpoint import Mailbox, Outcome, RemoteLoop
+from weir.linked.service.local_view import LocalView
+from weir.linked.service.maintenance_graph import NeededKeys
+from weir.linked.service.remote_query import (
     can_ask,
     decode,
     earliest_times,
@@ -25,10 +27,7 @@ from weir.linked.service.exchange import (
     request_text,
     shortest_intervals,
 )
-from weir.linked.service.outline import Outline
-from weir.linked.service.parts import Part, Parts
-from weir.linked.service.refresher import Mailbox, Outcome, RemoteLoop
-from weir.linked.service.view import LocalView
+from weir.linked.service.service_parts import PartRows, ServicePart, ServiceParts
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 
@@ -42,7 +41,7 @@ class Target:
     query: str
     endpoint: str
     config: ServiceConfig
-    parts: Parts
+    parts: ServiceParts
     silent: bool = False
     optional: bool = False
 
@@ -58,7 +57,7 @@ class _Asked:
     text: str
 
 
-class Correspondence:
+class ViewRefresher:
     """``views`` are the link's, where there is one, and the value's."""
 
     def __init__(
@@ -95,7 +94,7 @@ class Correspondence:
 
     # Asking
 
-    def ask(self, found: Outline, chosen: Ids, at: int) -> tuple[int, int]:
+    def ask(self, found: NeededKeys, chosen: Ids, at: int) -> tuple[int, int]:
         """Send requests for right nodes; gives the numbers of keys and of requests."""
         if self.down:
             chosen = chosen[:1]
@@ -129,7 +128,7 @@ class Correspondence:
             view.store(keys, len(never), rows, none, at, expiry=np.full(len(never), FOREVER))
         return numbers[good]
 
-    def _send(self, part: Part, view: LocalView, numbers: Ids, is_link: bool, at: int) -> None:
+    def _send(self, part: ServicePart, view: LocalView, numbers: Ids, is_link: bool, at: int) -> None:
         keys = {name: view.keys[name][numbers] for name in view.key}
         terms = [[self._dictionary.decode(i) for i in keys[name].tolist()] for name in view.key]
         for name, column in zip(view.key, terms, strict=True):
@@ -199,7 +198,7 @@ class Correspondence:
     def _put(
         self,
         view: LocalView,
-        rows: Rows,
+        rows: PartRows,
         keys: Mapping[str, Ids],
         length: int,
         at: int,

@@ -1,17 +1,19 @@
-"""Where the triples of static graphs come from: a Parquet store, or tables at hand; one interface."""
+"""Tables of triples: where they come from, indexed by their columns, and reduced by semi-joins.
+
+A semi-join keeps the rows of a pattern whose value of a shared variable occurs in every other pattern that
+has the variable. It never drops a row that some solution uses, whatever the intervals of the rows are.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from weir.kernel.background import Background, GraphTable
-from weir.linked.graphs.store import GraphStore
 from weir.rdf.columns import Ids
-from weir.rdf.ids.dictionary import Dictionary
-from weir.rdf.terms import IRI
 
 DEFAULT = ""
 """The name of the default graph."""
@@ -29,54 +31,6 @@ class TripleSource(Protocol):
     ) -> GraphTable:
         """The triples of a graph (none if there is no such graph) that the constants allow."""
         ...
-
-
-class StoreSource:
-    """The graphs of a Parquet store, as ids of ``dictionary``'s key.
-
-    Where the store has another key, what a scan finds is encoded anew by its texts: right, but as slow as
-    the scan is large. A new checkpoint takes the key of its store, so that this is the exception.
-    """
-
-    def __init__(self, store: GraphStore, dictionary: Dictionary) -> None:
-        self.store = store
-        self.dictionary = dictionary
-        self._own = Dictionary(store.key)
-        self._same = store.key == dictionary.key
-
-    def names(self) -> Sequence[str]:
-        return tuple(name for name in self.store.manifest.graphs if name != DEFAULT)
-
-    def scan(
-        self, graph: str, predicates: Collection[int] | None, subject: int | None, object: int | None
-    ) -> GraphTable:
-        if graph not in self.store.manifest.graphs:
-            return GraphTable.empty()
-        number = 0 if graph == DEFAULT else self._own.encode(IRI(graph))
-        chosen = None if predicates is None else [self._there(each) for each in predicates]
-        ends = [None if end is None else self._there(end) for end in (subject, object)]
-        found = self.store.table(number, chosen, ends[0], ends[1])
-        if self._same:
-            return found
-        return GraphTable(*(self._here(column) for column in (found.subject, found.predicate, found.object)))
-
-    def add_texts(self, ids: Ids) -> None:
-        """Put the texts of a column into the dictionary, where they are not yet."""
-        if self._same:
-            missing = [each for each in np.unique(ids).tolist() if each and each not in self.dictionary]
-            self.store.add_texts(np.array(missing, np.int64), self.dictionary)
-
-    def _there(self, identifier: int) -> int:
-        if self._same or identifier < 0:
-            return identifier
-        return int(self._own.encode_texts([self.dictionary.text(identifier)])[0])
-
-    def _here(self, column: Ids) -> Ids:
-        distinct, where = np.unique(column, return_inverse=True)
-        hashed = distinct > 0
-        if hashed.any():
-            distinct[hashed] = self.dictionary.encode_texts(self.store.texts(distinct[hashed]))
-        return distinct[where]
 
 
 class CombinedSource:
@@ -181,3 +135,78 @@ class IndexedTable:
         counts = np.searchsorted(ordered, values, side="right") - first
         within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
         return np.sort(order[np.repeat(first, counts) + within])
+
+
+_ROUNDS = 8
+_RARE = 8
+
+Scan = tuple[str, int | None, int | None, int | None]
+"""A graph and the constants of a pattern; None is any."""
+
+
+@dataclass(slots=True)
+class PatternRows:
+    """One pattern on one graph while it is reduced: ``rows`` None stands for all of them.
+
+    ``added`` says that the table is not of the graph as it was read but of what updates named.
+    """
+
+    scan: Scan
+    table: IndexedTable
+    places: dict[str, str]
+    rows: Ids | None = None
+    added: bool = False
+
+    def __len__(self) -> int:
+        return len(self.table) if self.rows is None else len(self.rows)
+
+    def selected(self) -> GraphTable:
+        """The triples that are left."""
+        return self.table.table if self.rows is None else take(self.table.table, self.rows)
+
+    def values(self, variable: str) -> Ids:
+        column = self.table.columns[self.places[variable]]
+        return np.unique(column if self.rows is None else column[self.rows])
+
+    def keep(self, variable: str, values: Ids) -> None:
+        place = self.places[variable]
+        if self.rows is None and len(values) * _RARE < len(self.table):
+            self.rows = self.table.rows_with(place, values)
+            return
+        column = self.table.columns[place]
+        rows = np.arange(len(self.table)) if self.rows is None else self.rows
+        self.rows = rows[np.isin(column[rows], values)]
+
+
+def semi_join(groups: Sequence[list[PatternRows]]) -> None:
+    """Reduce patterns that are all joined: a value of a shared variable must occur in each of them."""
+    variables = {name for parts in groups for part in parts for name in part.places}
+    shared = [
+        [parts for parts in groups if any(variable in part.places for part in parts)]
+        for variable in sorted(variables)
+    ]
+    order = [pair for pair in zip(sorted(variables), shared, strict=True) if len(pair[1]) > 1]
+    for _ in range(_ROUNDS):
+        before = sum(len(part) for parts in groups for part in parts)
+        for variable, holders in sorted(order, key=lambda pair: min(_size(parts) for parts in pair[1])):
+            smallest = min(holders, key=_size)
+            allowed = _values(smallest, variable)
+            for parts in holders:
+                if parts is not smallest:
+                    for part in parts:
+                        part.keep(variable, allowed)
+                    allowed = np.intersect1d(allowed, _values(parts, variable), assume_unique=True)
+            for parts in holders:
+                for part in parts:
+                    part.keep(variable, allowed)
+        if sum(len(part) for parts in groups for part in parts) == before:
+            return
+
+
+def _size(parts: Sequence[PatternRows]) -> int:
+    return sum(len(part) for part in parts)
+
+
+def _values(parts: Sequence[PatternRows], variable: str) -> Ids:
+    found = [part.values(variable) for part in parts]
+    return found[0] if len(found) == 1 else np.unique(np.concatenate(found))

@@ -14,10 +14,9 @@ from weir.cli.main import _loaded
 from weir.errors import DataError, RemoteError, UsageError
 from weir.kernel.background import Background
 from weir.language.update import parse_update
-from weir.linked.graphs.embedded import read_graphs
-from weir.linked.graphs.files import graph_files, read_file
-from weir.linked.graphs.library import Library
-from weir.linked.graphs.remote import RemoteGraph, fetch, kept
+from weir.linked.graphs.graph_files import graph_files, read_file
+from weir.linked.graphs.graph_sources import GraphSources, read_graphs
+from weir.linked.graphs.remote_graph import RemoteGraph, fetch, kept
 from weir.rdf.ids.dictionary import Dictionary
 from weir.runtime.control.refresh import Refresher
 from weir.runtime.control.updates import net_of
@@ -122,7 +121,7 @@ def test_other_addresses_are_refused(url: str) -> None:
 
 
 def test_a_library_fetches_once(site: Site, tmp_path: Path) -> None:
-    library = Library()
+    library = GraphSources()
     library.add_remote("urn:g", RemoteGraph(site.put("/g", "<urn:a> <urn:b> 1 .")))
     for _ in range(2):
         assert library.open(Dictionary(), tmp_path).names() == ("urn:g",)
@@ -134,7 +133,7 @@ def test_a_refresh_is_the_difference(site: Site, tmp_path: Path) -> None:
     graph = RemoteGraph(url, refresh=3600)
     fetch(graph, tmp_path / "base")
     dictionary = Dictionary()
-    library = Library()
+    library = GraphSources()
     library.add_remote("urn:g", graph)
     shelf = library.open(dictionary, tmp_path / "base")
     told: list[tuple[Background, Background]] = []

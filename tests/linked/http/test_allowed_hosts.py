@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from weir.errors import RemoteError
-from weir.linked.http.addresses import Allowed, Forbidden, is_inner
+from weir.linked.http.allowed_hosts import Allowed, Forbidden, is_inner
 
 
 def test_addresses_are_judged() -> None:

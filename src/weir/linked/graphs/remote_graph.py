@@ -14,9 +14,9 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
 from weir.errors import DataError, UsageError
-from weir.linked.graphs.files import DOCUMENTS, LINES, NOTE
+from weir.linked.graphs.graph_files import DOCUMENTS, LINES, NOTE
 from weir.linked.http import open_document
-from weir.linked.http.addresses import Allowed
+from weir.linked.http.allowed_hosts import Allowed
 
 TYPES = {
     "text/turtle": ".ttl",

@@ -20,7 +20,7 @@ import numpy as np
 from weir.kernel.batch import FOREVER
 from weir.kernel.interval.keys import codes, combine
 from weir.kernel.interval.relation import Relation
-from weir.linked.service.intervals import Floats, learned_interval, observe, pooled_interval
+from weir.linked.service.estimates import Floats, learned_interval, observe, pooled_interval
 from weir.rdf.columns import Ids
 
 NEVER = -(1 << 62)

@@ -15,7 +15,7 @@ from weir.language import parse
 from weir.language.algebra.query import Query
 from weir.linked.graphs.extract import Extractor
 from weir.linked.graphs.history import CLOSE, OPEN, events, layered, numbers, resolved, stacked
-from weir.linked.graphs.tables import TableSource
+from weir.linked.graphs.triple_tables import TableSource
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, Term
 

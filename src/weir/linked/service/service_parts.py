@@ -5,23 +5,35 @@ change interval declared for :followers, ``link`` (the mentions) says which user
 ``value`` (the followers) is refreshed by user, and one refresh serves every tweet that mentions it.
 Without such a declaration the pattern is one part, refreshed by what it is joined on.
 
-An aggregate sub-query (case 2) is taken apart the same way below its GROUP BY and grouped locally.
+An aggregate sub-query (case 2; section 4, footnote 4) is taken apart the same way below its GROUP BY and
+grouped locally: the endpoint gives the values, Weir adds them up. Law: the sub-query inside of SERVICE and
+the same sub-query over ``SERVICE e { P }`` have the same solutions, and those of some keys need only the rows
+of these keys.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
 
 from weir.kernel.batch import FOREVER
+from weir.kernel.functions import Context
+from weir.kernel.interval.keys import codes
+from weir.kernel.reference.graphs import Dataset, World
+from weir.kernel.reference.patterns import Evaluation
 from weir.language.algebra import patterns as a
 from weir.language.algebra.scope import visible
 from weir.linked.service.config import ServiceConfig
-from weir.rdf.terms import IRI, Variable
+from weir.rdf.columns import Ids, Mask
+from weir.rdf.ids.dictionary import Dictionary
+from weir.rdf.terms import IRI, BlankNode, Literal, Term, Variable
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ServicePart:
     """``pattern`` asked for by bindings of the variables ``key``; its answers bind ``variables``.
 
     ``along`` is a pattern fetched with it where it matches. ``interval`` is the declared change interval.
@@ -35,12 +47,12 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class ServiceParts:
     """``outer`` is the aggregate sub-query to be evaluated locally over the rows, which stand for the
     pattern ``inner`` in it; None where the rows are the answer."""
 
-    value: Part
-    link: Part | None = None
+    value: ServicePart
+    link: ServicePart | None = None
     outer: a.Pattern | None = None
     inner: a.Pattern | None = None
 
@@ -51,7 +63,26 @@ class Parts:
         return tuple(dict.fromkeys((*names, *self.value.variables)))
 
 
-def parts_of(pattern: a.Pattern, joined: Sequence[str], config: ServiceConfig) -> Parts:
+@dataclass(frozen=True, slots=True)
+class PartRows:
+    """Rows of ids: columns of a part's variables (0: unbound), each of ``length``."""
+
+    columns: dict[str, Ids]
+    length: int
+
+    def take(self, rows: Ids | Mask) -> PartRows:
+        columns = {name: column[rows] for name, column in self.columns.items()}
+        length = int(rows.sum()) if rows.dtype == np.bool_ else len(rows)
+        return PartRows(columns, length)
+
+    def distinct(self, names: Sequence[str]) -> PartRows:
+        """The distinct rows of some columns."""
+        columns = {name: self.columns[name] for name in names}
+        kept = np.sort(codes(list(columns.values()), self.length)[1])
+        return PartRows({name: column[kept] for name, column in columns.items()}, len(kept))
+
+
+def parts_of(pattern: a.Pattern, joined: Sequence[str], config: ServiceConfig) -> ServiceParts:
     """How to ask for ``pattern`` where what it is joined with always binds the variables ``joined``."""
     if config.budget is not None and (grouped := _grouping(pattern)) is not None:
         group, whole = grouped
@@ -61,25 +92,25 @@ def parts_of(pattern: a.Pattern, joined: Sequence[str], config: ServiceConfig) -
     return _split(pattern, joined, config)
 
 
-def _split(pattern: a.Pattern, joined: Sequence[str], config: ServiceConfig) -> Parts:
+def _split(pattern: a.Pattern, joined: Sequence[str], config: ServiceConfig) -> ServiceParts:
     own = _names(pattern)
     key = tuple(name for name in joined if name in own)
-    one = Part(pattern, key, own, _interval(pattern, config))
+    one = ServicePart(pattern, key, own, _interval(pattern, config))
     if config.budget is None or not config.change_intervals or not isinstance(pattern, a.BGP):
-        return Parts(one)
+        return ServiceParts(one)
     declared = config.declared
     changing = tuple(t for t in pattern.triples if _predicate(t) in declared)
     stable = tuple(t for t in pattern.triples if _predicate(t) not in declared)
     if not changing or not stable:
-        return Parts(one)
+        return ServiceParts(one)
     link, value = a.BGP(stable), a.BGP(changing)
     linked, valued = _names(link), _names(value)
     between = tuple(name for name in valued if name in linked)
     if not between or len(between) == len(valued) or any(n in key and n not in linked for n in valued):
-        return Parts(one)
-    return Parts(
-        value=Part(value, between, valued, _interval(value, config)),
-        link=Part(
+        return ServiceParts(one)
+    return ServiceParts(
+        value=ServicePart(value, between, valued, _interval(value, config)),
+        link=ServicePart(
             link,
             tuple(name for name in key if name in linked),
             linked,
@@ -120,3 +151,43 @@ def _predicate(triple: a.TriplePattern) -> str:
 
 def _names(pattern: a.Pattern) -> tuple[str, ...]:
     return tuple(variable.name for variable in visible(pattern) if isinstance(variable, Variable))
+
+
+def evaluate_locally(
+    outer: a.Pattern, inner: a.Pattern, rows: PartRows, at: int, dictionary: Dictionary
+) -> PartRows:
+    """The solutions of ``outer`` at ``at`` with ``rows`` in place of the pattern ``inner`` in it."""
+    names = tuple(rows.columns)
+    terms = [_terms(rows.columns[name], dictionary) for name in names]
+    solutions = tuple(zip(*terms, strict=True)) if names else ((),) * rows.length
+    table = a.Values(tuple(Variable(name) for name in names), solutions)
+    evaluation = Evaluation(World(Dataset()), Context(now=at), key=f"service {at}")
+    found = evaluation.solutions(_replaced(outer, inner, table))
+    columns = {
+        variable.name: dictionary.encode_terms([solution.get(variable.name) for solution in found])
+        for variable in visible(outer)
+    }
+    return PartRows(columns, len(found))
+
+
+def _terms(column: Ids, dictionary: Dictionary) -> list[Term | None]:
+    known: dict[int, Term | None] = {0: None}
+    for identifier in set(column.tolist()) - {0}:
+        known[identifier] = dictionary.decode(identifier)
+    return [known[identifier] for identifier in column.tolist()]
+
+
+def _replaced(node: Any, inner: a.Pattern, table: a.Values) -> Any:
+    """``node`` with ``table`` for ``inner``: the pattern right below the one GROUP BY of the spine."""
+    if isinstance(node, a.Group):
+        return a.Group(table, node.keys, node.aggregates) if node.pattern == inner else node
+    if is_dataclass(node) and not isinstance(node, IRI | Literal | BlankNode | Variable | type):
+        return type(node)(
+            *(
+                _replaced(getattr(node, f.name), inner, table)
+                if f.name == "pattern"
+                else getattr(node, f.name)
+                for f in fields(node)
+            )
+        )
+    return node

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from service_graphs import bounded, ids
 from weir.kernel.batch import FOREVER
-from weir.linked.service.view import NEVER, LocalView
+from weir.linked.service.local_view import NEVER, LocalView
 
 Key = tuple[int, ...]
 Row = tuple[int, ...]

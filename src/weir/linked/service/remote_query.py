@@ -2,33 +2,50 @@
 
 Many keys share a request: ``SELECT … WHERE { VALUES (keys) { … } pattern }``. Law: what a pattern is joined
 with is joined with the same rows whether all its solutions were asked for or only those of its keys.
+
+What a server sends is not trusted: anything that is not a result in JSON or XML (W3C SPARQL 1.1 Query Results
+formats) raises ``DataError``, and so does an XML document type, the door to entity tricks.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 
 from weir.errors import DataError
+from weir.kernel.batch import FOREVER
 from weir.kernel.interval.keys import codes
 from weir.language.algebra import patterns as a
 from weir.language.algebra.scope import visible
 from weir.language.writing.queries import QueryWriter
 from weir.language.writing.terms import Terms
-from weir.linked.service.parts import Part
-from weir.linked.service.results import Solutions
+from weir.linked.service.service_parts import PartRows, ServicePart
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.ids.dictionary import Dictionary
+from weir.rdf.sparql_json import literal_of, term_of_json
 from weir.rdf.terms import IRI, XSD_STRING, BlankNode, Literal, Term, Variable
 from weir.rdf.xsd.durations import DURATION_TYPES, parse_duration
 from weir.rdf.xsd.moments import XSD_DATETIME, XSD_DATETIMESTAMP, parse_moment
 from weir.rdf.xsd.numbers import parse_number, to_double
 
+JSON_TYPE = "application/sparql-results+json"
+XML_TYPE = "application/sparql-results+xml"
+ACCEPT = f"{JSON_TYPE}, {XML_TYPE};q=0.9, application/json;q=0.5, application/xml;q=0.4"
+
+_INSTANTS = (XSD_DATETIME, XSD_DATETIMESTAMP, XSD_STRING)
+_LAST_SECOND = 253_402_300_799
+"""The last second of the year 9999, which stands for ever."""
+
+_NS = "{http://www.w3.org/2005/sparql-results#}"
+_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 _WRITABLE = re.compile(r'[^\x00-\x20<>"{}|^`\\]+')
 
 
@@ -50,7 +67,7 @@ def can_ask(term: Term) -> bool:
             return False
 
 
-def request_text(part: Part, keys: Sequence[Sequence[Term]]) -> str:
+def request_text(part: ServicePart, keys: Sequence[Sequence[Term]]) -> str:
     """The query for some keys of a part; all variables of its rows are projected."""
     patterns = [part.pattern] if part.along is None else [part.pattern, part.along]
     taken = {name for pattern in patterns for name in _all_names(pattern)}
@@ -66,7 +83,7 @@ def request_text(part: Part, keys: Sequence[Sequence[Term]]) -> str:
     return "\n".join(writer.lines)
 
 
-def _row_names(part: Part) -> tuple[str, ...]:
+def _row_names(part: ServicePart) -> tuple[str, ...]:
     along = () if part.along is None else tuple(variable.name for variable in visible(part.along))
     return tuple(dict.fromkeys((*part.variables, *along)))
 
@@ -102,25 +119,92 @@ def _all_names(node: Any) -> set[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
-    """An answer in ids: columns of a part's variables (0: unbound), and ``length`` of them."""
+class Solutions:
+    """A column per variable, None where unbound; blank nodes keep the labels of this one document."""
 
-    columns: dict[str, Ids]
+    columns: Mapping[str, Sequence[Term | None]]
     length: int
 
-    def take(self, rows: Ids | Mask) -> Rows:
-        columns = {name: column[rows] for name, column in self.columns.items()}
-        length = int(rows.sum()) if rows.dtype == np.bool_ else len(rows)
-        return Rows(columns, length)
 
-    def distinct(self, names: Sequence[str]) -> Rows:
-        """The distinct rows of some columns."""
-        columns = {name: self.columns[name] for name in names}
-        kept = np.sort(codes(list(columns.values()), self.length)[1])
-        return Rows({name: column[kept] for name, column in columns.items()}, len(kept))
+def parse_results(body: bytes, media_type: str) -> Solutions:
+    """The solutions of a result document; without a telling media type, its first character decides.
+
+    pyoxigraph's parser is no help here: it trims the literals of XML, and refuses blank nodes and IRIs as
+    some servers label them.
+    """
+    start = body.lstrip()[:1]
+    if media_type.endswith("json") or (start == b"{" and not media_type.endswith("xml")):
+        return _json_solutions(body)
+    if media_type.endswith("xml") or start == b"<":
+        return _xml_solutions(body)
+    raise DataError(f"not a SPARQL result: media type {media_type or 'unknown'}", detail=_glimpse(body))
 
 
-def decode(part: Part, solutions: Solutions, dictionary: Dictionary, request: str) -> Rows:
+def _json_solutions(body: bytes) -> Solutions:
+    """SPARQL 1.1 Query Results JSON Format, section 3."""
+    try:
+        document = json.loads(body)
+        names = [_text(name) for name in document["head"]["vars"]]
+        bindings = document["results"]["bindings"]
+        columns: dict[str, list[Term | None]] = {name: [] for name in names}
+        for binding in bindings:
+            for name, column in columns.items():
+                value = binding.get(name)
+                column.append(None if value is None else term_of_json(value))
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise DataError("not a SPARQL JSON result", detail=f"{error!r} in {_glimpse(body)}") from None
+    return Solutions(columns, len(bindings))
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no string")
+    return value
+
+
+class _NoDoctype(ElementTree.TreeBuilder):
+    def doctype(self, name: str, pubid: str | None, system: str | None) -> None:
+        raise DataError("not a SPARQL XML result", detail="it declares a document type")
+
+
+def _xml_solutions(body: bytes) -> Solutions:
+    """SPARQL Query Results XML Format, section 2."""
+    try:
+        parser = ElementTree.XMLParser(target=_NoDoctype())
+        root = ElementTree.parse(io.BytesIO(body), parser).getroot()
+        if root.tag != f"{_NS}sparql":
+            raise ValueError(f"the root is {root.tag}")
+        head, results = root.find(f"{_NS}head"), root.find(f"{_NS}results")
+        if head is None or results is None:
+            raise ValueError("no head, or no results")
+        names = [variable.attrib["name"] for variable in head.findall(f"{_NS}variable")]
+        found = results.findall(f"{_NS}result")
+        columns: dict[str, list[Term | None]] = {name: [None] * len(found) for name in names}
+        for row, result in enumerate(found):
+            for binding in result.findall(f"{_NS}binding"):
+                columns[binding.attrib["name"]][row] = _xml_term(binding)
+    except (ElementTree.ParseError, ValueError, LookupError) as error:
+        raise DataError("not a SPARQL XML result", detail=f"{error!r} in {_glimpse(body)}") from None
+    return Solutions(columns, len(found))
+
+
+def _xml_term(binding: ElementTree.Element) -> Term:
+    element = binding[0]
+    text = element.text or ""
+    if element.tag == f"{_NS}uri":
+        return IRI(text)
+    if element.tag == f"{_NS}bnode":
+        return BlankNode(text)
+    if element.tag == f"{_NS}literal":
+        return literal_of(text, element.get(_LANG), element.get("datatype"))
+    raise ValueError(f"unknown kind of term {element.tag}")
+
+
+def _glimpse(body: bytes) -> str:
+    return repr(body[:80].decode("utf-8", "replace"))
+
+
+def decode(part: ServicePart, solutions: Solutions, dictionary: Dictionary, request: str) -> PartRows:
     """The rows of an answer. Its blank nodes belong to this request alone."""
     names = _row_names(part)
     patterns = [part.pattern] if part.along is None else [part.pattern, part.along]
@@ -134,7 +218,7 @@ def decode(part: Part, solutions: Solutions, dictionary: Dictionary, request: st
         columns[name] = dictionary.encode_terms([_scoped(term, scope) for term in terms])
     if isinstance(part.pattern, a.BGP) and not all(columns[name].all() for name in part.variables):
         raise DataError("the answer leaves variables of its triple patterns unbound")
-    return Rows(columns, solutions.length)
+    return PartRows(columns, solutions.length)
 
 
 def _scoped(term: Term | None, scope: str) -> Term | None:
@@ -145,7 +229,7 @@ def _label(label: str) -> str:
     return label if re.fullmatch(r"[A-Za-z0-9]+", label) else label.encode().hex()
 
 
-def owners(rows: Rows, key: Sequence[str], asked: Mapping[str, Ids], length: int) -> tuple[Ids, Mask]:
+def owners(rows: PartRows, key: Sequence[str], asked: Mapping[str, Ids], length: int) -> tuple[Ids, Mask]:
     """Which asked key each row belongs to, and which rows belong to any."""
     if not key:
         return np.zeros(rows.length, np.int64), np.ones(rows.length, np.bool_)
@@ -178,10 +262,13 @@ def _least(column: Ids, owner: Ids, length: int, dictionary: Dictionary, read: A
 
 
 def _instant(term: Term) -> int:
-    if not isinstance(term, Literal) or term.datatype not in (XSD_DATETIME, XSD_DATETIMESTAMP, XSD_STRING):
+    """The microseconds of an xsd:dateTime, or of a plain string that reads like one; 0 for anything else."""
+    if not isinstance(term, Literal) or term.datatype not in _INSTANTS:
         return 0
     moment = parse_moment(term.lexical, XSD_DATETIME)
-    return 0 if moment is None else min(int(moment.utc_seconds() * 1_000_000), 2**63 - 1)
+    if moment is None:
+        return 0
+    return FOREVER if moment.utc_seconds() >= _LAST_SECOND else int(moment.utc_seconds() * 1_000_000)
 
 
 def _interval(term: Term) -> int:

@@ -15,7 +15,7 @@ from weir.language.algebra.patterns import (
     TriplePattern,
 )
 from weir.linked.service.config import SECOND, Budget, ServiceConfig
-from weir.linked.service.parts import parts_of
+from weir.linked.service.service_parts import parts_of
 from weir.rdf.terms import IRI, Variable
 
 MENTIONS = TriplePattern(Variable("tweet"), IRI("http://e/mentions"), Variable("user"))

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from weir.errors import UsageError
-from weir.linked.graphs import files
-from weir.linked.graphs.files import GraphFile, graph_files, read_file
+from weir.linked.graphs import graph_files as files
+from weir.linked.graphs.graph_files import GraphFile, graph_files, read_file
 
 KEY = b"k"
 TRIPLE = '<http://e/a> <http://e/p> "x"@en .\n'

@@ -1,9 +1,13 @@
-"""The maintenance graph of a call: which view keys the rows of the present window need.
+"""The maintenance graph G^C = (Ω^SN, Ω^SR, E) of an evaluation (Planning Ahead, section 4, Figure 1).
 
-Left nodes are the distinct bindings of the join variables. Right nodes are view keys, the unit of a
-refresh: of the one part, where each left node needs its own key; or of both, where a left node needs
-its link key and, through the link's rows, any number of value keys that others may need too. A link not
-known yet, and a key known to have no rows, take part as well: they may have some once asked for.
+Left are the mappings that join with the window (Ω^SN), right the units that a request refreshes (Ω^SR);
+an edge is a view row that needs both. Only view rows compatible with the current window take part.
+All is arrays: nodes are numbered, edges and window rows are columns of numbers.
+
+In a call, left nodes are the distinct bindings of the join variables and right nodes are view keys: of the
+one part, where each left node needs its own key; or of both, where a left node needs its link key and,
+through the link's rows, any number of value keys that others may need too. A link not known yet, and a key
+known to have no rows, take part as well: they may have some once asked for.
 """
 
 from __future__ import annotations
@@ -14,15 +18,56 @@ from dataclasses import dataclass
 import numpy as np
 
 from weir.kernel.interval.keys import codes, combine
-from weir.linked.service.graph import MaintenanceGraph
-from weir.linked.service.parts import Parts
-from weir.linked.service.scores import evaluations_fresh
-from weir.linked.service.view import NEVER, LocalView
+from weir.linked.service.estimates import evaluations_fresh
+from weir.linked.service.local_view import NEVER, LocalView
+from weir.linked.service.service_parts import ServiceParts
 from weir.rdf.columns import Ids, Mask
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class MaintenanceGraph:
+    """``edge_left[e]``–``edge_right[e]`` are the edges; ``row_left[w]`` is the left node that window
+    row w is compatible with, and ``row_life[w]`` its remaining life L.
+
+    ``fresh_for`` is B of each right node if it were refreshed now, ``updated`` when it last was.
+    An edge occurs once; a left node without edges needs nothing.
+    """
+
+    left: int
+    right: int
+    edge_left: Ids
+    edge_right: Ids
+    row_left: Ids
+    row_life: Ids
+    fresh_for: Ids
+    updated: Ids
+
+    def compatible(self) -> Ids:
+        """c_i (formulas 4 and 9): the number of window rows compatible with each left node."""
+        return np.bincount(self.row_left, minlength=self.left)
+
+    def restrict(self, stale: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> tuple[MaintenanceGraph, Ids]:
+        """The graph on the right nodes marked ``stale`` alone, and their numbers in this one."""
+        kept = np.flatnonzero(stale)
+        number = np.cumsum(stale) - 1
+        edges = stale[self.edge_right]
+        return (
+            MaintenanceGraph(
+                left=self.left,
+                right=len(kept),
+                edge_left=self.edge_left[edges],
+                edge_right=number[self.edge_right[edges]],
+                row_left=self.row_left,
+                row_life=self.row_life,
+                fresh_for=self.fresh_for[kept],
+                updated=self.updated[kept],
+            ),
+            kept,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class LeftNodes:
     """The distinct bindings of a window's rows: ``columns`` of ``length``, how many rows each stands for
     (``count``), and a ``name`` (hash) for each."""
 
@@ -32,21 +77,21 @@ class Left:
     name: Ids
 
     @staticmethod
-    def of(bindings: Mapping[str, Ids], length: int) -> Left:
+    def of(bindings: Mapping[str, Ids], length: int) -> LeftNodes:
         columns = list(bindings.values())
         number, first = codes(columns, length)
         count = np.bincount(number, minlength=len(first))
         distinct = {name: column[first] for name, column in bindings.items()}
         name = combine(list(distinct.values())) if columns else np.zeros(len(first), np.int64)
-        return Left(distinct, len(first), count, name)
+        return LeftNodes(distinct, len(first), count, name)
 
 
 @dataclass(frozen=True, slots=True)
-class Outline:
+class NeededKeys:
     """Edges between left nodes and right nodes; right nodes ``[0, len(link))`` are link keys and the rest
     value keys, both by their numbers in the views. ``link_of`` is each left node's link key."""
 
-    left: Left
+    left: LeftNodes
     edge_left: Ids
     edge_right: Ids
     link: Ids
@@ -58,10 +103,10 @@ class Outline:
         return len(self.link) + len(self.value)
 
 
-class Views:
+class CallViews:
     """The views of a call's parts; with two, which value key each row of the link needs is remembered."""
 
-    def __init__(self, parts: Parts, link: LocalView | None, value: LocalView) -> None:
+    def __init__(self, parts: ServiceParts, link: LocalView | None, value: LocalView) -> None:
         self.link = link if parts.link is not None else None
         self.value = value
         self._plain = self.link is not None and set(self.link.variables) <= {*self.link.key, *value.key}
@@ -80,19 +125,19 @@ class Views:
         self.value.used[found] = at
         return found
 
-    def outline(self, left: Left, at: int) -> Outline:
+    def outline(self, left: LeftNodes, at: int) -> NeededKeys:
         """The keys that ``left`` needs as the views stand; keys never needed before are added to them."""
         every = np.arange(left.length)
         if self.link is None:
             numbers, which = _distinct(self.value.number(left.columns, left.length, at))
-            return Outline(left, every, which, np.empty(0, np.int64), numbers, which)
+            return NeededKeys(left, every, which, np.empty(0, np.int64), numbers, which)
         links, link_of = _distinct(self.link.number(left.columns, left.length, at))
         rows, lefts = self.link.places(links[link_of])
         values, which = _distinct(self.needs(rows, at))
         if not self._plain:
             pairs = np.unique(lefts * max(len(values), 1) + which)
             lefts, which = pairs // max(len(values), 1), pairs % max(len(values), 1)
-        return Outline(
+        return NeededKeys(
             left=left,
             edge_left=np.concatenate((every, lefts)),
             edge_right=np.concatenate((link_of, len(links) + which)),
@@ -103,7 +148,7 @@ class Views:
 
 
 @dataclass(frozen=True, slots=True)
-class RightSide:
+class RightNodes:
     """What is known of the right nodes at an evaluation time, by number of the right node."""
 
     fetched: Ids
@@ -121,12 +166,12 @@ class RightSide:
         return self.fetched > NEVER
 
 
-def right_side(found: Outline, views: Views, at: int) -> RightSide:
+def right_nodes(found: NeededKeys, views: CallViews, at: int) -> RightNodes:
     """Look the right nodes up in the views."""
     sides = [] if views.link is None else [(views.link, found.link)]
     sides.append((views.value, found.value))
     times = [view.next_change(numbers, at) for view, numbers in sides]
-    return RightSide(
+    return RightNodes(
         fetched=np.concatenate([view.fetched[numbers] for view, numbers in sides]),
         expiry=np.concatenate([view.expiry[numbers] for view, numbers in sides]),
         change=np.concatenate([change for change, _ in times]),
@@ -136,7 +181,7 @@ def right_side(found: Outline, views: Views, at: int) -> RightSide:
 
 
 def maintenance_graph(
-    found: Outline, right: RightSide, rows: tuple[Ids, Ids], at: int, slide: int
+    found: NeededKeys, right: RightNodes, rows: tuple[Ids, Ids], at: int, slide: int
 ) -> MaintenanceGraph:
     """G^C over all right nodes, fresh ones too; ``rows`` are window rows as (left node, life)."""
     return MaintenanceGraph(

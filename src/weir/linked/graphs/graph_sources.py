@@ -7,25 +7,19 @@ from pathlib import Path
 
 import numpy as np
 
-from weir.errors import UsageError
-from weir.kernel.background import Background
+from weir.errors import DataError, UsageError
+from weir.kernel.background import Background, GraphTable
 from weir.language.algebra.query import Query
-from weir.linked.graphs.embedded import read_graphs
 from weir.linked.graphs.extract import Extractor
-from weir.linked.graphs.files import graph_files
-from weir.linked.graphs.remote import RemoteGraph, fetch, kept
-from weir.linked.graphs.store import MANIFEST, GraphStore
-from weir.linked.graphs.tables import (
-    DEFAULT,
-    CombinedSource,
-    StoreSource,
-    TableSource,
-    TripleSource,
-)
+from weir.linked.graphs.graph_files import graph_files, read_file
+from weir.linked.graphs.parquet_store import MANIFEST, GraphStore, StoreSource
+from weir.linked.graphs.remote_graph import RemoteGraph, fetch, kept
+from weir.linked.graphs.triple_tables import DEFAULT, CombinedSource, TableSource, TripleSource
+from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 
 
-class Library:
+class GraphSources:
     """Graphs by IRI, None for the default graph; each may have several sources."""
 
     def __init__(self) -> None:
@@ -34,7 +28,7 @@ class Library:
         self.remotes: list[tuple[str | None, RemoteGraph]] = []
 
     def add_remote(self, iri: str | None, graph: RemoteGraph) -> None:
-        """A document at a URL, fetched when the library is opened."""
+        """A document at a URL, fetched when the graphs are opened."""
         self.remotes.append((iri, graph))
 
     def add(self, iri: str | None, source: Path) -> None:
@@ -51,7 +45,7 @@ class Library:
         """The key of the first store, which a new checkpoint should take; None without a store."""
         return self._stores[0][1].key if self._stores else None
 
-    def open(self, dictionary: Dictionary, downloads: Path | None = None) -> Shelf:
+    def open(self, dictionary: Dictionary, downloads: Path | None = None) -> StaticGraphs:
         """Read the files, and make everything ready for extracts.
 
         Documents from URLs are kept in ``downloads``; what is there already is not fetched again, so that
@@ -62,11 +56,11 @@ class Library:
             if downloads is None:
                 raise UsageError(f"nowhere to keep the graph at {graph.url}")
             files.setdefault(iri or DEFAULT, []).append(kept(graph, downloads) or fetch(graph, downloads))
-        return Shelf(files, self._stores, dictionary)
+        return StaticGraphs(files, self._stores, dictionary)
 
 
-class Shelf:
-    """An opened library under one dictionary."""
+class StaticGraphs:
+    """Graphs that are open under one dictionary: extracts of queries, and updates."""
 
     def __init__(
         self,
@@ -93,7 +87,7 @@ class Shelf:
     @property
     def number(self) -> int:
         """The number of the latest update; 0 before the first."""
-        return self._extractor.overlay.number
+        return self._extractor.delta.number
 
     def names(self) -> Sequence[str]:
         """The named graphs."""
@@ -113,3 +107,48 @@ class Shelf:
             for table in (found.default, *found.named.values()):
                 source.add_texts(np.concatenate([table.subject, table.predicate, table.object]))
         return found
+
+
+_SHOWN = 20
+
+
+def read_graphs(sources: Mapping[str, Sequence[Path]], dictionary: Dictionary) -> Background:
+    """The graphs of files and folders, by IRI ("" is the default graph); texts go into ``dictionary``.
+
+    Statements that name a graph of their own (N-Quads, TriG, JSON-LD) go there; the rest into the graph
+    that the file was given for. Malformed input is a ``DataError`` that lists file, line and reason.
+    """
+    columns: dict[str, list[list[Ids]]] = {}
+    problems: list[str] = []
+    for name, paths in sources.items():
+        columns.setdefault(name, [])
+        for file in graph_files(paths):
+            for piece in read_file(file, dictionary.key):
+                problems += [f"{file.path}:{item.line}: {item.reason}" for item in piece.rejected]
+                for terms in piece.columns:
+                    known = terms.ids > 0
+                    dictionary.add(terms.ids[known], terms.texts.filter(known).to_list())
+                graph = piece.graph.column
+                for number in np.unique(graph).tolist():
+                    target = dictionary.text(number)[1:-1] if number else name
+                    rows = graph == number
+                    parts = [column.column[rows] for column in piece.columns[:3]]
+                    columns.setdefault(target, []).append(parts)
+    if problems:
+        raise DataError(
+            f"{len(problems)} malformed {'line' if len(problems) == 1 else 'lines'} in graph files",
+            detail="\n".join(problems[:_SHOWN]) + ("\n…" if len(problems) > _SHOWN else ""),
+            hint="mend or remove these lines: a graph is read whole or not at all",
+        )
+    tables = {name: _table(parts) for name, parts in columns.items()}
+    default = tables.pop(DEFAULT, GraphTable.empty())
+    return Background(default, tables)
+
+
+def _table(parts: Sequence[Sequence[Ids]]) -> GraphTable:
+    if not parts:
+        return GraphTable.empty()
+    rows = np.unique(
+        np.stack([np.concatenate([part[place] for part in parts]) for place in range(3)]), axis=1
+    )
+    return GraphTable(rows[0], rows[1], rows[2])

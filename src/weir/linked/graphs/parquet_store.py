@@ -11,7 +11,7 @@ rest, so a scan with a constant predicate reads little else.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -22,8 +22,10 @@ import pyarrow.dataset as ds
 
 from weir.errors import DataError, UsageError
 from weir.kernel.background import GraphTable
+from weir.linked.graphs.triple_tables import DEFAULT
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
+from weir.rdf.terms import IRI
 
 VERSION = 1
 MANIFEST = "store.json"
@@ -119,3 +121,51 @@ _PARTITIONING = ds.partitioning(pa.schema([("part", pa.int64())]), flavor="hive"
 def _column(table: pa.Table, name: str) -> Ids:
     column: Ids = table[name].combine_chunks().to_numpy(zero_copy_only=False)
     return column
+
+
+class StoreSource:
+    """The graphs of a Parquet store, as ids of ``dictionary``'s key.
+
+    Where the store has another key, what a scan finds is encoded anew by its texts: right, but as slow as
+    the scan is large. A new checkpoint takes the key of its store, so that this is the exception.
+    """
+
+    def __init__(self, store: GraphStore, dictionary: Dictionary) -> None:
+        self.store = store
+        self.dictionary = dictionary
+        self._own = Dictionary(store.key)
+        self._same = store.key == dictionary.key
+
+    def names(self) -> Sequence[str]:
+        return tuple(name for name in self.store.manifest.graphs if name != DEFAULT)
+
+    def scan(
+        self, graph: str, predicates: Collection[int] | None, subject: int | None, object: int | None
+    ) -> GraphTable:
+        if graph not in self.store.manifest.graphs:
+            return GraphTable.empty()
+        number = 0 if graph == DEFAULT else self._own.encode(IRI(graph))
+        chosen = None if predicates is None else [self._there(each) for each in predicates]
+        ends = [None if end is None else self._there(end) for end in (subject, object)]
+        found = self.store.table(number, chosen, ends[0], ends[1])
+        if self._same:
+            return found
+        return GraphTable(*(self._here(column) for column in (found.subject, found.predicate, found.object)))
+
+    def add_texts(self, ids: Ids) -> None:
+        """Put the texts of a column into the dictionary, where they are not yet."""
+        if self._same:
+            missing = [each for each in np.unique(ids).tolist() if each and each not in self.dictionary]
+            self.store.add_texts(np.array(missing, np.int64), self.dictionary)
+
+    def _there(self, identifier: int) -> int:
+        if self._same or identifier < 0:
+            return identifier
+        return int(self._own.encode_texts([self.dictionary.text(identifier)])[0])
+
+    def _here(self, column: Ids) -> Ids:
+        distinct, where = np.unique(column, return_inverse=True)
+        hashed = distinct > 0
+        if hashed.any():
+            distinct[hashed] = self.dictionary.encode_texts(self.store.texts(distinct[hashed]))
+        return distinct[where]

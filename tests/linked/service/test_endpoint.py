@@ -1,4 +1,4 @@
-"""The client against a real SPARQL server and against servers that misbehave."""
+"""The client against a real SPARQL server and against servers that misbehave; requests in the background."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pytest
 
 from service_servers import Mood, MoodyServer, moody
 from weir.errors import RemoteError
-from weir.linked.http.breaker import BreakerState
-from weir.linked.service.client import Answer, SparqlClient
+from weir.linked.http.client import BreakerState
 from weir.linked.service.config import ServiceConfig
+from weir.linked.service.endpoint import Answer, Mailbox, RemoteLoop, SparqlClient, shared_loop
 from weir.rdf.terms import IRI, XSD, Literal
 from weir_bench.oxigraph import Oxigraph, free_port
 
@@ -170,3 +170,66 @@ def test_inner_addresses_are_not_asked_where_that_is_refused(server: MoodyServer
     assert server.requests == 0
     ask(endpoint)
     assert server.requests == 1
+
+
+CONFIG = ServiceConfig(timeout=5.0, retries=0)
+
+
+@pytest.fixture
+def loop() -> Iterator[RemoteLoop]:
+    running = RemoteLoop()
+    yield running
+    running.close()
+
+
+def test_answers_in_time_are_collected(server: MoodyServer, loop: RemoteLoop) -> None:
+    box = Mailbox(loop)
+    for tag in range(5):
+        box.ask(server.endpoint, CONFIG, "SELECT * {}", tag)
+    found = box.collect(5)
+    assert sorted(outcome.tag for outcome in found) == [0, 1, 2, 3, 4]
+    assert all(outcome.answer is not None for outcome in found)
+    assert box.pending == 0 and box.collect(0.1) == []
+
+
+def test_the_deadline_holds_and_late_answers_come_later(server: MoodyServer, loop: RemoteLoop) -> None:
+    server.mood, server.delay = Mood.SLOW, 0.5
+    box = Mailbox(loop)
+    box.ask(server.endpoint, CONFIG, "SELECT * {}", "late")
+    started = time.monotonic()
+    assert box.collect(0.1) == []
+    assert time.monotonic() - started < 0.4
+    assert box.pending == 1
+    assert [outcome.tag for outcome in box.collect(5)] == ["late"]
+
+
+def test_failures_are_outcomes(server: MoodyServer, loop: RemoteLoop) -> None:
+    server.mood = Mood.GARBAGE
+    box = Mailbox(loop)
+    box.ask(server.endpoint, CONFIG, "SELECT * {}", "bad")
+    box.ask("http://[", CONFIG, "SELECT * {}", "worse")
+    found = {outcome.tag: outcome for outcome in box.collect(5)}
+    assert found.keys() == {"bad", "worse"}
+    assert all(outcome.answer is None and outcome.error is not None for outcome in found.values())
+
+
+def test_cancelled_requests_have_an_outcome(server: MoodyServer, loop: RemoteLoop) -> None:
+    server.mood = Mood.SLOW
+    box = Mailbox(loop)
+    box.ask(server.endpoint, CONFIG, "SELECT * {}", "given up")
+    box.collect(0.05)
+    box.cancel()
+    (outcome,) = box.collect(2)
+    assert outcome.error is not None and "given up" in str(outcome.error)
+
+
+def test_two_askers_do_not_see_each_other(server: MoodyServer, loop: RemoteLoop) -> None:
+    one, two = Mailbox(loop), Mailbox(loop)
+    one.ask(server.endpoint, CONFIG, "SELECT * {}", "one")
+    two.ask(server.endpoint, CONFIG, "SELECT * {}", "two")
+    assert [outcome.tag for outcome in two.collect(5)] == ["two"]
+    assert [outcome.tag for outcome in one.collect(5)] == ["one"]
+
+
+def test_a_process_has_one_shared_loop() -> None:
+    assert shared_loop() is shared_loop()
