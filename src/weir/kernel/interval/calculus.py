@@ -166,6 +166,8 @@ class Unions(Operator):
         return union(*(part.changes() for part in self.parts))
 
     def within(self, seed: Relation, key: str) -> Relation:
+        if not self.parts:
+            return Relation.empty((key,))
         return union(*(part.within(seed, key) for part in self.parts))
 
 

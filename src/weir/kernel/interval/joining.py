@@ -172,10 +172,9 @@ class Joining(Operator):
         return self.router.until_last(self._inputs(), self._conditions)
 
     def within(self, seed: Relation, key: str) -> Relation:
-        read = frozenset().union(*(reads for reads, _ in self.checks))
-        used = read.union(self.variables)
-        # Which graph an enclosing GRAPH ?g is at matters to an EXISTS among the conditions.
-        start = seed.keep([key, *(name for name in seed.columns if name in used or name.startswith(".each"))])
+        read = frozenset(self.variables).union(*(reads for reads, _ in self.checks))
+        graphs = [name for name in seed.columns if name.startswith(".each")] if self.checks else []
+        start = seed.keep([key, *(name for name in seed.columns if name in read), *graphs])
         inputs: list[Input] = []
         for name, part in self.parts:
             if part.flows and not isinstance(part, Joining):
