@@ -1,6 +1,8 @@
 """Answers as result lines: JSON Lines by the contract, a column at a time.
 
-What a line says is in docs/semantics.md, "Result lines". Each distinct term is written once and each line is put together by Polars, so that a million results a
+What a line says is in docs/semantics.md, "Result lines".
+
+Each distinct term is written once and each line is put together by Polars, so that a million results a
 second are a matter of memory bandwidth. Results of one evaluation time have no order of their own unless
 the query gives one; they are written in the order of their text, so that the file does not depend on ids,
 evaluators or partitions.
