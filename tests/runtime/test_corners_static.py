@@ -145,6 +145,12 @@ def test_exists_over_a_static_body_wherever_an_expression_stands(
     assert answers(pattern, evaluator, select, rest) == expected
 
 
+@EVALUATORS
+def test_a_static_part_that_sees_one_graph_at_a_time_is_not_evaluated_once_for_all(evaluator: str) -> None:
+    each = "GRAPH ?g { OPTIONAL { ?x :limit ?l } FILTER(YEAR(NOW()) = 1970 && COALESCE(?l, 60) = 60) }"
+    assert answers(each, evaluator, "DISTINCT ?g") == ["empty", "g1"]
+
+
 # Which graphs there are
 
 
