@@ -26,7 +26,6 @@ REACHED_NOT_YET: tuple[str, ...] = (
     "weir.fragments.server",
     "weir.kernel",
     "weir.kernel.interval",
-    "weir.kernel.matching",
     "weir.kernel.operators",
     "weir.kernel.reference",
     "weir.language",
