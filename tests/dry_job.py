@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from weir.linked.graphs.library import Library
+from weir.linked.graphs.graph_sources import GraphSources
 from weir.rdf.ids.dictionary import Dictionary
 from weir.runtime.control.checkpoint import Checkpoint
 from weir.runtime.control.extracts import Extractor
@@ -29,8 +29,8 @@ from weir.testing import MemoryStore
 class DryJob:
     """``batch`` plans and runs one; ``restart`` forgets everything but the checkpoint and the state store."""
 
-    def __init__(self, folder: Path, slots: int = 2, library: Library | None = None) -> None:
-        self.folder, self.slots, self.library = folder, slots, library or Library()
+    def __init__(self, folder: Path, slots: int = 2, library: GraphSources | None = None) -> None:
+        self.folder, self.slots, self.library = folder, slots, library or GraphSources()
         self.stores: dict[int, MemoryStore] = defaultdict(MemoryStore)
         self.steps: list[Step] = []
         self.sides: list[Mapping[str, Any]] = []

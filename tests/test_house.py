@@ -217,6 +217,8 @@ def test_a_name_that_a_module_lacks_is_seen(tmp_path: Path) -> None:
     ("text", "wrong"),
     [
         ("see docs/guide/concepts.md", []),
+        ('(docs/semantics.md, "What is\n  sent out")', []),
+        ('(docs/semantics.md, "Lost")', ['docs/semantics.md, "Lost"']),
         ("see docs/guide/nowhere.md", ["docs/guide/nowhere.md"]),
         ("(decision semantics-time, 31, 33 and 34)", []),
         ("(decision semantics-time, 1\n    to 5)", []),

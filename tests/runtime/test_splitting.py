@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dry_job import DryJob
 from weir.language import parse
-from weir.linked.graphs.library import Library
+from weir.linked.graphs.graph_sources import GraphSources
 from weir.plan.analysis.split import splitting
 from weir.runtime.ingest.sources import FileSource
 from weir.testing import Scenario
@@ -132,7 +132,7 @@ def test_split_by_time_they_answer_the_same(found: list[tuple[int, str, str, str
             (folder / "plan.ttl").write_text(PLAN)
             (folder / "s" / "0.tnq").write_text(lines([m for m in found if m[0] < bound]))
             (folder / "s" / "1.tnq").write_text(lines([m for m in found if m[0] >= bound]))
-            library = Library()
+            library = GraphSources()
             library.add("plan", folder / "plan.ttl")
             library.add(None, folder / "plan.ttl")
             job = DryJob(folder / "c", slots=3, library=library)
@@ -187,7 +187,7 @@ def test_split_over_three_slots_they_answer_the_same(
     with TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "plan.ttl").write_text(PLAN)
-        library = Library()
+        library = GraphSources()
         library.add("plan", folder / "plan.ttl")
         library.add(None, folder / "plan.ttl")
         (folder / "s").mkdir()

@@ -14,7 +14,7 @@ from fragments_naive import NaiveServer
 from weir.errors import RemoteError
 from weir.fragments.client.http import Fetcher, freshness
 from weir.fragments.client.limits import ClientLimits
-from weir.linked.http.clock import Skew
+from weir.linked.http.clocks import Skew
 
 URL = "http://plain.test/d"
 

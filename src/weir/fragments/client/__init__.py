@@ -3,7 +3,7 @@
 from weir.fragments.client.follow import follow, follow_async, result_lines, stream_lines
 from weir.fragments.client.limits import ClientLimits
 from weir.fragments.client.streamer import Options, Update
-from weir.linked.http.clock import Clock, WallClock
+from weir.linked.http.clocks import Clock, WallClock
 
 __all__ = [
     "ClientLimits",

@@ -14,7 +14,7 @@ from weir.errors import RemoteError
 from weir.fragments.client.limits import Budget, ClientLimits
 from weir.fragments.client.page import Page, parse_page
 from weir.fragments.protocol.documents import FORMATS
-from weir.linked.http.clock import SECOND, Clock, Skew
+from weir.linked.http.clocks import SECOND, Clock, Skew
 
 ACCEPT = (
     "application/n-quads, application/trig;q=0.9, application/ld+json;q=0.6, "

@@ -25,7 +25,7 @@ from weir.fragments.client.source import Source
 from weir.fragments.protocol.annotation import FOREVER, Annotation
 from weir.kernel.reference.forms import Row
 from weir.language.algebra.query import Query
-from weir.linked.http.clock import SECOND, Clock, WallClock
+from weir.linked.http.clocks import SECOND, Clock, WallClock
 
 _RELEARN = 300 * SECOND
 _PAUSES = (0.02, 0.08, 0.32)

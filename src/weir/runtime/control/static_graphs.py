@@ -11,7 +11,7 @@ from typing import TypeAlias
 from weir.errors import UsageError
 from weir.kernel.contract import Background
 from weir.language.update import Update, parse_update
-from weir.linked.graphs.remote import RemoteGraph
+from weir.linked.graphs import RemoteGraph
 from weir.plan.analysis.chain import parsed
 from weir.rdf.formats.tnq_time import read_time
 from weir.runtime.control.catalog import Catalog

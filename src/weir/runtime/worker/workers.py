@@ -11,7 +11,7 @@ from pathlib import Path
 
 from weir.kernel.contract import Background
 from weir.kernel.memory import keep_memory
-from weir.linked.service.config import config_of
+from weir.linked.service import config_of
 from weir.runtime.control.catalog import Catalog
 from weir.runtime.control.checkpoint import Checkpoint
 from weir.runtime.control.entries import ControlLog
