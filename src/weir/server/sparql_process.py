@@ -71,7 +71,7 @@ def present(shelf: StaticGraphs, query: Query) -> Background:
     """What a query can see of the graphs, with all updates applied."""
     found = shelf.extract(query, ())
     numbers = {number: number for number in range(1, shelf.number + 1)}
-    return mapped(resolved(found, numbers), _standing)
+    return replace(mapped(resolved(found, numbers), _standing), made={})
 
 
 def _standing(table: GraphTable) -> GraphTable:

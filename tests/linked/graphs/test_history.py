@@ -79,6 +79,10 @@ def random_change(rng: Random) -> Change:
     return [(added, triple, graph) for (triple, graph), added in quads.items()]
 
 
+def inserts(change: Change, name: str) -> bool:
+    return any(added and graph == name for added, _, graph in change)
+
+
 def answers(
     query: Query, background: Background, case: generate.Case, dictionary: Dictionary, evaluator: str
 ) -> list[object]:
@@ -99,8 +103,6 @@ def test_extracts_with_changes_answer_like_the_whole_time_varying_graph(seed: in
     plain = {name: tuple((*row[:3], None, None) for row in rows) for name, rows in static.items()}
     dictionary = Dictionary()
     named = {name: generate.table(rows, dictionary) for name, rows in plain.items() if name != "default"}
-    for graph in generate.GRAPHS:
-        named.setdefault(graph.value, GraphTable.empty())
     base = Background(generate.table(plain["default"], dictionary), named)
     extractor = Extractor(TableSource(base), dictionary)
     before = rng.randrange(2)
@@ -125,9 +127,18 @@ def test_extracts_with_changes_answer_like_the_whole_time_varying_graph(seed: in
     if not layers:
         layers.append(extractor.extract(case.query, generate.STREAMS))
     times = {number + 1: rng.randrange(-2, 25) for number in range(len(changes))}
+    made = {
+        name: tuple(place + 1 for place, change in enumerate(changes) if inserts(change, name))
+        for name in dict.fromkeys(graph.value for graph in generate.GRAPHS)
+        if name not in named and any(inserts(change, name) for change in changes)
+    }
     everything = Background(
         stacked([part.default for part in whole]),
-        {name: stacked([part.named.get(name, GraphTable.empty()) for part in whole]) for name in named},
+        {
+            name: stacked([part.named.get(name, GraphTable.empty()) for part in whole])
+            for name in (*named, *made)
+        },
+        made,
     )
     expected = answers(case.query, resolved(everything, times), case, dictionary, "reference")
     part = resolved(layered(layers), times)

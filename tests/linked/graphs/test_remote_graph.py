@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from weir.cli.main import _loaded
+from weir.cli.load import graph_source
 from weir.errors import DataError, RemoteError, UsageError
 from weir.kernel.background import Background
 from weir.language.update import parse_update
@@ -164,6 +164,9 @@ def test_an_argument_of_load_may_be_a_url(site: Site, tmp_path: Path) -> None:
     url = site.put("/g.nt?a=b", "<urn:a> <urn:b> <urn:c> .\n", "text/plain")
     (tmp_path / "x.nt").write_text("")
     for text, graph in ((url, ""), (f"http://e/g={url}", "http://e/g")):
-        iri, path = _loaded(text, tmp_path / "store")
+        iri, path = graph_source(text, tmp_path / "store")
         assert (iri, path.parent, path.suffix) == (graph, tmp_path / "store.fetched", ".nt")
-    assert _loaded(f"http://e/g={tmp_path / 'x.nt'}", tmp_path / "store") == ("http://e/g", tmp_path / "x.nt")
+    assert graph_source(f"http://e/g={tmp_path / 'x.nt'}", tmp_path / "store") == (
+        "http://e/g",
+        tmp_path / "x.nt",
+    )

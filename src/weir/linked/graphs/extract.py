@@ -14,8 +14,8 @@ follows the size of the change.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -43,7 +43,7 @@ from weir.linked.graphs.triple_tables import (
     semi_join,
     take,
 )
-from weir.plan.nodes import Connect, Joined, Match, Plan, Source, children, formulas
+from weir.plan.nodes import Connect, Each, Joined, Match, Names, Plan, Source, children, formulas
 from weir.plan.planner import plan_query
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
@@ -73,7 +73,7 @@ class Extractor:
         """The graphs that ``query`` reads, reduced; every named graph is there, if only by its name."""
         walk = _Walk(self, query, self.names())
         found = self._collected(walk.all(streams))
-        return background_of(found, self.names())
+        return self._background({**dict.fromkeys(self.names(), GraphTable.empty()), **found})
 
     def apply(self, inserted: Background, deleted: Background) -> int:
         """Take in an update; its number."""
@@ -85,11 +85,27 @@ class Extractor:
     def change(self, query: Query, number: int, streams: Sequence[str] = ()) -> Background | None:
         """What an update adds to the query's extract: to be laid over it (``history.layered``).
 
-        None where no changed triple matches any static pattern of the query.
+        None where no changed triple matches any static pattern of the query, and none makes a graph whose
+        name it looks at.
         """
-        walk = _Walk(self, query, self.names(), self.delta.of(number).triples())
+        base = self.source.names()
+        made = {
+            name
+            for name, numbers in self.delta.inserting.items()
+            if numbers[-1] == number and name != DEFAULT and name not in base
+        }
+        walk = _Walk(self, query, self.names(), self.delta.of(number).triples(), made)
         found = self._collected(walk.all(streams))
-        return background_of(found) if walk.touched else None
+        return (
+            self._background({**dict.fromkeys(made, GraphTable.empty()), **found}) if walk.touched else None
+        )
+
+    def _background(self, tables: Mapping[str, GraphTable]) -> Background:
+        """Those of the graphs that exist: a name in a query or in a deletion makes none."""
+        base, names = set(self.source.names()), {DEFAULT, *self.names()}
+        found = background_of({name: table for name, table in tables.items() if name in names})
+        made = {name: tuple(self.delta.inserting[name]) for name in found.named if name not in base}
+        return replace(found, made=made)
 
     def _collected(self, parts: Iterable[PatternRows]) -> dict[str, GraphTable]:
         kept: dict[Scan, list[Ids | None]] = {}
@@ -143,13 +159,15 @@ def scanned(source: TripleSource, scan: Scan) -> IndexedTable:
 class _Walk:
     """One query's plan: every pattern on every graph that it reads, with the rows that matter.
 
-    With ``changed`` only what joins with these triples; ``touched`` then says whether a pattern matched one.
+    With ``changed`` only what joins with these triples; ``touched`` then says whether a pattern matched one,
+    or the query looks at the name of a graph that the change ``made``.
     """
 
     maker: Extractor
     query: Query
     names: Sequence[str]
     changed: TableSource | None = None
+    made: Collection[str] = ()
     touched: bool = field(default=False, init=False)
     mixed: bool = field(default=False, init=False)
     """Windows are part of the default graph, whose patterns may then match streamed triples: such patterns
@@ -169,6 +187,9 @@ class _Walk:
         for formula in formulas(plan):
             for test in formula.tests:
                 yield from self.parts(test.plan)
+        if isinstance(plan, Names | Each) and plan.source.window is None:
+            graph = plan.source.graph
+            self.touched |= graph.value in self.made if isinstance(graph, IRI) else bool(self.made)
         if isinstance(plan, Joined):
             yield from self._reduced([part for part in plan.parts if isinstance(part, Match)])
             for part in plan.parts:

@@ -39,7 +39,8 @@ def write_extract(background: Background, dictionary: Dictionary, folder: Path) 
     ids = np.unique(np.concatenate([table[place] for table in tables.values() for place in _PLACES]))
     ids = ids[ids > 0]
     texts = {"id": ids, "text": pa.array(dictionary.texts(ids), pa.large_string())}
-    data = pack(_KIND, {"names": names}, {**tables, "texts": texts})
+    made = {name: list(times) for name, times in background.made.items()}
+    data = pack(_KIND, {"names": names, "made": made}, {**tables, "texts": texts})
     name = f"{hashlib.sha256(data).hexdigest()[:20]}.graphs"
     folder.mkdir(parents=True, exist_ok=True)
     if not (folder / name).exists():
@@ -57,7 +58,8 @@ def load_extract(path: Path, dictionary: Dictionary) -> Background:
     for number, name in enumerate(found.header["names"]):
         table = {column: numbers(values) for column, values in found.table(f"graph {number}").items()}
         graphs[name] = GraphTable(*(table[place] for place in _PLACES), *(table.get(v) for v in _VALIDITY))
-    return Background(graphs.pop(DEFAULT, GraphTable.empty()), graphs)
+    made = {name: tuple(times) for name, times in found.header["made"].items()}
+    return Background(graphs.pop(DEFAULT, GraphTable.empty()), graphs, made)
 
 
 class Extractor:

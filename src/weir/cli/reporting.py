@@ -1,18 +1,28 @@
-"""What the command line says about a run."""
+"""What commands say on standard error: errors with their exit status, and a line at the end of a run."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
+import typer
 
-from weir.linked.graphs.parquet_store import GraphStore
+from weir.errors import CheckpointError, SyntaxError, TranslationError, UsageError, WeirError
 from weir.runtime.output.metrics import Metrics
-from weir.spark.load import load_graphs
-from weir.spark.session import open_session
+
+_USAGE = (SyntaxError, UsageError, TranslationError, CheckpointError)
+
+
+@contextmanager
+def reported() -> Iterator[None]:
+    """Weir's errors as messages on standard error, with the exit status of their kind."""
+    try:
+        yield
+    except WeirError as error:
+        typer.echo(f"weir: {error}", err=True)
+        raise typer.Exit(2 if isinstance(error, _USAGE) else 1) from None
 
 
 def summary(metrics: Metrics, dead_letters: Path | None) -> str:
@@ -33,16 +43,3 @@ def summary(metrics: Metrics, dead_letters: Path | None) -> str:
     if metrics.late:
         aside.append(f"{metrics.late:,} late")
     return line + (f"\nweir: {', '.join(aside)}" if aside else "")
-
-
-def load_with_progress(
-    sources: Sequence[tuple[str, Path]], into: Path, master: str | None = None
-) -> GraphStore:
-    """Load graphs into a store with a bar on standard error, where that is a terminal."""
-    spark = open_session(master)
-    columns = (TextColumn("reading"), BarColumn(), DownloadColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("reading", total=None)
-        return load_graphs(
-            spark, sources, into, progress=lambda done, total: bar.update(task, completed=done, total=total)
-        )

@@ -9,6 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from cli_kit import COUNTS, EX, REACHES, detected, json_lines, localisation, weir
+from weir.cli.run import beside
 
 pytestmark = pytest.mark.spark
 
@@ -167,14 +168,6 @@ def test_a_graph_file_that_is_damaged_is_status_1(folder: Path) -> None:
     assert "floor.ttl" in done.stderr
 
 
-def test_explain_and_translate() -> None:
-    shown = weir("explain", "reaches.rq")
-    assert shown.exit_code == 0
-    assert "== algebra ==" in shown.stdout
-    assert f"? <{EX}detectedAt> ?" in shown.stdout
-    written = weir("translate", "reaches.rq", "--to", "rspql")
-    assert written.exit_code == 0
-    assert "ISTREAM" in written.stdout
-    refused = weir("translate", "reaches.rq", "--to", "sparqlstream")
-    assert refused.exit_code == 2
-    assert "cannot express" in refused.stderr
+def test_bad_lines_lie_beside_the_results_or_the_checkpoint() -> None:
+    assert beside(Path("out.jsonl"), Path("c")) == Path("out.jsonl.dead.jsonl")
+    assert beside(None, Path("c")) == Path("c/dead-letters.jsonl")
