@@ -30,9 +30,7 @@ def subjects(found: Background, graphs: StaticGraphs) -> list[str]:
 
 def test_statements_go_to_their_own_graph_or_to_that_of_their_file(tmp_path: Path) -> None:
     quads = "<urn:a> <urn:p> <urn:b> .\n<urn:a> <urn:p> <urn:b> <urn:h> .\n"
-    graphs = opened(
-        tmp_path, {"a.nq": quads, "b.nt": "<urn:c> <urn:p> 1 .\n"[:0]}, {"a.nq": "urn:g", "b.nt": None}
-    )
+    graphs = opened(tmp_path, {"a.nq": quads}, {"a.nq": "urn:g"})
     assert graphs.names() == ("urn:g", "urn:h")
 
 
