@@ -6,7 +6,6 @@ FLAT_NOT_YET: tuple[str, ...] = (
     "weir.fragments.server",
     "weir.kernel.interval",
     "weir.kernel.operators",
-    "weir.kernel.reference",
 )
 LONG_NOT_YET: tuple[str, ...] = (
     "weir.kernel.interval.evaluator",
@@ -27,7 +26,6 @@ REACHED_NOT_YET: tuple[str, ...] = (
     "weir.kernel",
     "weir.kernel.interval",
     "weir.kernel.operators",
-    "weir.kernel.reference",
     "weir.language",
     "weir.language.algebra",
     "weir.language.lowering",
