@@ -75,7 +75,7 @@ async def _client(given: httpx.AsyncClient | None) -> AsyncIterator[httpx.AsyncC
 
 
 def result_lines(update: Update, query: str) -> Iterator[dict[str, Any]]:
-    """An update as result lines (DESIGN.md): removals (``D``), then additions (``I``)."""
+    """An update as result lines (docs/semantics.md, "Result lines"): removals, then additions."""
     at = parse_term(time_text(update.at // 1000 * 1000))
     assert isinstance(at, Literal)
     stamp = at.lexical if "." in at.lexical else at.lexical[:-1] + ".000Z"

@@ -1,6 +1,7 @@
 """DESCRIBE: concise bounded descriptions over everything that a query can see at each instant.
 
-A description is the resource's triples, and those of blank nodes they lead to (decisions on values, 13).
+A description is the resource's triples, and those of blank nodes they lead to (decision
+semantics-values, 13).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The static side of a query's dataset as tables of ids (record on time, 31, 33, 34).
+"""The static side of a query's dataset as tables of ids (decision semantics-time, 31, 33, 34).
 
 A table that changes has validity columns; the distinct instants at which anything changes are the
 indices of the slab in which static views are computed, once.

@@ -1,8 +1,8 @@
 """The set functions of section 18.5.1 on every segment of a sweep at once.
 
 An operand is a column of ids, 0 being an error. COUNT and SAMPLE skip errors; any other aggregate is an
-error (0) wherever one takes part (decisions on values, 5 to 8). DISTINCT unites the intervals of a group's
-equal terms before anything is counted.
+error (0) wherever one takes part (decision semantics-values, 5 to 8). DISTINCT unites the intervals of a
+group's equal terms before anything is counted.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Query forms (section 16): what is sent out of solutions, and Γ(τ) for R2S.
 
 R2S works on the solutions of the pattern, for ASK on its one answer; what is left is then
-instantiated (docs/decisions/2026-11-15-semantics-time.md, points 29 and 30).
+instantiated (decision semantics-time, 29 and 30).
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from weir.kernel.functions.draws import blank_node
-from weir.kernel.reference.graphs import Graph, as_set
+from weir.kernel.reference.algebra import Evaluation, identities
+from weir.kernel.reference.datasets import Graph, as_set
 from weir.kernel.reference.multisets import Bindings
-from weir.kernel.reference.patterns import Evaluation, identities
 from weir.language.algebra.patterns import TriplePattern
 from weir.language.algebra.query import Ask, Construct, Describe, Form, Query
 from weir.rdf.terms import IRI, BlankNode, Literal, Term, Triple, Variable

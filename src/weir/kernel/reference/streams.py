@@ -1,6 +1,6 @@
 """Messages of terms, and a stream as one window sees it.
 
-Numbers in brackets refer to docs/decisions/2026-11-15-semantics-time.md.
+Numbers in brackets are points of decision semantics-time.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from weir.kernel.reference.graphs import Quad
+from weir.kernel.reference.datasets import Quad
 
 
 @dataclass(frozen=True, slots=True)
