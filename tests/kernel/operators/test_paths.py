@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bags import INDICES, Bag, bag_at, check_each_index, relations, slow_join, thorough
-from weir.kernel.operators import PathFinder, Triples, distinct, join
-from weir.kernel.reference.graphs import Graph
+from weir.kernel.operators import PathFinder, Triples, distinct, join, rename
+from weir.kernel.reference.datasets import Graph
 from weir.kernel.reference.paths import pairs
-from weir.kernel.relations.relation import Relation, rename
+from weir.kernel.relations.relation import Relation
 from weir.language.algebra.patterns import (
     Alternative,
     Inverse,

@@ -23,7 +23,7 @@ from weir.fragments.client.limits import ClientLimits
 from weir.fragments.client.matcher import Matcher, StaticCache
 from weir.fragments.client.source import Source
 from weir.fragments.protocol.annotation import FOREVER, Annotation
-from weir.kernel.reference.forms import Row
+from weir.kernel.reference.queryforms import Row
 from weir.language.algebra.query import Query
 from weir.linked.http.clocks import SECOND, Clock, WallClock
 
