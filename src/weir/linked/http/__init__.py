@@ -20,5 +20,6 @@ __all__ = [
     "breaker",
     "clock",
     "freshness",
+    "negotiation",
     "open_document",
 ]
