@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: setup run test test-spark test-rest check bench clean java
+.PHONY: setup run test test-spark test-rest check bench long clean java
 
 setup: $(STAMP)
 
@@ -27,17 +27,22 @@ test: setup java
 	@$(MAKE) --no-print-directory -j2 test-spark test-rest
 
 test-spark test-rest: test-%:
-	@$(BIN)/python -m pytest --part $*
+	@$(BIN)/python -m pytest -m "not long" --part $*
 
 check: setup
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+	@$(BIN)/python -m pytest tests/test_house.py tests/test_public_names.py
 	@$(BIN)/python -m pytest tests/test_house.py
 
 bench: setup java
 	@$(BIN)/python -m weir bench all --quick
+
+# Everything recorded or endless: what is marked long, and the properties with many more examples.
+long: setup java
+	@WEIR_EXAMPLES=$${WEIR_EXAMPLES:-25} $(BIN)/python -m pytest -m "long or hypothesis" --timeout=7200
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis src/*.egg-info

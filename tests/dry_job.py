@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from weir.linked.graphs.library import Library
+from weir.linked.graphs.graph_sources import GraphSources
 from weir.rdf.ids.dictionary import Dictionary
 from weir.runtime.control.checkpoint import Checkpoint
-from weir.runtime.control.live_graphs import LiveGraphs
-from weir.runtime.control.live_queries import LiveQueries
-from weir.runtime.control.updates import Curator
+from weir.runtime.control.extracts import Extractor
+from weir.runtime.control.planning import Feeds
+from weir.runtime.control.registry import Registry
+from weir.runtime.control.static_graphs import StaticGraphs
 from weir.runtime.ingest.frames import Frame
 from weir.runtime.ingest.parts import Part
 from weir.runtime.ingest.stage import part_frames
@@ -22,15 +23,14 @@ from weir.runtime.output.results import json_lines
 from weir.runtime.worker.group import Step
 from weir.runtime.worker.live import awaken, put_away
 from weir.runtime.worker.workers import Workplace
-from weir.spark.datasource import Feeds
 from weir.testing import MemoryStore
 
 
 class DryJob:
     """``batch`` plans and runs one; ``restart`` forgets everything but the checkpoint and the state store."""
 
-    def __init__(self, folder: Path, slots: int = 2, library: Library | None = None) -> None:
-        self.folder, self.slots, self.library = folder, slots, library or Library()
+    def __init__(self, folder: Path, slots: int = 2, library: GraphSources | None = None) -> None:
+        self.folder, self.slots, self.library = folder, slots, library or GraphSources()
         self.stores: dict[int, MemoryStore] = defaultdict(MemoryStore)
         self.steps: list[Step] = []
         self.sides: list[Mapping[str, Any]] = []
@@ -40,14 +40,14 @@ class DryJob:
 
     def restart(self) -> None:
         self.checkpoint = Checkpoint.open(self.folder, version="1", slots=self.slots)
-        curator = Curator(self.library.open(Dictionary(self.checkpoint.key)), self.checkpoint)
-        self.graphs = LiveGraphs(self.checkpoint, curator, lambda: False, lambda: False)
-        self.live = LiveQueries(self.checkpoint, curator, self.graphs.lock, lambda: False, lambda: False)
+        extractor = Extractor(self.library.open(Dictionary(self.checkpoint.key)), self.checkpoint)
+        self.graphs = StaticGraphs(self.checkpoint, extractor, lambda: False, lambda: False)
+        self.registry = Registry(self.checkpoint, extractor, self.graphs.lock, lambda: False, lambda: False)
         self.feeds = Feeds(self.checkpoint.own, 2)
         self.place = Workplace(str(self.folder))
 
     def register(self, text: str, name: str | None = None, evaluator: str = "auto") -> str:
-        return self.live.register(text, name, "auto", evaluator)
+        return self.registry.register(text, name, "auto", evaluator)
 
     def batch(self) -> list[dict[str, Any]] | None:
         """The results of the next batch, None where there is nothing to plan."""

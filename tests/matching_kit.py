@@ -85,7 +85,7 @@ def semantics(rng: Random) -> Semantics:
 
 
 def declaration(rng: Random, *, tuples: bool = True) -> WindowDeclaration:
-    """Any window that the record on time allows."""
+    """Any window that decision semantics-time allows."""
     width, step = rng.randint(1, 6), rng.randint(1, 4)
     kinds = [
         Triples(rng.randint(1, 5)),

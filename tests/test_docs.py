@@ -31,7 +31,11 @@ from shared import ROOT
 
 DIALECTS = {"rspql", "cqels", "csparql", "sparqlstream", "sparql"}
 FENCE = re.compile(r"^```(?P<info>[^\n`]+)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs" / "guide").glob("*.md")),
+]
 
 
 @dataclass(frozen=True)

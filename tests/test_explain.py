@@ -46,3 +46,14 @@ def test_all_shows_what_a_set_shares(tmp_path: Path) -> None:
     assert "20 queries share one evaluator per slot" in done.output
     assert "ask by itself: more than triple patterns on its window" in done.output
     assert CliRunner().invoke(app, ["explain", *files]).exit_code == 2
+
+
+def test_names_of_graphs_are_shown_as_wanted(tmp_path: Path) -> None:
+    windowed = "SELECT * FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { %s } }"
+    for body, text in (
+        ("GRAPH ?g {}", "anything, once a message, in every named graph"),
+        ("GRAPH <http://e/g> {}", "anything, once a message, in <http://e/g>"),
+    ):
+        (tmp_path / "q.rspql").write_text(windowed % body)
+        done = CliRunner().invoke(app, ["explain", str(tmp_path / "q.rspql")])
+        assert done.exit_code == 0 and text in done.output, done.output

@@ -24,6 +24,8 @@ from house_kit import (
     source,
     sources_of_text,
     unresolved,
+    wrong_names,
+    wrong_paths,
 )
 from house_not_yet import (
     CITED_NOT_YET,
@@ -31,6 +33,7 @@ from house_not_yet import (
     FLAT_NOT_YET,
     LONG_NOT_YET,
     NAMES_NOT_YET,
+    PATHS_NOT_YET,
     REACHED_NOT_YET,
     UNTESTED_NOT_YET,
     WIDE_NOT_YET,
@@ -133,6 +136,16 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert not list(broken_links(page))
 
 
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_functions_that_pages_name_exist(page: Path) -> None:
+    assert not list(wrong_names(page))
+
+
+def test_paths_that_pages_name_exist() -> None:
+    wrong = ((str(page.relative_to(ROOT)), path) for page in pages() for path in wrong_paths(page))
+    held(grouped(wrong), PATHS_NOT_YET)
+
+
 def test_citations_resolve() -> None:
     found = (
         (str(path.relative_to(ROOT)), citation)
@@ -193,10 +206,19 @@ def test_reaching_past_a_door_is_seen(tmp_path: Path) -> None:
     ]
 
 
+def test_a_name_that_a_module_lacks_is_seen(tmp_path: Path) -> None:
+    (tmp_path / "made.py").write_text("LIMIT = 3\n\nclass Made:\n    def of(self): ...\n")
+    page = tmp_path / "page.md"
+    page.write_text("[`Made.of`](made.py), [`LIMIT`](made.py), [`made.py`](made.py), [`Made.off`](made.py)\n")
+    assert list(wrong_names(page)) == ["Made.off in made.py"]
+
+
 @pytest.mark.parametrize(
     ("text", "wrong"),
     [
         ("see docs/guide/concepts.md", []),
+        ('(docs/semantics.md, "What is\n  sent out")', []),
+        ('(docs/semantics.md, "Lost")', ['docs/semantics.md, "Lost"']),
         ("see docs/guide/nowhere.md", ["docs/guide/nowhere.md"]),
         ("(decision semantics-time, 31, 33 and 34)", []),
         ("(decision semantics-time, 1\n    to 5)", []),

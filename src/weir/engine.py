@@ -16,28 +16,27 @@ from urllib.parse import parse_qsl
 
 from weir.errors import UsageError
 from weir.language import Query
-from weir.linked.graphs.library import Library
-from weir.linked.graphs.remote import RemoteGraph
-from weir.linked.service.config import HINT, config_of, hinted
+from weir.linked.graphs import GraphSources, RemoteGraph
+from weir.linked.service import HINT, config_of, hinted
 from weir.plan.analysis.chain import refuse_bad_chains
 from weir.plan.querysets import parse_queries
 from weir.rdf.ids.dictionary import Dictionary
-from weir.runtime.control.catalog import Catalog, GraphEntry, ServiceEntry, StreamEntry, entry_of
+from weir.runtime.control.catalog import Catalog
 from weir.runtime.control.checkpoint import Checkpoint
-from weir.runtime.control.live_graphs import BASE
-from weir.runtime.control.live_queries import IDLE, stream_entry
-from weir.runtime.control.log import Entry
-from weir.runtime.control.registering import Offer, offer, refuse_changes, registered
-from weir.runtime.control.updates import Curator
+from weir.runtime.control.entries import Entry, GraphEntry, ServiceEntry, StreamEntry, entry_of
+from weir.runtime.control.extracts import Extractor
+from weir.runtime.control.planning import SOURCE_NAME, feed_key, feed_of
+from weir.runtime.control.registration import Offer, offer, refuse_changes, registrations_of
+from weir.runtime.control.registry import IDLE, stream_entry
+from weir.runtime.control.static_graphs import BASE
 from weir.runtime.ingest.sources import Source, path_source, source_from, source_of
 from weir.runtime.output.metrics import Metrics
 from weir.runtime.output.sinks.base import Sink
 from weir.runtime.output.sinks.lines import JsonLinesFile
 from weir.runtime.output.sinks.making import SinkMaker
 from weir.spark import DataFrame, SparkSession
-from weir.spark.datasource import NAME, feed_key, feed_of
+from weir.spark.dataframes import DataFrameStream
 from weir.spark.job import Job, Pipeline
-from weir.spark.rows import Rows
 from weir.spark.session import open_session
 
 
@@ -53,10 +52,10 @@ class Engine:
     master: str | None = None
     spark: SparkSession | None = None
     _streams: dict[str, Source] = field(default_factory=dict)
-    _graphs: Library = field(default_factory=Library)
+    _graphs: GraphSources = field(default_factory=GraphSources)
     _queries: dict[str, Offer] = field(default_factory=dict)
     _services: dict[str, dict[str, Any]] = field(default_factory=dict)
-    _frames: dict[str, Rows] = field(default_factory=dict)
+    _frames: dict[str, DataFrameStream] = field(default_factory=dict)
     _given: list[GraphEntry] = field(default_factory=list)
 
     def service(self, endpoint: str, **settings: Any) -> None:
@@ -74,7 +73,7 @@ class Engine:
     def stream(
         self,
         iri: str,
-        source: str | Path | Source | Rows | DataFrame,
+        source: str | Path | Source | DataFrameStream | DataFrame,
         *,
         watch: bool = False,
         files_per_batch: int | None = None,
@@ -84,17 +83,21 @@ class Engine:
     ) -> None:
         """A stream: a file of messages, or a directory of them in name order; an address such as
         ``mqtt://host/topic`` or ``replay:FILE?rate=100``, a source that is made already, or a streaming
-        DataFrame, whose sources have names (``spark.rows``).
+        DataFrame, whose sources have names (``spark.dataframes``).
 
         Files other than ``.tnq`` need the predicate that states the ``time`` of their messages. ``format``
         and ``unit`` are for files whose name or content does not tell; options may stand behind the path.
         """
         if iri in self._streams or iri in self._frames:
             raise UsageError(f"the stream <{iri}> is given twice")
-        if isinstance(source, (Rows, DataFrame)):
-            rows = source if isinstance(source, Rows) else Rows(source, format or "tnq", time)
+        if isinstance(source, (DataFrameStream, DataFrame)):
+            rows = (
+                source
+                if isinstance(source, DataFrameStream)
+                else DataFrameStream(source, format or "tnq", time)
+            )
             rows.check()
-            rows.check_named([NAME, *(name for each in self._frames.values() for name in each.names)])
+            rows.check_named([SOURCE_NAME, *(name for each in self._frames.values() for name in each.names)])
             self._frames[iri] = rows
             return
         told = {"files_per_batch": files_per_batch, "format": format, "time": time, "unit": unit}
@@ -224,7 +227,7 @@ class Engine:
         checkpoint = Checkpoint.open(
             folder.absolute(), version=metadata.version("weir"), slots=cores, key=self._graphs.key
         )
-        curator = self._enrol(checkpoint, cores, resume, late is not None)
+        extractor = self._enrol(checkpoint, cores, resume, late is not None)
         logs = checkpoint.own / "sinks"
         every = [make(logs) if callable(make) else make for make in sinks]
         if out is not None:
@@ -237,7 +240,7 @@ class Engine:
             live=live,
             rows=dict(self._frames),
         )
-        return Job(spark, checkpoint, pipeline, curator)
+        return Job(spark, checkpoint, pipeline, extractor)
 
     @property
     def _known(self) -> list[str]:
@@ -254,7 +257,7 @@ class Engine:
         if not self._known:
             raise UsageError("no stream is given", hint="give one with --stream IRI=SOURCE")
 
-    def _enrol(self, checkpoint: Checkpoint, cores: int, resume: bool, keep_late: bool) -> Curator:
+    def _enrol(self, checkpoint: Checkpoint, cores: int, resume: bool, keep_late: bool) -> Extractor:
         """Write what is new to the control log; refuse what does not fit the checkpoint. The static graphs
         stay open for updates."""
         log = checkpoint.control()
@@ -283,15 +286,15 @@ class Engine:
             if catalog.services.get(endpoint) != service:
                 entries.append(entry_of(service, batch))
         shelf = self._graphs.open(Dictionary(checkpoint.key), checkpoint.graphs / BASE)
-        curator = Curator(shelf, checkpoint)
+        extractor = Extractor(shelf, checkpoint)
         new = [item for name, item in self._queries.items() if name not in catalog.every_query]
         finite = {iri for iri, source in self._streams.items() if not source.endless}
-        made = registered(new, catalog, tuple(self._known), checkpoint.slots, curator, finite)
+        made = registrations_of(new, catalog, tuple(self._known), checkpoint.slots, extractor, finite)
         log.append([*entries, *(entry_of(each, batch) for each in made)])
-        return curator
+        return extractor
 
     def _refuse_more(self, stream: StreamEntry, checkpoint: Checkpoint, cores: int) -> None:
-        reached = (checkpoint.offset(NAME) or {}).get(feed_key(stream), {})
+        reached = (checkpoint.offset(SOURCE_NAME) or {}).get(feed_key(stream), {})
         feed_of(stream, checkpoint.own, cores).refuse_more(reached)
 
     def _take_back(self, catalog: Catalog) -> None:

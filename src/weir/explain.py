@@ -15,8 +15,8 @@ from weir.kernel.matching.explain import explain_all
 from weir.kernel.matching.shared import SharedEvaluator
 from weir.language.algebra.query import Query
 from weir.language.explain import stages
-from weir.linked.graphs.library import Library
-from weir.linked.service.resolver import ServiceResolver
+from weir.linked.graphs import GraphSources
+from weir.linked.service import ServiceResolver
 from weir.plan.analysis.demand import Wanted, demands
 from weir.plan.analysis.split import splitting
 from weir.plan.analysis.templates import instance
@@ -104,6 +104,9 @@ def _streams(query: Query) -> str:
 
 
 def _pattern(wanted: Wanted) -> str:
+    if wanted.names:
+        which = "every named graph" if wanted.graph is None else str(wanted.graph)
+        return f"anything, once a message, in {which}"
     places = (wanted.subject, wanted.predicate, wanted.object)
     text = " ".join("?" if term is None else str(term) for term in places)
     return text if wanted.graph is None else f"{text} in {wanted.graph}"
@@ -113,7 +116,7 @@ SAMPLE = 1 << 26
 """The most bytes of a stream that ``analyze`` looks at."""
 
 
-def analyze_text(query: Query, streams: Mapping[str, Path], graphs: Library) -> str:
+def analyze_text(query: Query, streams: Mapping[str, Path], graphs: GraphSources) -> str:
     """The query run over the beginning of its ``.tnq`` files, without Spark: what was done, how often."""
     dictionary = Dictionary()
     shelf = graphs.open(dictionary)

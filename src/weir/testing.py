@@ -19,11 +19,12 @@ import numpy as np
 from weir.kernel.background import Background
 from weir.language import parse
 from weir.language.update import parse_update
+from weir.linked.graphs import GraphSources, StaticGraphs
 from weir.linked.graphs.history import graphs_of
-from weir.linked.graphs.library import Library, Shelf
 from weir.rdf.formats.tnq import parse_lines
 from weir.rdf.ids.dictionary import Dictionary
-from weir.runtime.control.catalog import Catalog, Registration, StreamEntry, UpdateEntry
+from weir.runtime.control.catalog import Catalog
+from weir.runtime.control.entries import Registration, StreamEntry, UpdateEntry
 from weir.runtime.control.updates import follow, net_of, settled
 from weir.runtime.ingest.frames import Frame
 from weir.runtime.ingest.matching import MatchPlan
@@ -235,8 +236,8 @@ class Scenario:
         return found
 
 
-def _shelf(graphs: Mapping[str | None, str]) -> Shelf:
-    library = Library()
+def _shelf(graphs: Mapping[str | None, str]) -> StaticGraphs:
+    library = GraphSources()
     with tempfile.TemporaryDirectory() as name:
         for number, (iri, text) in enumerate(graphs.items()):
             source = Path(name) / f"{number}.ttl"

@@ -2,7 +2,8 @@
 
 Streamed: the default graph comes by a window in the default graph, the named graphs as quads by a second
 window, under which every GRAPH of the query is put; a third stream ticks once, so that there is an
-evaluation also where a test has no data. All windows close once, at the end of the input.
+evaluation also where a test has no data. All windows close once, at the end of the input. Matched: the same,
+as lines of text through every stage but Spark, so that only what the match step keeps is seen.
 """
 
 from __future__ import annotations
@@ -19,10 +20,13 @@ from weir.kernel.batch import Answers, Batch, Evaluator, Slab
 from weir.kernel.evaluator import make_evaluator
 from weir.kernel.reference import ReferenceEvaluator, Static, evaluate_query
 from weir.language.algebra.patterns import Graph, Pattern, Project, Window
-from weir.language.algebra.query import Ask, Dataset, Query, Select
+from weir.language.algebra.query import Ask, Dataset, Dialect, Query, Select
 from weir.language.algebra.windows import Range, Report, WindowDeclaration, WindowSemantics
+from weir.language.writing.dialects import write
 from weir.rdf.ids.dictionary import Dictionary
+from weir.rdf.sparql_json import term_of_json
 from weir.rdf.terms import IRI, Term, Triple, Variable
+from weir.testing import Scenario
 
 Services = Mapping[str, Sequence[Triple]]
 Factory = Callable[..., Evaluator]
@@ -76,6 +80,27 @@ def run_streamed(query: Query, data: Data, evaluator: str, services: Services) -
     answers = made.advance(Slab(batches, through=0, end=True))
     assert answers.evaluations == 1 and set(answers.at.tolist()) <= {_SECOND}
     return _outcome(query, answers, dictionary)
+
+
+def run_matched(query: Query, data: Data, evaluator: str) -> Outcome:
+    """The same as lines, and the query as text, through every stage but Spark."""
+    scenario = Scenario(write(streamed(query), Dialect.RSPQL), evaluator=evaluator, dialect="rspql")
+    tick = IRI(TICK)
+    lines = {
+        DEFAULT: [f"{s} {p} {o}" for s, p, o in data.default],
+        NAMED: [f"{s} {p} {o} <{name}>" for name, triples in data.named.items() for s, p, o in triples],
+        TICK: [f"{tick} {tick} {tick}"],
+    }
+    for stream, statements in lines.items():
+        scenario.lane(stream).put("".join(f"0\t{each} .\n" for each in statements)).end()
+    found = scenario.batch()
+    if isinstance(query.form, Ask):
+        (line,) = found
+        return Outcome((), [], line["boolean"])
+    assert isinstance(query.form, Select)
+    names = tuple(variable.name for variable in query.form.variables)
+    solutions = [{name: term_of_json(value) for name, value in line["bindings"].items()} for line in found]
+    return Outcome(names, [tuple(each.get(name) for name in names) for each in solutions])
 
 
 def streamed(query: Query) -> Query:

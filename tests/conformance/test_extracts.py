@@ -14,7 +14,7 @@ from weir.kernel.reference import ReferenceEvaluator
 from weir.language import parse
 from weir.language.algebra.query import Query
 from weir.linked.graphs.extract import Extractor
-from weir.linked.graphs.tables import TableSource
+from weir.linked.graphs.triple_tables import TableSource
 from weir.rdf.ids.dictionary import Dictionary
 
 

@@ -105,7 +105,7 @@ def test_a_job_counts_what_is_good_and_lists_what_is_not(tmp_path: Path) -> None
         b"0001-01-01T00:00:00Z\t<http://e/s> <http://e/p> <http://e/o> .\n" + good(3500)
     )
     job = DryJob(tmp_path / "check", slots=1)
-    job.live.add_stream("s", FileSource(str(folder), files_per_batch=1))
+    job.registry.add_stream("s", FileSource(str(folder), files_per_batch=1))
     job.register(COUNT)
     results = job.run()
     assert [line["bindings"]["n"]["value"] for line in results] == ["2", "1", "1"]

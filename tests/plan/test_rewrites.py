@@ -15,7 +15,7 @@ from weir.kernel.interval.evaluator import IntervalEvaluator
 from weir.kernel.interval.lacking import NotCovered
 from weir.kernel.reference import ReferenceEvaluator
 from weir.language import parse
-from weir.plan.nodes import Joined, Match, Optionally, Plan, Static, children
+from weir.plan.nodes import Joined, Match, Optionally, Plan, Projected, Static, children, formulas
 from weir.plan.planner import QueryPlan, plan_query
 from weir.plan.rules.filters import push_filters
 from weir.plan.rules.optionals import hoist_optionals
@@ -96,6 +96,52 @@ def test_optional_moves_above_joins_that_do_not_concern_it(last: str, joined: in
         found += [node] if isinstance(node, Optionally) else []
         stack += children(node)
     assert _leaves(found[0].left) == joined
+
+
+def views_in_exists(body: str) -> list[int]:
+    """How many leaves each static view has in an EXISTS whose row binds ?a and ?b."""
+    query = parse(
+        "PREFIX : <urn:> SELECT * FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?a :p ?b } "
+        f"FILTER EXISTS {{ {body} }} }}",
+        "rspql",
+    )
+    stack = [plan_query(query).root]
+    found: list[int] = []
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Static):
+            found.append(_leaves(node))
+            continue
+        stack += children(node)
+        stack += [test.plan for formula in formulas(node) for test in formula.tests]
+    return sorted(found)
+
+
+@pytest.mark.parametrize(
+    ("body", "leaves"),
+    [
+        ("?b :q ?c . ?c :r ?d FILTER(?c != ?d)", [2]),
+        ("?b :q ?c . ?c :r ?d FILTER(?a != ?d)", [2]),
+        ("{ ?b :q ?c FILTER(?a != ?c) } UNION { ?b :r ?c }", [1, 1]),
+        ("{ SELECT ?c { ?c :q ?d FILTER(?a != ?d) } }", [1]),
+        ("FILTER(?a != :x)", []),
+    ],
+    ids=["own condition", "outer condition", "one branch", "hidden by a sub-select", "nothing else"],
+)
+def test_static_parts_of_exists_are_evaluated_once_without_outer_values(body: str, leaves: list[int]) -> None:
+    assert views_in_exists(body) == leaves
+
+
+def test_a_filter_that_reads_an_outer_value_stays_above_a_subselect_that_hides_it() -> None:
+    plan = push_filters(
+        built("WINDOW <w> { ?a :p ?b } FILTER EXISTS { { SELECT ?c { ?c :q ?d } } FILTER(?a != ?c) }")
+    )
+    assert isinstance(plan, Projected)
+    assert isinstance(plan.plan, Joined)
+    (condition,) = plan.plan.conditions
+    inside = condition.tests[0].plan
+    assert leaves_below(inside, lambda node: isinstance(node, Joined) and bool(node.conditions)) == 1
+    assert isinstance(inside, Joined) and inside.conditions
 
 
 def test_static_parts_that_share_variables_are_one_view() -> None:

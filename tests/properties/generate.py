@@ -287,18 +287,40 @@ class Patterns:
         self.rng = rng
         self.names = [window.name for window in declared]
         self.fresh = 0
+        self.static = False
 
     def source(self, inner: a.Pattern) -> a.Pattern:
-        """The pattern on a window, a graph or the default graph."""
+        """The pattern on a window, a graph or the default graph; not on a window inside ``unstreamed``."""
+        if self.static:
+            named = self.rng.random() < 0.6
+            return a.Graph(self.rng.choice((*GRAPHS, Variable("v"))), inner) if named else inner
         chance = self.rng.random()
         if chance < 0.8:
             if self.rng.random() < 0.06:
                 return a.Window(Variable("v"), inner)
             if self.rng.random() < 0.15:
-                inner = a.Graph(self.rng.choice((*GRAPHS, Variable("v"))), inner)
+                inner = a.Graph(self.rng.choice((*GRAPHS, Variable("v"))), self.body(inner))
             return a.Window(IRI(self.rng.choice(self.names)), inner)
         if chance < 0.88:
             return a.Graph(self.rng.choice((*GRAPHS, Variable("v"))), inner)
+        return inner
+
+    def body(self, inner: a.Pattern) -> a.Pattern:
+        """What stands inside GRAPH: the pattern, or one that can succeed where it does not match."""
+        nothing = a.BGP(())
+        match self.rng.randrange(10):
+            case 0:
+                return nothing
+            case 1:
+                return a.LeftJoin(nothing, inner)
+            case 2:
+                return a.Filter(e.Exists(inner, negated=True), nothing)
+            case 3:
+                count = self.new()
+                counted = a.Group(inner, (), ((count, e.Aggregate(e.Aggregation.COUNT, None)),))
+                return a.Project(counted, (count,))
+            case 4:
+                return a.Union(inner, a.Extend(nothing, self.new(), IRI("urn:a")))
         return inner
 
     def leaf(self) -> a.Pattern:
@@ -338,6 +360,17 @@ class Patterns:
                 return self.source(self.pattern(depth - 1))
             case _:
                 return self.subquery(depth - 1)
+
+    def unstreamed(self, depth: int) -> a.Pattern:
+        """A pattern over static graphs or none, with an expression that may read variables bound outside."""
+        before, self.static = self.static, True
+        inner = a.BGP(()) if self.rng.random() < 0.15 else self.pattern(max(depth - 1, 0))
+        if self.rng.random() < 0.7:
+            inner = a.Filter(self.condition(max(depth - 1, 0)), inner)
+        else:
+            inner = a.Extend(inner, self.new(), self.expression(2))
+        self.static = before
+        return inner
 
     def new(self) -> Variable:
         self.fresh += 1
@@ -400,7 +433,8 @@ class Patterns:
             case 6:
                 return e.Not(self.condition(depth))
             case 7:
-                return e.Exists(self.pattern(max(depth - 1, 0)), rng.random() < 0.5)
+                inner = self.unstreamed(depth) if rng.random() < 0.3 else self.pattern(max(depth - 1, 0))
+                return e.Exists(inner, rng.random() < 0.5)
             case _:
                 return e.In(self.expression(0), (self.expression(0), rng.choice(NODES)), rng.random() < 0.5)
 

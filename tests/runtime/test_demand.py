@@ -79,3 +79,61 @@ def test_results_are_those_of_a_filter_that_says_the_same_otherwise(body: str) -
     ]
     assert found[0] == found[1]
     assert found[0]
+
+
+def names(body: str, window: str = "RANGE 30 STEP 10") -> set[object]:
+    """The graphs whose names are asked for; None is any."""
+    text = HEAD.format(body).replace("RANGE 30 STEP 10", window)
+    return {each.graph for each in demands(parse(text), ["s"])["s"] if each.names}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "GRAPH ?g {}",
+        "GRAPH ?g { OPTIONAL { ?x :p ?y } }",
+        "GRAPH ?g { { ?x :p ?y } UNION { BIND(1 AS ?z) } }",
+        "GRAPH ?g { FILTER NOT EXISTS { ?x :p ?y } }",
+        "GRAPH ?g { SELECT (COUNT(*) AS ?z) { ?x :p ?y } }",
+        "GRAPH ?g { VALUES ?x { :a } MINUS { ?x :p ?y } }",
+        "GRAPH ?g { GRAPH :a { ?x :p ?y } }",
+        "?x :p ?y FILTER EXISTS { GRAPH ?g { OPTIONAL { ?x :q ?y } } }",
+    ],
+)
+def test_names_of_graphs_where_a_body_can_do_without_a_triple(body: str) -> None:
+    assert names(f"WINDOW <w> {{ {body} }}") == {None}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "WINDOW <w> { GRAPH ?g { ?x :p ?y } }",
+        "WINDOW <w> { GRAPH ?g { ?x :p ?y OPTIONAL { ?x :q ?z } BIND(1 AS ?n) } }",
+        "WINDOW <w> { GRAPH ?g { { ?x :p ?y } UNION { ?x :q ?y } MINUS { ?x :p :a } } }",
+        "WINDOW <w> { GRAPH ?g { SELECT ?x (COUNT(*) AS ?n) { ?x :p ?y } GROUP BY ?x } }",
+        "WINDOW <w> { GRAPH ?g { VALUES ?x { :a } ?x :p ?y FILTER NOT EXISTS { ?x :q ?y } } }",
+        "WINDOW <w> { GRAPH ?g { ?x :p* ?y } }",
+        "WINDOW <w> { ?x :p ?y OPTIONAL { ?x :q ?z } }",
+        "WINDOW <w> { ?x :p ?y } GRAPH ?g {}",
+    ],
+)
+def test_and_only_there(body: str) -> None:
+    assert names(body) == set()
+
+
+def test_the_name_of_one_graph() -> None:
+    assert names("WINDOW <w> { GRAPH :a { OPTIONAL { ?x :p ?y } } }") == {A}
+    assert names("WINDOW <w> { GRAPH ?g {} } FILTER (?g = :a)") == {A}
+
+
+def test_a_window_that_counts_triples_wants_all_of_them() -> None:
+    body = "WINDOW <w> { GRAPH ?g {} }"
+    assert names(body, "TRIPLES 3") == set()
+    text = HEAD.format(body).replace("RANGE 30 STEP 10", "TRIPLES 3")
+    assert demands(parse(text), ["s"])["s"] == (Wanted(texts=(False, False, False, True)),)
+
+
+def test_an_evaluator_on_terms_needs_every_text() -> None:
+    query = parse(HEAD.format("WINDOW <w> { ?x :p ?y . GRAPH :a {} }"))
+    assert {each.texts for each in demands(query, ["s"], every_text=True)["s"]} == {(True,) * 4}
+    assert {each.texts[3] for each in demands(query, ["s"])["s"]} == {False}

@@ -77,8 +77,8 @@ def test_beyond_it_every_message_is_counted(ordered: list[tuple[int, str]], data
 def test_late_messages_are_kept_with_their_statements_where_asked_for(tmp_path: Path) -> None:
     (tmp_path / "s").mkdir()
     job = DryJob(tmp_path / "c")
-    job.live.keep_late = True
-    job.live.add_stream("s", FileSource(str(tmp_path / "s"), watch=True))
+    job.registry.keep_late = True
+    job.registry.add_stream("s", FileSource(str(tmp_path / "s"), watch=True))
     job.register(QUERIES["sums"])
     late = '5\t<http://e/a> <http://e/p> <http://e/5> .\n5\t<http://e/b> <http://e/q> "x y" .\n'
     (tmp_path / "s" / "0.tnq").write_text(line((100, "a")))

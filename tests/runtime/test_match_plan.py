@@ -7,8 +7,9 @@ import random
 import numpy as np
 
 from weir.rdf.formats.tnq import parse_lines
-from weir.runtime.control.catalog import Catalog, Registration, StreamEntry
-from weir.runtime.ingest.matching import MatchPlan
+from weir.runtime.control.catalog import Catalog
+from weir.runtime.control.entries import Registration, StreamEntry
+from weir.runtime.ingest.matching import MatchPlan, _Kind
 
 KEY = b"weir.testing"
 STREAMS = {"s": StreamEntry("s")}
@@ -50,13 +51,57 @@ def test_one_query_more_touches_only_its_own_states() -> None:
     queries = {f"q{n}": registration(0, f":s{n} :p ?y . ?y :q{n % 7} ?z", "*") for n in range(50)}
     queries = {name: Registration(name, each.text, evaluator="shared") for name, each in queries.items()}
     plan = MatchPlan(Catalog(STREAMS, queries), 1, KEY)
-    parts, pool = dict(plan._parts), plan._pools[0, "s"][None]
+    parts, pool = dict(plan._parts), plan._pools[0, "s"][_Kind()]
     more = {
         **queries,
         "more": Registration("more", registration(0, ":s1 :p ?y", "*").text, evaluator="shared"),
     }
     plan.follow(Catalog(STREAMS, more))
-    assert plan._pools[0, "s"][None] is pool
+    assert plan._pools[0, "s"][_Kind()] is pool
     assert all(plan._parts[name] is parts[name] for name in queries)
     (one,) = plan._parts["more"]
     assert np.array_equal(one.machines, parts["q1"][0].machines[:1])
+
+
+QUADS = "".join(
+    f"{at}\t<http://e/{s}> <http://e/{p}> <http://e/o> {graph} .\n"
+    for at, s, p, graph in [
+        (0, "a", "z", "<http://e/g>"),
+        (0, "b", "p", "<http://e/g>"),
+        (0, "c", "z", "<http://e/h>"),
+        (0, "d", "z", ""),
+        (1, "e", "z", "<http://e/g>"),
+        (1, "f", "z", "<http://e/g>"),
+    ]
+)
+
+
+def places(body: str, evaluator: str = "interval") -> tuple[list[tuple[int, int]], list[str]]:
+    """Message and place of each triple that is kept of ``QUADS``, and the texts that go with them."""
+    text = (
+        "PREFIX : <http://e/> SELECT * FROM NAMED WINDOW <w> ON <s> [RANGE 10 STEP 10] "
+        f"WHERE {{ WINDOW <w> {{ {body} }} }}"
+    )
+    plan = MatchPlan(Catalog(STREAMS, {"q": Registration("q", text, evaluator=evaluator)}), 1, KEY)
+    frame = plan.frame(0, "s", "0", parse_lines(QUADS.encode(), scope="s", key=KEY), 0)
+    return list(zip(frame.message.tolist(), frame.place.tolist(), strict=True)), sorted(map(str, frame.texts))
+
+
+def test_a_triple_of_each_graph_goes_along_for_its_name() -> None:
+    assert places("GRAPH ?g {}") == ([(0, 0), (0, 2), (1, 0)], ["<http://e/g>", "<http://e/h>"])
+    assert places("GRAPH :h {}") == ([(0, 2)], [])
+    assert places("GRAPH ?g { OPTIONAL { ?s :p :o } }")[0] == [(0, 0), (0, 1), (0, 2), (1, 0)]
+
+
+def test_nothing_goes_along_where_a_triple_must_match() -> None:
+    assert places("GRAPH ?g { ?s :p :o }") == ([(0, 1)], ["<http://e/b>", "<http://e/g>"])
+    assert places("?s :p :o") == ([(0, 1)], ["<http://e/b>"])
+
+
+def test_names_leave_with_the_query_that_asked_for_them() -> None:
+    asking = "SELECT * FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { GRAPH ?g {} } }"
+    plan = MatchPlan(Catalog(STREAMS, {"q": Registration("q", asking)}), 1, KEY)
+    other = {"r": Registration("r", asking.replace("GRAPH ?g {}", "?s <http://e/p> ?o"))}
+    plan.follow(Catalog(STREAMS, other))
+    frame = plan.frame(0, "s", "0", parse_lines(QUADS.encode(), scope="s", key=KEY), 0)
+    assert frame.place.tolist() == [1]

@@ -68,11 +68,11 @@ def test_counts_of_queries_that_are_evaluated_together_go_on_after_a_restart(tmp
     stream = tmp_path / "s"
     stream.mkdir()
     job = DryJob(tmp_path / "checkpoint", slots=1)
-    job.live.add_stream("s", FileSource(str(stream), watch=True))
-    job.live.register_all(
+    job.registry.add_stream("s", FileSource(str(stream), watch=True))
+    job.registry.register_all(
         {f"q{n}": QUERIES["range"].format(name=f"q{n}") for n in range(MANY)}, "auto", "auto"
     )
-    assert {query.evaluator for query in job.live.queries()} == {SHARED}
+    assert {query.evaluator for query in job.registry.queries()} == {SHARED}
     seen = []
     for batch in range(4):
         (stream / f"{batch}.tnq").write_text(lines(batch))
@@ -138,11 +138,11 @@ def test_one_slot_counts_what_is_late_for_all(tmp_path: Path) -> None:
     job = DryJob(tmp_path / "checkpoint", slots=2)
     for stream in "ab":
         (tmp_path / stream).mkdir()
-        job.live.add_stream(stream, FileSource(str(tmp_path / stream), watch=True))
+        job.registry.add_stream(stream, FileSource(str(tmp_path / stream), watch=True))
     for name, stream in (("split", "a"), ("whole", "b"), ("other", "a")):
         text = QUERIES["range" if name == "split" else "latest"].format(name=name)
         job.register(text.replace("ON <s>", f"ON <{stream}>"))
-    where = {query.name: query.slots for query in job.live.queries()}
+    where = {query.name: query.slots for query in job.registry.queries()}
     assert where["split"] == (0, 1)
     shares = [job.place.counted(slot, 0) for slot in range(2)]
     assert sorted(stream for share in shares for stream in share) == ["a", "b"]

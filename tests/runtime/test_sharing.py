@@ -127,7 +127,8 @@ def test_many_queries_of_one_shape_have_seats(monkeypatch: pytest.MonkeyPatch) -
     scenario.lane("s").put(line((1, "a", "p", "x")))
     scenario.batch()
     ((_, hub),) = scenario.group.hubs
-    assert (len(hub.evaluator.templates), len(hub.evaluator.own)) == (len(SHAPES) - 1, 4)
+    alone = [template.alone is not None for template in hub.evaluator.templates]
+    assert (alone.count(False), alone.count(True)) == (len(SHAPES) - 1, 4)
 
 
 def test_a_job_gives_seats_to_many_of_one_shape(tmp_path: Path) -> None:
@@ -142,9 +143,9 @@ def test_a_job_gives_seats_to_many_of_one_shape(tmp_path: Path) -> None:
     )
     (tmp_path / "s.tnq").write_text(lines)
     job = DryJob(tmp_path / "c", slots=2)
-    job.live.add_stream("s", FileSource(str(tmp_path / "s.tnq"), bytes_per_batch=1500))
-    job.live.register_all(queries, "auto", "auto")
-    assert {query.evaluator for query in job.live.queries()} == {SHARED}
+    job.registry.add_stream("s", FileSource(str(tmp_path / "s.tnq"), bytes_per_batch=1500))
+    job.registry.register_all(queries, "auto", "auto")
+    assert {query.evaluator for query in job.registry.queries()} == {SHARED}
     found = job.run()
     assert {name: [each for each in found if each["query"] == name] for name in queries} == {
         name: Scenario({name: query}, evaluator="interval").run([lines], "s")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dry_job import DryJob
 from weir.language import parse
-from weir.linked.graphs.library import Library
+from weir.linked.graphs.graph_sources import GraphSources
 from weir.plan.analysis.split import splitting
 from weir.runtime.ingest.sources import FileSource
 from weir.testing import Scenario
@@ -97,6 +97,22 @@ def test_what_stays_together(text: str) -> None:
     assert found.place is None and not found.by_time, found
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "WINDOW <w> { GRAPH ?g { OPTIONAL { ?x :p ?y } } }",
+        "WINDOW <w> { GRAPH ?g { { ?x :p ?y } UNION { BIND(1 AS ?x) } } }",
+        "WINDOW <w> { ?x :p ?y . GRAPH ?g {} }",
+        "WINDOW <w> { ?x :p ?y OPTIONAL { GRAPH ?g {} } }",
+        "WINDOW <w> { ?x :p ?y FILTER EXISTS { GRAPH :g {} } }",
+        "WINDOW <w> { ?x :p ?y } MINUS { WINDOW <w> { GRAPH ?g { VALUES ?x { :a } } } }",
+    ],
+)
+def test_a_query_that_needs_names_of_graphs_is_not_split_by_a_variable(body: str) -> None:
+    found = splitting(parse(query(body=body)))
+    assert found.place is None and found.by_time, found
+
+
 @given(
     found=st.lists(
         st.tuples(st.integers(0, 90), st.sampled_from("abc"), st.sampled_from("pq"), st.sampled_from("axy")),
@@ -116,13 +132,13 @@ def test_split_by_time_they_answer_the_same(found: list[tuple[int, str, str, str
             (folder / "plan.ttl").write_text(PLAN)
             (folder / "s" / "0.tnq").write_text(lines([m for m in found if m[0] < bound]))
             (folder / "s" / "1.tnq").write_text(lines([m for m in found if m[0] >= bound]))
-            library = Library()
+            library = GraphSources()
             library.add("plan", folder / "plan.ttl")
             library.add(None, folder / "plan.ttl")
             job = DryJob(folder / "c", slots=3, library=library)
-            job.live.add_stream("s", FileSource(str(folder / "s"), files_per_batch=1))
+            job.registry.add_stream("s", FileSource(str(folder / "s"), files_per_batch=1))
             job.register(text, name)
-            assert job.live.queries()[0].slots == (0, 1, 2)
+            assert job.registry.queries()[0].slots == (0, 1, 2)
             three = sorted(job.run(), key=lambda line: line["at"])
             evaluations = sum(step.evaluations for step in job.steps)
         assert three == one, name
@@ -171,7 +187,7 @@ def test_split_over_three_slots_they_answer_the_same(
     with TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "plan.ttl").write_text(PLAN)
-        library = Library()
+        library = GraphSources()
         library.add("plan", folder / "plan.ttl")
         library.add(None, folder / "plan.ttl")
         (folder / "s").mkdir()
@@ -181,7 +197,7 @@ def test_split_over_three_slots_they_answer_the_same(
         (folder / "s" / "0.tnq").write_text(lines([m for m in found if m[0] < bound]))
         (folder / "s" / "1.tnq").write_text(lines([m for m in found if m[0] >= bound]))
         job = DryJob(folder / "c", slots=3, library=library)
-        job.live.add_stream("s", FileSource(str(folder / "s"), files_per_batch=1))
-        job.live.register_all(SPLIT, "auto", "auto")
-        assert {query.slots for query in job.live.queries()} == {(0, 1, 2)}
+        job.registry.add_stream("s", FileSource(str(folder / "s"), files_per_batch=1))
+        job.registry.register_all(SPLIT, "auto", "auto")
+        assert {query.slots for query in job.registry.queries()} == {(0, 1, 2)}
         assert by_query(job.run()) == in_one_slot(lines(found))

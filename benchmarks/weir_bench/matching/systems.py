@@ -19,9 +19,8 @@ from weir.kernel.background import Background
 from weir.kernel.batch import Batch, Slab
 from weir.kernel.interval.evaluator import IntervalEvaluator
 from weir.kernel.matching.automaton import Matcher
-from weir.kernel.matching.channels import encode
 from weir.kernel.matching.conjunctive import ConjunctiveSet
-from weir.kernel.matching.joinorder import Conjunctions
+from weir.kernel.matching.joinorder import Conjunctions, encode
 from weir.language.algebra.patterns import TriplePattern
 from weir.language.algebra.query import Query
 from weir.plan.analysis.conjunctions import Conjunction, conjunction

@@ -31,7 +31,12 @@ class GraphTable:
 
 @dataclass(frozen=True, slots=True)
 class Background:
-    """The default graph given at registration and the named graphs, by IRI."""
+    """The default graph given at registration and the named graphs, by IRI.
+
+    A graph in ``made`` was not there from the beginning: it exists from the earliest of these times on, also
+    when its last triple has gone.
+    """
 
     default: GraphTable = field(default_factory=GraphTable.empty)
     named: Mapping[str, GraphTable] = field(default_factory=dict)
+    made: Mapping[str, tuple[int, ...]] = field(default_factory=dict)

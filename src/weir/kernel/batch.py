@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from weir.rdf.columns import Ids
+from weir.rdf.columns import Ids, Mask
 
 NO_GRAPH = 0
 """The graph column of a triple outside any named graph; also the id of *unbound* in relations."""
@@ -40,6 +40,13 @@ class Batch:
     def empty() -> Batch:
         none = np.empty(0, np.int64)
         return Batch(none, none, none, none, none, none, none, none)
+
+    def rows(self, keep: Mask) -> Batch:
+        """All messages with only those triples that are marked."""
+        if keep.all():
+            return self
+        columns = (self.message, self.position, self.subject, self.predicate, self.object, self.graph)
+        return Batch(self.time, self.triples, *(column[keep] for column in columns))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """From the algebra to a first plan: leaves get their sources, groups are flattened, EXISTS is set apart.
 
 ``WINDOW`` and ``GRAPH`` disappear: what they said is in the leaves. A window over a variable stream
-stands for one window per registered stream (record on time, 26), ``WINDOW ?w`` for all nameable ones (35).
+stands for one window per registered stream (decision semantics-time, 26), ``WINDOW ?w`` for all
+nameable ones (35).
 """
 
 from __future__ import annotations

@@ -1,1 +1,6 @@
-"""The HTTP API, the fragments server and the dashboard."""
+"""The service over HTTP: streams, graphs, queries and their results, fragments beside them, the dashboard."""
+
+from weir.server.serving import server
+from weir.server.settings import Settings, read_settings
+
+__all__ = ["Settings", "read_settings", "server"]

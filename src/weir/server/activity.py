@@ -7,7 +7,7 @@ from typing import Any
 
 from weir.language.algebra.query import Query
 from weir.language.algebra.windows import AlignedTo, Past, Range, StartAt, WindowDeclaration
-from weir.runtime.control.live_queries import QueryInfo
+from weir.runtime.control.registry import QueryInfo
 from weir.runtime.output.writing import timestamp
 from weir.server.drawing import plan_graph
 from weir.server.service import Service, facts_of, parsed

@@ -15,7 +15,7 @@ from weir.language.algebra.query import Ask, Construct, Query, Select
 from weir.language.algebra.walking import walk
 from weir.language.algebra.windows import All, Elements, Now, Past, Range, Triples, WindowDeclaration
 from weir.language.writing.windows import kind_text, report_text
-from weir.linked.service.resolver import ServiceResolver
+from weir.linked.service import ServiceResolver
 from weir.plan import nodes as n
 from weir.plan.explain import operator_text
 from weir.plan.nodes import Match, Plan, children

@@ -1,5 +1,9 @@
-"""Spark: the session, the source, the processor and the job. The only room that imports pyspark."""
+"""Everything that talks to Spark, and the only room that imports pyspark.
+
+``session`` starts Spark, ``job`` runs a checkpoint as one streaming query, ``continuous`` makes a query a
+streaming DataFrame, ``dataframes`` makes a streaming DataFrame a stream, ``load`` writes static graphs.
+"""
 
 from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["DataFrame", "SparkSession"]
+__all__ = ["DataFrame", "SparkSession", "continuous", "dataframes", "job", "load", "session"]

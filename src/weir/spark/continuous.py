@@ -21,19 +21,18 @@ from pyspark.sql import DataFrame, SparkSession
 
 from weir.errors import CheckpointError, UsageError
 from weir.language.algebra.query import Ask, Query, Select
-from weir.linked.graphs.library import Library
-from weir.linked.graphs.remote import RemoteGraph
+from weir.linked.graphs import GraphSources, RemoteGraph
 from weir.rdf.ids.dictionary import Dictionary
-from weir.runtime.control.catalog import Catalog, StreamEntry, entry_of
+from weir.runtime.control.catalog import Catalog
 from weir.runtime.control.checkpoint import Checkpoint
-from weir.runtime.control.live_graphs import BASE
-from weir.runtime.control.live_queries import IDLE
-from weir.runtime.control.registering import Offer, offer, registered
-from weir.runtime.control.updates import Curator
+from weir.runtime.control.entries import StreamEntry, entry_of
+from weir.runtime.control.extracts import Extractor
+from weir.runtime.control.registration import Offer, offer, registrations_of
+from weir.runtime.control.registry import IDLE
+from weir.runtime.control.static_graphs import BASE
 from weir.runtime.output.outputs import read_answers
-from weir.spark.observed import observed
-from weir.spark.processor import GroupProcessor
-from weir.spark.rows import Rows
+from weir.spark.dataframes import DataFrameStream
+from weir.spark.processor import GroupProcessor, observed
 from weir.spark.session import settle
 
 _COUNTS = "counts array<bigint>"
@@ -67,15 +66,18 @@ def continuous(
     the workers can read; it belongs to the checkpoint of one ``writeStream``. Without one a temporary folder
     is made anew from the same arguments. Settings that a job needs are set on the session.
 
-    With ``metrics`` the counters of each batch (``runtime.observed``) are metrics of Spark's own under that
-    name, which must be another for each query that one ``writeStream`` writes.
+    With ``metrics`` the counters of each batch are metrics of Spark's own under that name, which must be
+    another for each query that one ``writeStream`` writes.
     """
     made = offer(query, {}, name="query", dialect=dialect, evaluator=evaluator)
     columns = result_columns(made.query)
     if metrics and "counts" in columns:
         raise UsageError("the variable ?counts has the name of the column by which metrics travel")
     schema = ", ".join(f"`{name}` {kind}" for name, kind in columns.items())
-    rows = {iri: Rows(frame, _of(format, iri) or "tnq", _of(time, iri)) for iri, frame in streams.items()}
+    rows = {
+        iri: DataFrameStream(frame, _of(format, iri) or "tnq", _of(time, iri))
+        for iri, frame in streams.items()
+    }
     for each in rows.values():
         each.check()
     library = _library(graphs or {})
@@ -147,7 +149,7 @@ class ResultProcessor(GroupProcessor):
         return pd.DataFrame({**empty, "at": pd.to_datetime(pd.Series([None])), "counts": [counts]})
 
 
-def _enrol(checkpoint: Checkpoint, made: Offer, streams: list[str], library: Library) -> None:
+def _enrol(checkpoint: Checkpoint, made: Offer, streams: list[str], library: GraphSources) -> None:
     """The control log of one query, written once; a folder that has another is refused."""
     log = checkpoint.control()
     catalog = Catalog.of(log.entries())
@@ -159,14 +161,14 @@ def _enrol(checkpoint: Checkpoint, made: Offer, streams: list[str], library: Lib
                 hint="give the same as before, or a new folder, here and to writeStream",
             )
         return
-    curator = Curator(library.open(Dictionary(checkpoint.key), checkpoint.graphs / BASE), checkpoint)
+    extractor = Extractor(library.open(Dictionary(checkpoint.key), checkpoint.graphs / BASE), checkpoint)
     entries = [StreamEntry(iri, IDLE, number=number) for number, iri in enumerate(streams)]
-    registrations = registered([made], catalog, streams, checkpoint.slots, curator)
+    registrations = registrations_of([made], catalog, streams, checkpoint.slots, extractor)
     log.append([*(entry_of(each, 0) for each in entries), *(entry_of(each, 0) for each in registrations)])
 
 
-def _library(graphs: Mapping[str | None, str | Path]) -> Library:
-    library = Library()
+def _library(graphs: Mapping[str | None, str | Path]) -> GraphSources:
+    library = GraphSources()
     for iri, source in graphs.items():
         if isinstance(source, str) and "://" in source:
             library.add_remote(iri, RemoteGraph(source))

@@ -17,12 +17,12 @@ from pyspark.sql.streaming.query import StreamingQuery
 from weir import errors
 from weir.errors import EvaluationError, WeirError
 from weir.language.update import Update
-from weir.runtime.control.catalog import StreamEntry, entry_of
 from weir.runtime.control.checkpoint import Checkpoint
-from weir.runtime.control.holding import HOLD, planning_held
-from weir.runtime.control.live_graphs import LiveGraphs, When
-from weir.runtime.control.live_queries import LiveQueries, QueryInfo, StreamInfo
-from weir.runtime.control.updates import Curator
+from weir.runtime.control.entries import StreamEntry, entry_of
+from weir.runtime.control.extracts import Extractor
+from weir.runtime.control.planning import FINISH, HOLD, SOURCE_NAME, STOP, feed_key, planning_held
+from weir.runtime.control.registry import QueryInfo, Registry, StreamInfo
+from weir.runtime.control.static_graphs import StaticGraphs, When
 from weir.runtime.ingest.receivers import Receivers
 from weir.runtime.ingest.sources import Source, source_of
 from weir.runtime.output.merging import merged
@@ -30,10 +30,9 @@ from weir.runtime.output.metrics import Metrics
 from weir.runtime.output.outputs import OUTPUT_SCHEMA, Output
 from weir.runtime.output.sinks.base import Sink
 from weir.runtime.output.sinks.lines import ExactFile
-from weir.spark.datasource import FINISH, NAME, STOP, WeirSource, feed_key
-from weir.spark.observed import observed
-from weir.spark.processor import GroupProcessor
-from weir.spark.rows import Rows
+from weir.spark.dataframes import DataFrameStream
+from weir.spark.datasource import WeirSource
+from weir.spark.processor import GroupProcessor, observed
 from weir.spark.session import named_sources, settle
 
 _FAILED = re.compile(r"weir\.errors\.(\w+): (.*?)(?=\n\n|\nSQLSTATE|\s*SQLSTATE|\Z)", re.DOTALL)
@@ -55,32 +54,35 @@ class Pipeline:
     late: Path | None = None
     trigger: dict[str, Any] = field(default_factory=dict)
     live: bool = False
-    rows: dict[str, Rows] = field(default_factory=dict)
+    rows: dict[str, DataFrameStream] = field(default_factory=dict)
 
 
 class Job:
     """One Structured Streaming query over one checkpoint."""
 
     def __init__(
-        self, spark: SparkSession, checkpoint: Checkpoint, pipeline: Pipeline, curator: Curator | None = None
+        self,
+        spark: SparkSession,
+        checkpoint: Checkpoint,
+        pipeline: Pipeline,
+        extractor: Extractor | None = None,
     ) -> None:
         self.spark = spark
-        self.graphs = LiveGraphs(checkpoint, curator, lambda: self.active, lambda: self._query is not None)
-        self.live = LiveQueries(
-            checkpoint, curator, self.graphs.lock, lambda: self.active, lambda: self._query is not None
-        )
-        self.live.keep_late = pipeline.late is not None
+        self._query: StreamingQuery | None = None
+        phase = (lambda: self.active, lambda: self._query is not None)
+        self.graphs = StaticGraphs(checkpoint, extractor, *phase)
+        self.registry = Registry(checkpoint, extractor, self.graphs.lock, *phase)
+        self.registry.keep_late = pipeline.late is not None
         self.checkpoint = checkpoint
         self.pipeline = pipeline
         self.metrics = Metrics()
         self.observers: list[Callable[[Metrics], None]] = []
         self.afterwards: list[Callable[[], None]] = []
-        self._query: StreamingQuery | None = None
         self._failure: BaseException | None = None
         self.receivers = Receivers(checkpoint.own)
         self._spool = checkpoint.spool(reused=(spark.sparkContext.master or "").startswith("local"))
-        self.live.opened.append(self._receive)
-        self.live.closed.append(lambda entry: self.receivers.close(entry.iri))
+        self.registry.opened.append(self._receive)
+        self.registry.closed.append(lambda entry: self.receivers.close(entry.iri))
         own = checkpoint.own / "sinks"
         self._side = {
             "dead": ExactFile(pipeline.dead_letters, own / "dead.log") if pipeline.dead_letters else None,
@@ -108,7 +110,7 @@ class Job:
                 side.open(lazy=True)
         self.metrics.started = time.time()
         try:
-            for entry in self.live.catalog().streams.values():
+            for entry in self.registry.catalog().streams.values():
                 self._receive(entry)
             self._launch()
         except BaseException:
@@ -213,44 +215,46 @@ class Job:
 
         It is durable when this returns, and sees the messages of all batches that were not planned by then.
         """
-        return self.live.register(text, name, dialect, evaluator)
+        return self.registry.register(text, name, dialect, evaluator)
 
     def register_all(
         self, texts: Mapping[str, str], *, dialect: str = "auto", evaluator: str = "auto"
     ) -> list[str]:
         """Register queries by name, all from the same batch on; where one is refused, none is registered."""
-        return self.live.register_all(texts, dialect, evaluator)
+        return self.registry.register_all(texts, dialect, evaluator)
 
     def drop(self, name: str) -> None:
         """Drop a query, and its state; refused while another one reads its output."""
-        self.metrics.forget(name, self.live.drop(name))
+        self.metrics.forget(name, self.registry.drop(name))
 
     def pause(self, name: str) -> None:
         """Pause a query: as ``drop``, but it stays registered and can be resumed."""
-        batch = self.live.pause(name)
+        batch = self.registry.pause(name)
         if batch is not None:
             self.metrics.forget(name, batch)
 
     def resume(self, name: str) -> None:
         """Resume a paused query: as registered anew. What came while it was paused it never sees, and its
         windows begin empty."""
-        batch = self.live.resume(name)
+        batch = self.registry.resume(name)
         if batch is not None:
             self.metrics.forget(name, batch)
 
-    def add_stream(self, iri: str, source: Source | Rows) -> None:
+    def add_stream(self, iri: str, source: Source | DataFrameStream) -> None:
         """Add a stream while the job runs. A finite source waits for the first query that reads it.
 
-        A streaming DataFrame (``Rows``) is a source of Spark's own: the job stops between two batches and
-        goes on with it from its checkpoint.
+        A streaming DataFrame (``DataFrameStream``) is a source of Spark's own: the job stops between two
+        batches and goes on with it from its checkpoint.
         """
-        if not isinstance(source, Rows):
-            self.live.add_stream(iri, source)
+        if not isinstance(source, DataFrameStream):
+            self.registry.add_stream(iri, source)
             return
         with self.graphs.lock:
             source.check()
-            source.check_named([NAME, *(name for rows in self.pipeline.rows.values() for name in rows.names)])
-            entry = self.live.fresh_stream(iri)
+            source.check_named(
+                [SOURCE_NAME, *(name for rows in self.pipeline.rows.values() for name in rows.names)]
+            )
+            entry = self.registry.fresh_stream(iri)
             if self._query is not None:
                 self._halt(self._query)
             self.checkpoint.control().append([entry_of(entry, self.checkpoint.next_batch())])
@@ -262,7 +266,7 @@ class Job:
         """Drop a stream; refused while a query reads it, also a paused one. For a DataFrame the job stops
         between two batches, and goes on without it."""
         with self.graphs.lock:
-            self.live.drop_stream(iri)
+            self.registry.drop_stream(iri)
             if iri in self.pipeline.rows:
                 if self._query is not None:
                     self._halt(self._query)
@@ -272,11 +276,11 @@ class Job:
 
     def queries(self) -> list[QueryInfo]:
         """What is registered, counting changes whose batch is still to come."""
-        return self.live.queries()
+        return self.registry.queries()
 
     def streams(self) -> list[StreamInfo]:
         """The streams that have a source, with what reads them."""
-        return self.live.streams()
+        return self.registry.streams()
 
     @property
     def active(self) -> bool:
@@ -285,8 +289,8 @@ class Job:
     def _frames(self) -> DataFrame:
         folder = str(self.checkpoint.folder)
         frames = (
-            self.spark.readStream.format(NAME)
-            .name(NAME)
+            self.spark.readStream.format(SOURCE_NAME)
+            .name(SOURCE_NAME)
             .option("folder", folder)
             .option("parallelism", str(self.spark.sparkContext.defaultParallelism))
             .load()

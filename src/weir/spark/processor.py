@@ -8,9 +8,12 @@ from functools import partial
 from typing import Any
 
 import pandas as pd
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from weir.runtime.ingest.frames import Frame
+from weir.runtime.output.counters import SUMS
 from weir.runtime.output.outputs import Output, outputs
 from weir.runtime.worker.bundle import Bundle
 from weir.runtime.worker.live import awaken, put_away
@@ -18,7 +21,9 @@ from weir.runtime.worker.panes import PaneCache
 from weir.runtime.worker.partitioning import slot_keys
 from weir.runtime.worker.spool import Pile
 from weir.runtime.worker.workers import workplace
-from weir.spark.task import check_partitions, current_batch
+from weir.spark.tasks import check_partitions, current_batch
+
+OBSERVATION = "weir"
 
 
 class GroupProcessor(StatefulProcessor):
@@ -106,3 +111,14 @@ class GroupProcessor(StatefulProcessor):
 
     def close(self) -> None:
         """Nothing to close."""
+
+
+def observed(rows: DataFrame, name: str = OBSERVATION) -> DataFrame:
+    """The rows, which have a column ``counts``, with their sums as metrics of Spark's own.
+
+    Spark computes them while the rows pass, without a job or a shuffle for it. They stand in the progress of
+    the query, and so come to every ``StreamingQueryListener``, under ``name``: what each batch brought, and
+    the state after it.
+    """
+    sums = [F.sum(F.col("counts")[place]).alias(name) for place, name in enumerate(SUMS)]
+    return rows.observe(name, *sums, F.max(F.col("counts")[len(SUMS)]).alias("lag_ms"))

@@ -9,6 +9,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
+import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,9 +21,9 @@ from pyspark.find_spark_home import _find_spark_home
 from pyspark.sql import SparkSession
 
 from weir.errors import UsageError
-from weir.spark.shipping import await_executors, package_zip
 
 _STATE = "spark.sql.streaming.stateStore."
+_PATIENCE = 30.0
 EVOLUTION = "spark.sql.streaming.queryEvolution.enableSourceEvolution"
 
 
@@ -74,7 +76,7 @@ START_SETTINGS = (
 """Only for a session that Weir starts."""
 
 LOCAL_SETTINGS = (
-    Setting("spark.python.daemon.module", "weir.spark.daemon", "workers start with Weir imported"),
+    Setting("spark.python.daemon.module", "weir.spark.python_daemon", "workers start with Weir imported"),
 )
 """Only where the workers are on this host: elsewhere Weir is not there before the first task brings it."""
 
@@ -208,3 +210,31 @@ def _quiet() -> Iterator[Path]:
 
 def _tail(log: Path) -> str:
     return "\n".join(log.read_text(errors="replace").splitlines()[-5:]) if log.exists() else ""
+
+
+def package_zip(folder: Path) -> Path:
+    """The Python files of this package in ``folder/weir.zip``."""
+    root = Path(__file__).parents[1]
+    target = folder / "weir.zip"
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(root.rglob("*.py")):
+            archive.write(path, Path("weir") / path.relative_to(root))
+    return target
+
+
+def await_executors(session: SparkSession, patience: float = _PATIENCE) -> None:
+    """Wait until executors have come: a job gets as many slots as there are cores when it begins.
+
+    The driver itself counts as one of those that Spark lists. Executors come one by one; when none has come
+    for a second, these are all.
+    """
+    tracker = session.sparkContext._jsc.sc().statusTracker()
+    began = changed = time.monotonic()
+    known = 1
+    while time.monotonic() - began < patience:
+        found = len(tracker.getExecutorInfos())
+        if found != known:
+            known, changed = found, time.monotonic()
+        if known > 1 and time.monotonic() - changed > 1.0:
+            return
+        time.sleep(0.1)

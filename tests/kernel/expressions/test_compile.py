@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from bags import thorough
 from weir.errors import EvaluationError
-from weir.kernel.expressions import Terms, compile
-from weir.kernel.functions import Context, value_or_none
-from weir.kernel.functions.scalar import holds
+from weir.kernel.expressions import compile
+from weir.kernel.expressions.termcache import Terms
+from weir.kernel.functions import Context, holds, value_or_none
 from weir.kernel.interval.relation import Relation
 from weir.language.algebra.expressions import (
     And,

@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bags import thorough
-from weir.kernel.expressions import Terms, canonical_ranks, order_ranks
-from weir.kernel.expressions.ranks import extreme_order, sample_order
-from weir.kernel.functions import canonical_key, order_key
-from weir.kernel.functions.ordering import extreme
+from weir.kernel.expressions.ranks import canonical_ranks, extreme_order, order_ranks, sample_order
+from weir.kernel.expressions.termcache import Terms
+from weir.kernel.functions.ordering import canonical_key, extreme, order_key
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term
 

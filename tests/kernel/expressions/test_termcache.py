@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from weir.kernel.expressions import Terms, compile
+from weir.kernel.expressions import compile
+from weir.kernel.expressions.termcache import Terms
 from weir.kernel.interval.relation import Relation
 from weir.language.algebra.expressions import Builtin, Call, Coalesce
 from weir.rdf.ids.dictionary import Dictionary

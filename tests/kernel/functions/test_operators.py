@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from weir.kernel.functions.operators import ExpressionError, compare, ebv, equal, order
+from weir.kernel.functions import ExpressionError
+from weir.kernel.functions.operators import compare, ebv, equal, order
 from weir.language.algebra.expressions import Comparison
 from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term
 

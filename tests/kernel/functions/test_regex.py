@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from weir.kernel.functions.operators import ExpressionError
+from weir.kernel.functions import ExpressionError
 from weir.kernel.functions.regex import regex, replace
 from weir.rdf.terms import Literal
 from weir.rdf.xsd.values import TRUE

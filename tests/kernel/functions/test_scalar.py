@@ -6,7 +6,6 @@ import pytest
 
 from weir.kernel.functions import Context, ExpressionError, evaluate, holds, value_or_none
 from weir.kernel.functions.draws import Draws
-from weir.kernel.functions.inspection import has_exists, is_volatile, reads_time, variables_of
 from weir.language import parse
 from weir.language.algebra.expressions import Builtin, Call, Expression
 from weir.language.algebra.patterns import Extend, Project
@@ -121,15 +120,6 @@ def test_forms_of_draws() -> None:
     assert drawn("RAND() >= 0 && RAND() < 1") == TRUE
     assert drawn("REGEX(STR(UUID()), '^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab]')") == TRUE
     assert drawn("STRLEN(STRUUID())") == Literal("36", XSD + "integer")
-
-
-def test_inspection() -> None:
-    mixed = expression("?a + IF(BOUND(?b), RAND(), ?c)")
-    assert variables_of(mixed) == {"a", "b", "c"}
-    assert is_volatile(mixed)
-    assert not reads_time(mixed)
-    assert reads_time(expression("NOW() > ?x"))
-    assert has_exists(expression("!(EXISTS { ?a ?b ?c })"))
 
 
 def test_every_builtin_is_there() -> None:

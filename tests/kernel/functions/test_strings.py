@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weir.kernel.functions import strings
-from weir.kernel.functions.operators import ExpressionError
+from weir.kernel.functions import ExpressionError, strings
 from weir.rdf.terms import IRI, XSD, Literal
 from weir.rdf.xsd.values import boolean
 

@@ -145,7 +145,7 @@ def test_a_state_gives_each_query_its_own_and_no_other():
     members = [sorted(each.set.channels.queries) for each in generations]
     # Nothing had come yet, so what starts from nothing in the same batch joins.
     assert members == [["a", "d"], ["b"]]
-    with pytest.raises(CheckpointError, match="not a state"):
+    with pytest.raises(CheckpointError, match="damaged"):
         shared.restore(b"something else")
 
 

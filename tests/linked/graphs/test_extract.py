@@ -7,7 +7,7 @@ import numpy as np
 from weir.kernel.background import Background, GraphTable
 from weir.language import parse
 from weir.linked.graphs.extract import Extractor
-from weir.linked.graphs.tables import TableSource
+from weir.linked.graphs.triple_tables import TableSource
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, Literal, Term
 
@@ -63,3 +63,35 @@ def test_validity_comes_along() -> None:
     part = Extractor(TableSource(Background(timed)), dictionary).extract(parse(CO_AUTHORS)).default
     assert part.start is not None and part.end is not None
     assert (part.end - part.start == 100).all()
+
+
+def test_a_graph_is_there_because_it_was_given_or_inserted_into() -> None:
+    dictionary = Dictionary()
+    row = library(1, dictionary)
+    extractor = Extractor(TableSource(Background(named={"urn:given": GraphTable.empty()})), dictionary)
+    text = "SELECT * WHERE {{ GRAPH ?g {{}} OPTIONAL {{ GRAPH <{}> {{ ?s ?p ?o }} }} }}"
+    assert set(extractor.extract(parse(text.format("urn:asked"))).named) == {"urn:given"}
+    number = extractor.apply(Background(), Background(named={"urn:deleted": row}))
+    assert set(extractor.extract(parse(text.format("urn:deleted"))).named) == {"urn:given"}
+    change = extractor.change(parse(text.format("urn:deleted")), number)
+    assert change is None or not change.named
+    number = extractor.apply(Background(named={"urn:made": row, "urn:given": row}), Background())
+    change = extractor.change(parse(text.format("urn:asked")), number)
+    assert change is not None and "urn:made" in change.named
+    for found in (change, extractor.extract(parse(text.format("urn:asked")))):
+        assert found.made == {"urn:made": (number,)}
+
+
+def test_an_update_that_makes_a_graph_concerns_the_queries_that_look_at_its_name() -> None:
+    dictionary = Dictionary()
+    extractor = Extractor(TableSource(Background()), dictionary)
+    number = extractor.apply(Background(named={"urn:made": library(1, dictionary)}), Background())
+    for pattern, concerned in (
+        ("GRAPH ?g {}", True),
+        ("GRAPH <urn:made> { FILTER NOT EXISTS { ?s <urn:x> ?o } }", True),
+        ("GRAPH <urn:other> { FILTER NOT EXISTS { ?s <urn:x> ?o } }", False),
+        ("GRAPH ?g { ?s <urn:x> ?o }", False),
+        ("?s <urn:x> ?o FILTER NOT EXISTS { GRAPH ?g {} }", True),
+    ):
+        found = extractor.change(parse(f"SELECT * WHERE {{ {pattern} }}"), number)
+        assert (found is not None) == concerned, pattern

@@ -12,8 +12,9 @@ from pyspark.sql import SparkSession
 from cli_kit import json_lines, weir
 from service_servers import MoodyServer, moody
 from weir.language import parse
-from weir.runtime.control.catalog import Catalog, Registration
-from weir.runtime.control.layout import place
+from weir.runtime.control.catalog import Catalog
+from weir.runtime.control.entries import Registration
+from weir.runtime.control.registration import placed
 from weir.testing import Scenario
 from weir_bench.oxigraph import Oxigraph
 
@@ -79,9 +80,9 @@ def test_queries_on_one_endpoint_run_together() -> None:
         "c": query("http://y/q", "three"),
     }
     queries = {name: parse(text) for name, text in texts.items()}
-    slots = place(queries, Catalog(), {}, 4)
+    slots = placed(queries, Catalog(), {}, 4)
     assert slots["a"] == slots["b"] != slots["c"]
-    late = place({"d": parse(query("http://y/q", "four"))}, _catalog(texts, slots), queries, 4)
+    late = placed({"d": parse(query("http://y/q", "four"))}, _catalog(texts, slots), queries, 4)
     assert late["d"] == slots["c"]
 
 

@@ -15,10 +15,10 @@ from kafka_broker import create_topic, kafka, produce
 from network_peers import until
 from weir.errors import CheckpointError, RemoteError, UsageError
 from weir.runtime.ingest.sources import KafkaSource, Place, source_from, source_of
-from weir.runtime.ingest.sources.kafka_reading import read_kafka_part
+from weir.runtime.ingest.sources.kafka_client import consumer_of, read_kafka_part
 from weir.runtime.output.sinks.addresses import sink_from
 from weir.runtime.output.sinks.base import Results
-from weir.runtime.output.sinks.push import KafkaSink
+from weir.runtime.output.sinks.kafka_sink import KafkaSink
 
 pytestmark = pytest.mark.network
 KEY = b"k" * 16
@@ -121,4 +121,4 @@ def test_a_broker_that_is_away_is_told(tmp_path: Path) -> None:
         sink.write(0, [Results("q", pa.table({"at": [1], "line": pa.array(["{}\n"], pa.large_string())}))])
     sink.close()
     with pytest.raises(UsageError, match="WEIR_NO_SUCH"):
-        source("127.0.0.1:1", "t", "config_env=WEIR_NO_SUCH").consumer()
+        consumer_of(source("127.0.0.1:1", "t", "config_env=WEIR_NO_SUCH"))

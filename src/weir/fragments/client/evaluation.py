@@ -18,8 +18,8 @@ from weir.fragments.client.joins import UNIT, Place, Places, Rows, join, solve, 
 from weir.fragments.client.matcher import Matcher
 from weir.fragments.client.quad_source import Keys, Pattern4
 from weir.fragments.protocol.annotation import Quad
+from weir.kernel.functions import Context
 from weir.kernel.functions.draws import seed
-from weir.kernel.functions.scalar import Context
 from weir.kernel.reference.forms import Row, gamma, rows
 from weir.kernel.reference.graphs import Dataset, Graph, World
 from weir.kernel.reference.patterns import Evaluation

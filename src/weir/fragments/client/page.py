@@ -21,7 +21,7 @@ from weir.fragments.protocol.annotation import EXPIRATION, LABELS, Quad, read_ti
 from weir.fragments.protocol.controls import HYDRA, SD, VOID, Form
 from weir.fragments.protocol.documents import FORMATS, parse_document
 from weir.linked.http import HttpCache, HttpClient, RequestLimits, Response
-from weir.linked.http.clock import Clock
+from weir.linked.http.clocks import Clock
 from weir.rdf.terms import Literal, parse_term
 
 ACCEPT = (

@@ -24,7 +24,7 @@ from weir.fragments.client.quad_source import QuadSource
 from weir.fragments.protocol.annotation import FOREVER, Annotation
 from weir.kernel.reference.forms import Row
 from weir.language import Query, parse
-from weir.linked.http.clock import SECOND, Clock, WallClock
+from weir.linked.http.clocks import SECOND, Clock, WallClock
 from weir.rdf.sparql_json import json_term
 from weir.rdf.xsd.calendar import civil_text
 
@@ -274,7 +274,7 @@ async def _client(given: httpx.AsyncClient | None) -> AsyncIterator[httpx.AsyncC
 
 
 def result_lines(update: Update, query: str) -> Iterator[dict[str, Any]]:
-    """An update as result lines: removals (``D``), then additions (``I``)."""
+    """An update as result lines (docs/semantics.md, "Result lines"): removals, then additions."""
     stamp = f"{civil_text(update.at // 1000 * 1000, 3)}Z"
     for op, rows in (("D", update.removed), ("I", update.added)):
         triples = [row for row in rows if isinstance(row, tuple)]

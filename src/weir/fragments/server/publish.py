@@ -37,9 +37,10 @@ SECOND = 1_000_000
 class Publisher:
     """Writes the results of one query into a data set. ``period`` (µs) is the query's step if it has one.
 
-    ``write`` takes result lines in order of time, as a sink gets them: all lines of an
-    evaluation time in one call. Under RSTREAM each call replaces what held; under ISTREAM and DSTREAM
-    lines add and remove. ``heartbeat`` renews what still holds when time passed without results.
+    ``write`` takes result lines (docs/semantics.md, "Result lines") in order of time, as a sink gets them:
+    all lines of an evaluation time in one call. Under RSTREAM each call replaces what held; under ISTREAM
+    and DSTREAM lines add and remove. ``heartbeat`` renews what still holds when time passed without
+    results.
 
     A query that only ever reports what came (ISTREAM) or what went (DSTREAM) never takes a line back: with
     ``events`` each line stands for itself, for the lifetime, and is not renewed.

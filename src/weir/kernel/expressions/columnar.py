@@ -1,4 +1,6 @@
-"""Compiled expressions: a tree of nodes, each a function from a relation's columns to a ``Vector``.
+"""Compiled expressions: a tree of nodes, each a function from columns of solutions to a ``Vector``.
+
+The nodes have the names of the expressions they evaluate.
 
 Operators with SPARQL's own rules for errors (17.2) are here; arithmetic and comparisons call the columnar
 functions and finish the rest the scalar way.
@@ -23,23 +25,23 @@ from weir.rdf.columns import Ids, Mask
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
-    """The rows an expression is evaluated for: columns by variable name."""
+class Solutions:
+    """The solutions that an expression is evaluated for: columns by variable name, 0 where unbound."""
 
     columns: Mapping[str, Ids]
     length: int
     terms: Terms
 
-    def take(self, rows: Ids) -> Frame:
+    def take(self, rows: Ids) -> Solutions:
         """Some of the rows, for a branch that concerns only them."""
         taken = {name: column[rows] for name, column in self.columns.items()}
-        return Frame(taken, len(rows), self.terms)
+        return Solutions(taken, len(rows), self.terms)
 
 
 class Node(Protocol):
     """A compiled expression."""
 
-    def evaluate(self, frame: Frame) -> Vector: ...
+    def evaluate(self, solutions: Solutions) -> Vector: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +52,9 @@ class Constant:
     numbers: Numbers
     truth: Truth
 
-    def evaluate(self, frame: Frame) -> Vector:
+    def evaluate(self, solutions: Solutions) -> Vector:
         ids = np.full(1, self.identifier, np.int64)
-        return Vector(frame.length, frame.terms, ids=ids, numbers=self.numbers, truth=self.truth)
+        return Vector(solutions.length, solutions.terms, ids=ids, numbers=self.numbers, truth=self.truth)
 
     @staticmethod
     def of(identifier: int, terms: Terms) -> Constant:
@@ -66,64 +68,64 @@ class Column:
 
     name: str
 
-    def evaluate(self, frame: Frame) -> Vector:
-        ids = frame.columns.get(self.name)
-        return Vector(frame.length, frame.terms, ids=_NOTHING if ids is None else ids)
+    def evaluate(self, solutions: Solutions) -> Vector:
+        ids = solutions.columns.get(self.name)
+        return Vector(solutions.length, solutions.terms, ids=_NOTHING if ids is None else ids)
 
 
 _NOTHING = np.zeros(1, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
-class Either:
+class Or:
     """``||`` as the maximum of truths."""
 
     parts: tuple[Node, ...]
 
-    def evaluate(self, frame: Frame) -> Vector:
-        truth = self.parts[0].evaluate(frame).truth()
+    def evaluate(self, solutions: Solutions) -> Vector:
+        truth = self.parts[0].evaluate(solutions).truth()
         for part in self.parts[1:]:
-            truth = np.maximum(truth, part.evaluate(frame).truth())
-        return Vector(frame.length, frame.terms, truth=truth)
+            truth = np.maximum(truth, part.evaluate(solutions).truth())
+        return Vector(solutions.length, solutions.terms, truth=truth)
 
 
 @dataclass(frozen=True, slots=True)
-class Both:
+class And:
     """``&&`` as the minimum of truths."""
 
     parts: tuple[Node, ...]
 
-    def evaluate(self, frame: Frame) -> Vector:
-        truth = self.parts[0].evaluate(frame).truth()
+    def evaluate(self, solutions: Solutions) -> Vector:
+        truth = self.parts[0].evaluate(solutions).truth()
         for part in self.parts[1:]:
-            truth = np.minimum(truth, part.evaluate(frame).truth())
-        return Vector(frame.length, frame.terms, truth=truth)
+            truth = np.minimum(truth, part.evaluate(solutions).truth())
+        return Vector(solutions.length, solutions.terms, truth=truth)
 
 
 @dataclass(frozen=True, slots=True)
-class Negation:
+class Not:
     """``!``."""
 
     operand: Node
 
-    def evaluate(self, frame: Frame) -> Vector:
-        truth = TRUE - self.operand.evaluate(frame).truth()
-        return Vector(frame.length, frame.terms, truth=truth)
+    def evaluate(self, solutions: Solutions) -> Vector:
+        truth = TRUE - self.operand.evaluate(solutions).truth()
+        return Vector(solutions.length, solutions.terms, truth=truth)
 
 
 @dataclass(frozen=True, slots=True)
-class IsBound:
+class Bound:
     """``BOUND``."""
 
     name: str
 
-    def evaluate(self, frame: Frame) -> Vector:
-        ids = frame.columns.get(self.name, _NOTHING)
-        return Vector(frame.length, frame.terms, truth=truth_of(ids != 0))
+    def evaluate(self, solutions: Solutions) -> Vector:
+        ids = solutions.columns.get(self.name, _NOTHING)
+        return Vector(solutions.length, solutions.terms, truth=truth_of(ids != 0))
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class Compare:
     """A comparison; ``scalar`` finishes what the columnar ways leave."""
 
     operator: Comparison
@@ -131,39 +133,39 @@ class Compared:
     right: Node
     scalar: Scalar
 
-    def evaluate(self, frame: Frame) -> Vector:
-        truth = self.compare(self.left.evaluate(frame), self.right.evaluate(frame), frame)
-        return Vector(frame.length, frame.terms, truth=truth)
+    def evaluate(self, solutions: Solutions) -> Vector:
+        truth = self.compare(self.left.evaluate(solutions), self.right.evaluate(solutions), solutions)
+        return Vector(solutions.length, solutions.terms, truth=truth)
 
-    def compare(self, left: Vector, right: Vector, frame: Frame) -> Truth:
-        truth = compare(self.operator, left, right, frame.terms)
+    def compare(self, left: Vector, right: Vector, solutions: Solutions) -> Truth:
+        truth = compare(self.operator, left, right, solutions.terms)
         rows = np.flatnonzero(truth == UNDONE)
         if len(rows):
             ids = self.scalar([left.ids_at(rows), right.ids_at(rows)], len(rows))
             truth = truth.copy()
-            truth[rows] = effective(ids, frame.terms)
+            truth[rows] = effective(ids, solutions.terms)
         return truth
 
 
 @dataclass(frozen=True, slots=True)
-class Among:
+class In:
     """``[NOT] IN``: a disjunction of equalities."""
 
     operand: Node
     choices: tuple[Node, ...]
-    equality: Compared
+    equality: Compare
     negated: bool
 
-    def evaluate(self, frame: Frame) -> Vector:
-        operand = self.operand.evaluate(frame)
+    def evaluate(self, solutions: Solutions) -> Vector:
+        operand = self.operand.evaluate(solutions)
         truth = np.where(operand.ids() == 0, ERROR, FALSE)
         for choice in self.choices:
-            truth = np.maximum(truth, self.equality.compare(operand, choice.evaluate(frame), frame))
-        return Vector(frame.length, frame.terms, truth=TRUE - truth if self.negated else truth)
+            truth = np.maximum(truth, self.equality.compare(operand, choice.evaluate(solutions), solutions))
+        return Vector(solutions.length, solutions.terms, truth=TRUE - truth if self.negated else truth)
 
 
 @dataclass(frozen=True, slots=True)
-class Calculated:
+class Calculate:
     """Arithmetic on two numbers."""
 
     operator: Arithmetic
@@ -171,10 +173,10 @@ class Calculated:
     right: Node
     scalar: Scalar
 
-    def evaluate(self, frame: Frame) -> Vector:
-        left, right = self.left.evaluate(frame), self.right.evaluate(frame)
+    def evaluate(self, solutions: Solutions) -> Vector:
+        left, right = self.left.evaluate(solutions), self.right.evaluate(solutions)
         numbers, pending = calculate(self.operator, left.numbers(), right.numbers())
-        return _finish(numbers, pending, self.scalar, (left, right), frame)
+        return _finish(numbers, pending, self.scalar, (left, right), solutions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,58 +187,60 @@ class Numeric:
     operand: Node
     scalar: Scalar
 
-    def evaluate(self, frame: Frame) -> Vector:
-        operand = self.operand.evaluate(frame)
+    def evaluate(self, solutions: Solutions) -> Vector:
+        operand = self.operand.evaluate(solutions)
         numbers = operand.numbers()
-        return _finish(self.function(numbers), numbers.kind == EXOTIC, self.scalar, (operand,), frame)
+        return _finish(self.function(numbers), numbers.kind == EXOTIC, self.scalar, (operand,), solutions)
 
 
 def _finish(
-    numbers: Numbers, pending: Mask, scalar: Scalar, arguments: Sequence[Vector], frame: Frame
+    numbers: Numbers, pending: Mask, scalar: Scalar, arguments: Sequence[Vector], solutions: Solutions
 ) -> Vector:
     if pending.any():
-        rows = np.flatnonzero(np.broadcast_to(pending, frame.length))
+        rows = np.flatnonzero(np.broadcast_to(pending, solutions.length))
         done = scalar([argument.ids_at(rows) for argument in arguments], len(rows))
-        rest = numbers_of(done, frame.terms).spread(len(rows))
-        numbers = numbers.spread(frame.length).patched(rows, rest)
-    return Vector(frame.length, frame.terms, numbers=numbers)
+        rest = numbers_of(done, solutions.terms).spread(len(rows))
+        numbers = numbers.spread(solutions.length).patched(rows, rest)
+    return Vector(solutions.length, solutions.terms, numbers=numbers)
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class If:
     """``IF``: each branch is evaluated for the rows that take it."""
 
     condition: Node
     then: Node
     otherwise: Node
 
-    def evaluate(self, frame: Frame) -> Vector:
-        truth = self.condition.evaluate(frame).truth()
-        out = np.zeros(frame.length, np.int64)
+    def evaluate(self, solutions: Solutions) -> Vector:
+        truth = self.condition.evaluate(solutions).truth()
+        out = np.zeros(solutions.length, np.int64)
         for answer, branch in ((TRUE, self.then), (FALSE, self.otherwise)):
             rows = np.flatnonzero(truth == answer)
-            if len(rows) == frame.length:
-                return branch.evaluate(frame)
+            if len(rows) == solutions.length:
+                return branch.evaluate(solutions)
             if len(rows):
-                out[rows] = branch.evaluate(frame.take(rows)).ids()
-        return Vector(frame.length, frame.terms, ids=out)
+                out[rows] = branch.evaluate(solutions.take(rows)).ids()
+        return Vector(solutions.length, solutions.terms, ids=out)
 
 
 @dataclass(frozen=True, slots=True)
-class First:
+class Coalesce:
     """``COALESCE``: the next choice only for rows still in error."""
 
     choices: tuple[Node, ...]
 
-    def evaluate(self, frame: Frame) -> Vector:
-        out = np.zeros(frame.length, np.int64)
-        rows = np.arange(frame.length)
+    def evaluate(self, solutions: Solutions) -> Vector:
+        out = np.zeros(solutions.length, np.int64)
+        rows = np.arange(solutions.length)
         for choice in self.choices:
-            out[rows] = choice.evaluate(frame if len(rows) == frame.length else frame.take(rows)).ids()
+            out[rows] = choice.evaluate(
+                solutions if len(rows) == solutions.length else solutions.take(rows)
+            ).ids()
             rows = rows[out[rows] == 0]
             if not len(rows):
                 break
-        return Vector(frame.length, frame.terms, ids=out)
+        return Vector(solutions.length, solutions.terms, ids=out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,24 +250,24 @@ class SameTerm:
     left: Node
     right: Node
 
-    def evaluate(self, frame: Frame) -> Vector:
-        left, right = self.left.evaluate(frame).ids(), self.right.evaluate(frame).ids()
+    def evaluate(self, solutions: Solutions) -> Vector:
+        left, right = self.left.evaluate(solutions).ids(), self.right.evaluate(solutions).ids()
         truth = np.where((left == 0) | (right == 0), ERROR, truth_of(left == right))
-        return Vector(frame.length, frame.terms, truth=truth)
+        return Vector(solutions.length, solutions.terms, truth=truth)
 
 
 @dataclass(frozen=True, slots=True)
-class IsOfClass:
+class IsClass:
     """isIRI, isBlank, isLiteral: whether the term is of one of ``classes``."""
 
     operand: Node
     classes: frozenset[TermClass]
 
-    def evaluate(self, frame: Frame) -> Vector:
-        ids = self.operand.evaluate(frame).ids()
+    def evaluate(self, solutions: Solutions) -> Vector:
+        ids = self.operand.evaluate(solutions).ids()
         wanted = [int(each) for each in self.classes]
-        found = truth_of(np.isin(classes_of(ids, frame.terms), wanted))
-        return Vector(frame.length, frame.terms, truth=np.where(ids == 0, ERROR, found))
+        found = truth_of(np.isin(classes_of(ids, solutions.terms), wanted))
+        return Vector(solutions.length, solutions.terms, truth=np.where(ids == 0, ERROR, found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,19 +276,19 @@ class IsNumeric:
 
     operand: Node
 
-    def evaluate(self, frame: Frame) -> Vector:
-        operand = self.operand.evaluate(frame)
+    def evaluate(self, solutions: Solutions) -> Vector:
+        operand = self.operand.evaluate(solutions)
         found = truth_of(operand.numbers().kind != NOT_A_NUMBER)
-        return Vector(frame.length, frame.terms, truth=np.where(operand.ids() == 0, ERROR, found))
+        return Vector(solutions.length, solutions.terms, truth=np.where(operand.ids() == 0, ERROR, found))
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
-    """Any other function."""
+class Call:
+    """Any other function: by ``scalar``."""
 
     scalar: Scalar
     arguments: tuple[Node, ...]
 
-    def evaluate(self, frame: Frame) -> Vector:
-        arguments = [argument.evaluate(frame).ids() for argument in self.arguments]
-        return Vector(frame.length, frame.terms, ids=self.scalar(arguments, frame.length))
+    def evaluate(self, solutions: Solutions) -> Vector:
+        arguments = [argument.evaluate(solutions).ids() for argument in self.arguments]
+        return Vector(solutions.length, solutions.terms, ids=self.scalar(arguments, solutions.length))

@@ -7,45 +7,26 @@ whole solution; an expression with one of them is evaluated row by row there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from weir.errors import EvaluationError
-from weir.kernel.expressions import arithmetic
-from weir.kernel.expressions import columnar as nodes
-from weir.kernel.expressions.columnar import Frame, Node
-from weir.kernel.expressions.fallback import Rows, Scalar
+from weir.kernel.expressions import arithmetic, columnar
+from weir.kernel.expressions.columnar import Node, Solutions
+from weir.kernel.expressions.fallback import RowByRow, Scalar
 from weir.kernel.expressions.numeric import Numbers
 from weir.kernel.expressions.termcache import TermClass, Terms
 from weir.kernel.expressions.vector import TRUE
 from weir.kernel.functions import Context
-from weir.kernel.functions.inspection import is_volatile, variables_of, walk
-from weir.kernel.functions.scalar import TIMESTAMP
 from weir.kernel.interval.relation import Relation
-from weir.language.algebra.expressions import (
-    And,
-    Bound,
-    Builtin,
-    Calculate,
-    Call,
-    Coalesce,
-    Compare,
-    Comparison,
-    Exists,
-    Expression,
-    FunctionCall,
-    If,
-    In,
-    Negate,
-    Not,
-    Or,
-    Plus,
-)
+from weir.language.algebra import expressions as e
+from weir.language.algebra.expressions import Builtin
+from weir.language.algebra.scope import mentioned
+from weir.plan.analysis.variables import TIMESTAMP, parts_of, volatile
 from weir.rdf.columns import Ids, Mask
-from weir.rdf.terms import IRI, BlankNode, Literal, Term, Variable
+from weir.rdf.terms import Term, Variable
 
 NOW = ".now"
 """The column that stands for ``NOW()``."""
@@ -70,14 +51,14 @@ class Compiled:
     """An expression ready to run. ``reads_time`` and ``timestamps`` say which columns it needs beyond
     its ``variables``; a ``volatile`` one cannot run on columns at all and draws for its ``place``."""
 
-    expression: Expression
+    expression: e.Expression
     variables: frozenset[str]
     volatile: bool
     reads_time: bool
     timestamps: tuple[Timestamp, ...]
     node: Node
     terms: Terms
-    rows: Rows
+    rows: RowByRow
     place: str = ""
 
     @property
@@ -88,28 +69,27 @@ class Compiled:
     def ids(self, relation: Relation) -> Ids:
         """The value's id for each row, 0 on error."""
         if len(relation) <= _FEW and self.plain:
-            rows = self.rows.of(relation)
-            return np.array([self.rows.identifier(row) for row in rows], np.int64)
-        return self.node.evaluate(self._frame(relation)).ids()
+            return self.rows.ids(relation)
+        return self.node.evaluate(self._solutions(relation)).ids()
 
     def mask(self, relation: Relation) -> Mask:
         """Where the effective boolean value is true: what FILTER keeps."""
         if len(relation) <= _FEW and self.plain:
-            return np.array([self.rows.holds(row) for row in self.rows.of(relation)], np.bool_)
-        return np.asarray(self.node.evaluate(self._frame(relation)).truth() == TRUE)
+            return self.rows.mask(relation)
+        return np.asarray(self.node.evaluate(self._solutions(relation)).truth() == TRUE)
 
-    def _frame(self, relation: Relation) -> Frame:
+    def _solutions(self, relation: Relation) -> Solutions:
         self.terms.refresh()
-        return Frame(relation.columns, len(relation), self.terms)
+        return Solutions(relation.columns, len(relation), self.terms)
 
 
 def compile(
-    expression: Expression,
+    expression: e.Expression,
     terms: Terms,
     functions: Functions | None = None,
     *,
     place: str = "",
-    written: Expression | None = None,
+    written: e.Expression | None = None,
 ) -> Compiled:
     """A columnar evaluator of the expression, whose ids are those of ``terms``.
 
@@ -117,33 +97,19 @@ def compile(
     was replaced: where RAND and its like occur, their draws depend on both.
     """
     builder = _Builder(terms, Context(functions=functions or {}))
-    volatile = is_volatile(expression)
-    node = nodes.Column(".volatile") if volatile else builder.build(expression)
+    draws = volatile(expression)
+    node = columnar.Column(".volatile") if draws else builder.build(expression)
     return Compiled(
         expression,
-        variables_of(expression),
-        volatile,
+        frozenset(variable.name for variable in mentioned(expression)),
+        draws,
         builder.reads_time,
         tuple(builder.timestamps),
         node,
         terms,
-        Rows(expression, terms, builder.context),
-        f"{place} {(written if written is not None else expression)!r}" if volatile else "",
+        RowByRow(expression, terms, builder.context),
+        f"{place} {(written if written is not None else expression)!r}" if draws else "",
     )
-
-
-_NUMERIC: dict[Builtin, Callable[[Numbers], Numbers]] = {
-    Builtin.ABS: arithmetic.absolute,
-    Builtin.CEIL: arithmetic.ceiling,
-    Builtin.FLOOR: arithmetic.floor,
-    Builtin.ROUND: arithmetic.round_half_up,
-}
-
-_CLASSES: dict[Builtin, frozenset[TermClass]] = {
-    Builtin.ISIRI: frozenset({TermClass.IRI}),
-    Builtin.ISBLANK: frozenset({TermClass.BLANK}),
-    Builtin.ISLITERAL: frozenset(TermClass) - {TermClass.IRI, TermClass.BLANK, TermClass.UNBOUND},
-}
 
 
 @dataclass(slots=True)
@@ -153,71 +119,83 @@ class _Builder:
     reads_time: bool = False
     timestamps: list[Timestamp] = field(default_factory=list)
 
-    def build(self, expression: Expression) -> Node:
-        variables = variables_of(expression)
+    def build(self, expression: e.Expression) -> Node:
+        """The node that evaluates an expression."""
+        variables = {variable.name for variable in mentioned(expression)}
         if len(variables) == 1 and _scalar_only(expression):
             # Once per distinct id, and no term is made but the outcome.
             (name,) = variables
             scalar = Scalar(expression, (name,), self.terms, self.context, strict=False)
-            return nodes.Applied(scalar, (nodes.Column(name),))
-        return _BUILDERS[type(expression)](self, expression)
+            return columnar.Call(scalar, (columnar.Column(name),))
+        match expression:
+            case Variable(name):
+                return columnar.Column(name)
+            case e.Or():
+                return columnar.Or(self._all(_flat(e.Or, expression)))
+            case e.And():
+                return columnar.And(self._all(_flat(e.And, expression)))
+            case e.Not(operand):
+                return columnar.Not(self.build(operand))
+            case e.Compare(operator, left, right):
+                return columnar.Compare(
+                    operator, self.build(left), self.build(right), self._comparer(operator)
+                )
+            case e.In(operand, choices, negated):
+                sought, equals = self.build(operand), self._comparer(e.Comparison.EQ)
+                equality = columnar.Compare(e.Comparison.EQ, sought, sought, equals)
+                return columnar.In(sought, self._all(choices), equality, negated)
+            case e.Calculate(operation, left, right):
+                scalar = self._scalar(e.Calculate(operation, _FIRST, _SECOND), 2)
+                return columnar.Calculate(operation, self.build(left), self.build(right), scalar)
+            case e.Negate(operand):
+                scalar = self._scalar(e.Negate(_FIRST), 1)
+                return columnar.Numeric(arithmetic.negate, self.build(operand), scalar)
+            case e.Plus(operand):
+                return columnar.Numeric(arithmetic.plus, self.build(operand), self._scalar(e.Plus(_FIRST), 1))
+            case e.Bound(variable):
+                return columnar.Bound(variable.name)
+            case e.If(condition, then, otherwise):
+                return columnar.If(self.build(condition), self.build(then), self.build(otherwise))
+            case e.Coalesce(choices):
+                return columnar.Coalesce(self._all(choices))
+            case e.Call():
+                return self._call(expression)
+            case e.FunctionCall():
+                return self._function_call(expression)
+            case e.Exists():
+                raise EvaluationError(
+                    "EXISTS in an expression that was not prepared: it must be a column by now"
+                )
+            case _:
+                return columnar.Constant.of(self.terms.encode_constant(expression), self.terms)
 
-    def scalar(self, template: Expression, count: int) -> Scalar:
+    def _scalar(self, template: e.Expression, count: int) -> Scalar:
         names = [variable.name for variable in _placeholders(count)]
         return Scalar(template, names, self.terms, self.context, strict=True)
 
-    def all(self, expressions: tuple[Expression, ...]) -> tuple[Node, ...]:
+    def _comparer(self, operator: e.Comparison) -> Scalar:
+        return self._scalar(e.Compare(operator, _FIRST, _SECOND), 2)
+
+    def _all(self, expressions: Sequence[e.Expression]) -> tuple[Node, ...]:
         return tuple(self.build(each) for each in expressions)
 
-    def constant(self, term: Term) -> Node:
-        return nodes.Constant.of(self.terms.encode_constant(term), self.terms)
-
-    def compared(self, expression: Compare) -> Node:
-        left, right = self.build(expression.left), self.build(expression.right)
-        return nodes.Compared(expression.operator, left, right, self._comparer(expression.operator))
-
-    def _comparer(self, operator: Comparison) -> Scalar:
-        return self.scalar(Compare(operator, _FIRST, _SECOND), 2)
-
-    def among(self, expression: In) -> Node:
-        operand = self.build(expression.operand)
-        equality = nodes.Compared(Comparison.EQ, operand, operand, self._comparer(Comparison.EQ))
-        return nodes.Among(operand, self.all(expression.choices), equality, expression.negated)
-
-    def calculated(self, expression: Calculate) -> Node:
-        left, right = self.build(expression.left), self.build(expression.right)
-        scalar = self.scalar(Calculate(expression.operator, _FIRST, _SECOND), 2)
-        return nodes.Calculated(expression.operator, left, right, scalar)
-
-    def call(self, expression: Call) -> Node:
+    def _call(self, expression: e.Call) -> Node:
         function = expression.function
         if function is Builtin.NOW:
             self.reads_time = True
-            return nodes.Column(NOW)
-        arguments = self.all(expression.arguments)
-        scalar = self.scalar(Call(function, _placeholders(len(arguments))), len(arguments))
-        if function in _NUMERIC and len(arguments) == 1:
-            return nodes.Numeric(_NUMERIC[function], arguments[0], scalar)
-        if function is Builtin.SAMETERM:
-            return nodes.SameTerm(*arguments)
-        if function is Builtin.ISNUMERIC:
-            return nodes.IsNumeric(*arguments)
-        if function in _CLASSES:
-            return nodes.IsOfClass(arguments[0], _CLASSES[function])
-        return nodes.Applied(scalar, arguments)
+            return columnar.Column(NOW)
+        arguments = self._all(expression.arguments)
+        scalar = self._scalar(e.Call(function, _placeholders(len(arguments))), len(arguments))
+        return _COLUMNAR.get(function, columnar.Call)(scalar, arguments)
 
-    def function(self, expression: FunctionCall) -> Node:
-        if expression.function.value == TIMESTAMP and len(expression.arguments) == 3:
-            triple = self.all(expression.arguments)
+    def _function_call(self, expression: e.FunctionCall) -> Node:
+        arguments = self._all(expression.arguments)
+        if expression.function.value == TIMESTAMP and len(arguments) == 3:
             name = f".timestamp{len(self.timestamps)}"
-            self.timestamps.append(Timestamp(name, triple))
-            return nodes.Column(name)
-        arguments = self.all(expression.arguments)
-        template = FunctionCall(expression.function, _placeholders(len(arguments)))
-        return nodes.Applied(self.scalar(template, len(arguments)), arguments)
-
-    def exists(self, expression: Exists) -> Node:
-        raise EvaluationError("EXISTS in an expression that was not prepared: it must be a column by now")
+            self.timestamps.append(Timestamp(name, arguments))
+            return columnar.Column(name)
+        template = e.FunctionCall(expression.function, _placeholders(len(arguments)))
+        return columnar.Call(self._scalar(template, len(arguments)), arguments)
 
 
 def _placeholders(count: int) -> tuple[Variable, ...]:
@@ -227,52 +205,45 @@ def _placeholders(count: int) -> tuple[Variable, ...]:
 _FIRST, _SECOND = _placeholders(2)
 
 
-_COLUMNAR = frozenset({*_NUMERIC, *_CLASSES, Builtin.SAMETERM, Builtin.ISNUMERIC})
+def _numeric(function: Callable[[Numbers], Numbers]) -> Columnar:
+    return lambda scalar, arguments: columnar.Numeric(function, arguments[0], scalar)
 
 
-def _scalar_only(expression: Expression) -> bool:
+def _is_class(*classes: TermClass) -> Columnar:
+    return lambda scalar, arguments: columnar.IsClass(arguments[0], frozenset(classes))
+
+
+Columnar = Callable[[Scalar, tuple[Node, ...]], Node]
+
+_COLUMNAR: dict[Builtin, Columnar] = {
+    Builtin.ABS: _numeric(arithmetic.absolute),
+    Builtin.CEIL: _numeric(arithmetic.ceiling),
+    Builtin.FLOOR: _numeric(arithmetic.floor),
+    Builtin.ROUND: _numeric(arithmetic.round_half_up),
+    Builtin.SAMETERM: lambda scalar, arguments: columnar.SameTerm(*arguments),
+    Builtin.ISNUMERIC: lambda scalar, arguments: columnar.IsNumeric(*arguments),
+    Builtin.ISIRI: _is_class(TermClass.IRI),
+    Builtin.ISBLANK: _is_class(TermClass.BLANK),
+    Builtin.ISLITERAL: _is_class(
+        *(each for each in TermClass if each not in (TermClass.IRI, TermClass.BLANK, TermClass.UNBOUND))
+    ),
+}
+"""The built-ins that have a columnar way; all others go through ``kernel.functions.builtins``."""
+
+
+def _scalar_only(expression: e.Expression) -> bool:
     """Whether some part has no columnar way, and none depends on more than variables."""
-    parts = list(walk(expression))
-    if any(isinstance(part, Exists) for part in parts):
+    parts = list(parts_of(expression))
+    if any(isinstance(part, e.Exists) for part in parts):
         return False
-    calls = [part.function for part in parts if isinstance(part, Call)]
-    named = [part.function.value for part in parts if isinstance(part, FunctionCall)]
+    calls = [part.function for part in parts if isinstance(part, e.Call)]
+    named = [part.function.value for part in parts if isinstance(part, e.FunctionCall)]
     if Builtin.NOW in calls or TIMESTAMP in named:
         return False
     return bool(named) or any(function not in _COLUMNAR for function in calls)
 
 
-def _flat(kind: type[Or] | type[And], expression: Expression) -> list[Expression]:
+def _flat(kind: type[e.Or] | type[e.And], expression: e.Expression) -> list[e.Expression]:
     if isinstance(expression, kind):
         return _flat(kind, expression.left) + _flat(kind, expression.right)
     return [expression]
-
-
-_BUILDERS: dict[type, Callable[[_Builder, Any], Node]] = {
-    IRI: _Builder.constant,
-    Literal: _Builder.constant,
-    BlankNode: _Builder.constant,
-    Variable: lambda _, expression: nodes.Column(expression.name),
-    Or: lambda builder, expression: nodes.Either(builder.all(tuple(_flat(Or, expression)))),
-    And: lambda builder, expression: nodes.Both(builder.all(tuple(_flat(And, expression)))),
-    Not: lambda builder, expression: nodes.Negation(builder.build(expression.operand)),
-    Compare: _Builder.compared,
-    Calculate: _Builder.calculated,
-    Negate: lambda builder, expression: nodes.Numeric(
-        arithmetic.negate, builder.build(expression.operand), builder.scalar(Negate(_FIRST), 1)
-    ),
-    Plus: lambda builder, expression: nodes.Numeric(
-        arithmetic.plus, builder.build(expression.operand), builder.scalar(Plus(_FIRST), 1)
-    ),
-    In: _Builder.among,
-    Exists: _Builder.exists,
-    Bound: lambda _, expression: nodes.IsBound(expression.variable.name),
-    If: lambda builder, expression: nodes.Chosen(
-        builder.build(expression.condition),
-        builder.build(expression.then),
-        builder.build(expression.otherwise),
-    ),
-    Coalesce: lambda builder, expression: nodes.First(builder.all(expression.choices)),
-    Call: _Builder.call,
-    FunctionCall: _Builder.function,
-}

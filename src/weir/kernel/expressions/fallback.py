@@ -11,14 +11,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from weir.kernel.expressions.termcache import Terms
-from weir.kernel.functions import Context, value_or_none
-from weir.kernel.functions.inspection import variables_of
+from weir.kernel.functions import Context, holds, value_or_none
 from weir.kernel.interval.keys import codes
 from weir.kernel.interval.relation import Relation
 from weir.language.algebra.expressions import Expression
-from weir.rdf.columns import Ids
-from weir.rdf.terms import Literal, Term
-from weir.rdf.xsd.values import effective_boolean
+from weir.language.algebra.scope import mentioned
+from weir.rdf.columns import Ids, Mask
+from weir.rdf.terms import Term
 
 _REMEMBERED = 1 << 16
 _FEW = 16
@@ -45,22 +44,29 @@ class Scalar:
         """The outcome's id for each row, 0 on error."""
         if length <= _FEW or not arguments:
             rows = list(zip(*(ids.tolist() for ids in arguments), strict=True)) if arguments else [()]
-            found = self._values(rows)
+            found = self.values(rows)
             return np.array(found, np.int64) if arguments else np.full(length, found[0])
         numbers, firsts = codes(arguments, length)
         distinct = list(zip(*(ids[firsts].tolist() for ids in arguments), strict=True))
-        return np.array(self._values(distinct), np.int64)[numbers]
+        return np.array(self.values(distinct), np.int64)[numbers]
 
-    def _values(self, combinations: Sequence[tuple[int, ...]]) -> list[int]:
+    def values(self, combinations: Sequence[tuple[int, ...]]) -> list[int]:
+        """The outcome's id for each combination of the arguments' ids."""
         generation = self._terms.refresh()
         if self._generation != generation:
             self._generation = generation
             self._known.clear()
         known = self._known
+        try:
+            return [known[ids] for ids in combinations]
+        except KeyError:
+            pass
         new = [ids for ids in dict.fromkeys(combinations) if ids not in known]
-        if new:
-            if len(known) + len(new) > _REMEMBERED:
-                known = self._known = {ids: known[ids] for ids in combinations if ids in known}
+        if len(known) + len(new) > _REMEMBERED:
+            known = self._known = {ids: known[ids] for ids in combinations if ids in known}
+        if len(new) == 1:
+            known[new[0]] = self._terms.encode(self._value(new[0]))
+        else:
             outcomes = self._terms.encode_all([self._value(ids) for ids in new])
             known.update(zip(new, outcomes.tolist(), strict=True))
         return [known[ids] for ids in combinations]
@@ -72,24 +78,28 @@ class Scalar:
         return value_or_none(self._template, solution, self._context)
 
 
-class Rows:
+class RowByRow:
     """A whole expression row by row, for the few rows of a slab of one message; outcomes are remembered."""
 
     def __init__(self, expression: Expression, terms: Terms, context: Context) -> None:
         self._expression = expression
         self._terms = terms
         self._context = context
-        self._names = tuple(sorted(variables_of(expression)))
-        self._values: dict[tuple[int, ...], Term | None] = {}
-        self._ids: dict[tuple[int, ...], int] = {}
-        self._generation = terms.refresh()
+        self._names = tuple(sorted({variable.name for variable in mentioned(expression)}))
+        self._holds: dict[tuple[int, ...], bool] = {}
+        self._scalar = Scalar(expression, self._names, terms, context, strict=False)
 
-    def of(self, relation: Relation) -> list[tuple[int, ...]]:
+    def ids(self, relation: Relation) -> Ids:
+        """The value's id for each row, 0 on error."""
+        return np.array(self._scalar.values(self._rows(relation)), np.int64)
+
+    def mask(self, relation: Relation) -> Mask:
+        """Where the effective boolean value is true."""
+        self._terms.refresh()
+        return np.array([self._true(row) for row in self._rows(relation)], np.bool_)
+
+    def _rows(self, relation: Relation) -> list[tuple[int, ...]]:
         """The ids of the expression's variables in each row."""
-        generation = self._terms.refresh()
-        if self._generation != generation:
-            self._generation = generation
-            self._ids.clear()
         length = len(relation)
         if not self._names:
             return [()] * length
@@ -99,29 +109,14 @@ class Rows:
         ]
         return list(zip(*columns, strict=True))
 
-    def _value(self, row: tuple[int, ...]) -> Term | None:
+    def _true(self, row: tuple[int, ...]) -> bool:
         try:
-            return self._values[row]
+            return self._holds[row]
         except KeyError:
             pass
-        if len(self._values) >= _REMEMBERED:
-            self._values.clear()
+        if len(self._holds) >= _REMEMBERED:
+            self._holds.clear()
         term = self._terms.term
         solution = {name: term(each) for name, each in zip(self._names, row, strict=True) if each}
-        value = value_or_none(self._expression, solution, self._context)
-        self._values[row] = value
-        return value
-
-    def holds(self, row: tuple[int, ...]) -> bool:
-        """Whether the effective boolean value is true."""
-        value = self._value(row)
-        return isinstance(value, Literal) and bool(effective_boolean(value))
-
-    def identifier(self, row: tuple[int, ...]) -> int:
-        """The value's id, 0 on error."""
-        found = self._ids.get(row)
-        if found is None:
-            if len(self._ids) >= _REMEMBERED:
-                self._ids.clear()
-            found = self._ids[row] = self._terms.encode(self._value(row))
+        found = self._holds[row] = holds(self._expression, solution, self._context)
         return found

@@ -1,4 +1,4 @@
-"""Ranks: the two orders of terms (decisions on values, 1 to 5) as columns of integers.
+"""The two orders of terms (decision semantics-values, 1 to 5) as columns of ranks.
 
 Terms are ranked once per distinct id; ids of one inline type by arithmetic on their bits, all others by
 the keys of ``kernel.functions``.
@@ -6,14 +6,14 @@ the keys of ``kernel.functions``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from weir.kernel.expressions.numeric import DECIMAL, DOUBLE, INTEGER, POWERS, Numbers, numbers_of
 from weir.kernel.expressions.termcache import Terms
-from weir.kernel.functions import canonical_key, order_key
+from weir.kernel.functions.ordering import canonical_key, order_key
 from weir.rdf.columns import Ids
 from weir.rdf.ids.inline import TYPE_SHIFT, Inline, payloads
 from weir.rdf.terms import Term
@@ -61,11 +61,6 @@ def sample_order(ids: Ids, terms: Terms) -> tuple[Ids, Ids]:
     distinct, where = np.unique(ids, return_inverse=True)
     ranks = _ranks_by(distinct, canonical_key, terms)
     return ranks[where], distinct[np.argsort(ranks)]
-
-
-def solution_ranks(columns: Sequence[Ids], terms: Terms) -> list[Ids]:
-    """Columns of canonical ranks, one for each column of ids."""
-    return [canonical_ranks(column, terms) for column in columns]
 
 
 def _order_ranks(distinct: Ids, terms: Terms) -> Ids:

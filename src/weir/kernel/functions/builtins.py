@@ -1,6 +1,8 @@
-"""Functions on RDF terms (section 17.4.2), numerics (17.4.4), dates and times (17.4.5), and hashes (17.4.6).
+"""The built-in functions of SPARQL (section 17.4) by name: the one table of what each of them is.
 
-Functions on strings are in ``strings`` and ``regex``, those that make new terms in ``draws``.
+Functions on RDF terms (17.4.2), numerics (17.4.4), dates and times (17.4.5) and hashes (17.4.6) are here,
+those on strings in ``strings`` and ``regex``. What depends on more than its arguments (NOW, RAND, BNODE, …)
+is in ``scalar``.
 """
 
 from __future__ import annotations
@@ -10,13 +12,18 @@ from collections.abc import Callable
 from decimal import Decimal
 from urllib.parse import urljoin, urlsplit
 
-from weir.kernel.functions.operators import ExpressionError
+from weir.kernel.functions import regex, strings
+from weir.kernel.functions.operators import ExpressionError, number_of
 from weir.kernel.functions.strings import simple_text
+from weir.language.algebra.expressions import Builtin
 from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term
+from weir.rdf.xsd import numbers
 from weir.rdf.xsd.durations import XSD_DAY_TIME, Duration, duration_literal
 from weir.rdf.xsd.moments import XSD_DATE, XSD_DATETIME, XSD_TIME, Moment, zone_text
-from weir.rdf.xsd.numbers import XSD_DECIMAL, XSD_INTEGER, Number, decimal_text
+from weir.rdf.xsd.numbers import XSD_DECIMAL, XSD_INTEGER, Number, decimal_text, literal_of
 from weir.rdf.xsd.values import boolean, value_of
+
+# Terms
 
 
 def is_iri(term: Term) -> Literal:
@@ -44,14 +51,14 @@ def same_term(left: Term, right: Term) -> Literal:
     return boolean(left == right)
 
 
-def text_of(term: Term) -> Literal:
+def str_(term: Term) -> Literal:
     """STR: the lexical form of a literal, the code points of an IRI."""
     if isinstance(term, BlankNode):
         raise ExpressionError("STR of a blank node")
     return Literal(term.value if isinstance(term, IRI) else term.lexical)
 
 
-def language(term: Term) -> Literal:
+def lang(term: Term) -> Literal:
     """LANG: empty where there is no tag."""
     if not isinstance(term, Literal):
         raise ExpressionError("LANG of a term that is no literal")
@@ -65,18 +72,14 @@ def datatype(term: Term) -> IRI:
     return IRI(term.datatype)
 
 
-def iri(term: Term, base: str | None = None) -> IRI:
-    """IRI: resolved against ``base`` where it is relative."""
+def iri(term: Term, base: Term | None = None) -> IRI:
+    """IRI: resolved (RFC 3986, section 5.2) against the query's BASE, which is put there when it is read."""
     if isinstance(term, IRI):
         return term
-    return IRI(resolve(simple_text(term), base))
-
-
-def resolve(reference: str, base: str | None) -> str:
-    """RFC 3986, section 5.2; as it is where there is no base."""
-    if not base or urlsplit(reference).scheme:
-        return reference
-    return urljoin(base, reference)
+    reference = simple_text(term)
+    if not isinstance(base, IRI) or not base.value or urlsplit(reference).scheme:
+        return IRI(reference)
+    return IRI(urljoin(base.value, reference))
 
 
 def strdt(lexical: Term, kind: Term) -> Literal:
@@ -94,7 +97,7 @@ def strlang(lexical: Term, tag: Term) -> Literal:
     return Literal.tagged(text, wanted)
 
 
-def digest(algorithm: str) -> Callable[[Term], Literal]:
+def _hash(algorithm: str) -> Callable[[Term], Literal]:
     """MD5, SHA1, SHA256, SHA384, SHA512: hexadecimal digest of the UTF-8 form."""
 
     def function(term: Term) -> Literal:
@@ -103,6 +106,13 @@ def digest(algorithm: str) -> Callable[[Term], Literal]:
 
     return function
 
+
+def _numeric(of: Callable[[Number], Number]) -> Callable[[Term], Literal]:
+    """ABS, CEIL, FLOOR, ROUND (halves towards positive infinity): of the type of their operand."""
+    return lambda operand: literal_of(of(number_of(operand)))
+
+
+# Dates and times, each part in the zone in which the time is written
 
 _DATED = (XSD_DATETIME, XSD_DATE)
 _TIMED = (XSD_DATETIME, XSD_TIME)
@@ -116,33 +126,9 @@ def _moment(term: Term, datatypes: tuple[str, ...]) -> Moment:
     return value
 
 
-def _integer(value: int) -> Literal:
-    return Literal(str(value), XSD_INTEGER)
-
-
-def year(term: Term) -> Literal:
-    """YEAR, in the zone in which the time is written, as are all parts."""
-    return _integer(_moment(term, _YEARED).year)
-
-
-def month(term: Term) -> Literal:
-    """MONTH."""
-    return _integer(_moment(term, _DATED).month)
-
-
-def day(term: Term) -> Literal:
-    """DAY."""
-    return _integer(_moment(term, _DATED).day)
-
-
-def hours(term: Term) -> Literal:
-    """HOURS."""
-    return _integer(_moment(term, _TIMED).hour)
-
-
-def minutes(term: Term) -> Literal:
-    """MINUTES."""
-    return _integer(_moment(term, _TIMED).minute)
+def _part(name: str, datatypes: tuple[str, ...]) -> Callable[[Term], Literal]:
+    """YEAR, MONTH, DAY, HOURS, MINUTES: an integer."""
+    return lambda term: Literal(str(getattr(_moment(term, datatypes), name)), XSD_INTEGER)
 
 
 def seconds(term: Term) -> Literal:
@@ -160,10 +146,57 @@ def timezone(term: Term) -> Literal:
 
 def tz(term: Term) -> Literal:
     """TZ: ``Z``, ``-05:00``, or the empty string."""
-    moment = _moment(term, (*_DATED, XSD_TIME))
+    zone = _moment(term, (*_DATED, XSD_TIME)).zone
     assert isinstance(term, Literal)
-    return Literal("Z" if term.lexical.endswith("Z") else _written_zone(term.lexical, moment))
+    if zone is None:
+        return Literal("")
+    if term.lexical.endswith("Z"):
+        return Literal("Z")
+    return Literal(zone_text(zone) if zone else term.lexical[-6:])
 
 
-def _written_zone(lexical: str, moment: Moment) -> str:
-    return zone_text(moment.zone) if moment.zone else "" if moment.zone is None else lexical[-6:]
+BUILTINS: dict[Builtin, Callable[..., Term]] = {
+    Builtin.STR: str_,
+    Builtin.LANG: lang,
+    Builtin.LANGMATCHES: strings.langmatches,
+    Builtin.DATATYPE: datatype,
+    Builtin.IRI: iri,
+    Builtin.ABS: _numeric(numbers.absolute),
+    Builtin.CEIL: _numeric(numbers.ceiling),
+    Builtin.FLOOR: _numeric(numbers.floor),
+    Builtin.ROUND: _numeric(numbers.round_half_up),
+    Builtin.CONCAT: strings.concat,
+    Builtin.STRLEN: strings.strlen,
+    Builtin.UCASE: strings.ucase,
+    Builtin.LCASE: strings.lcase,
+    Builtin.ENCODE_FOR_URI: strings.encode_for_uri,
+    Builtin.CONTAINS: strings.contains,
+    Builtin.STRSTARTS: strings.strstarts,
+    Builtin.STRENDS: strings.strends,
+    Builtin.STRBEFORE: strings.strbefore,
+    Builtin.STRAFTER: strings.strafter,
+    Builtin.YEAR: _part("year", _YEARED),
+    Builtin.MONTH: _part("month", _DATED),
+    Builtin.DAY: _part("day", _DATED),
+    Builtin.HOURS: _part("hour", _TIMED),
+    Builtin.MINUTES: _part("minute", _TIMED),
+    Builtin.SECONDS: seconds,
+    Builtin.TIMEZONE: timezone,
+    Builtin.TZ: tz,
+    Builtin.MD5: _hash("md5"),
+    Builtin.SHA1: _hash("sha1"),
+    Builtin.SHA256: _hash("sha256"),
+    Builtin.SHA384: _hash("sha384"),
+    Builtin.SHA512: _hash("sha512"),
+    Builtin.STRLANG: strlang,
+    Builtin.STRDT: strdt,
+    Builtin.SAMETERM: same_term,
+    Builtin.ISIRI: is_iri,
+    Builtin.ISBLANK: is_blank,
+    Builtin.ISLITERAL: is_literal,
+    Builtin.ISNUMERIC: is_numeric,
+    Builtin.REGEX: regex.regex,
+    Builtin.SUBSTR: strings.substr,
+    Builtin.REPLACE: regex.replace,
+}
+"""Every built-in that depends on nothing but its arguments."""

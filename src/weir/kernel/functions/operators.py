@@ -127,23 +127,3 @@ def negate(operand: Term) -> Literal:
 def plus(operand: Term) -> Literal:
     """Unary plus: the number itself, in canonical form."""
     return literal_of(number_of(operand))
-
-
-def absolute(operand: Term) -> Literal:
-    """ABS."""
-    return literal_of(numbers.absolute(number_of(operand)))
-
-
-def ceiling(operand: Term) -> Literal:
-    """CEIL."""
-    return literal_of(numbers.ceiling(number_of(operand)))
-
-
-def floor(operand: Term) -> Literal:
-    """FLOOR."""
-    return literal_of(numbers.floor(number_of(operand)))
-
-
-def round_half_up(operand: Term) -> Literal:
-    """ROUND: halves go towards positive infinity."""
-    return literal_of(numbers.round_half_up(number_of(operand)))

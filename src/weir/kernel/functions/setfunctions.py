@@ -1,14 +1,14 @@
 """The set functions (section 18.5.1) over the values of one group; None stands for an error or unbound.
 
 None depends on the order of its operands: SUM adds exactly and rounds once, SAMPLE and GROUP_CONCAT follow
-the canonical order of terms (docs/decisions/2026-11-15-semantics-values.md, points 5 to 8).
+the canonical order of terms (decision semantics-values, 5 to 8).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from weir.kernel.functions.builtins import text_of
+from weir.kernel.functions.builtins import str_
 from weir.kernel.functions.operators import ExpressionError, number_of
 from weir.kernel.functions.ordering import canonical_key, extreme
 from weir.language.algebra.expressions import Aggregate, Aggregation
@@ -87,7 +87,7 @@ def _sample(values: Sequence[Term | None]) -> Term:
 
 def _group_concat(values: Sequence[Term], separator: str) -> Term:
     ordered = sorted(values, key=canonical_key)
-    return Literal(separator.join(text_of(value).lexical for value in ordered))
+    return Literal(separator.join(str_(value).lexical for value in ordered))
 
 
 _FUNCTIONS: dict[Aggregation, Callable[[Sequence[Term | None]], Term]] = {

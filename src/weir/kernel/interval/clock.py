@@ -1,7 +1,7 @@
 """Evaluation times: the union of the windows' reports, a bounded number at a time, laid out as instants.
 
 The clock remembers how far reports were listed (``cursor``) and what was evaluated last (``last``), which
-PREVIOUS EVALUATION compares with. Numbers in brackets refer to the decision record on time.
+PREVIOUS EVALUATION compares with. Numbers in brackets are points of decision semantics-time.
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ from itertools import count
 
 import numpy as np
 
-from weir.kernel.expressions import Compiled, Terms, compile
+from weir.kernel.expressions import Compiled, compile
+from weir.kernel.expressions.termcache import Terms
 from weir.kernel.interval.calculus import (
     Binding,
     Distinct,
@@ -36,7 +37,7 @@ from weir.kernel.operators import Measure
 from weir.language.algebra.expressions import Aggregate, Expression
 from weir.language.algebra.patterns import Service
 from weir.plan.analysis.substitution import joinable
-from weir.plan.analysis.variables import certain, has_exists, possible, reads, timely, volatile
+from weir.plan.analysis.variables import certain, has_exists, marks, possible, reads, timely, volatile
 from weir.plan.nodes import (
     UNIT,
     Bind,
@@ -229,7 +230,7 @@ class Compiler:
             raise NotCovered(Lack.DRAWS_IN_EXISTS)
         operator = self.compile(plan)
         # The graph that an enclosing GRAPH ?g is at is an outer value like any other.
-        graphs = graphs_of(plan)
+        graphs = marks(plan)
         if graphs:
             outer = (*(outer or sorted(possible(plan))), *sorted(graphs))
         if outer and not operator.nests:
@@ -355,20 +356,6 @@ def _probes(plan: Plan) -> bool:
     if isinstance(plan, Each | Sliced) or (isinstance(plan, Bind) and plan.formula.tests):
         return False
     return not draws(plan) and all(_probes(child) for child in children(plan))
-
-
-def graphs_of(plan: Plan) -> frozenset[str]:
-    """The marks of the enclosing ``GRAPH ?g`` whose graph a plan reads."""
-    found = {name for formula in formulas(plan) for test in formula.tests for name in graphs_of(test.plan)}
-    for child in children(plan):
-        found |= graphs_of(child)
-    if isinstance(plan, Match | Connect | Names | Each):
-        graph = plan.source.graph
-        if isinstance(graph, Variable) and graph.name.startswith(".each"):
-            found.add(graph.name)
-    if isinstance(plan, Each):
-        found.discard(plan.name)
-    return frozenset(found)
 
 
 def _is_ordered(plan: Plan) -> bool:

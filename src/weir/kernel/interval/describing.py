@@ -1,6 +1,7 @@
 """DESCRIBE: concise bounded descriptions over everything that a query can see at each instant.
 
-A description is the resource's triples, and those of blank nodes they lead to (decisions on values, 13).
+A description is the resource's triples, and those of blank nodes they lead to (decision
+semantics-values, 13).
 """
 
 from __future__ import annotations
@@ -9,8 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from weir.kernel.expressions import Terms
-from weir.kernel.expressions.termcache import TermClass
+from weir.kernel.expressions.termcache import TermClass, Terms
 from weir.kernel.interval.calculus import Operator
 from weir.kernel.interval.keys import codes
 from weir.kernel.interval.relation import Relation

@@ -16,7 +16,7 @@ import numpy as np
 from weir.errors import UsageError
 from weir.kernel.background import Background
 from weir.kernel.batch import Answers, Slab, Stretch
-from weir.kernel.expressions import Terms
+from weir.kernel.expressions.termcache import Terms
 from weir.kernel.functions.draws import seed
 from weir.kernel.interval.arrivals import Arrivals
 from weir.kernel.interval.calculus import Operator

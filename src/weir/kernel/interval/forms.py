@@ -1,7 +1,8 @@
 """Query forms: from Γ over the instants of a slab to columns of answers (SPARQL section 16).
 
 R2S compares solutions: SELECT's rows, the named variables of CONSTRUCT's and DESCRIBE's pattern, ASK's one
-answer (record on time, 29, 30). What is left is then instantiated, a set of triples at each evaluation.
+answer (decision semantics-time, 29 and 30). What is left is then instantiated, a set of triples at each
+evaluation.
 """
 
 from __future__ import annotations
@@ -13,8 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from weir.kernel.expressions import Terms
-from weir.kernel.expressions.termcache import TermClass
+from weir.kernel.expressions.termcache import TermClass, Terms
 from weir.kernel.functions.draws import blank_node, solution_text
 from weir.kernel.interval.describing import Descriptions
 from weir.kernel.interval.fused import distinct_join

@@ -25,7 +25,7 @@ BEFORE, AFTER = -1, -2
 
 @dataclass(frozen=True, slots=True)
 class Sub:
-    """Under the tuple-driven tick a time has sub-instants (decision record, 21).
+    """Under the tuple-driven tick a time has sub-instants (decision semantics-time, 21).
 
     ``cause`` is the position of the stream whose message made the instant, or BEFORE or AFTER;
     ``upto`` gives for each stream how many of its messages are in.

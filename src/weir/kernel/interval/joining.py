@@ -12,8 +12,9 @@ from functools import partial
 
 import numpy as np
 
-from weir.kernel.expressions import FALSE_ID, TRUE_ID, Compiled
-from weir.kernel.interval.calculus import Operator
+from weir.kernel.expressions import Compiled
+from weir.kernel.expressions.vector import FALSE_ID, TRUE_ID
+from weir.kernel.interval.calculus import Leaf, Operator, informed
 from weir.kernel.interval.inputs import Input, Present, RelationInput
 from weir.kernel.interval.relation import Relation
 from weir.kernel.interval.routing import Condition, Router
@@ -171,11 +172,12 @@ class Joining(Operator):
         return self.router.until_last(self._inputs(), self._conditions)
 
     def within(self, seed: Relation, key: str) -> Relation:
-        read = frozenset().union(*(reads for reads, _ in self.checks))
-        start = seed.keep([key, *(name for name in seed.columns if name in read or name in self.variables)])
+        read = frozenset(self.variables).union(*(reads for reads, _ in self.checks))
+        graphs = [name for name in seed.columns if name.startswith(".each")] if self.checks else []
+        start = seed.keep([key, *(name for name in seed.columns if name in read), *graphs])
         inputs: list[Input] = []
         for name, part in self.parts:
-            if part.flows and not isinstance(part, Joining):
+            if isinstance(part, Leaf):
                 inputs.append(part.input(name, self.present))
             else:
                 variables = tuple(dict.fromkeys((key, *part.variables)))
@@ -237,10 +239,9 @@ class Optional(Operator):
         if self.check is None:
             return left_join(left, right)
         check = self.check
-        outer = [name for name in seed.columns if name not in self.variables]
 
         def keep(joined: Relation) -> Relation:
-            known = join(joined, seed.keep([key, *outer]))
+            known = informed(joined, seed, key, seed.variables)
             return check.keep(known).keep(joined.variables)
 
         return left_join(left, right, keep)
@@ -343,8 +344,8 @@ class Marking(Operator):
     def within(self, seed: Relation, key: str) -> Relation:
         rows = self.inner.within(seed, key)
         names = [name for name, _ in self.bindings]
-        outer = [name for name in seed.columns if name not in rows.columns and name not in names]
-        known = join(rows, seed.keep([key, *outer])) if outer else rows
+        outer = [name for name in seed.columns if name not in names]
+        known = informed(rows, seed, key, outer)
         found = self._marked(known).keep([*rows.columns, *names])
         fixed = [name for name in names if name in seed.columns]
         return join(found, seed.keep([key, *fixed])) if fixed else found

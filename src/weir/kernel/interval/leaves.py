@@ -194,12 +194,8 @@ class Leaves:
         if source.window is not None:
             window = self.streams.windows[source.window]
             return _always(self._windowed(shown, window, (None, None, None, slot), once=True))
-        known = np.fromiter(self.graphs.named, np.int64, len(self.graphs.named))
-        if isinstance(slot, str):
-            view = Relation({slot: known}, np.zeros(len(known), np.int64), np.ones(len(known), np.int64))
-        else:
-            view = Relation.unit(1) if slot in self.graphs.named else Relation.empty()
-        return _always(StaticInput(shown, self.present, view))
+        assert slot is not None
+        return _always(StaticInput(shown, self.present, *self.graphs.names(slot)))
 
     def _merged(self, name: str, slots: tuple[Slot | None, ...]) -> Leaf:
         """The default graph where windows are part of it: one graph of the static triples and of all

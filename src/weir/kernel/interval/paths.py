@@ -103,7 +103,7 @@ class ForEachGraph(Operator):
 
     @property
     def steady(self) -> bool:  # type: ignore[override]
-        return self.inner.steady
+        return self.names().steady and self.inner.steady
 
     def run(self) -> Relation:
         seed = self.names().relation()

@@ -1,4 +1,4 @@
-"""R2S: what is sent out of a relation over instants, as multisets (SEMANTICS, "What is sent out").
+"""R2S: what is sent out of a relation over instants, as multisets (docs/semantics.md, "What is sent out").
 
 RSTREAM lists a row at every evaluation that its interval covers. ISTREAM at index k is where the
 multiplicity of a solution rises from k−1 to k, DSTREAM where it falls: what starts there less what ends

@@ -1,5 +1,5 @@
 """When a window reports (SECRET's report and tick), as times in order; and the last time that a message
-brings, where the input ends. Numbers in brackets refer to the decision record on time.
+brings, where the input ends. Numbers in brackets are points of decision semantics-time.
 
 Closes and periods are arithmetic progressions, content changes are the times of messages. Progressions
 are listed a bounded number at a time, so that time may jump over millions of closes.

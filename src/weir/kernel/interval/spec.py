@@ -1,6 +1,6 @@
 """A window declaration with every default filled in, checked against what its kind can do.
 
-Numbers in brackets refer to the decision record on time (docs/decisions/2026-11-15-semantics-time.md).
+Numbers in brackets are points of decision semantics-time.
 """
 
 from __future__ import annotations

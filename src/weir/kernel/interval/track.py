@@ -3,7 +3,7 @@
 A row is found by its coordinates (time, sequence number of its message, number among all triples), all of
 which ascend, so what a window shows at any instant is a contiguous range of rows.
 
-The three ways to keep equal triples follow from the content (SEMANTICS, "Data"):
+The three ways to keep equal triples follow from the content (docs/semantics.md, "Data"):
 
 * BAG: every occurrence is a row.
 * GRAPH: a later occurrence takes over from an earlier one. Each is visible from its own start until the

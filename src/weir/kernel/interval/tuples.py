@@ -1,4 +1,4 @@
-"""Sub-instants: the evaluations of a query whose windows have the tuple-driven tick (record, 20–23).
+"""Sub-instants: the evaluations of a query with the tuple-driven tick (decision semantics-time, 20 to 23).
 
 A time has the sub-instants *before* (closes of ``[open, close)``), one per reporting message, and
 *after* (periods, and closes of ``(open, close]``), all stamped with the same τ.

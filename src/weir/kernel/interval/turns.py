@@ -1,9 +1,10 @@
 """A window whose content goes back and forth: closed windows at some instants, open ones at the others.
 
 Under a time-driven tick a window that reports closes among other things shows, at a tick that is one of its
-closes, what had closed, and at the next tick what is open by then (record on time, 13). Each of the two rows
-by itself only moves forward. A triple is visible where the closed row shows it, at the instants of the first
-kind, and where the open row does, at the others: its interval in either row, cut to these instants.
+closes, what had closed, and at the next tick what is open by then (decision semantics-time, 13). Each of
+the two rows by itself only moves forward. A triple is visible where the closed row shows it, at the
+instants of the first kind, and where the open row does, at the others: its interval in either row, cut to
+these instants.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ class Window:
     """One window over one stream. ``first`` is the time of the first message that it sees, None before.
 
     ``base`` is how many messages and triples of the stream went before that one. Numbers in brackets
-    refer to the decision record on time.
+    are points of decision semantics-time.
     """
 
     __slots__ = ("arrivals", "base", "first", "position", "spec")

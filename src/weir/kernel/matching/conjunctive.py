@@ -7,7 +7,7 @@ alone: the window, its reports and R2S are those of ``kernel.interval``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -187,9 +187,9 @@ class ConjunctiveSet:
                 places = np.flatnonzero(good)
                 index, found = index[places], found.take(places)
         if len(found):
-            plain, slots = self.channels.plain, self.channels.slots
+            plain, origins = self.channels.plain, self.channels.origins
             node = found.node.astype(np.int16) if len(plain) <= _FEW_NODES else found.node
-            yield Matched(node, Near.of(index, found.rows), terms, at.time, plain, slots)
+            yield Matched(node, Near.of(index, found.rows), terms, at.time, plain, origins)
 
     def _disputed(
         self, found: Combinations, at: Instants, terms: NDArray[np.int64], duplicates: Duplicates | None
@@ -208,7 +208,7 @@ class ConjunctiveSet:
     def _special(self, found: Combinations, at: Instants, terms: NDArray[np.int64]) -> Iterator[Results]:
         """The channels that leave variables out, or duplicates."""
         special = self.channels.special
-        values = gather(terms, found.rows, self.channels.slots, found.node)
+        values = gather(terms, found.rows, self.channels.origins, found.node)
         first = special.offsets[found.node]
         counts = special.offsets[found.node + 1] - first
         owner = np.repeat(np.arange(len(found)), counts)
@@ -261,18 +261,15 @@ class ConjunctiveSet:
 
     # State
 
-    def state(self) -> dict[str, Any]:
-        """Everything but the queries, as plain values, columns and bytes."""
-        return {
-            "streams": dump(self._streams(), self.clock, self.through, self.ended),
-            "first": self.rows.first,
-            "rows": [self.rows.column(place).copy() for place in range(5)],
-        }
+    def state(self) -> tuple[bytes, list[Ids]]:
+        """Everything but the queries: the streams' state, and the rows' columns from ``rows.first`` on."""
+        streams = dump(self._streams(), self.clock, self.through, self.ended)
+        return streams, [self.rows.column(place).copy() for place in range(5)]
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, streams: bytes, first: int, rows: Sequence[Ids]) -> None:
         """Replace the state by one that ``state`` gave; matches are found anew."""
-        self.through, self.ended = load(state["streams"], self._streams(), self.clock)
-        self.rows.restore(state["first"], state["rows"])
+        self.through, self.ended = load(streams, self._streams(), self.clock)
+        self.rows.restore(first, rows)
         self._matches = None
 
     def _streams(self) -> Streams:

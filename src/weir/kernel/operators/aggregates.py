@@ -1,8 +1,8 @@
 """The set functions of section 18.5.1 on every segment of a sweep at once.
 
 An operand is a column of ids, 0 being an error. COUNT and SAMPLE skip errors; any other aggregate is an
-error (0) wherever one takes part (decisions on values, 5 to 8). DISTINCT unites the intervals of a group's
-equal terms before anything is counted.
+error (0) wherever one takes part (decision semantics-values, 5 to 8). DISTINCT unites the intervals of a
+group's equal terms before anything is counted.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from weir.kernel.expressions.ranks import extreme_order, sample_order
 from weir.kernel.expressions.termcache import Terms
 from weir.kernel.functions import ExpressionError, aggregate
-from weir.kernel.functions.builtins import text_of
+from weir.kernel.functions.builtins import str_
 from weir.kernel.interval.keys import codes
 from weir.kernel.operators.coverage import unite
 from weir.kernel.operators.sums import sums
@@ -105,7 +105,7 @@ def _concatenate(sweep: Sweep, values: Operand, separator: str, terms: Terms) ->
 def _text(identifier: int, terms: Terms) -> str | None:
     """STR of a term, None for an error."""
     try:
-        return text_of(terms.term(identifier)).lexical if identifier else None
+        return str_(terms.term(identifier)).lexical if identifier else None
     except ExpressionError:
         return None
 

@@ -15,8 +15,7 @@ from functools import partial
 import numpy as np
 
 from weir.errors import EvaluationError
-from weir.kernel.expressions.columnar import Frame
-from weir.kernel.expressions.compile import NOW, Compiled, Timestamp
+from weir.kernel.expressions import NOW, Compiled, Solutions, Timestamp
 from weir.kernel.expressions.termcache import Terms
 from weir.kernel.expressions.vector import TRUE, effective
 from weir.kernel.functions import Context, value_or_none
@@ -138,7 +137,7 @@ def _stamp(relation: Relation, stamp: Timestamp, around: Surroundings, terms: Te
     keys = tuple(fresh(relation, f"{stamp.name}.{place}") for place in range(3))
     bound = np.ones(len(relation), np.bool_)
     for name, argument in zip(keys, stamp.arguments, strict=True):
-        ids = argument.evaluate(Frame(relation.columns, len(relation), terms)).ids()
+        ids = argument.evaluate(Solutions(relation.columns, len(relation), terms)).ids()
         bound &= ids != 0
         relation = relation.having(name, ids, optional=True)
     view = latest_times(*around.timed(), terms, (*keys, stamp.name))

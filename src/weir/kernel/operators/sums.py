@@ -1,4 +1,4 @@
-"""SUM and AVG on every segment of a sweep (decisions on values, 7 and 9).
+"""SUM and AVG on every segment of a sweep (decision semantics-values, 7 and 9).
 
 Integers and decimals are added as scaled integers, in 64 bits or Python's own; as soon as a float or double
 takes part in a segment, all its operands are added as such, exactly, and rounded once (``exactsum``).

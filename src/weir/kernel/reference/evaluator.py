@@ -46,6 +46,7 @@ class ReferenceEvaluator:
         static = Static(
             self._graph(background.default),
             {name: self._graph(table) for name, table in background.named.items()},
+            {name: min(times) for name, times in background.made.items()},
         )
         self._terms.clear()
         federation = None if services is None else Federation(services, query, self.name, dictionary)

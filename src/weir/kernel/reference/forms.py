@@ -1,7 +1,7 @@
 """Query forms (section 16): what is sent out of solutions, and Γ(τ) for R2S.
 
 R2S works on the solutions of the pattern, for ASK on its one answer; what is left is then
-instantiated (docs/decisions/2026-11-15-semantics-time.md, points 29 and 30).
+instantiated (decision semantics-time, 29 and 30).
 """
 
 from __future__ import annotations

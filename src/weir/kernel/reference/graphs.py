@@ -2,7 +2,7 @@
 
 A ``Graph`` is a multiset of triples: an RDF graph has each triple once, the content of a ``BAG`` window
 once per occurrence. What each part of a query's dataset is at τ is settled in
-docs/decisions/2026-11-15-semantics-time.md, points 31 to 35.
+decision semantics-time, 31 to 35.
 """
 
 from __future__ import annotations

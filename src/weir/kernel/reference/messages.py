@@ -1,6 +1,6 @@
 """Messages of terms, and a stream as one window sees it.
 
-Numbers in brackets refer to docs/decisions/2026-11-15-semantics-time.md.
+Numbers in brackets are points of decision semantics-time.
 """
 
 from __future__ import annotations

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from weir.kernel.functions.operators import ExpressionError
+from weir.kernel.functions import ExpressionError, aggregate
 from weir.kernel.functions.ordering import solution_key
-from weir.kernel.functions.setfunctions import aggregate
 from weir.kernel.reference.multisets import Bindings, freeze
 from weir.language.algebra.expressions import Aggregate
 from weir.language.algebra.patterns import Distinct, Group, OrderBy, Pattern, Project, Reduced, Slice

@@ -13,10 +13,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from weir.errors import EvaluationError, WeirError
+from weir.kernel.functions import Context, value_or_none
 from weir.kernel.functions.draws import Draws, solution_text
-from weir.kernel.functions.inspection import is_volatile
 from weir.kernel.functions.ordering import Solution, sort_solutions
-from weir.kernel.functions.scalar import Context, value_or_none
 from weir.kernel.reference.federation import Federation, certain
 from weir.kernel.reference.graphs import Dataset, Graph, World
 from weir.kernel.reference.modifiers import group, named_variables, sliced
@@ -26,6 +25,7 @@ from weir.kernel.reference.services import service_variables
 from weir.language.algebra import patterns as algebra
 from weir.language.algebra.expressions import Expression
 from weir.language.algebra.patterns import Node, Pattern, TriplePattern
+from weir.plan.analysis.variables import volatile
 from weir.rdf.terms import IRI, Literal, Term, Variable
 from weir.rdf.xsd.values import effective_boolean
 
@@ -82,7 +82,7 @@ class Evaluation:
     def valuer(self, scope: Scope, expression: Expression, place: str = "") -> Valuer:
         """A function that gives the expression's value for a solution and its identity, None on error."""
         context = self.context_in(scope)
-        where = f"{place} {expression!r}" if is_volatile(expression) else ""
+        where = f"{place} {expression!r}" if volatile(expression) else ""
 
         def value(solution: Bindings, identity: str = "") -> Term | None:
             if where:
@@ -215,7 +215,7 @@ def _left_join(evaluation: Evaluation, pattern: algebra.LeftJoin, scope: Scope) 
 
 def _filter(evaluation: Evaluation, pattern: algebra.Filter, scope: Scope) -> list[Bindings]:
     solutions = evaluation.evaluate(pattern.pattern, scope)
-    names = identities(solutions) if is_volatile(pattern.condition) else [""] * len(solutions)
+    names = identities(solutions) if volatile(pattern.condition) else [""] * len(solutions)
     test = evaluation.tester(scope, pattern.condition)
     return [solution for solution, name in zip(solutions, names, strict=True) if test(solution, name)]
 
@@ -307,8 +307,8 @@ def _extend(evaluation: Evaluation, pattern: algebra.Extend, scope: Scope) -> li
     while isinstance(run[-1].pattern, algebra.Extend):
         run.append(run[-1].pattern)
     solutions = evaluation.evaluate(run[-1].pattern, scope)
-    volatile = any(is_volatile(extend.expression) for extend in run)
-    names = identities(solutions) if volatile else [""] * len(solutions)
+    drawn = any(volatile(extend.expression) for extend in run)
+    names = identities(solutions) if drawn else [""] * len(solutions)
     for extend in reversed(run):
         value = evaluation.valuer(scope, extend.expression, extend.variable.name)
         kept = []
@@ -331,8 +331,8 @@ def _group(evaluation: Evaluation, pattern: algebra.Group, scope: Scope) -> list
         for name, operand in operands.items()
         if operand is not None
     }
-    volatile = any(operand is not None and is_volatile(operand) for operand in operands.values())
-    names = identities(solutions) if volatile else [""] * len(solutions)
+    drawn = any(operand is not None and volatile(operand) for operand in operands.values())
+    names = identities(solutions) if drawn else [""] * len(solutions)
     return group(pattern, list(zip(solutions, names, strict=True)), valuers)
 
 

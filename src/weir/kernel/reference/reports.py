@@ -1,6 +1,6 @@
 """When a window reports, and the last time that a finite input makes it report.
 
-Numbers in brackets refer to docs/decisions/2026-11-15-semantics-time.md.
+Numbers in brackets are points of decision semantics-time.
 """
 
 from __future__ import annotations

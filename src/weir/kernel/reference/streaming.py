@@ -1,7 +1,7 @@
 """The continuous query over messages of terms: Γ(τ) at every evaluation time, then R2S.
 
 Plain and complete: each evaluation builds the graphs anew and evaluates the algebra over them.
-Numbers in brackets refer to docs/decisions/2026-11-15-semantics-time.md.
+Numbers in brackets are points of decision semantics-time.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from weir.errors import UsageError
+from weir.kernel.functions import Context
 from weir.kernel.functions.draws import seed
-from weir.kernel.functions.scalar import Context
 from weir.kernel.reference.federation import Federation
 from weir.kernel.reference.forms import Row, gamma, rows
 from weir.kernel.reference.graphs import Dataset, Graph, WindowContent, World, as_set, window_dataset
@@ -40,15 +40,20 @@ class Timed:
 
 @dataclass(frozen=True, slots=True)
 class Static:
-    """The registered default graph and named graphs: RSP-QL's time-varying graphs."""
+    """The registered default graph and named graphs: RSP-QL's time-varying graphs.
+
+    ``made`` has the time from which a graph exists that was not there from the beginning.
+    """
 
     default: Sequence[Timed] = ()
     named: Mapping[str, Sequence[Timed]] = field(default_factory=dict)
+    made: Mapping[str, int] = field(default_factory=dict)
 
     def changes(self) -> list[int]:
-        """The times at which some triple comes or goes, in order."""
+        """The times at which some triple comes or goes, or a graph comes into being, in order."""
         timed = [*self.default, *(each for graph in self.named.values() for each in graph)]
-        return sorted({time for each in timed for time in (each.start, each.end) if time is not None})
+        times = {time for each in timed for time in (each.start, each.end) if time is not None}
+        return sorted(times.union(self.made.values()))
 
     @staticmethod
     def of(default: Sequence[Triple] = (), named: Mapping[str, Sequence[Triple]] | None = None) -> Static:
@@ -198,7 +203,11 @@ def static_dataset(query: Query, static: Static, time: int) -> Dataset:
     """The dataset of the static graphs [31, 34]: the registered one as the query's clauses change it."""
     asked, windows = query.dataset, query.dataset.windows
     default = valid_at(time, static.default)
-    known = {name: valid_at(time, graph) for name, graph in static.named.items()}
+    known = {
+        name: valid_at(time, graph)
+        for name, graph in static.named.items()
+        if name not in static.made or static.made[name] <= time
+    }
     if not windows and (asked.default or asked.named):
         default = []
     for name in asked.default:

@@ -1,6 +1,6 @@
 """One window on one stream: what it holds at an instant (S2R).
 
-Numbers in brackets refer to docs/decisions/2026-11-15-semantics-time.md.
+Numbers in brackets are points of decision semantics-time.
 """
 
 from __future__ import annotations

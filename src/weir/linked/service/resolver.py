@@ -21,10 +21,10 @@ from weir.language.algebra.patterns import Service
 from weir.linked.service.budget import Ledger
 from weir.linked.service.call import RemoteCall
 from weir.linked.service.config import ServiceConfig, hinted
-from weir.linked.service.correspondence import Target
-from weir.linked.service.parts import Part, parts_of
-from weir.linked.service.refresher import RemoteLoop, shared_loop
-from weir.linked.service.view import LocalView
+from weir.linked.service.endpoint import RemoteLoop, shared_loop
+from weir.linked.service.local_view import LocalView
+from weir.linked.service.service_parts import ServicePart, parts_of
+from weir.linked.service.view_refresher import Target
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI
@@ -108,7 +108,7 @@ class ServiceResolver:
         """The account of each of a query's calls at its latest evaluation."""
         return [call.last for call in self._calls.get(query, {}).values() if call.last is not None]
 
-    def _view(self, endpoint: str, config: ServiceConfig, part: Part) -> LocalView:
+    def _view(self, endpoint: str, config: ServiceConfig, part: ServicePart) -> LocalView:
         cached = config.budget is None
         name = _name(endpoint, replace(part, interval=None), cached)
         view = self._views.get(name)
@@ -197,7 +197,7 @@ class ServiceResolver:
                 self._kept_ledgers[name] = kept
 
 
-def _name(endpoint: str, part: Part, cached: bool) -> str:
+def _name(endpoint: str, part: ServicePart, cached: bool) -> str:
     text = repr((endpoint, part, cached))
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 

@@ -14,7 +14,7 @@ from typing import Any
 from weir.language.algebra import expressions as e
 from weir.language.algebra import patterns as a
 from weir.language.algebra.query import Construct, Describe, Query, Select
-from weir.language.algebra.windows import WindowDeclaration
+from weir.language.algebra.windows import Triples, WindowDeclaration
 from weir.rdf.terms import IRI, Term, Variable
 
 TIMESTAMP = "http://larkc.eu/csparql/sparql/jena/ext#timestamp"
@@ -23,13 +23,15 @@ TIMESTAMP = "http://larkc.eu/csparql/sparql/jena/ext#timestamp"
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """A triple pattern on a stream: constants, None for anything; ``texts`` marks the places (subject,
-    predicate, object, graph) whose terms may have to be written out."""
+    predicate, object, graph) whose terms may have to be written out. With ``names`` it asks for the names of
+    graphs: any one triple of each named graph (or of ``graph``) in each message will do."""
 
     subject: Term | None = None
     predicate: Term | None = None
     object: Term | None = None
     graph: Term | None = None
     texts: tuple[bool, bool, bool, bool] = (True, True, True, True)
+    names: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +39,12 @@ class _Scope:
     """The windows whose content is the active graph, and the graph within them.
 
     ``fixed`` are variables that a filter above holds to one IRI: no solution comes of a triple that gives
-    them another value."""
+    them another value. Only ``inside`` ``WINDOW`` are the graphs of messages seen."""
 
     windows: tuple[WindowDeclaration, ...]
     graph: Term | Variable | None = None
     fixed: Mapping[Variable, Term] = field(default_factory=dict)
+    inside: bool = False
 
 
 def demands(
@@ -60,6 +63,8 @@ def demands(
     if isinstance(query.form, Describe) or _calls_timestamp(query.pattern):
         return {stream: (Wanted(),) for stream in found}
     for window, wanted in _walk(query.pattern, _Scope(query.dataset.default_windows), query, lean):
+        if every_text:
+            wanted = replace(wanted, texts=Wanted().texts)
         for stream in streams_of(window, registered):
             found[stream][wanted] = None
     return {stream: tuple(wanted) for stream, wanted in found.items()}
@@ -122,12 +127,16 @@ def _walk(
                     everything = replace(everything, graph=scope.graph)
                 yield from ((window, everything) for window in scope.windows)
         case a.Window(name, inner):
-            named = query.dataset.named_windows
-            chosen = named if isinstance(name, Variable) else tuple(w for w in named if w.name == name.value)
-            yield from _walk(inner, _Scope(chosen, fixed=scope.fixed), query, lean)
+            if isinstance(name, Variable):
+                chosen = query.dataset.named_windows
+            else:
+                chosen = tuple(w for w in query.dataset.windows if w.name == name.value)
+            yield from _walk(inner, _Scope(chosen, fixed=scope.fixed, inside=True), query, lean)
         case a.Graph(name, inner):
-            inside = scope.windows and scope.windows != query.dataset.default_windows
-            yield from _walk(inner, replace(scope, graph=name) if inside else _Scope(()), query, lean)
+            within = replace(scope, graph=name) if scope.inside else _Scope(())
+            if without_triple(inner):
+                yield from _names(within, lean)
+            yield from _walk(inner, within, query, lean)
         case a.Service():
             return
         case a.Filter(condition, inner):
@@ -143,6 +152,36 @@ def _walk(
         case _:
             for child in children(pattern):
                 yield from _walk(child, replace(scope, fixed={}), query, lean)
+
+
+def without_triple(pattern: a.Pattern) -> bool:
+    """Whether a pattern can have a solution in a graph of which it wants no triple. A path of length zero
+    wants them all."""
+    match pattern:
+        case a.BGP(triples):
+            return not triples
+        case a.PathPattern():
+            return False
+        case a.Join(left, right):
+            return without_triple(left) and without_triple(right)
+        case a.Union(left, right):
+            return without_triple(left) or without_triple(right)
+        case a.LeftJoin(left, _, _) | a.Minus(left, _):
+            return without_triple(left)
+        case a.Group(inner, keys, _):
+            return not keys or without_triple(inner)
+        case a.Values() | a.Service() | a.Graph() | a.Window():
+            return True
+    return without_triple(pattern.pattern)
+
+
+def _names(scope: _Scope, lean: frozenset[Variable] | None) -> Iterator[tuple[WindowDeclaration, Wanted]]:
+    """The names of the graphs of a scope. A window that counts triples may show any of a message without the
+    others, so it wants all."""
+    name, text = _place(scope.graph, scope, lean)
+    for window in scope.windows:
+        counts = isinstance(window.kind, Triples)
+        yield window, Wanted(graph=name, texts=(False, False, False, text), names=not counts)
 
 
 def _equalities(condition: Any) -> Iterator[tuple[Variable, IRI]]:
@@ -164,12 +203,15 @@ def _wanted(
     scope: _Scope,
     lean: frozenset[Variable] | None,
 ) -> Wanted:
-    nodes = (subject, predicate, target, scope.graph)
-    constants = [scope.fixed.get(node) if isinstance(node, Variable) else node for node in nodes]
-    texts = [isinstance(node, Variable) and (lean is None or node in lean) for node in nodes]
-    return Wanted(
-        constants[0], constants[1], constants[2], constants[3], (texts[0], texts[1], texts[2], texts[3])
-    )
+    s, p, o, g = (_place(node, scope, lean) for node in (subject, predicate, target, scope.graph))
+    return Wanted(s[0], p[0], o[0], g[0], (s[1], p[1], o[1], g[1]))
+
+
+def _place(node: a.Node | None, scope: _Scope, lean: frozenset[Variable] | None) -> tuple[Term | None, bool]:
+    """The constant at one place of a pattern, None for anything, and whether its text may be needed."""
+    if isinstance(node, Variable):
+        return scope.fixed.get(node), lean is None or node in lean
+    return node, False
 
 
 def _path_predicates(path: Any) -> tuple[IRI | None, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from weir.language.algebra.patterns import (
     Alternative,
     Inverse,
+    OneOrMore,
     Path,
     Sequence,
     ZeroOrMore,
@@ -94,7 +95,7 @@ def may_be_empty(path: Path) -> bool:
     match path:
         case ZeroOrMore() | ZeroOrOne():
             return True
-        case Inverse(inner):
+        case Inverse(inner) | OneOrMore(inner):
             return may_be_empty(inner)
         case Sequence(left, right):
             return may_be_empty(left) and may_be_empty(right)

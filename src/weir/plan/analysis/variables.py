@@ -27,6 +27,8 @@ from weir.plan.nodes import (
     Table,
     Unique,
     Without,
+    children,
+    formulas,
 )
 from weir.rdf.terms import IRI, Literal, Variable
 
@@ -108,6 +110,20 @@ def _names(nodes: tuple[Node | None, ...]) -> frozenset[str]:
     return frozenset(
         node.name for node in nodes if isinstance(node, Variable) and not node.name.startswith(".each")
     )
+
+
+def marks(plan: Plan) -> frozenset[str]:
+    """The marks (``.each…``) of the enclosing ``GRAPH ?g`` whose graph a plan reads."""
+    found = {name for formula in formulas(plan) for test in formula.tests for name in marks(test.plan)}
+    for child in children(plan):
+        found |= marks(child)
+    if isinstance(plan, Match | Connect | Names | Each):
+        graph = plan.source.graph
+        if isinstance(graph, Variable) and graph.name.startswith(".each"):
+            found.add(graph.name)
+    if isinstance(plan, Each):
+        found.discard(plan.name)
+    return frozenset(found)
 
 
 def always(expression: Expression, bound: frozenset[str]) -> bool:

@@ -8,6 +8,7 @@ every branch of UNION, and below projections and BINDs that do not make its vari
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from weir.plan.analysis.variables import certain, possible, reads, volatile
 from weir.plan.nodes import (
@@ -18,25 +19,31 @@ from weir.plan.nodes import (
     Optionally,
     Plan,
     Projected,
+    Test,
     Unique,
     Without,
 )
-from weir.plan.rules.rewriting import bottom_up
+from weir.plan.rules.rewriting import rebuilt
 
 
-def push_filters(plan: Plan) -> Plan:
-    """The plan with every condition as low as it may go."""
-    return bottom_up(plan, _push)
+def push_filters(plan: Plan, outer: frozenset[str] = frozenset()) -> Plan:
+    """The plan with every condition as low as it may go; an enclosing EXISTS puts in values of ``outer``."""
+    inside = outer & frozenset(plan.variables) if isinstance(plan, Projected) else outer
+    return _push(rebuilt(plan, partial(push_filters, outer=inside), _push_inside), outer)
 
 
-def _push(plan: Plan) -> Plan:
+def _push_inside(test: Test) -> Test:
+    return replace(test, plan=push_filters(test.plan, frozenset(test.outer)))
+
+
+def _push(plan: Plan, outer: frozenset[str]) -> Plan:
     if not isinstance(plan, Joined):
         return plan
     parts = list(plan.parts)
     kept: list[Formula] = []
     for condition in plan.conditions:
         place = None if volatile(condition.expression) else _place(parts, condition)
-        lowered = None if place is None else lower(parts[place], condition)
+        lowered = None if place is None else lower(parts[place], condition, outer)
         if place is None or lowered is None:
             kept.append(condition)
         else:
@@ -56,32 +63,32 @@ def _place(parts: list[Plan], condition: Formula) -> int | None:
     return None
 
 
-def lower(plan: Plan, condition: Formula) -> Plan | None:
+def lower(plan: Plan, condition: Formula, outer: frozenset[str]) -> Plan | None:
     """The plan with the condition inside, None where it cannot go in (a leaf, a group, a slice)."""
     names = reads(condition)
     match plan:
         case Joined(parts, conditions) if not any(volatile(each.expression) for each in conditions):
-            return _push(Joined(parts, (*conditions, condition)))
+            return _push(Joined(parts, (*conditions, condition)), outer)
         case Optionally(left, right, inner):
             if names & possible(right) <= certain(left):
-                return Optionally(lowest(left, condition), right, inner)
+                return Optionally(lowest(left, condition, outer), right, inner)
         case Without(left, right):
-            return Without(lowest(left, condition), right)
+            return Without(lowest(left, condition, outer), right)
         case Either(parts):
-            return Either(tuple(lowest(part, condition) for part in parts))
+            return Either(tuple(lowest(part, condition, outer) for part in parts))
         case Bind(inner, variable, _):
             if variable not in names:
-                return replace(plan, plan=lowest(inner, condition))
+                return replace(plan, plan=lowest(inner, condition, outer))
         case Projected(inner, variables):
             # Variables that the projection hides mean something else inside.
-            if not names & (possible(inner) - frozenset(variables)):
-                lowered = lower(inner, condition)
+            if not names & ((possible(inner) | outer) - frozenset(variables)):
+                lowered = lower(inner, condition, outer & frozenset(variables))
                 return None if lowered is None else replace(plan, plan=lowered)
         case Unique(inner):
-            return replace(plan, plan=lowest(inner, condition))
+            return replace(plan, plan=lowest(inner, condition, outer))
     return None
 
 
-def lowest(plan: Plan, condition: Formula) -> Plan:
+def lowest(plan: Plan, condition: Formula, outer: frozenset[str]) -> Plan:
     """The condition inside the plan, or right above it."""
-    return lower(plan, condition) or Joined((plan,), (condition,))
+    return lower(plan, condition, outer) or Joined((plan,), (condition,))

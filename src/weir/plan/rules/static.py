@@ -2,12 +2,20 @@
 
 Within a join, static parts that share variables form one view with the conditions they decide alone; those
 that share none stay apart, because their product is better never made.
+
+Inside EXISTS, and inside ``GRAPH ?g`` where that goes through the graphs one by one, the outcome of a part
+may depend on values put in from outside. A part is evaluated once only where joining its solutions with
+those values gives the same (``joinable``).
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+
 from weir.language.algebra.expressions import Expression
-from weir.plan.analysis.variables import certain, possible, reads, timely, volatile
+from weir.plan.analysis.substitution import joinable
+from weir.plan.analysis.variables import certain, marks, possible, reads, timely, volatile
 from weir.plan.nodes import (
     Connect,
     Each,
@@ -18,14 +26,18 @@ from weir.plan.nodes import (
     Names,
     Ordered,
     Plan,
+    Projected,
     Remote,
     Source,
     Static,
     Table,
+    Test,
     children,
     formulas,
 )
 from weir.plan.rules.rewriting import rebuilt
+
+_NOTHING: frozenset[str] = frozenset()
 
 
 class Splitter:
@@ -34,15 +46,28 @@ class Splitter:
     def __init__(self, *, streamed_default: bool) -> None:
         self.streamed_default = streamed_default
 
-    def split(self, plan: Plan) -> Plan:
-        """The plan with its greatest static parts marked."""
+    def split(self, plan: Plan, outer: frozenset[str] = _NOTHING) -> Plan:
+        """The plan with its greatest static parts marked; values of ``outer`` are put into it."""
         if isinstance(plan, Table | Static):
             return plan
-        if self.is_static(plan):
+        if self._once(plan, outer):
             return Static(plan)
         if isinstance(plan, Joined):
-            plan = self._grouped(plan)
-        return rebuilt(plan, self.split)
+            plan = self._grouped(plan, outer)
+        elif isinstance(plan, Projected):
+            outer &= frozenset(plan.variables) | marks(plan)
+        elif isinstance(plan, Each):
+            outer |= {plan.name}
+        return rebuilt(plan, partial(self.split, outer=outer), self._split_test)
+
+    def _split_test(self, test: Test) -> Test:
+        return replace(test, plan=self.split(test.plan, frozenset(test.outer) | marks(test.plan)))
+
+    def _once(self, plan: Plan, outer: frozenset[str]) -> bool:
+        """Whether the plan's solutions can be found once and joined with any values of ``outer``."""
+        if not self.is_static(plan):
+            return False
+        return not outer or isinstance(plan, Match) or (joinable(plan, outer) and not marks(plan) & outer)
 
     def is_static(self, plan: Plan) -> bool:
         """Whether the outcome depends on static graphs alone."""
@@ -68,9 +93,9 @@ class Splitter:
     def _steady(self, formula: Formula) -> bool:
         return not _restless(formula.expression) and all(self.is_static(test.plan) for test in formula.tests)
 
-    def _grouped(self, plan: Joined) -> Joined:
+    def _grouped(self, plan: Joined, outer: frozenset[str]) -> Joined:
         static: list[Plan] = [
-            part for part in plan.parts if self.is_static(part) and not isinstance(part, Table)
+            part for part in plan.parts if self._once(part, outer) and not isinstance(part, Table)
         ]
         rest = [part for part in plan.parts if part not in static]
         conditions = list(plan.conditions)
@@ -79,7 +104,7 @@ class Splitter:
         for component in components:
             view = Joined(tuple(component))
             others = [*rest, *(part for other in components if other is not component for part in other)]
-            beside = frozenset().union(*(possible(part) for part in others))
+            beside = outer.union(*(possible(part) for part in others))
             names, bound = possible(view), certain(view)
             mine = [
                 condition
@@ -88,6 +113,7 @@ class Splitter:
                 and reads(condition)
                 and reads(condition) <= names
                 and reads(condition) & beside <= bound
+                and not any(marks(test.plan) & outer for test in condition.tests)
             ]
             conditions = [condition for condition in conditions if condition not in mine]
             views.append(_view(component, mine))

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from weir.errors import CheckpointError
-from weir.runtime.control.log import ControlLog
+from weir.runtime.control.entries import ControlLog
 from weir.runtime.worker.spool import Spool
 from weir.storage import numbered, replace_file
 

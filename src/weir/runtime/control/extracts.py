@@ -8,16 +8,23 @@ from __future__ import annotations
 
 import hashlib
 import mmap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 from weir.kernel.background import Background, GraphTable
-from weir.linked.graphs.tables import DEFAULT
+from weir.language.algebra.query import Query
+from weir.language.update import Update
+from weir.linked.graphs import StaticGraphs, read_graphs
+from weir.linked.graphs.triple_tables import DEFAULT
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
+from weir.runtime.control.catalog import Catalog
+from weir.runtime.control.checkpoint import Checkpoint
+from weir.runtime.control.entries import UpdateEntry
+from weir.runtime.control.updates import net_of
 from weir.storage import numbers, pack, put_if_absent, unpack
 
 _KIND = "weir.extract/1"
@@ -32,7 +39,8 @@ def write_extract(background: Background, dictionary: Dictionary, folder: Path) 
     ids = np.unique(np.concatenate([table[place] for table in tables.values() for place in _PLACES]))
     ids = ids[ids > 0]
     texts = {"id": ids, "text": pa.array(dictionary.texts(ids), pa.large_string())}
-    data = pack(_KIND, {"names": names}, {**tables, "texts": texts})
+    made = {name: list(times) for name, times in background.made.items()}
+    data = pack(_KIND, {"names": names, "made": made}, {**tables, "texts": texts})
     name = f"{hashlib.sha256(data).hexdigest()[:20]}.graphs"
     folder.mkdir(parents=True, exist_ok=True)
     if not (folder / name).exists():
@@ -50,7 +58,54 @@ def load_extract(path: Path, dictionary: Dictionary) -> Background:
     for number, name in enumerate(found.header["names"]):
         table = {column: numbers(values) for column, values in found.table(f"graph {number}").items()}
         graphs[name] = GraphTable(*(table[place] for place in _PLACES), *(table.get(v) for v in _VALIDITY))
-    return Background(graphs.pop(DEFAULT, GraphTable.empty()), graphs)
+    made = {name: tuple(times) for name, times in found.header["made"].items()}
+    return Background(graphs.pop(DEFAULT, GraphTable.empty()), graphs, made)
+
+
+class Extractor:
+    """The driver's graphs: extracts of new queries, and what updates add to those of running ones."""
+
+    def __init__(self, shelf: StaticGraphs, checkpoint: Checkpoint) -> None:
+        self.shelf = shelf
+        self.folder = checkpoint.graphs
+        for update in Catalog.of(checkpoint.control().entries()).updates:
+            shelf.apply(self._load(update.inserted), self._load(update.deleted))
+
+    def extract(self, query: Query, streams: Sequence[str]) -> tuple[str, int]:
+        """The name of a query's extract, and how many updates are in it."""
+        found = self.shelf.extract(query, streams)
+        return write_extract(found, self.shelf.dictionary, self.folder), self.shelf.number
+
+    def update(
+        self,
+        inserted: Background,
+        deleted: Background,
+        at: int | None,
+        queries: Mapping[str, Query],
+        streams: Sequence[str],
+    ) -> UpdateEntry:
+        """Apply an update; the entry that tells the groups."""
+        number = self.shelf.apply(inserted, deleted)
+        parts = {}
+        for name, query in queries.items():
+            change = self.shelf.change(query, number, streams)
+            if change is not None:
+                parts[name] = self._write(change)
+        return UpdateEntry(number, at, self._write(inserted), self._write(deleted), parts)
+
+    def data(self, operations: Sequence[Update]) -> tuple[Background, Background]:
+        """What the operations of a request insert and delete, in the end."""
+        return net_of(operations, self.shelf.dictionary, f"u{self.shelf.number + 1}")
+
+    def file(self, graph: str | None, path: Path) -> Background:
+        """The triples of a file or folder, for graph ``graph`` where they name none."""
+        return read_graphs({graph or DEFAULT: [path]}, self.shelf.dictionary)
+
+    def _write(self, background: Background) -> str:
+        return write_extract(background, self.shelf.dictionary, self.folder)
+
+    def _load(self, name: str) -> Background:
+        return load_extract(self.folder / name, self.shelf.dictionary)
 
 
 def _columns(table: GraphTable) -> dict[str, Ids]:

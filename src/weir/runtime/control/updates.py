@@ -9,21 +9,16 @@ in its state, so that a replay or a restart settles nothing twice. No evaluation
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 from weir.kernel.background import Background, GraphTable
 from weir.kernel.progress import NEVER
-from weir.language.algebra.query import Query
 from weir.language.update import InsertData, Update
-from weir.linked.graphs.embedded import read_graphs
 from weir.linked.graphs.history import graphs_of, layered, resolved
-from weir.linked.graphs.library import Shelf
-from weir.linked.graphs.tables import DEFAULT
+from weir.linked.graphs.triple_tables import DEFAULT
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import BlankNode, Term
-from weir.runtime.control.catalog import Catalog, Registration, UpdateEntry
-from weir.runtime.control.checkpoint import Checkpoint
-from weir.runtime.control.extracts import load_extract, write_extract
+from weir.runtime.control.catalog import Catalog
+from weir.runtime.control.entries import Registration, UpdateEntry
 from weir.runtime.worker.group import Group
 
 Loader = Callable[[str], Background]
@@ -70,52 +65,6 @@ def settled(
 
 def _asked(update: UpdateEntry) -> int:
     return NEVER if update.at is None else update.at
-
-
-class Curator:
-    """The driver's graphs: extracts of new queries, and what updates add to those of running ones."""
-
-    def __init__(self, shelf: Shelf, checkpoint: Checkpoint) -> None:
-        self.shelf = shelf
-        self.folder = checkpoint.graphs
-        for update in Catalog.of(checkpoint.control().entries()).updates:
-            shelf.apply(self._load(update.inserted), self._load(update.deleted))
-
-    def extract(self, query: Query, streams: Sequence[str]) -> tuple[str, int]:
-        """The name of a query's extract, and how many updates are in it."""
-        found = self.shelf.extract(query, streams)
-        return write_extract(found, self.shelf.dictionary, self.folder), self.shelf.number
-
-    def update(
-        self,
-        inserted: Background,
-        deleted: Background,
-        at: int | None,
-        queries: Mapping[str, Query],
-        streams: Sequence[str],
-    ) -> UpdateEntry:
-        """Apply an update; the entry that tells the groups."""
-        number = self.shelf.apply(inserted, deleted)
-        parts = {}
-        for name, query in queries.items():
-            change = self.shelf.change(query, number, streams)
-            if change is not None:
-                parts[name] = self._write(change)
-        return UpdateEntry(number, at, self._write(inserted), self._write(deleted), parts)
-
-    def data(self, operations: Sequence[Update]) -> tuple[Background, Background]:
-        """What the operations of a request insert and delete, in the end."""
-        return net_of(operations, self.shelf.dictionary, f"u{self.shelf.number + 1}")
-
-    def file(self, graph: str | None, path: Path) -> Background:
-        """The triples of a file or folder, for graph ``graph`` where they name none."""
-        return read_graphs({graph or DEFAULT: [path]}, self.shelf.dictionary)
-
-    def _write(self, background: Background) -> str:
-        return write_extract(background, self.shelf.dictionary, self.folder)
-
-    def _load(self, name: str) -> Background:
-        return load_extract(self.folder / name, self.shelf.dictionary)
 
 
 def net_of(operations: Sequence[Update], dictionary: Dictionary, scope: str) -> tuple[Background, Background]:

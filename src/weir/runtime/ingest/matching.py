@@ -17,8 +17,10 @@ from weir.rdf.columns import Ids, Mask
 from weir.rdf.ids.encoding import encode_texts
 from weir.rdf.messages import Messages, Terms
 from weir.rdf.terms import Term
-from weir.runtime.control.catalog import Catalog, Registration
+from weir.runtime.control.catalog import Catalog
+from weir.runtime.control.entries import Registration
 from weir.runtime.ingest.frames import Frame
+from weir.runtime.ingest.selection import witnesses
 from weir.runtime.output.weaving import arrow_texts
 from weir.runtime.worker.members import needs_every_text, share
 
@@ -26,7 +28,7 @@ _BITS = np.array([1, 2, 4, 8], np.uint8)
 
 
 class _Pool:
-    """Patterns with one share rule: the automaton of all, and how many need the text of each place."""
+    """Patterns of one kind: the automaton of all, and how many need the text of each place."""
 
     def __init__(self) -> None:
         self.matcher = Matcher()
@@ -66,12 +68,20 @@ class _Pool:
         return rows[starts], np.bitwise_or.reduceat(self._bits[machines], starts)
 
 
+class _Kind(NamedTuple):
+    """What the patterns of a pool have in common: the place that splits them (None: not split), and whether
+    they ask for the names of graphs alone."""
+
+    share: int | None = None
+    names: bool = False
+
+
 class _Part(NamedTuple):
     """A registration's patterns in one pool, by its machines and the texts that each needs."""
 
     slot: int
     stream: str
-    share: int | None
+    kind: _Kind
     machines: Ids
     texts: NDArray[np.int64]
 
@@ -85,7 +95,7 @@ def _encode(terms: Sequence[Term | None], key: bytes) -> Ids:
 
 
 class MatchPlan:
-    """For each slot and stream, the pools of patterns by the place that splits them (None: not split).
+    """For each slot and stream, the pools of patterns by their kind.
 
     ``follow`` brings it up to another catalog: queries that are in both are not touched.
     """
@@ -96,7 +106,7 @@ class MatchPlan:
         self.active: list[int] = []
         self._key = key
         self._streams: tuple[str, ...] = tuple(catalog.streams)
-        self._pools: dict[tuple[int, str], dict[int | None, _Pool]] = {}
+        self._pools: dict[tuple[int, str], dict[_Kind, _Pool]] = {}
         self._known: dict[str, Registration] = {}
         self._parts: dict[str, list[_Part]] = {}
         self._keep_late: set[str] = set()
@@ -113,7 +123,7 @@ class MatchPlan:
         for name in gone:
             del self._known[name]
             for part in self._parts.pop(name):
-                self._pools[part.slot, part.stream][part.share].drop(part.machines, part.texts)
+                self._pools[part.slot, part.stream][part.kind].drop(part.machines, part.texts)
         new = [each for name, each in catalog.queries.items() if name not in self._known]
         self._join(new)
         self.own = {slot for each in catalog.queries.values() for slot in each.slots}
@@ -126,26 +136,26 @@ class MatchPlan:
 
     def _join(self, registrations: Sequence[Registration]) -> None:
         """All at once: thousands of patterns are encoded as one column, and each pool is told once."""
-        owners: dict[tuple[int, str, int | None], list[tuple[str, int]]] = {}
-        wanted: dict[tuple[int, str, int | None], list[Wanted]] = {}
+        owners: dict[tuple[int, str, _Kind], list[tuple[str, int]]] = {}
+        wanted: dict[tuple[int, str, _Kind], list[Wanted]] = {}
         for each in registrations:
             self._known[each.name], self._parts[each.name] = each, []
             query, every = parsed(each.text, each.dialect), needs_every_text(each.evaluator)
             for stream, patterns in demands(query, each.over(self._streams), every_text=every).items():
-                for slot in each.slots:
-                    place = (slot, stream, each.share)
-                    owners.setdefault(place, []).append((each.name, len(patterns)))
-                    wanted.setdefault(place, []).extend(patterns)
+                for kind, asked in _by_kind(patterns, each.share).items():
+                    for slot in each.slots:
+                        owners.setdefault((slot, stream, kind), []).append((each.name, len(asked)))
+                        wanted.setdefault((slot, stream, kind), []).extend(asked)
         for place, found in wanted.items():
-            slot, stream, split = place
+            slot, stream, kind = place
             terms = [term for p in found for term in (p.subject, p.predicate, p.object, p.graph)]
             texts = np.array([each.texts for each in found], np.int64).reshape(-1, 4)
-            pool = self._pools.setdefault((slot, stream), {}).setdefault(split, _Pool())
+            pool = self._pools.setdefault((slot, stream), {}).setdefault(kind, _Pool())
             machines = pool.add(_encode(terms, self._key).reshape(-1, 4), texts)
             first = 0
             for name, count in owners[place]:
                 rows = slice(first, first + count)
-                self._parts[name].append(_Part(slot, stream, split, machines[rows], texts[rows]))
+                self._parts[name].append(_Part(slot, stream, kind, machines[rows], texts[rows]))
                 first += count
 
     def frames(
@@ -193,10 +203,15 @@ class MatchPlan:
         columns = _ids(messages)
         keep = np.zeros(len(messages.message), np.bool_)
         needed = [np.zeros(len(terms.texts), np.bool_) for terms in messages.columns]
-        for place, pool in self._pools.get((slot, stream), {}).items():
-            rows, machines = pool.match(columns)
-            if place is not None:
-                mine = share(columns[place][rows], self.slots) == slot
+        for kind, pool in self._pools.get((slot, stream), {}).items():
+            if kind.names:
+                first = witnesses(messages.message, columns[3])
+                rows, machines = pool.match(_at(columns, first))
+                rows = first[rows]
+            else:
+                rows, machines = pool.match(columns)
+            if kind.share is not None:
+                mine = share(columns[kind.share][rows], self.slots) == slot
                 rows, machines = rows[mine], machines[mine]
             rows, bits = pool.wanted(rows, machines)
             keep[rows] = True
@@ -223,6 +238,19 @@ class MatchPlan:
             texts=texts,
             side=side or {},
         )
+
+
+def _by_kind(wanted: Iterable[Wanted], share: int | None) -> dict[_Kind, list[Wanted]]:
+    """Names are never split: whoever asks for them gets them all."""
+    found: dict[_Kind, list[Wanted]] = {_Kind(share): []}
+    for each in wanted:
+        found.setdefault(_Kind(names=True) if each.names else _Kind(share), []).append(each)
+    return found
+
+
+def _at(columns: tuple[Ids, Ids, Ids, Ids], rows: Ids) -> tuple[Ids, Ids, Ids, Ids]:
+    subject, predicate, target, graph = columns
+    return subject[rows], predicate[rows], target[rows], graph[rows]
 
 
 def statements(messages: Messages) -> list[list[str]]:

@@ -6,13 +6,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from weir.extras import load
 from weir.runtime.ingest.frames import Frame
 from weir.runtime.ingest.parts import Part
 from weir.runtime.ingest.reading import FILE_SHIFT, read_messages
 from weir.runtime.ingest.sources.kafka import POSITION_SHIFT
-from weir.runtime.ingest.sources.kafka_reading import read_kafka_part
 from weir.runtime.ingest.sources.log_reading import read_log_part
 from weir.runtime.worker.workers import Workplace
+
+_KAFKA = "weir.runtime.ingest.sources.kafka_client"
 
 
 def part_frames(place: Workplace, batch: int, part: Part) -> Iterator[tuple[int, Frame]]:
@@ -42,7 +44,7 @@ def _kafka_frames(place: Workplace, batch: int, part: Part) -> Iterator[tuple[in
     """What each slot gets of a range of offsets; a heartbeat says how far the lane is in any case."""
     assert part.kafka is not None
     plan = place.match_plan(batch)
-    messages, size = read_kafka_part(part, place.checkpoint.key)
+    messages, size = load(_KAFKA).read_kafka_part(part, place.checkpoint.key)
     side: dict[str, Any] = {"triples": len(messages.message), "bytes": size}
     if messages.rejected:
         source = f"{part.kafka['topic']}/{part.lane}"

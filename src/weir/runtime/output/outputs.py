@@ -2,7 +2,7 @@
 
 ``answers`` holds a query's results of one batch, as JSON lines or as columns of texts, or, without a name,
 those of many queries that were evaluated together (``bulk``); ``metrics`` the group's counters, some of them
-as ``counts`` for Spark (``observed``); ``dead`` and ``late`` what was set aside.
+as ``counts`` for Spark (``spark.processor``); ``dead`` and ``late`` what was set aside.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def outputs(
     pile: Callable[[], Pile] = Pile,
 ) -> Iterator[Output]:
     """The rows of one step; ``form`` is ``jsonl``, ``columns``, or ``compact``: columns, and those of queries
-    that were evaluated together as one row of references. ``counted`` is as in ``observed.counts``;
+    that were evaluated together as one row of references. ``counted`` is as in ``counters``;
     ``pile`` makes what answers are written to."""
     for answered in step.answered:
         if len(answered.answers.at) or len(answered.answers.empty):

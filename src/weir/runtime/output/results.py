@@ -1,4 +1,6 @@
-"""Answers as result lines: JSON Lines by the contract, a column at a time (DESIGN.md, "Result lines").
+"""Answers as result lines: JSON Lines by the contract, a column at a time.
+
+What a line says is in docs/semantics.md, "Result lines".
 
 Each distinct term is written once and each line is put together by Polars, so that a million results a
 second are a matter of memory bandwidth. Results of one evaluation time have no order of their own unless

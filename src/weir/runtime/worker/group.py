@@ -18,12 +18,11 @@ from weir.kernel.batch import FOREVER, Answers, Slab
 from weir.kernel.matching.shared import SharedAnswers
 from weir.kernel.progress import NEVER
 from weir.language.algebra.windows import Triples
-from weir.linked.service.config import ServiceConfig
-from weir.linked.service.resolver import ServiceResolver
+from weir.linked.service import ServiceConfig, ServiceResolver
 from weir.plan.analysis.chain import evaluation_order
 from weir.plan.analysis.demand import Reading
 from weir.rdf.columns import Ids
-from weir.runtime.control.catalog import StreamEntry
+from weir.runtime.control.entries import StreamEntry
 from weir.runtime.ingest.frames import Frame, column_of
 from weir.runtime.ingest.inbox import Dropped, Inbox
 from weir.runtime.output.results import order_of_rows
@@ -195,7 +194,7 @@ class Group:
             low, high, since = NEVER, FOREVER, max(since, batch)
         through = max((box.progress.high for box in boxes.values()), default=now) if end else complete
         batches = {
-            stream: member.share_of(box.take(low, FOREVER if end else high, since))
+            stream: member.part_of(box.take(low, FOREVER if end else high, since), stream)
             for stream, box in boxes.items()
         }
         answers = self._evaluate(member, Slab(batches, through, end, member.turn))

@@ -12,13 +12,15 @@ from weir.kernel.batch import Answers, Batch, Evaluator
 from weir.kernel.evaluator import make_evaluator
 from weir.kernel.interval.spec import spec_of
 from weir.kernel.progress import NEVER
+from weir.kernel.reference import ReferenceEvaluator
 from weir.kernel.service import Services
 from weir.language.algebra.query import Query
 from weir.language.algebra.windows import All, Elements, Now, Past, Range, TickKind, Triples
 from weir.plan.analysis.chain import parsed
-from weir.plan.analysis.demand import Reading, Wanted, demands, readings
+from weir.plan.analysis.demand import Reading, demands, readings
 from weir.rdf.ids.dictionary import Dictionary
-from weir.runtime.control.catalog import Registration
+from weir.runtime.control.entries import Registration
+from weir.runtime.ingest.selection import Selection
 from weir.runtime.worker.sharing import SHARED, Seat
 
 
@@ -30,7 +32,8 @@ class Member:
     query: Query
     evaluator: Evaluator
     readings: tuple[Reading, ...]
-    wanted: Mapping[str, tuple[Wanted, ...]]
+    selections: Mapping[str, Selection] = field(default_factory=dict)
+    """What it wants of each stream, where its evaluator works on terms."""
     slot: int = 0
     given: int = NEVER
     done: bool = False
@@ -97,30 +100,16 @@ class Member:
         )
         self.evaluator.restore(state)
 
-    def share_of(self, batch: Batch) -> Batch:
-        """The triples of ``batch`` that are this slot's, where the query is split."""
+    def part_of(self, batch: Batch, stream: str) -> Batch:
+        """The triples of ``batch`` that are this query's: those of its slot where it is split, and only those
+        it wants where it works on terms, because of triples for other queries the texts may be missing."""
+        if isinstance(self.evaluator, ReferenceEvaluator):
+            batch = self.selections[stream].of(batch)
         place = self.registration.share
         if place is None:
             return batch
         column = (batch.subject, batch.predicate, batch.object)[place]
-        rows = np.flatnonzero(share(column, len(self.registration.slots)) == self.slot)
-        if len(rows) == len(column):
-            return batch
-        return Batch(
-            batch.time,
-            batch.triples,
-            *(
-                part[rows]
-                for part in (
-                    batch.message,
-                    batch.position,
-                    batch.subject,
-                    batch.predicate,
-                    batch.object,
-                    batch.graph,
-                )
-            ),
-        )
+        return batch.rows(share(column, len(self.registration.slots)) == self.slot)
 
     def count(self, answers: Answers) -> None:
         self.evaluations += answers.evaluations
@@ -162,7 +151,10 @@ def make_member(
             for term in (pattern.subject, pattern.predicate, pattern.object, pattern.graph):
                 if term is not None:
                     dictionary.encode(term)
-    return Member(registration, query, evaluator, readings(query, registered), wanted)
+    selections = {}
+    if isinstance(evaluator, ReferenceEvaluator):
+        selections = {stream: Selection(patterns, dictionary) for stream, patterns in wanted.items()}
+    return Member(registration, query, evaluator, readings(query, registered), selections)
 
 
 def needs_every_text(choice: str) -> bool:

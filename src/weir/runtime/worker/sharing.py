@@ -90,7 +90,7 @@ def _covered(queries: Sequence[Query]) -> bool:
     shared = SharedEvaluator(Background(), Dictionary(), choice="interval")
     shared.add({str(number): query for number, query in enumerate(queries)})
     try:
-        return not shared.own
+        return all(template.alone is None for template in shared.templates)
     except UsageError:
         return False
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from weir.kernel.background import Background
 from weir.kernel.memory import keep_memory
-from weir.linked.service.config import config_of
+from weir.linked.service import config_of
 from weir.runtime.control.catalog import Catalog
 from weir.runtime.control.checkpoint import Checkpoint
+from weir.runtime.control.entries import ControlLog
 from weir.runtime.control.extracts import load_extract
-from weir.runtime.control.log import ControlLog
 from weir.runtime.control.updates import follow, settled
 from weir.runtime.ingest.matching import MatchPlan
 from weir.runtime.worker.group import Group

@@ -14,9 +14,10 @@ from weir.errors import UsageError, WeirError
 from weir.kernel.background import Background
 from weir.language import parse
 from weir.language.algebra.query import Ask, Select
-from weir.linked.graphs.remote import TYPES, RemoteGraph, fetch
-from weir.linked.http.addresses import Forbidden
-from weir.runtime.control.refreshing import minus
+from weir.linked.graphs import RemoteGraph
+from weir.linked.graphs.remote_graph import TYPES, fetch
+from weir.linked.http.allowed_hosts import Forbidden
+from weir.runtime.control.refresh import minus
 from weir.server.api.access import ADMIN, READ, WRITE
 from weir.server.api.dependencies import Here
 from weir.server.api.models import PROBLEMS, GraphUrl, Id, IriText, Updated
@@ -57,10 +58,10 @@ When = Annotated[str | None, Query(max_length=40, description="From when on it c
 
 def _names(service: Service) -> dict[str, str | None]:
     """The graphs by id; the default graph is None."""
-    curator = service.job.graphs.curator
+    extractor = service.job.graphs.extractor
     found: dict[str, str | None] = {"default": None}
-    if curator is not None:
-        found |= {slug(name): name for name in curator.shelf.names()}
+    if extractor is not None:
+        found |= {slug(name): name for name in extractor.shelf.names()}
     return found
 
 
@@ -143,10 +144,10 @@ def _load(
             )
         if not whole:
             return int(service.running.insert(graph, path, _moment(at)))
-        curator = service.job.graphs.curator
-        assert curator is not None
+        extractor = service.job.graphs.extractor
+        assert extractor is not None
         with service.job.graphs.lock:
-            new = curator.file(graph, path)
+            new = extractor.file(graph, path)
             old = _whole(service, graph)
             return int(service.running.graphs.replace(minus(new, old), minus(old, new)))
 
@@ -166,9 +167,9 @@ def _fetched(service: Service, url: str, folder: Path) -> Path:
 def _whole(service: Service, graph: str | None) -> Background:
     """All triples of a graph as it stands."""
     pattern = "{ ?s ?p ?o }" if graph is None else f"{{ GRAPH <{graph}> {{ ?s ?p ?o }} }}"
-    curator = service.job.graphs.curator
-    assert curator is not None
-    return present(curator.shelf, parse(f"SELECT * {pattern}", dialect="sparql"))
+    extractor = service.job.graphs.extractor
+    assert extractor is not None
+    return present(extractor.shelf, parse(f"SELECT * {pattern}", dialect="sparql"))
 
 
 def _moment(at: str | None) -> int | str | None:
@@ -214,10 +215,10 @@ async def _ask(service: Service, request: Request, text: str, parameters: dict[s
     media_type = chosen(request, tuple(SOLUTIONS) if solutions else tuple(GRAPHS))
 
     def work() -> bytes:
-        curator = service.job.graphs.curator
-        assert curator is not None
+        extractor = service.job.graphs.extractor
+        assert extractor is not None
         with service.job.graphs.lock:
-            task = task_of(curator.shelf, query, media_type)
+            task = task_of(extractor.shelf, query, media_type)
         return service.asking.ask(task)
 
     try:

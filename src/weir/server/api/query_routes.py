@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Response
 from starlette.concurrency import run_in_threadpool
 
 from weir.language.translation import translate
-from weir.runtime.control.live_queries import QueryInfo
+from weir.runtime.control.registry import QueryInfo
 from weir.runtime.output.writing import timestamp
 from weir.server.activity import activity_of
 from weir.server.api.access import ADMIN, READ

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import pyoxigraph as ox
 
 from weir.rdf.terms import RDF, Literal
-from weir.runtime.control.live_queries import StreamInfo
+from weir.runtime.control.registry import StreamInfo
 from weir.server.resource_ids import slug
 from weir.server.service import Service
 from weir.server.sparql_process import GRAPHS

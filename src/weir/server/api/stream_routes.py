@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 
 from weir.errors import BacklogFull, DataError, UsageError
 from weir.rdf.formats.tnq_time import FIRST_TIME, LAST_TIME, read_time
-from weir.runtime.control.live_queries import StreamInfo
+from weir.runtime.control.registry import StreamInfo
 from weir.runtime.output.writing import timestamp
 from weir.server.api.access import ADMIN, READ, WRITE
 from weir.server.api.dependencies import Here, base_of

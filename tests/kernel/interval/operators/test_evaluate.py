@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from bags import INDICES, Bag, bag_at, check_well_formed, relation_of, relations, thorough
 from weir.errors import EvaluationError
 from weir.kernel import operators
-from weir.kernel.expressions import Compiled, Terms, compile
-from weir.kernel.functions import Context, value_or_none
+from weir.kernel.expressions import Compiled, compile
+from weir.kernel.expressions.termcache import Terms
+from weir.kernel.functions import Context, holds, value_or_none
 from weir.kernel.functions.draws import Draws, solution_text
-from weir.kernel.functions.scalar import TIMESTAMP, holds
 from weir.kernel.interval.relation import Relation
 from weir.kernel.operators import Surroundings, Triples
 from weir.kernel.operators.evaluate import instants
@@ -29,6 +29,7 @@ from weir.language.algebra.expressions import (
     Expression,
     FunctionCall,
 )
+from weir.plan.analysis.variables import TIMESTAMP
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, XSD, Literal, Term, Variable
 from weir.rdf.xsd.moments import datetime_literal

@@ -7,7 +7,6 @@ messages are asked for with the first subscription only, so that a new connectio
 from __future__ import annotations
 
 import hashlib
-import os
 import ssl
 import threading
 from concurrent.futures import Future
@@ -19,8 +18,8 @@ from paho.mqtt.enums import CallbackAPIVersion
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
-from weir.errors import UsageError
 from weir.runtime.ingest.receivers.base import FIRST_DELAY, LONGEST_DELAY, Intake
+from weir.runtime.ingest.sources.addresses import password
 from weir.runtime.ingest.sources.log_writer import LogWriter
 from weir.runtime.ingest.sources.push import MqttSource
 
@@ -126,12 +125,3 @@ def client_id(source: MqttSource, writer: LogWriter) -> str:
     """The same for the same stream of the same checkpoint, and for no other."""
     text = f"{writer.folder.absolute()} {source.topic}"
     return f"weir-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
-
-
-def password(variable: str) -> str | None:
-    """A password from the environment."""
-    if not variable:
-        return None
-    if variable not in os.environ:
-        raise UsageError(f"the variable {variable} with the password is not set")
-    return os.environ[variable]

@@ -13,21 +13,33 @@ from pathlib import Path
 from typing import Any
 
 from weir.errors import BacklogFull, UsageError
+from weir.extras import load
 from weir.runtime.ingest.receivers.base import Receiver
 from weir.runtime.ingest.receivers.fragments import FragmentsReceiver
-from weir.runtime.ingest.receivers.mqtt import MqttReceiver
 from weir.runtime.ingest.receivers.sse import SseReceiver
 from weir.runtime.ingest.receivers.tcp import TcpReceiver
-from weir.runtime.ingest.receivers.websocket import WebSocketReceiver
 from weir.runtime.ingest.sources.base import Place, Source
 from weir.runtime.ingest.sources.fragments import FragmentsSource
 from weir.runtime.ingest.sources.log import LogSource
 from weir.runtime.ingest.sources.log_writer import LogWriter, now
 from weir.runtime.ingest.sources.push import MqttSource, SseSource, TcpSource, WebSocketSource
 
-CONNECTIONS: Mapping[type[Source], Callable[[Any, LogWriter], Receiver]] = {
-    MqttSource: MqttReceiver,
-    WebSocketSource: WebSocketReceiver,
+Connect = Callable[[Any, LogWriter], Receiver]
+
+
+def _loaded(module: str, name: str) -> Connect:
+    """A receiver whose client is a package of an extra."""
+
+    def connect(source: Any, writer: LogWriter) -> Receiver:
+        found: Receiver = getattr(load(f"weir.runtime.ingest.receivers.{module}"), name)(source, writer)
+        return found
+
+    return connect
+
+
+CONNECTIONS: Mapping[type[Source], Connect] = {
+    MqttSource: _loaded("mqtt", "MqttReceiver"),
+    WebSocketSource: _loaded("websocket", "WebSocketReceiver"),
     SseSource: SseReceiver,
     TcpSource: TcpReceiver,
     FragmentsSource: FragmentsReceiver,

@@ -12,6 +12,7 @@ push:?option&…                                messages that the HTTP service t
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -115,6 +116,15 @@ def peer_of(authority: str) -> tuple[str, str, int | None]:
     return unquote(parts.username or ""), host, port
 
 
+def password(variable: str) -> str | None:
+    """A password from the environment."""
+    if not variable:
+        return None
+    if variable not in os.environ:
+        raise UsageError(f"the variable {variable} with the password is not set")
+    return os.environ[variable]
+
+
 def _refuse_password(authority: str) -> None:
     if ":" in authority.rpartition("@")[0]:
         raise UsageError(
@@ -168,4 +178,4 @@ PUSHED: tuple[type[LogSource], ...] = (
 )
 """All kinds that go through a durable log."""
 
-__all__ = ["ARRIVAL", "MARK", "PUSHED", "PushSource", "source_from"]
+__all__ = ["ARRIVAL", "MARK", "PUSHED", "PushSource", "password", "peer_of", "source_from"]

@@ -1,6 +1,6 @@
 """What a source is: a description that the control log can hold, and the feed that plans batches from it.
 
-All sources of Weir's own share one source of Spark (``runtime.datasource``), whose offset is a map from
+All sources of Weir's own share one source of Spark (``spark.datasource``), whose offset is a map from
 streams to the offsets of their feeds. So a stream is added to a running job by a line of the control log,
 without a restart, and a batch has the fixed cost of one source however many streams there are.
 """

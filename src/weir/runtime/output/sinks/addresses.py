@@ -8,16 +8,17 @@ files:DIR                                                      a JSON Lines file
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl, unquote
 
 from weir.errors import UsageError
-from weir.runtime.ingest.receivers.mqtt import password
-from weir.runtime.ingest.sources.addresses import peer_of
-from weir.runtime.output.sinks.live import LiveSink
+from weir.extras import load
+from weir.runtime.ingest.sources.addresses import password, peer_of
+from weir.runtime.output.sinks.base import Sink
 from weir.runtime.output.sinks.making import SinkMaker
-from weir.runtime.output.sinks.names import QUERY
-from weir.runtime.output.sinks.push import DEFAULT_TOPIC, KafkaSink, MqttSink
+from weir.runtime.output.sinks.names import KAFKA_TOPIC, MQTT_TOPIC
 from weir.runtime.output.sinks.routing import FilePerQuery
 
 FILES = "files:"
@@ -50,14 +51,14 @@ def sink_from(text: str) -> SinkMaker | None:
     options = dict(parse_qsl(query, keep_blank_values=True))
     if scheme == "kafka":
         _refuse_rest(options, text)
-        return lambda logs: KafkaSink(authority, unquote(topic) or f"weir-{QUERY}")
+        return _maker("kafka_sink", "KafkaSink", authority, unquote(topic) or KAFKA_TOPIC)
     if scheme == "live":
         _refuse_rest(options, text)
         host, _, port = authority.rpartition(":")
         if not port.isdigit():
             raise UsageError(f"not a host and port: {authority}", hint="live://127.0.0.1:8080")
-        return lambda logs: LiveSink(int(port), host or "127.0.0.1")
-    return _mqtt(authority, unquote(topic) or DEFAULT_TOPIC, options, tls=scheme == "mqtts", text=text)
+        return _maker("live", "LiveSink", int(port), host or "127.0.0.1")
+    return _mqtt(authority, unquote(topic) or MQTT_TOPIC, options, tls=scheme == "mqtts", text=text)
 
 
 def _mqtt(authority: str, topic: str, options: dict[str, str], *, tls: bool, text: str) -> SinkMaker:
@@ -67,7 +68,9 @@ def _mqtt(authority: str, topic: str, options: dict[str, str], *, tls: bool, tex
     _refuse_rest(options, text)
     if qos not in ("0", "1") or retain not in ("true", "false"):
         raise UsageError(f"qos is 0 or 1, retain true or false: {text}")
-    return lambda logs: MqttSink(
+    return _maker(
+        "mqtt_sink",
+        "MqttSink",
         host,
         port or (8883 if tls else 1883),
         topic,
@@ -77,6 +80,12 @@ def _mqtt(authority: str, topic: str, options: dict[str, str], *, tls: bool, tex
         password=secret,
         tls=tls,
     )
+
+
+def _maker(module: str, name: str, *values: Any, **options: Any) -> SinkMaker:
+    """What makes a sink whose client is a package of an extra, which has to be there."""
+    kind: Callable[..., Sink] = getattr(load(f"weir.runtime.output.sinks.{module}"), name)
+    return lambda logs: kind(*values, **options)
 
 
 def _refuse_rest(options: dict[str, str], text: str) -> None:

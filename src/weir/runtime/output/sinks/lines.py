@@ -172,3 +172,8 @@ def pieces(results: Sequence[Results]) -> Iterator[memoryview]:
 def joined(results: Sequence[Results]) -> bytes:
     """The same as one text."""
     return b"".join(pieces(results))
+
+
+def lines_of(result: Results) -> list[bytes]:
+    """The result lines one by one, without their ends."""
+    return joined([result]).splitlines()

@@ -8,6 +8,8 @@ from urllib.parse import quote
 
 QUERY = "{query}"
 """Stands for the name of the query in a template."""
+MQTT_TOPIC = f"weir/{QUERY}"
+KAFKA_TOPIC = f"weir-{QUERY}"
 _LONGEST = 200
 
 

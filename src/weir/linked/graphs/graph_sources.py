@@ -1,0 +1,154 @@
+"""The static graphs that an engine was given: files read into memory, Parquet stores left where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from weir.errors import DataError, UsageError
+from weir.kernel.background import Background, GraphTable
+from weir.language.algebra.query import Query
+from weir.linked.graphs.extract import Extractor
+from weir.linked.graphs.graph_files import graph_files, read_file
+from weir.linked.graphs.parquet_store import MANIFEST, GraphStore, StoreSource
+from weir.linked.graphs.remote_graph import RemoteGraph, fetch, kept
+from weir.linked.graphs.triple_tables import DEFAULT, CombinedSource, TableSource, TripleSource
+from weir.rdf.columns import Ids
+from weir.rdf.ids.dictionary import Dictionary
+
+
+class GraphSources:
+    """Graphs by IRI, None for the default graph; each may have several sources."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, list[Path]] = {}
+        self._stores: list[tuple[str | None, GraphStore]] = []
+        self.remotes: list[tuple[str | None, RemoteGraph]] = []
+
+    def add_remote(self, iri: str | None, graph: RemoteGraph) -> None:
+        """A document at a URL, fetched when the graphs are opened."""
+        self.remotes.append((iri, graph))
+
+    def add(self, iri: str | None, source: Path) -> None:
+        """A file, a folder of files, or a store, whose default graph then goes by ``iri``; a store
+        without an IRI brings all its graphs under their own names. Nothing is read yet."""
+        if (source / MANIFEST).is_file():
+            self._stores.append((iri, GraphStore(source)))
+            return
+        graph_files([source])
+        self._files.setdefault(iri or DEFAULT, []).append(source)
+
+    @property
+    def key(self) -> bytes | None:
+        """The key of the first store, which a new checkpoint should take; None without a store."""
+        return self._stores[0][1].key if self._stores else None
+
+    def open(self, dictionary: Dictionary, downloads: Path | None = None) -> StaticGraphs:
+        """Read the files, and make everything ready for extracts.
+
+        Documents from URLs are kept in ``downloads``; what is there already is not fetched again, so that
+        the base of a checkpoint stays what it was.
+        """
+        files = {name: list(paths) for name, paths in self._files.items()}
+        for iri, graph in self.remotes:
+            if downloads is None:
+                raise UsageError(f"nowhere to keep the graph at {graph.url}")
+            files.setdefault(iri or DEFAULT, []).append(kept(graph, downloads) or fetch(graph, downloads))
+        return StaticGraphs(files, self._stores, dictionary)
+
+
+class StaticGraphs:
+    """Graphs that are open under one dictionary: extracts of queries, and updates."""
+
+    def __init__(
+        self,
+        files: Mapping[str, Sequence[Path]],
+        stores: Sequence[tuple[str | None, GraphStore]],
+        dictionary: Dictionary,
+    ) -> None:
+        self.dictionary = dictionary
+        background = read_graphs(files, dictionary)
+        tables = TableSource(background)
+        parts: list[tuple[TripleSource, Mapping[str, str]]] = [
+            (tables, {name: name for name in tables.tables})
+        ]
+        self._stores = [StoreSource(store, dictionary) for _, store in stores]
+        for (iri, store), source in zip(stores, self._stores, strict=True):
+            names = {name: name for name in store.manifest.graphs} if iri is None else {iri: DEFAULT}
+            parts.append((source, names))
+        self._extractor = Extractor(CombinedSource(parts), dictionary)
+
+    def extract(self, query: Query, streams: Sequence[str]) -> Background:
+        """The query's extract; the texts of its terms are in the dictionary."""
+        return self._with_texts(self._extractor.extract(query, streams))
+
+    @property
+    def number(self) -> int:
+        """The number of the latest update; 0 before the first."""
+        return self._extractor.delta.number
+
+    def names(self) -> Sequence[str]:
+        """The named graphs."""
+        return self._extractor.names()
+
+    def apply(self, inserted: Background, deleted: Background) -> int:
+        """Take in an update; its number. Their terms are in the dictionary, and no triple is in both."""
+        return self._extractor.apply(inserted, deleted)
+
+    def change(self, query: Query, number: int, streams: Sequence[str]) -> Background | None:
+        """What an update adds to the query's extract, None where it does not concern the query."""
+        found = self._extractor.change(query, number, streams)
+        return None if found is None else self._with_texts(found)
+
+    def _with_texts(self, found: Background) -> Background:
+        for source in self._stores:
+            for table in (found.default, *found.named.values()):
+                source.add_texts(np.concatenate([table.subject, table.predicate, table.object]))
+        return found
+
+
+_SHOWN = 20
+
+
+def read_graphs(sources: Mapping[str, Sequence[Path]], dictionary: Dictionary) -> Background:
+    """The graphs of files and folders, by IRI ("" is the default graph); texts go into ``dictionary``.
+
+    Statements that name a graph of their own (N-Quads, TriG, JSON-LD) go there; the rest into the graph
+    that the file was given for. Malformed input is a ``DataError`` that lists file, line and reason.
+    """
+    columns: dict[str, list[list[Ids]]] = {}
+    problems: list[str] = []
+    for name, paths in sources.items():
+        columns.setdefault(name, [])
+        for file in graph_files(paths):
+            for piece in read_file(file, dictionary.key):
+                problems += [f"{file.path}:{item.line}: {item.reason}" for item in piece.rejected]
+                for terms in piece.columns:
+                    known = terms.ids > 0
+                    dictionary.add(terms.ids[known], terms.texts.filter(known).to_list())
+                graph = piece.graph.column
+                for number in np.unique(graph).tolist():
+                    target = dictionary.text(number)[1:-1] if number else name
+                    rows = graph == number
+                    parts = [column.column[rows] for column in piece.columns[:3]]
+                    columns.setdefault(target, []).append(parts)
+    if problems:
+        raise DataError(
+            f"{len(problems)} malformed {'line' if len(problems) == 1 else 'lines'} in graph files",
+            detail="\n".join(problems[:_SHOWN]) + ("\n…" if len(problems) > _SHOWN else ""),
+            hint="mend or remove these lines: a graph is read whole or not at all",
+        )
+    tables = {name: _table(parts) for name, parts in columns.items()}
+    default = tables.pop(DEFAULT, GraphTable.empty())
+    return Background(default, tables)
+
+
+def _table(parts: Sequence[Sequence[Ids]]) -> GraphTable:
+    if not parts:
+        return GraphTable.empty()
+    rows = np.unique(
+        np.stack([np.concatenate([part[place] for part in parts]) for place in range(3)]), axis=1
+    )
+    return GraphTable(rows[0], rows[1], rows[2])

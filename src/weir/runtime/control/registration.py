@@ -1,0 +1,193 @@
+"""From the text of a query to its entry in the control log: name, evaluator, slot, extract of the graphs.
+
+The engine does this when it starts and a running job whenever it is asked; both end in the same entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from weir.errors import CheckpointError, UsageError
+from weir.kernel.background import Background
+from weir.kernel.evaluator import choose_evaluator
+from weir.language import parse
+from weir.language.algebra.patterns import BGP, Pattern, Service
+from weir.language.algebra.query import Query
+from weir.language.algebra.walking import walk
+from weir.linked.service import HINT, ServiceResolver
+from weir.plan.analysis.chain import parsed, reads, refuse_bad_chains
+from weir.plan.analysis.place import place
+from weir.plan.analysis.split import splitting
+from weir.rdf.ids.dictionary import Dictionary
+from weir.rdf.terms import IRI
+from weir.runtime.control.catalog import Catalog
+from weir.runtime.control.entries import Registration
+from weir.runtime.control.extracts import Extractor
+from weir.runtime.worker.sharing import MANY, SHARED, alike, shareable
+
+FEW = 8
+"""Up to this many queries for each slot, those that can be are split; more keep all slots busy anyway.
+By time only where there are two slots for each query, and over streams that end: every slot then has all of
+its windows, which pays where batches are large and only costs time where they are small."""
+EVALUATORS = ("auto", "interval", "reference")
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A query that asks to be registered."""
+
+    name: str
+    text: str
+    dialect: str
+    evaluator: str
+    query: Query
+
+
+def offer(
+    text: str,
+    taken: Mapping[str, object],
+    *,
+    name: str | None = None,
+    dialect: str = "auto",
+    evaluator: str = "auto",
+    file: str | None = None,
+) -> Offer:
+    """Its name is that of REGISTER, or else ``name``, or else one that is not ``taken``."""
+    if evaluator not in EVALUATORS:
+        raise UsageError(f"unknown evaluator {evaluator!r}", hint=f"one of {', '.join(EVALUATORS)}")
+    query = parse(text, dialect=dialect, file=file)
+    chosen = query.output or name
+    number = len(taken) + 1
+    while chosen is None:
+        chosen = None if f"query{number}" in taken else f"query{number}"
+        number += 1
+    if chosen in taken:
+        raise UsageError(f"two queries are named {chosen!r}")
+    return Offer(chosen, text, dialect, evaluator, query)
+
+
+def queries_of(registrations: Mapping[str, Registration]) -> dict[str, Query]:
+    """The parsed queries of a catalog."""
+    return {name: parsed(each.text, each.dialect) for name, each in registrations.items()}
+
+
+def registrations_of(
+    offers: Sequence[Offer],
+    catalog: Catalog,
+    streams: Sequence[str],
+    slots: int,
+    extractor: Extractor | None,
+    finite: Collection[str] = (),
+) -> list[Registration]:
+    """The registrations of new queries beside those of ``catalog``; raises where they do not fit together.
+
+    ``streams`` are those with a source, ``finite`` those that end. The extracts of their graphs are written;
+    queries that are evaluated together read none."""
+    known = queries_of(catalog.queries)
+    new = {each.name: each.query for each in offers}
+    refuse_bad_chains({**known, **new}, streams)
+    chosen = _evaluators(offers, catalog, streams)
+    outputs = {query.output for query in (*known.values(), *new.values()) if query.output is not None}
+    slot = placed(new, catalog, known, slots)
+    out = []
+    for each in offers:
+        made = Registration(each.name, each.text, each.dialect, chosen[each.name], (slot[each.name],))
+        made = replace(made, reads=reads(each.query, streams))
+        many = len(known) + len(new)
+        if made.evaluator != SHARED and many <= FEW * slots and slots > 1:
+            split = splitting(each.query, outputs)
+            if split.place is not None:
+                made = replace(made, slots=tuple(range(slots)), share=split.place)
+            elif split.by_time and made.evaluator == "interval" and _pays(made.reads, finite, many, slots):
+                made = replace(made, slots=tuple(range(slots)))
+        if extractor is not None and made.evaluator != SHARED:
+            graphs, updates = extractor.extract(each.query, made.over(streams))
+            made = replace(made, graphs=graphs, updates=updates)
+        out.append(made)
+    return out
+
+
+def placed(
+    queries: Mapping[str, Query], catalog: Catalog, known: Mapping[str, Query], slots: int
+) -> dict[str, int]:
+    """The slot of each new query beside those of ``catalog``, which are ``known`` in parsed form."""
+    fixed = {name: registration.slots[0] for name, registration in catalog.queries.items()}
+    load = [0] * slots
+    for registration in catalog.queries.values():
+        if registration.share is None:
+            load[registration.slots[0]] += 1
+    calls = {name: _endpoints(query.pattern) for name, query in {**known, **queries}.items()}
+    return place(queries, known, fixed, load, calls)
+
+
+def _endpoints(pattern: Pattern) -> set[str]:
+    """The endpoints that a query calls, hints left out; one that a variable names is not known."""
+    found = (node.name for node in walk(pattern, closed=(BGP,)) if isinstance(node, Service))
+    return {name.value.partition(HINT)[0] for name in found if isinstance(name, IRI)}
+
+
+def _pays(reads: Collection[str], finite: Collection[str], many: int, slots: int) -> bool:
+    """Whether splitting by time does: slots would be idle, and batches are large."""
+    return 2 * many <= slots and all(stream in finite for stream in reads)
+
+
+def _evaluators(offers: Sequence[Offer], catalog: Catalog, streams: Sequence[str]) -> dict[str, str]:
+    """The evaluator of each: its own choice, or together with others where those are many."""
+    auto = {each.name: each.query for each in offers if each.evaluator == "auto"}
+    free = {name for name, query in auto.items() if shareable(query)}
+    shared = sum(registration.evaluator == SHARED for registration in catalog.queries.values())
+    together = free if shared or len(free) >= MANY else set()
+    if len(auto) - len(free) >= MANY:
+        together = together | alike({name: query for name, query in auto.items() if name not in free})
+    return {
+        each.name: SHARED if each.name in together else evaluator_of(each.query, streams, each.evaluator)
+        for each in offers
+    }
+
+
+def evaluator_of(query: Query, streams: Sequence[str], asked: str = "auto") -> str:
+    """The evaluator that a query gets; ``interval`` on a query it does not cover is an error."""
+    dictionary = Dictionary()
+    services = ServiceResolver(dictionary)
+    return choose_evaluator(
+        query, Background(), dictionary, asked, streams=tuple(streams), services=services
+    ).name
+
+
+def refuse_changes(
+    catalog: Catalog,
+    offers: Mapping[str, Offer],
+    streams: Collection[str],
+    frames: Collection[str],
+    resume: bool,
+) -> None:
+    """Raise where a checkpoint runs something else than what is given; with ``resume`` it may run more.
+
+    ``frames`` are the streams that come by DataFrames, ``streams`` the others."""
+    again = "go on with what it has by Engine.start(resume=True), or start again with a new checkpoint"
+    hint = f"run with the same queries and streams, {again}"
+    for name, registration in catalog.every_query.items():
+        mine = offers.get(name)
+        if mine is None:
+            if not resume:
+                raise CheckpointError(f"the checkpoint runs a query {name!r} that is not given", hint=hint)
+            continue
+        asked = mine.evaluator not in ("auto", registration.evaluator)
+        if mine.text != registration.text or mine.dialect != registration.dialect or asked:
+            raise CheckpointError(f"the checkpoint runs another query under the name {name!r}", hint=hint)
+        if name in catalog.paused and not resume:
+            raise CheckpointError(f"the query {name!r} is paused in the checkpoint", hint=again)
+    for iri, stream in catalog.streams.items():
+        if stream.source is None and iri not in frames:
+            raise CheckpointError(
+                f"the checkpoint reads the stream <{iri}> from a DataFrame, which is not given",
+                hint="give it again with Engine.stream, by the same name of its source",
+            )
+        if stream.source is not None and iri in frames:
+            raise CheckpointError(
+                f"the checkpoint reads the stream <{iri}> from a source of Weir's, and a DataFrame is given",
+                hint=hint,
+            )
+        if iri not in streams and iri not in frames and not resume:
+            raise CheckpointError(f"the checkpoint reads the stream <{iri}>, which is not given", hint=hint)

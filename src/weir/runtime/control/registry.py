@@ -1,0 +1,286 @@
+"""The queries and streams of a running job, as its user changes them.
+
+A change is checked first, then logged for a batch that is not planned yet: when a method returns, the change
+is durable, and it counts from that batch on. What is refused leaves no trace.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from weir.errors import UsageError
+from weir.plan.analysis.chain import parsed, readers_of
+from weir.plan.querysets import Drop, Register, parse_command
+from weir.runtime.control.catalog import Catalog
+from weir.runtime.control.checkpoint import Checkpoint
+from weir.runtime.control.entries import (
+    Entry,
+    Registration,
+    StreamEntry,
+    drop_entry,
+    drop_stream_entry,
+    entry_of,
+    pause_entry,
+)
+from weir.runtime.control.extracts import Extractor
+from weir.runtime.control.planning import planning_held
+from weir.runtime.control.registration import Offer, offer, queries_of, registrations_of
+from weir.runtime.ingest.sources import Source, source_of
+from weir.runtime.worker.sharing import SHARED
+
+IDLE = 10_000_000
+"""Microseconds after which a silent lane of a live source is not waited for."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryInfo:
+    """A registered query. ``since`` is its first batch; ``output`` the stream that it makes, if it does."""
+
+    name: str
+    text: str
+    dialect: str
+    evaluator: str
+    since: int
+    paused: bool
+    slots: tuple[int, ...]
+    share: int | None
+    reads: tuple[str, ...]
+    output: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StreamInfo:
+    """A registered stream with the values of its source, None where that is a DataFrame."""
+
+    iri: str
+    source: Mapping[str, Any] | None
+    endless: bool
+    readers: tuple[str, ...]
+
+
+class Registry:
+    """``lock`` is held while anything is being changed; ``active`` says whether batches are being planned,
+    ``started`` whether they ever were. ``opened`` and ``closed`` are told of streams that come and go;
+    ``keep_late`` is for streams that come: whether the texts of late messages are asked for."""
+
+    def __init__(
+        self,
+        checkpoint: Checkpoint,
+        extractor: Extractor | None,
+        lock: threading.RLock,
+        active: Callable[[], bool],
+        started: Callable[[], bool],
+    ) -> None:
+        self.checkpoint = checkpoint
+        self.extractor = extractor
+        self.keep_late = False
+        self.opened: list[Callable[[StreamEntry], None]] = []
+        self.closed: list[Callable[[StreamEntry], None]] = []
+        self._lock = lock
+        self._active = active
+        self._started = started
+
+    def catalog(self) -> Catalog:
+        """What is registered, counting changes whose batch is still to come."""
+        return Catalog.of(self.checkpoint.control().entries())
+
+    def register(self, text: str, name: str | None, dialect: str, evaluator: str) -> str:
+        """One query more; its name."""
+        with self._lock:
+            catalog = self._present()
+            made = offer(text, catalog.every_query, name=name, dialect=dialect, evaluator=evaluator)
+            self._register([made], catalog)
+        return made.name
+
+    def register_all(self, texts: Mapping[str, str], dialect: str, evaluator: str) -> list[str]:
+        """Queries more, all from the same batch on, or none of them."""
+        with self._lock:
+            catalog = self._present()
+            taken: dict[str, object] = dict(catalog.every_query)
+            offers = []
+            for name, text in texts.items():
+                offers.append(offer(text, taken, name=name, dialect=dialect, evaluator=evaluator))
+                taken[offers[-1].name] = text
+            self._register(offers, catalog)
+        return [each.name for each in offers]
+
+    def drop(self, name: str) -> int:
+        """One query less, running or paused; the first batch without it."""
+        with self._lock:
+            catalog = self._present()
+            if name not in catalog.paused:
+                self._refuse_while_read(self._running(name, catalog), catalog)
+            return self._log(lambda batch: [drop_entry(name, batch)])
+
+    def pause(self, name: str) -> int | None:
+        """As dropped, but remembered; nothing where it is paused already."""
+        with self._lock:
+            catalog = self._present()
+            if name in catalog.paused:
+                return None
+            self._refuse_while_read(self._running(name, catalog), catalog)
+            return self._log(lambda batch: [pause_entry(name, batch)])
+
+    def resume(self, name: str) -> int | None:
+        """As registered anew, from the batch that is told; nothing where it is running."""
+        with self._lock:
+            catalog = self._present()
+            known = catalog.paused.get(name)
+            if known is None:
+                self._running(name, catalog)
+                return None
+            evaluator = "auto" if known.evaluator == SHARED else known.evaluator
+            query = parsed(known.text, known.dialect)
+            return self._register([Offer(name, known.text, known.dialect, evaluator, query)], catalog)
+
+    def add_stream(self, iri: str, source: Source) -> None:
+        """One stream more."""
+        with self._lock:
+            source.check()
+            entry = stream_entry(iri, source, self.fresh_stream(iri).number, self.keep_late)
+            for tell in self.opened:
+                tell(entry)
+            self._log(lambda batch: [entry_of(entry, batch)])
+
+    def fresh_stream(self, iri: str) -> StreamEntry:
+        """The entry of a stream that is not there yet, and comes by a DataFrame."""
+        catalog = self._present()
+        if iri in catalog.streams:
+            raise UsageError(f"the stream <{iri}> is given twice")
+        makers = [name for name, query in queries_of(catalog.every_query).items() if query.output == iri]
+        if makers:
+            raise UsageError(f"the stream <{iri}> is the output of the query {makers[0]!r}")
+        return StreamEntry(iri, IDLE, self.keep_late, number=catalog.numbered)
+
+    def drop_stream(self, iri: str) -> None:
+        """One stream less; refused while a query reads it."""
+        with self._lock:
+            catalog = self._present()
+            if iri not in catalog.streams:
+                raise UsageError(f"there is no stream <{iri}>")
+            readers = [name for name, each in catalog.every_query.items() if iri in each.reads]
+            if readers:
+                raise UsageError(
+                    f"the stream <{iri}> is read by {', '.join(repr(name) for name in readers)}",
+                    hint="drop what reads it first",
+                )
+            self._log(lambda batch: [drop_stream_entry(iri, batch)])
+            for tell in self.closed:
+                tell(catalog.streams[iri])
+
+    def queries(self) -> list[QueryInfo]:
+        """Everything that is registered, in the order of registration."""
+        catalog = self.catalog()
+        return [_query(each, each.name in catalog.paused) for each in catalog.every_query.values()]
+
+    def streams(self) -> list[StreamInfo]:
+        """Every stream that has a source."""
+        catalog = self.catalog()
+        return [_stream(entry, catalog) for entry in catalog.streams.values()]
+
+    def _present(self) -> Catalog:
+        if self._started() and not self._active():
+            raise UsageError("the job has ended: it takes no changes any more")
+        return self.catalog()
+
+    def _running(self, name: str, catalog: Catalog) -> Registration:
+        found = catalog.queries.get(name)
+        if found is None:
+            known = ", ".join(repr(each) for each in catalog.every_query) or "none"
+            raise UsageError(f"there is no query {name!r}", detail=f"registered: {known}")
+        return found
+
+    def _refuse_while_read(self, registration: Registration, catalog: Catalog) -> None:
+        output = parsed(registration.text, registration.dialect).output
+        readers = readers_of(output, queries_of(catalog.queries))
+        if readers:
+            raise UsageError(
+                f"the output of {registration.name!r} is read by {', '.join(map(repr, readers))}",
+                hint="drop or pause what reads it first",
+            )
+
+    def _register(self, offers: Sequence[Offer], catalog: Catalog) -> int:
+        finite = {iri for iri, entry in catalog.streams.items() if not _endless(entry)}
+        slots = self.checkpoint.slots
+        made = registrations_of(offers, catalog, tuple(catalog.streams), slots, self.extractor, finite)
+        return self._log(lambda batch: [entry_of(each, batch) for each in made])
+
+    def _log(self, entries: Callable[[int], list[Entry]]) -> int:
+        """Append what counts from a batch on that is not planned yet; that batch."""
+        with planning_held(self.checkpoint.own, self._active):
+            batch = self.checkpoint.next_batch()
+            self.checkpoint.control().append(entries(batch))
+        return batch
+
+
+def stream_entry(iri: str, source: Source, number: int, keep_late: bool = False) -> StreamEntry:
+    """The entry of a stream with a source of Weir's own."""
+    idle = IDLE if source.endless else None
+    return StreamEntry(iri, idle, keep_late, source.as_json(), number)
+
+
+def _query(registration: Registration, paused: bool) -> QueryInfo:
+    return QueryInfo(
+        registration.name,
+        registration.text,
+        registration.dialect,
+        registration.evaluator,
+        registration.since,
+        paused,
+        registration.slots,
+        registration.share,
+        registration.reads,
+        parsed(registration.text, registration.dialect).output,
+    )
+
+
+def _stream(entry: StreamEntry, catalog: Catalog) -> StreamInfo:
+    readers = tuple(name for name, each in catalog.queries.items() if entry.iri in each.reads)
+    return StreamInfo(entry.iri, entry.source, _endless(entry), readers)
+
+
+def _endless(entry: StreamEntry) -> bool:
+    """A DataFrame never ends."""
+    return entry.source is None or source_of(entry.source).endless
+
+
+class TakesQueries(Protocol):
+    """What commands are applied to: a ``Job``."""
+
+    def register_all(self, texts: dict[str, str], *, dialect: str = "auto") -> list[str]: ...
+
+    def drop(self, name: str) -> None: ...
+
+
+def apply_commands(job: TakesQueries, lines: Iterable[str], together: int = 1000) -> int:
+    """Register and drop as the lines say, in their order; how many commands there were.
+
+    Registrations that follow each other are logged together, ``together`` at most, so that thousands take
+    one change of the job. A line that is no command, or is refused, ends it: those before it count.
+    """
+    count, dialect = 0, "auto"
+    waiting: dict[str, str] = {}
+    for line in lines:
+        if not line.strip():
+            continue
+        command = parse_command(line)
+        count += 1
+        match command:
+            case Register(name, query, told):
+                if name in waiting or len(waiting) == together or told != dialect:
+                    _flush(job, waiting, dialect)
+                waiting[name], dialect = query.text, told
+            case Drop(name):
+                _flush(job, waiting, dialect)
+                job.drop(name)
+    _flush(job, waiting, dialect)
+    return count
+
+
+def _flush(job: TakesQueries, waiting: dict[str, str], dialect: str) -> None:
+    if waiting:
+        job.register_all(waiting, dialect=dialect)
+        waiting.clear()

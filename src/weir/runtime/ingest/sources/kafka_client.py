@@ -1,0 +1,228 @@
+"""The client of Kafka: ranges of offsets planned in the driver, and read by the workers."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+
+from weir.errors import CheckpointError, RemoteError, UsageError
+from weir.rdf.formats.media import format_of
+from weir.rdf.formats.payloads import parse_payloads
+from weir.rdf.messages import Messages
+from weir.runtime.ingest.parts import Part
+from weir.runtime.ingest.sources.base import Place, Reached
+from weir.runtime.ingest.sources.kafka import POSITION_SHIFT, KafkaSource
+
+_LOOK = 0.05
+"""Seconds for which what the broker said of its partitions is good enough."""
+_QUIET = 1_000_000
+_MARGIN = 2_000_000
+"""Microseconds: heartbeats after so much silence, and how far they stay behind the clock."""
+_CHUNK = 10_000
+_consumers: dict[str, Consumer] = {}
+
+
+def consumer_of(source: KafkaSource) -> Consumer:
+    """A consumer that belongs to no group and commits nothing: offsets are Spark's business."""
+    return Consumer(
+        {
+            "bootstrap.servers": source.servers,
+            "group.id": "weir",
+            "enable.auto.commit": False,
+            "enable.partition.eof": True,
+            "auto.offset.reset": "error",
+            "isolation.level": "read_committed",
+            "log_level": 0,
+            **_settings(source.config_env),
+        }
+    )
+
+
+def _settings(variable: str) -> dict[str, Any]:
+    if not variable:
+        return {}
+    try:
+        settings: dict[str, Any] = json.loads(os.environ[variable])
+    except (KeyError, ValueError):
+        raise UsageError(f"the variable {variable} does not hold a JSON object of Kafka settings") from None
+    return settings
+
+
+class KafkaFeed:
+    """Offsets: ``p`` how far each partition is read, ``from`` where those begin that this batch is the first
+    of, ``beat`` a time of the clock before which nothing will come."""
+
+    def __init__(self, source: KafkaSource, place: Place) -> None:
+        self.source = source
+        self.stream = place.stream
+        self._consumer: Consumer | None = None
+        self._known: tuple[float, dict[str, tuple[int, int]]] = (0.0, {})
+        self._moved = now()
+
+    def latest(self, start: Reached, finishing: bool) -> Reached:
+        """As far as the partitions go, or as a batch has room for. A broker that goes away is waited for, one
+        that was never there is an error."""
+        if start.get("end"):
+            return start
+        try:
+            marks = self._watermarks()
+        except RemoteError:
+            if not start.get("p"):
+                raise
+            return start
+        before: Mapping[str, int] = start.get("p", {})
+        begins = {
+            p: low if self.source.start == "earliest" else high
+            for p, (low, high) in marks.items()
+            if p not in before
+        }
+        room = max(1, self.source.messages_per_batch // max(1, len(marks)))
+        reached = {
+            p: min(high, before.get(p, begins.get(p, 0)) + room) if high > before.get(p, -1) else before[p]
+            for p, (_, high) in marks.items()
+        }
+        over = finishing and all(reached[p] >= high for p, (_, high) in marks.items())
+        out: dict[str, Any] = {"p": {**before, **reached}}
+        out |= {"from": begins} if begins else {}
+        out |= {"end": True} if over else {}
+        if out["p"] != dict(before) or over:
+            self._moved = now()
+            return {**out, **({"beat": start["beat"]} if "beat" in start else {})}
+        return self._beaten(start)
+
+    def _beaten(self, start: Reached) -> Reached:
+        """The same offsets with a later time, where nothing has come for a while."""
+        beats = (self.source.heartbeat or ("clock" if self.source.stamped else "off")) == "clock"
+        at = now()
+        if not beats or not start.get("p") or at - max(self._moved, start.get("beat", 0) + _MARGIN) < _QUIET:
+            return start
+        return {"p": start["p"], "beat": at - _MARGIN}
+
+    def parts(self, start: Reached, end: Reached) -> list[Part]:
+        """A part for each partition that has something new."""
+        before: Mapping[str, int] = start.get("p", {})
+        beat = end.get("beat") if end.get("beat") != start.get("beat") else None
+        parts = []
+        for partition, last in end["p"].items():
+            first = before.get(partition, end.get("from", {}).get(partition, 0))
+            if first < last or beat is not None:
+                told = {**self.source.as_json(), "partition": int(partition), "beat": beat}
+                told.pop("kind")
+                parts.append(Part(self.stream, partition, start=first, end=last, kafka=told))
+        if end.get("end") and not start.get("end"):
+            lanes = list(end["p"]) or [""]
+            parts += [Part(self.stream, lane, number=1 << 22, final=True) for lane in lanes]
+        return parts
+
+    def committed(self, reached: Reached) -> None:
+        """Kafka keeps its messages as long as it likes."""
+
+    def refuse_more(self, reached: Reached) -> None:
+        """Raise where the topic has grown after its end was reported."""
+        if reached.get("end"):
+            for partition, (_, high) in self._watermarks().items():
+                if high > reached["p"].get(partition, 0):
+                    raise CheckpointError(
+                        f"the input of this checkpoint has ended, but there is more in {self.source.topic}",
+                        hint="the end of the input ends its checkpoint: start again with a new one",
+                    )
+
+    def _watermarks(self) -> dict[str, tuple[int, int]]:
+        """The first and the next offset of each partition."""
+        at, known = self._known
+        if time.monotonic() - at < _LOOK:
+            return known
+        source = self.source
+        try:
+            if self._consumer is None:
+                self._consumer = consumer_of(source)
+            topics = self._consumer.list_topics(source.topic, timeout=source.timeout).topics
+            found = topics[source.topic].partitions if source.topic in topics else {}
+            marks = {
+                str(p): self._consumer.get_watermark_offsets(
+                    TopicPartition(source.topic, p), timeout=source.timeout, cached=False
+                )
+                for p in sorted(found)
+            }
+        except KafkaException as error:
+            raise RemoteError(f"Kafka at {source.servers} does not answer", detail=str(error)) from None
+        self._known = time.monotonic(), marks
+        return marks
+
+
+def now() -> int:
+    """The wall clock, in µs since 1970 UTC."""
+    return time.time_ns() // 1000
+
+
+def read_kafka_part(part: Part, key: bytes) -> tuple[Messages, int]:
+    """The messages of a part, and how many bytes they were."""
+    assert part.kafka is not None and part.end is not None
+    told: dict[str, Any] = dict(part.kafka)
+    partition, _ = told.pop("partition"), told.pop("beat")
+    source = KafkaSource(**told)
+    offsets, values, times = _fetched(source, partition, part.start, part.end)
+    messages = parse_payloads(
+        values,
+        format_of(source.format),
+        scope=f"{part.stream} {part.lane}",
+        key=key,
+        positions=[offset << POSITION_SHIFT for offset in offsets],
+        times=[at * 1000 for at in times] if source.stamped else None,
+        time_predicate=source.time,
+    )
+    return messages, sum(len(value) for value in values)
+
+
+def _fetched(
+    source: KafkaSource, partition: int, first: int, last: int
+) -> tuple[list[int], list[bytes], list[int]]:
+    """Offsets, payloads and timestamps (ms) in ``[first, last)``; offsets may have gaps."""
+    offsets: list[int] = []
+    values: list[bytes] = []
+    times: list[int] = []
+    place, until = first, time.monotonic() + source.timeout
+    consumer = _consumer(source)
+    if place < last:
+        consumer.assign([TopicPartition(source.topic, partition, first)])
+    try:
+        while place < last:
+            for message in consumer.consume(min(_CHUNK, last - place), timeout=0.5):
+                error = message.error()
+                if error is not None and error.code() != KafkaError._PARTITION_EOF:
+                    raise _failed(source, partition, place, str(error))
+                offset = message.offset() or 0
+                place = max(place, offset + (error is None))
+                until = time.monotonic() + source.timeout
+                if error is None and offset < last:
+                    offsets.append(offset)
+                    values.append(message.value() or b"")
+                    times.append(max(0, message.timestamp()[1]))
+            if time.monotonic() > until:
+                raise _failed(source, partition, place, f"no answer for {source.timeout:g} s")
+    except KafkaException as error:
+        raise _failed(source, partition, place, str(error)) from None
+    finally:
+        consumer.unassign()
+    return offsets, values, times
+
+
+def _consumer(source: KafkaSource) -> Consumer:
+    """One for each cluster; a worker lives on between batches, and so does its connection."""
+    known = f"{source.servers} {source.config_env}"
+    if known not in _consumers:
+        _consumers[known] = consumer_of(source)
+    return _consumers[known]
+
+
+def _failed(source: KafkaSource, partition: int, offset: int, detail: str) -> RemoteError:
+    return RemoteError(
+        f"cannot read {source.topic}, partition {partition}, at offset {offset} from {source.servers}",
+        detail=detail,
+        hint="messages that Kafka has dropped before they were read are lost: keep them longer",
+    )

@@ -1,0 +1,234 @@
+"""Streaming DataFrames as streams: rows of triples or of messages, made into frames like any other input.
+
+A row is a triple (columns ``time``, ``subject``, ``predicate``, ``object`` and maybe ``graph``, as N-Triples
+texts) or a text (``value``) of ``.tnq`` lines or of one message in a declared format. ``lane`` and
+``position`` say where it stands; a Kafka partition and offset are just that. Rows of one lane and position
+are one message; without positions, triples of one time in one partition are. Law: given the same rows in
+the same partitions a batch gives the same frames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+from pyspark import TaskContext
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from weir.errors import UsageError
+from weir.rdf.formats.media import format_of
+from weir.rdf.formats.message_times import predicate_iri
+from weir.rdf.formats.payloads import parse_payloads
+from weir.rdf.formats.tnq_time import read_time
+from weir.rdf.messages import Messages
+from weir.runtime.ingest.frames import Frame
+from weir.runtime.worker.partitioning import slot_keys
+from weir.runtime.worker.workers import Workplace, workplace
+from weir.spark.session import EVOLUTION
+from weir.spark.tasks import FRAME_SCHEMA, current_batch, frame_row
+
+TRIPLE = ("subject", "predicate", "object")
+_NAMED = 'name="'
+_PARTITION, _BATCH, _PAYLOAD = 28, 40, 20
+"""Bits: positions of rows that have none are (batch, partition, row); a payload's lines lie behind it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataFrameStream:
+    """A streaming DataFrame as a stream; ``format`` and ``time`` (a predicate) are for rows with a value."""
+
+    frame: DataFrame
+    format: str = "tnq"
+    time: str | None = None
+
+    @property
+    def triples(self) -> bool:
+        return all(name in self.frame.columns for name in TRIPLE)
+
+    def check(self) -> None:
+        """Raise where the columns or the format do not say what the messages are."""
+        if not self.frame.isStreaming:
+            raise UsageError("the DataFrame is not a streaming one", hint="make it by spark.readStream")
+        columns = self.frame.columns
+        kinds = {field.name: field.dataType for field in self.frame.schema.fields}
+        if not self.triples and not isinstance(kinds.get("value"), (T.StringType, T.BinaryType)):
+            raise UsageError(
+                f"the DataFrame has the columns {', '.join(columns)}, which make no messages",
+                hint="time, subject, predicate, object, maybe graph; or a text, value; maybe lane, position",
+            )
+        if self.triples:
+            timed = "time" in columns
+        else:
+            timed = format_of(self.format).timed or self.time is not None or "time" in columns
+        if not timed:
+            raise UsageError(
+                "nothing tells the time of the DataFrame's messages",
+                hint="give it a column time, or say which predicate does with time=",
+            )
+
+    def check_named(self, taken: Iterable[str] = ()) -> None:
+        """Raise where a source has no name by which a checkpoint can find it again, or one that is taken."""
+        given = self.names
+        if not all(given):
+            raise UsageError(
+                "a streaming DataFrame has a source without a name, by which a checkpoint can find it again",
+                hint=f"set {EVOLUTION} to true and make it by spark.readStream.format(…).name(NAME)…",
+            )
+        twice = set(given) & set(taken)
+        if twice:
+            raise UsageError(
+                f"a source of a streaming DataFrame has the name {min(twice)!r}, which another source has",
+                hint="give each source a name of its own",
+            )
+
+    @property
+    def names(self) -> list[str]:
+        """The names of its sources, empty where one has none. Spark tells them only in its plan."""
+        plan: Any = self.frame
+        leaves = plan._jdf.queryExecution().analyzed().collectLeaves()
+        told = [leaves.apply(place) for place in range(leaves.size())]
+        said = [leaf.sourceIdentifyingName().toString() for leaf in told if leaf.isStreaming()]
+        return [name[len(_NAMED) : -1] if name.startswith(_NAMED) else "" for name in said]
+
+    def frames(self, folder: str, stream: str) -> DataFrame:
+        """The first stage over these rows."""
+        self.check()
+        columns = {**_times(self.frame), **_places(self.frame)}
+        if self.triples:
+            names = (*TRIPLE, "graph") if "graph" in self.frame.columns else TRIPLE
+            columns |= {name: F.col(name).cast("string") for name in names}
+        else:
+            columns["value"] = F.col("value").cast("binary")
+        chosen = self.frame.select(*(column.alias(name) for name, column in columns.items()))
+        predicate = None if self.time is None else predicate_iri(self.time)
+        return chosen.mapInArrow(rows_to_frames(folder, stream, self.format, predicate), FRAME_SCHEMA)
+
+
+def _times(frame: DataFrame) -> dict[str, Column]:
+    """Microseconds where Spark knows them, else the text of a time."""
+    if "time" not in frame.columns:
+        return {}
+    kind, column = frame.schema["time"].dataType, F.col("time")
+    if isinstance(kind, (T.TimestampType, T.TimestampNTZType)):
+        return {"time": F.unix_micros(column.cast("timestamp"))}
+    if isinstance(kind, T.IntegralType):
+        return {"time": column.cast("long") * 1000}
+    return {"clock": column.cast("string")}
+
+
+def _places(frame: DataFrame) -> dict[str, Column]:
+    kinds = {"lane": "string", "position": "long"}
+    return {name: F.col(name).cast(kind) for name, kind in kinds.items() if name in frame.columns}
+
+
+def rows_to_frames(
+    folder: str, stream: str, format: str, predicate: str | None
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """The function of the stage for rows as ``DataFrameStream.frames`` selects them."""
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        place, batch = workplace(folder), current_batch()
+        tables = [pa.Table.from_batches([each]) for each in batches if each.num_rows]
+        if not tables:
+            return
+        context = TaskContext.get()
+        partition = context.partitionId() if context is not None else 0
+        rows = pl.DataFrame(pl.from_arrow(pa.concat_tables(tables)))
+        base = (batch << _BATCH) + (partition << _PARTITION)
+        keys = slot_keys(place.checkpoint.slots)
+        for slot, frame in row_frames(place, batch, rows, stream, base, format, predicate):
+            yield frame_row(keys[slot], frame.to_bytes())
+
+    return run
+
+
+def row_frames(
+    place: Workplace,
+    batch: int,
+    rows: pl.DataFrame,
+    stream: str,
+    base: int,
+    format: str = "tnq",
+    predicate: str | None = None,
+) -> Iterator[tuple[int, Frame]]:
+    """What each slot gets of one task's rows, a frame for each lane."""
+    plan = place.match_plan(batch)
+    if "lane" not in rows.columns:
+        rows = rows.with_columns(pl.lit("").alias("lane"))
+    for part in rows.with_columns(pl.col("lane").fill_null("")).partition_by("lane"):
+        name = str(part["lane"][0])
+        made = _triples(part, base) if "subject" in part.columns else _values(part, base, format)
+        found = _messages(made, f"{stream} {name}", place.checkpoint.key, predicate)
+        side: dict[str, Any] = {"triples": len(found.message), "bytes": sum(map(len, made.payloads))}
+        if found.rejected:
+            side["rejected"] = [
+                {"stream": stream, "lane": name, "reason": item.reason, "text": item.text}
+                for item in found.rejected
+            ]
+        first = int(found.position[0]) if len(found.position) else base
+        yield from plan.frames(stream, name, found, first, side=side)
+
+
+@dataclass(frozen=True, slots=True)
+class _Payloads:
+    payloads: list[bytes]
+    positions: np.ndarray
+    times: list[int | None] | None
+    format: str
+
+
+def _messages(made: _Payloads, scope: str, key: bytes, predicate: str | None) -> Messages:
+    return parse_payloads(
+        made.payloads,
+        format_of(made.format),
+        scope=scope,
+        key=key,
+        positions=made.positions,
+        times=made.times,
+        time_predicate=predicate,
+    )
+
+
+def _triples(rows: pl.DataFrame, base: int) -> _Payloads:
+    """Messages of triples: those of one position, or else of one time."""
+    rows = _clocked(rows)
+    graph = pl.col("graph").fill_null("") if "graph" in rows.columns else pl.lit("")
+    parts = [pl.col(name).fill_null("") for name in TRIPLE]
+    statement = pl.concat_str([*parts, graph, pl.lit(".")], separator=" ")
+    placed = "position" in rows.columns
+    key = ["position", "time"] if placed else ["time"]
+    lines = rows.with_columns(statement.alias("text")).group_by(key, maintain_order=True)
+    found = lines.agg(pl.col("text").str.join("\n")).sort(key, maintain_order=True, nulls_last=True)
+    positions = found["position"].fill_null(0).to_numpy() if placed else base + np.arange(len(found))
+    return _Payloads([text.encode() for text in found["text"]], positions, found["time"].to_list(), "nquads")
+
+
+def _values(rows: pl.DataFrame, base: int, format: str) -> _Payloads:
+    """A message each; lines of ``.tnq`` without positions are as lines of a file."""
+    rows = _clocked(rows)
+    timed = format_of(format).timed
+    if timed and "position" not in rows.columns:
+        whole = b"\n".join(value or b"" for value in rows["value"])
+        return _Payloads([whole], np.array([base]), None, format)
+    if "position" in rows.columns:
+        rows = rows.sort("position", maintain_order=True)
+        positions = rows["position"].fill_null(0).to_numpy() << (_PAYLOAD if timed else 0)
+    else:
+        positions = base + np.arange(len(rows))
+    payloads = [value or b"" for value in rows["value"]]
+    return _Payloads(payloads, positions, rows["time"].to_list(), format)
+
+
+def _clocked(rows: pl.DataFrame) -> pl.DataFrame:
+    """With a column of microseconds; a text that is no time is none."""
+    if "clock" in rows.columns:
+        known = {text: None if text is None else read_time(text) for text in rows["clock"].unique().to_list()}
+        times = pl.Series("time", [known[text] for text in rows["clock"].to_list()], dtype=pl.Int64)
+        return rows.with_columns(times)
+    return rows if "time" in rows.columns else rows.with_columns(pl.lit(None, pl.Int64).alias("time"))

@@ -1,0 +1,216 @@
+"""A checkpoint that does not fit is refused, with what to do; what may differ does not matter."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import weir
+from dry_job import DryJob
+from weir.errors import CheckpointError
+from weir.runtime.control.catalog import Catalog
+from weir.runtime.control.checkpoint import FORMAT, Checkpoint
+from weir.runtime.control.entries import (
+    CONTROL_FILE,
+    Entry,
+    Registration,
+    StreamEntry,
+    drop_entry,
+    entry_of,
+    pause_entry,
+)
+from weir.runtime.control.registration import offer, refuse_changes
+from weir.runtime.ingest.sources import FileSource
+from weir.runtime.worker.live import awaken
+from weir.runtime.worker.state import FORMAT as STATE_FORMAT
+from weir.testing import MemoryStore, Scenario
+
+COUNT = """PREFIX : <http://e/>
+REGISTER RSTREAM <{name}> AS SELECT (COUNT(*) AS ?n)
+FROM NAMED WINDOW <w> ON <s> [RANGE {range} STEP 10] WHERE {{ WINDOW <w> {{ ?x :p ?y }} }}"""
+
+
+def count(name: str = "a", range: int = 10) -> str:
+    return COUNT.format(name=name, range=range)
+
+
+def lines(*times: int) -> str:
+    return "".join(f"{time}\t<http://e/a> <http://e/p> <http://e/{time}> .\n" for time in times)
+
+
+def refused(*parts: str) -> Any:
+    """A refusal whose text has all ``parts``, one of them what to do."""
+    return pytest.raises(CheckpointError, match="(?s)" + ".*".join(["", *parts, "hint: ", ""]))
+
+
+def meta(folder: Path, **changed: object) -> None:
+    path = folder / "weir" / "meta.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changed}))
+
+
+# The folder
+
+
+def test_another_format_of_the_folder_is_refused_with_the_version_that_wrote_it(tmp_path: Path) -> None:
+    Checkpoint.open(tmp_path, version="9.9", slots=2)
+    meta(tmp_path, format=FORMAT + 1)
+    with refused(f"format {FORMAT + 1}, this version of Weir writes {FORMAT}", "made by Weir 9.9"):
+        Checkpoint.open(tmp_path, version="1.0", slots=2)
+
+
+def test_another_version_with_the_same_format_and_another_number_of_cores_go_on(tmp_path: Path) -> None:
+    made = Checkpoint.open(tmp_path, version="0.9", slots=2)
+    again = Checkpoint.open(tmp_path, version="1.0", slots=8)
+    assert again.meta == made.meta
+    assert again.slots == 2
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"format": 2}'])
+def test_a_damaged_folder_is_refused(tmp_path: Path, text: str) -> None:
+    Checkpoint.open(tmp_path, version="1", slots=2)
+    (tmp_path / "weir" / "meta.json").write_text(text)
+    with refused("meta.json is damaged"):
+        Checkpoint.open(tmp_path, version="1", slots=2)
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with refused("is not a checkpoint of Weir, and not empty"):
+        Checkpoint.open(tmp_path, version="1", slots=2)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('{"batch": 0, "op": "rewind"}', "an entry 'rewind', which this version of Weir does not know"),
+        ('{"batch": 0, "op": "stream", "iri": "s", "colour": 1}', "an entry 'stream' that this version"),
+        ('{"batch": 0, "op": "drop"}', "an entry 'drop' that this version"),
+        ('{"batch": 0', "the control log is damaged"),
+        ("7", "the control log is damaged"),
+    ],
+)
+def test_a_control_log_of_a_later_version_is_refused(tmp_path: Path, line: str, said: str) -> None:
+    log = Checkpoint.open(tmp_path, version="1", slots=2).control()
+    (tmp_path / "weir" / CONTROL_FILE).write_text(line + "\n")
+    with refused(said):
+        Catalog.of(log.entries())
+
+
+# The query set
+
+
+def entries(*more: Entry) -> Catalog:
+    source = FileSource("/s").as_json()
+    known = Registration("a", count(), "auto", "interval")
+    return Catalog.of([entry_of(StreamEntry("s", source=source), 0), entry_of(known, 0), *more])
+
+
+def check(catalog: Catalog, *texts: str, streams: str = "s", frames: str = "", resume: bool = False) -> None:
+    offers = {made.name: made for made in (offer(text, {}) for text in texts)}
+    refuse_changes(catalog, offers, list(streams), list(frames), resume)
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_the_same_query_set_goes_on(resume: bool) -> None:
+    check(entries(), count(), resume=resume)
+    check(entries(), count(), count("b"), resume=resume)
+    check(entries(drop_entry("a", 3)), resume=resume)
+
+
+DIFFERENT: list[tuple[Callable[..., None], str]] = [
+    (lambda: check(entries()), "runs a query 'a' that is not given"),
+    (lambda: check(entries(), count(range=20)), "runs another query under the name 'a'"),
+    (lambda: check(entries(pause_entry("a", 3)), count()), "the query 'a' is paused in the checkpoint"),
+    (lambda: check(entries(), count(), streams=""), "reads the stream <s>, which is not given"),
+    (lambda: check(entries(), count(), streams="", frames="s"), "from a source of Weir's, and a DataFrame"),
+    (
+        lambda: check(entries(entry_of(StreamEntry("d"), 0)), count(), resume=True),
+        "reads the stream <d> from a DataFrame, which is not given",
+    ),
+]
+
+
+@pytest.mark.parametrize(("run", "said"), DIFFERENT, ids=[said for _, said in DIFFERENT])
+def test_another_query_set_is_refused(run: Callable[..., None], said: str) -> None:
+    with refused(said):
+        run()
+
+
+def test_what_is_missing_may_be_resumed() -> None:
+    check(entries(), streams="", resume=True)
+    check(entries(pause_entry("a", 3)), count(), resume=True)
+    with refused("runs another query under the name 'a'"):
+        check(entries(), count(range=20), resume=True)
+
+
+def test_an_engine_refuses_before_it_touches_the_checkpoint(tmp_path: Path) -> None:
+    checkpoint = Checkpoint.open(tmp_path / "c", version="1", slots=2)
+    log = checkpoint.own / CONTROL_FILE
+    known = Registration("a", count(), "auto", "interval")
+    checkpoint.control().append([entry_of(known, 0)])
+    before = log.read_bytes()
+    engine = weir.Engine(checkpoint=tmp_path / "c")
+    engine.register(count("b"))
+    with refused("runs a query 'a' that is not given"):
+        engine._enrol(checkpoint, 2, False, False)
+    assert log.read_bytes() == before
+
+
+# The state
+
+
+def test_a_job_with_more_cores_than_its_checkpoint_has_slots_goes_on(tmp_path: Path) -> None:
+    """slots   2  |  5 asked for, 2 kept
+    messages 1 12 | 21 33
+    """
+    stream = tmp_path / "s"
+    stream.mkdir()
+    job = DryJob(tmp_path / "c", slots=2)
+    job.registry.add_stream("s", FileSource(str(stream), watch=True))
+    job.register(count())
+    (stream / "0.tnq").write_text(lines(1, 12))
+    found = job.run()
+    job.slots = 5
+    job.restart()
+    (stream / "1.tnq").write_text(lines(21, 33))
+    found += job.run()
+    assert [line["bindings"]["n"]["value"] for line in found] == ["1", "1", "1"]
+    assert sorted(job.stores) == [0]
+
+
+def test_another_format_of_the_state_is_refused() -> None:
+    scenario = Scenario({"a": count()})
+    scenario.lane("s").put(lines(1, 12))
+    scenario.batch()
+    head = json.loads(scenario.store.head() or b"")
+    store = MemoryStore()
+    store.set_head(json.dumps({**head, "format": STATE_FORMAT - 1}).encode())
+    with refused(f"the state has format {STATE_FORMAT - 1}, this version of Weir writes {STATE_FORMAT}"):
+        awaken(store, None, lambda: scenario.group, lambda group: None)
+
+
+@pytest.mark.parametrize("evaluator", ["interval", "reference"])
+def test_a_state_of_another_version_of_an_evaluator_is_refused(evaluator: str) -> None:
+    scenario = Scenario({"a": count()}, evaluator=evaluator, restarts=True)
+    scenario.lane("s").put(lines(1, 12))
+    scenario.batch()
+    name = next(name for name in scenario.store.panes if name.startswith(("core/", "query/")))
+    scenario.store.panes[name] = b'{"version": "another", "windows": []}'
+    with refused("the state of query 'a' cannot be taken up", "version"):
+        scenario.batch()
+
+
+def test_a_state_of_another_checkpoint_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "s.tnq").write_text(lines(1, 12))
+    one, other = (DryJob(tmp_path / name, slots=1) for name in ("one", "other"))
+    for job in (one, other):
+        job.registry.add_stream("s", FileSource(str(tmp_path / "s.tnq")))
+        job.register(count())
+    one.batch()
+    other.stores = one.stores
+    with refused("belongs to another query, or to another checkpoint of Weir"):
+        other.batch()

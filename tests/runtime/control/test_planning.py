@@ -1,0 +1,120 @@
+"""All streams in one source of Spark: they come and go with the control log; a replay finds what it had."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+
+from weir.runtime.control.entries import (
+    ControlLog,
+    Registration,
+    StreamEntry,
+    drop_entry,
+    drop_stream_entry,
+    entry_of,
+)
+from weir.runtime.control.planning import FINISH, STOP, Feeds, feed_key
+from weir.runtime.ingest.parts import Part, shares_of
+from weir.runtime.ingest.sources import FileSource, Place
+
+READER = Registration("q", "", reads=("one", "two"))
+
+
+def stream(folder: Path, name: str, number: int = 0, watch: bool = False) -> StreamEntry:
+    path = folder / f"{name}.tnq"
+    path.write_text("1\t<http://e/s> <http://e/p> <http://e/o> .\n")
+    return StreamEntry(name, source=FileSource(str(path), watch).as_json(), number=number)
+
+
+def streams_of(parts: list[str]) -> list[str]:
+    return [json.loads(part)["stream"] for part in parts if json.loads(part)["path"]]
+
+
+def test_a_stream_that_is_added_is_read_from_the_next_batch_on(tmp_path: Path) -> None:
+    log = ControlLog(tmp_path)
+    one, two = stream(tmp_path, "one"), stream(tmp_path, "two", 1)
+    log.append([entry_of(READER, 0), entry_of(one, 0)])
+    feeds = Feeds(tmp_path, 2)
+    first = feeds.latest({})
+    assert streams_of(feeds.parts({}, first)) == ["one"]
+    assert feeds.latest(first) == first
+    log.append([entry_of(two, 1)])
+    second = feeds.latest(first)
+    assert streams_of(feeds.parts(first, second)) == ["two"]
+    assert streams_of(Feeds(tmp_path, 2).parts({}, second)) == [
+        item.iri for item in sorted((one, two), key=feed_key)
+    ]
+
+
+def test_a_dropped_stream_is_read_no_more_but_replayed(tmp_path: Path) -> None:
+    log = ControlLog(tmp_path)
+    log.append([entry_of(READER, 0), entry_of(stream(tmp_path, "one"), 0)])
+    feeds = Feeds(tmp_path, 2)
+    first = feeds.latest({})
+    log.append([drop_stream_entry("one", 1)])
+    assert feeds.latest(first) == first
+    assert streams_of(Feeds(tmp_path, 2).parts({}, first)) == ["one"]
+    log.append([entry_of(stream(tmp_path, "one", number=1), 2)])
+    again = feeds.latest(first)
+    assert len(again) == 2
+    assert streams_of(feeds.parts(first, again)) == ["one"]
+
+
+def test_sources_that_are_told_to_stop_offer_nothing_and_finish_when_told(tmp_path: Path) -> None:
+    entry = stream(tmp_path, "one", watch=True)
+    ControlLog(tmp_path).append([entry_of(entry, 0)])
+    feeds = Feeds(tmp_path, 2)
+    (tmp_path / STOP).touch()
+    assert feeds.latest({}) == {}
+    (tmp_path / STOP).unlink()
+    first = feeds.latest({})
+    assert not first[feed_key(entry)]["end"]
+    (tmp_path / FINISH).touch()
+    assert feeds.latest(first)[feed_key(entry)]["end"]
+
+
+def test_a_finite_stream_waits_until_it_is_read_but_a_live_one_flows(tmp_path: Path) -> None:
+    log = ControlLog(tmp_path)
+    finite, live = stream(tmp_path, "one"), stream(tmp_path, "live", 1, watch=True)
+    log.append([entry_of(finite, 0), entry_of(live, 0)])
+    feeds = Feeds(tmp_path, 2)
+    first = feeds.latest({})
+    assert list(first) == [feed_key(live)]
+    log.append([entry_of(READER, 1)])
+    second = feeds.latest(first)
+    assert set(second) == {feed_key(finite), feed_key(live)}
+    log.append([drop_entry("q", 2)])
+    assert feeds.latest(second) == second
+
+
+def test_shares_are_of_equal_size_whatever_the_files_are(tmp_path: Path) -> None:
+    sizes = [30_000_000, 1_000, 47_123_456, 5_000_000]
+    for number, size in enumerate(sizes):
+        with (tmp_path / f"{number}.tnq").open("wb") as file:
+            file.truncate(size)
+    for parallelism in (1, 2, 3):
+        place = Place("urn:s", tmp_path / "own", f"f{parallelism}", parallelism)
+        (tmp_path / "own" / "sources").mkdir(parents=True, exist_ok=True)
+        feed = FileSource(str(tmp_path), bytes_per_batch=1 << 30).feed(place)
+        parts = feed.parts({}, feed.latest({}, True))
+        pieces = [(part.number, part.start, part.end) for part in parts if part.path]
+        for number, size in enumerate(sizes):
+            mine = [(start, end) for which, start, end in pieces if which == number]
+            assert mine[0][0] == 0
+            assert mine[-1][1] == size
+            assert all(one[1] == other[0] for one, other in pairwise(mine))
+        assert max(end - start for _, start, end in pieces) <= 12 << 20
+        read = [sum(part.weight for part in share) for share in shares_of(parts, parallelism)]
+        assert len(read) == parallelism
+        assert max(read) - min(read) <= len(parts)
+
+
+def test_little_is_read_by_one_worker() -> None:
+    def small(number: int) -> Part:
+        return Part("urn:s", "s", "f.tnq", number, 0, 2_000)
+
+    assert [len(share) for share in shares_of([small(number) for number in range(9)], 4)] == [9]
+    kafka = [Part("urn:s", str(lane), kafka={}, end=100_000) for lane in range(2)]
+    assert [len(share) for share in shares_of(kafka, 4)] == [1, 1]
+    assert shares_of([], 4) == []

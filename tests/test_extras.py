@@ -1,0 +1,75 @@
+"""The core runs without the packages of the extras, and what needs one says which to install."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+
+import pytest
+
+from shared import ROOT
+from weir.errors import UsageError
+from weir.extras import EXTRAS, load
+
+WITHOUT = """
+import importlib.abc, sys
+
+MISSING = {missing!r}
+
+class Missing(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in MISSING:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Missing())
+{program}
+"""
+
+
+def run_without(program: str, *extras: str) -> str:
+    """What a program prints in an interpreter that lacks the packages of some extras."""
+    missing = [package for extra in extras for package in EXTRAS[extra]]
+    text = WITHOUT.format(missing=missing, program=program)
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_core_needs_no_extra() -> None:
+    program = (
+        "import weir, weir.testing, weir.cli, weir.spark.processor\n"
+        "print(weir.continuous.__name__, weir.Engine.__name__, weir.follow.__name__)"
+    )
+    assert run_without(program, *EXTRAS).split() == ["continuous", "Engine", "follow"]
+
+
+@pytest.mark.parametrize(
+    ("program", "extra"),
+    [
+        ("from weir.runtime.output.sinks.addresses import sink_at; sink_at('kafka://h:1/t')", "kafka"),
+        ("from weir.runtime.output.sinks.addresses import sink_at; sink_at('mqtt://h/t')", "mqtt"),
+        ("from weir.runtime.output.sinks.addresses import sink_at; sink_at('live://h:1')", "server"),
+        ("from weir.extras import load; load('weir.server')", "server"),
+        ("from weir.extras import load; load('weir_bench.plots')", "bench"),
+    ],
+)
+def test_a_missing_extra_is_named(program: str, extra: str) -> None:
+    told = run_without(
+        f"from weir.errors import UsageError\ntry:\n    {program}\n"
+        "except UsageError as error:\n    print(error.hint)",
+        extra,
+    )
+    assert told == f'install what it needs with: pip install "weir[{extra}]"\n'
+
+
+def test_a_module_that_weir_lacks_is_no_extra() -> None:
+    with pytest.raises(UsageError, match=r"no weir\.nowhere"):
+        load("weir.nowhere")
+
+
+def test_every_extra_is_declared() -> None:
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert set(EXTRAS) <= set(declared)
+    assert declared["all"] == [f"weir[{','.join(EXTRAS)}]"]
+    assert "weir[all]" in declared["dev"]
