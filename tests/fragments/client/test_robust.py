@@ -147,7 +147,7 @@ def test_a_server_that_never_answers() -> None:
             await asyncio.sleep(60)
 
     began = time.monotonic()
-    with pytest.raises(RemoteError, match="no answer in 0.05 s"):
+    with pytest.raises(RemoteError, match="no answer in"):
         answer(Silent(lambda: []), timeout=0.05, attempts=2)
     assert time.monotonic() - began < 10
 

@@ -25,7 +25,6 @@ from weir.fragments.protocol.controls import (
     Form,
     value_of,
 )
-from weir.linked.http import Stored
 
 Pattern4: TypeAlias = tuple[str | None, str | None, str | None, str | None]
 """A quad pattern: texts, None where free, the empty text for the default graph."""
@@ -74,11 +73,9 @@ class Horizon:
     labels: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     """Objects of time labels that came with pages, by predicate and subject."""
 
-    def saw(self, stored: Stored[Page], extended: bool = True) -> None:
+    def saw(self, page: Page, fresh_until: int, extended: bool) -> None:
         """Take in one page; what goes beyond plain fragments only where it is ``extended``."""
-        page = stored.value
-        if stored.explicit:
-            self.fresh_until = min(self.fresh_until, stored.fresh_until)
+        self.fresh_until = min(self.fresh_until, fresh_until)
         if not extended:
             return
         if page.expires is not None:
@@ -162,9 +159,12 @@ class QuadSource:
 
     async def first(self, pattern: Pattern4, at: int | None = None, horizon: Horizon | None = None) -> Page:
         """The first page of a pattern's fragment: what it counts."""
-        stored = await self.pages.get(self.address(pattern, at))
+        return await self._page(self.address(pattern, at), horizon)
+
+    async def _page(self, url: str, horizon: Horizon | None) -> Page:
+        stored = await self.pages.get(url)
         if horizon is not None:
-            horizon.saw(stored, self.extended)
+            horizon.saw(stored.value, stored.fresh_until if stored.explicit else FOREVER, self.extended)
         return stored.value
 
     def complete(self, pattern: Pattern4, at: int | None = None) -> bool:
@@ -257,13 +257,11 @@ class QuadSource:
                     f"the fragment {url} has more than {limits.pages} pages",
                     hint="make the query more selective, or raise the limit on pages",
                 )
-            stored = await self.pages.get(following)
-            if horizon is not None:
-                horizon.saw(stored, self.extended)
+            page = await self._page(following, horizon)
             before = len(found)
-            found.update(dict.fromkeys(quad for quad in stored.value.data if matches(quad, pattern)))
+            found.update(dict.fromkeys(quad for quad in page.data if matches(quad, pattern)))
             idle = 0 if len(found) > before else idle + 1
-            following = stored.value.next
+            following = page.next
             if following is not None and idle >= limits.idle_pages:
                 raise RemoteError(
                     f"the pages of {url} do not end", detail=f"{idle} in a row brought nothing new"
