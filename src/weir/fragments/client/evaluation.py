@@ -20,9 +20,9 @@ from weir.fragments.client.quad_source import Keys, Pattern4
 from weir.fragments.protocol.annotation import Quad
 from weir.kernel.functions import Context
 from weir.kernel.functions.draws import seed
-from weir.kernel.reference.forms import Row, gamma, rows
-from weir.kernel.reference.graphs import Dataset, Graph, World
-from weir.kernel.reference.patterns import Evaluation
+from weir.kernel.reference.algebra import Evaluation
+from weir.kernel.reference.datasets import Dataset, Graph, World
+from weir.kernel.reference.queryforms import Row, gamma, rows
 from weir.language.algebra import patterns as algebra
 from weir.language.algebra.expressions import Exists, Expression
 from weir.language.algebra.query import Describe, Query

@@ -39,8 +39,8 @@ from weir.kernel.interval.walk import walk_of
 from weir.kernel.interval.window import Window
 from weir.kernel.service import Services, places_of, span_of
 from weir.language.algebra.query import R2S, Ask, Construct, Previous, Query
+from weir.plan import nodes as p
 from weir.plan.analysis.variables import subjects
-from weir.plan.nodes import Match, Plan, Projected, Source
 from weir.plan.planner import QueryPlan, plan_query
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
@@ -150,10 +150,10 @@ class IntervalEvaluator:
         self._constants = self.dictionary.encode_terms(sorted(_terms(self.query), key=str))
 
     def _described(self, leaves: Leaves, terms: Terms) -> Descriptions:
-        sources = [Source(), Source(graph=Variable("graph"))]
-        sources += [Source(window=name) for name in self.streams.windows]
+        sources = [p.Source(), p.Source(graph=Variable("graph"))]
+        sources += [p.Source(window=name) for name in self.streams.windows]
         names = ("subject", "predicate", "object")
-        plans: list[Plan] = [Projected(Match(source, EVERYTHING), names) for source in sources]
+        plans: list[p.Plan] = [p.Project(p.Match(source, EVERYTHING), names) for source in sources]
         return Descriptions([self._compiler.compile(plan) for plan in plans], terms)
 
     # Slabs

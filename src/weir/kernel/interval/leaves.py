@@ -24,7 +24,7 @@ from weir.kernel.interval.window import Window
 from weir.kernel.interval.windowed import WindowInput
 from weir.kernel.operators import Slot, distinct, union
 from weir.language.algebra.patterns import Node, TriplePattern
-from weir.plan.nodes import Source
+from weir.plan import nodes as p
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import Variable
@@ -138,7 +138,7 @@ class Leaves:
         self.streams = streams
         self.dictionary = dictionary
 
-    def match(self, source: Source, pattern: TriplePattern) -> Leaf:
+    def match(self, source: p.Source, pattern: TriplePattern) -> Leaf:
         """The input of one triple pattern."""
         nodes: tuple[Node | None, ...] = (pattern.subject, pattern.predicate, pattern.object, source.graph)
         slots = tuple(self.slot(node) for node in nodes)
@@ -187,7 +187,7 @@ class Leaves:
             found.append(self.streams.input("timestamps", track, window, names, self.present))
         return found
 
-    def names(self, source: Source) -> Leaf:
+    def names(self, source: p.Source) -> Leaf:
         """The input of a graph's name: one row, or one for each name, while the graph is there."""
         slot = self.slot(source.graph)
         shown = f"names of graphs in {source.window or 'the dataset'}"
@@ -259,7 +259,7 @@ def _always(found: Input) -> Leaf:
     return lambda: found
 
 
-def shown(source: Source, pattern: TriplePattern) -> str:
+def shown(source: p.Source, pattern: TriplePattern) -> str:
     """A leaf's name in routes and statistics."""
     where = source.window if source.window is not None else "graph"
     parts = (pattern.subject, pattern.predicate, pattern.object)

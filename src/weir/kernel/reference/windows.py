@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from weir.errors import UsageError
-from weir.kernel.reference.graphs import Quad
-from weir.kernel.reference.messages import Instant, Message, Stream
+from weir.kernel.reference.datasets import Quad
+from weir.kernel.reference.streams import Instant, Message, Stream
 from weir.language.algebra.windows import (
     AlignedTo,
     All,

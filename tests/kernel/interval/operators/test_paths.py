@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bags import INDICES, Bag, bag_at, check_each_index, relations, slow_join, thorough
 from weir.kernel.interval.relation import Relation
 from weir.kernel.operators import PathFinder, Triples, distinct, join, rename
-from weir.kernel.reference.graphs import Graph
+from weir.kernel.reference.datasets import Graph
 from weir.kernel.reference.paths import pairs
 from weir.language.algebra.patterns import (
     Alternative,

@@ -1,6 +1,7 @@
 """The continuous query over messages of terms: Γ(τ) at every evaluation time, then R2S.
 
-Plain and complete: each evaluation builds the graphs anew and evaluates the algebra over them.
+Plain and complete: each evaluation builds the graphs anew and evaluates the algebra over them. For input that
+is given whole there are ``evaluate_query``, ``evaluations`` and ``run``, the oracles of tests.
 Numbers in brackets are points of decision semantics-time.
 """
 
@@ -8,58 +9,30 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from weir.errors import UsageError
 from weir.kernel.functions import Context
 from weir.kernel.functions.draws import seed
+from weir.kernel.reference.algebra import Evaluation, ServiceHook
+from weir.kernel.reference.datasets import (
+    Dataset,
+    Graph,
+    Static,
+    WindowContent,
+    World,
+    as_set,
+    static_dataset,
+    window_dataset,
+)
 from weir.kernel.reference.federation import Federation
-from weir.kernel.reference.forms import Row, gamma, rows
-from weir.kernel.reference.graphs import Dataset, Graph, WindowContent, World, as_set, window_dataset
-from weir.kernel.reference.messages import Instant, Message
 from weir.kernel.reference.multisets import Bindings, difference
-from weir.kernel.reference.patterns import Evaluation, ServiceHook
-from weir.kernel.reference.reports import horizon
-from weir.kernel.reference.schedule import Schedule
+from weir.kernel.reference.queryforms import Row, gamma, rows
+from weir.kernel.reference.reports import Schedule, horizon
+from weir.kernel.reference.streams import Instant, Message
 from weir.kernel.reference.windows import Held, WindowView
 from weir.language.algebra.query import R2S, Previous, Query
 from weir.rdf.terms import IRI, Term, Triple, Variable
-
-
-@dataclass(frozen=True, slots=True)
-class Timed:
-    """A static triple valid in ``[start, end)``; None is without bound."""
-
-    triple: Triple
-    start: int | None = None
-    end: int | None = None
-
-    def valid(self, time: int) -> bool:
-        return (self.start is None or self.start <= time) and (self.end is None or time < self.end)
-
-
-@dataclass(frozen=True, slots=True)
-class Static:
-    """The registered default graph and named graphs: RSP-QL's time-varying graphs.
-
-    ``made`` has the time from which a graph exists that was not there from the beginning.
-    """
-
-    default: Sequence[Timed] = ()
-    named: Mapping[str, Sequence[Timed]] = field(default_factory=dict)
-    made: Mapping[str, int] = field(default_factory=dict)
-
-    def changes(self) -> list[int]:
-        """The times at which some triple comes or goes, or a graph comes into being, in order."""
-        timed = [*self.default, *(each for graph in self.named.values() for each in graph)]
-        times = {time for each in timed for time in (each.start, each.end) if time is not None}
-        return sorted(times.union(self.made.values()))
-
-    @staticmethod
-    def of(default: Sequence[Triple] = (), named: Mapping[str, Sequence[Triple]] | None = None) -> Static:
-        """Graphs that never change."""
-        graphs = {name: [Timed(t) for t in triples] for name, triples in (named or {}).items()}
-        return Static([Timed(t) for t in default], graphs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,29 +172,6 @@ class ContinuousQuery:
         return self._static[1]
 
 
-def static_dataset(query: Query, static: Static, time: int) -> Dataset:
-    """The dataset of the static graphs [31, 34]: the registered one as the query's clauses change it."""
-    asked, windows = query.dataset, query.dataset.windows
-    default = valid_at(time, static.default)
-    known = {
-        name: valid_at(time, graph)
-        for name, graph in static.named.items()
-        if name not in static.made or static.made[name] <= time
-    }
-    if not windows and (asked.default or asked.named):
-        default = []
-    for name in asked.default:
-        default += known.get(name, [])
-    if asked.named or (not windows and asked.default):
-        known = {name: known.get(name, []) for name in asked.named}
-    return Dataset.of(default, known)
-
-
-def valid_at(time: int, graph: Sequence[Timed]) -> list[Triple]:
-    """The triples that a graph has at a time."""
-    return [timed.triple for timed in graph if timed.valid(time)]
-
-
 def expand(query: Query, registered: Sequence[str]) -> list[str]:
     """The streams that a query reads, those of a variable in its place, in the order of the text."""
     streams: list[str] = []
@@ -240,3 +190,50 @@ class _timestamps:
         sought = (subject, predicate, object)
         times = [t for content in self.held.values() for t, quad in content.quads if quad[:3] == sought]
         return max(times, default=None)
+
+
+def evaluate_query(
+    query: Query, static: Static, *, now: int = 0, service: ServiceHook | None = None
+) -> list[Row]:
+    """A query without windows over static graphs, evaluated once."""
+    continuous = ContinuousQuery(query, static, service=service)
+    (evaluated,) = continuous.advance({}, now)
+    return evaluated.rows
+
+
+def evaluations(
+    query: Query,
+    streams: Mapping[str, Sequence[Message]],
+    static: Static | None = None,
+    *,
+    end: bool = True,
+    service: ServiceHook | None = None,
+) -> list[Evaluated]:
+    """Every evaluation of a query over streams given whole, also those without results.
+
+    Messages may come in any order; T is the smallest of the streams' largest times less their lateness.
+    With ``end`` the input ends there; otherwise more could have come.
+    """
+    continuous = ContinuousQuery(query, static, streams=list(streams), service=service)
+    lateness: dict[str, int] = {}
+    for view in continuous.views:
+        lateness[view.stream] = max(lateness.get(view.stream, 0), view.semantics.lateness)
+    reached = [
+        max((message.time for message in streams.get(stream, ())), default=-(2**61)) - lateness[stream]
+        for stream in lateness
+    ]
+    ordered = {name: sorted(messages, key=lambda m: m.time) for name, messages in streams.items()}
+    return list(continuous.advance(ordered, min(reached, default=0), end=end))
+
+
+def run(
+    query: Query,
+    streams: Mapping[str, Sequence[Message]],
+    static: Static | None = None,
+    *,
+    end: bool = True,
+    service: ServiceHook | None = None,
+) -> list[tuple[int, Row]]:
+    """The results of a query over streams given whole, each with its evaluation time."""
+    done = evaluations(query, streams, static, end=end, service=service)
+    return [(each.at, row) for each in done for row in each.rows]

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from weir.kernel.functions.draws import blank_node
-from weir.kernel.reference.graphs import Graph, as_set
+from weir.kernel.reference.algebra import Evaluation, identities
+from weir.kernel.reference.datasets import Graph, as_set
 from weir.kernel.reference.multisets import Bindings
-from weir.kernel.reference.patterns import Evaluation, identities
 from weir.language.algebra.patterns import TriplePattern
 from weir.language.algebra.query import Ask, Construct, Describe, Form, Query
 from weir.rdf.terms import IRI, BlankNode, Literal, Term, Triple, Variable

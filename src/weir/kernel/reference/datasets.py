@@ -7,11 +7,12 @@ decision semantics-time, 31 to 35.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
 
+from weir.language.algebra.query import Query
 from weir.rdf.terms import IRI, Term, Triple
 
 Quad: TypeAlias = tuple[Term, Term, Term, Term | None]
@@ -115,3 +116,62 @@ class World:
         graphs = [self.dataset.default, *self.dataset.named.values()]
         graphs += [content.dataset.default for parts in self.windows.values() for content in parts]
         return Graph(as_set(triple for graph in graphs for triple in graph.triples))
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """A static triple valid in ``[start, end)``; None is without bound."""
+
+    triple: Triple
+    start: int | None = None
+    end: int | None = None
+
+    def valid(self, time: int) -> bool:
+        return (self.start is None or self.start <= time) and (self.end is None or time < self.end)
+
+
+@dataclass(frozen=True, slots=True)
+class Static:
+    """The registered default graph and named graphs: RSP-QL's time-varying graphs.
+
+    ``made`` has the time from which a graph exists that was not there from the beginning.
+    """
+
+    default: Sequence[Timed] = ()
+    named: Mapping[str, Sequence[Timed]] = field(default_factory=dict)
+    made: Mapping[str, int] = field(default_factory=dict)
+
+    def changes(self) -> list[int]:
+        """The times at which some triple comes or goes, or a graph comes into being, in order."""
+        timed = [*self.default, *(each for graph in self.named.values() for each in graph)]
+        times = {time for each in timed for time in (each.start, each.end) if time is not None}
+        return sorted(times.union(self.made.values()))
+
+    @staticmethod
+    def of(default: Sequence[Triple] = (), named: Mapping[str, Sequence[Triple]] | None = None) -> Static:
+        """Graphs that never change."""
+        graphs = {name: [Timed(t) for t in triples] for name, triples in (named or {}).items()}
+        return Static([Timed(t) for t in default], graphs)
+
+
+def static_dataset(query: Query, static: Static, time: int) -> Dataset:
+    """The dataset of the static graphs [31, 34]: the registered one as the query's clauses change it."""
+    asked, windows = query.dataset, query.dataset.windows
+    default = valid_at(time, static.default)
+    known = {
+        name: valid_at(time, graph)
+        for name, graph in static.named.items()
+        if name not in static.made or static.made[name] <= time
+    }
+    if not windows and (asked.default or asked.named):
+        default = []
+    for name in asked.default:
+        default += known.get(name, [])
+    if asked.named or (not windows and asked.default):
+        known = {name: known.get(name, []) for name in asked.named}
+    return Dataset.of(default, known)
+
+
+def valid_at(time: int, graph: Sequence[Timed]) -> list[Triple]:
+    """The triples that a graph has at a time."""
+    return [timed.triple for timed in graph if timed.valid(time)]

@@ -16,12 +16,21 @@ from weir.errors import EvaluationError, WeirError
 from weir.kernel.functions import Context, value_or_none
 from weir.kernel.functions.draws import Draws, solution_text
 from weir.kernel.functions.ordering import Solution, sort_solutions
-from weir.kernel.reference.federation import Federation, certain
-from weir.kernel.reference.graphs import Dataset, Graph, World
-from weir.kernel.reference.modifiers import group, named_variables, sliced
-from weir.kernel.reference.multisets import Bindings, compatible, distinct, join, merge, minus, partners
+from weir.kernel.reference.datasets import Dataset, Graph, World
+from weir.kernel.reference.federation import Federation, certain, service_variables
+from weir.kernel.reference.multisets import (
+    Bindings,
+    compatible,
+    distinct,
+    group,
+    join,
+    merge,
+    minus,
+    named_variables,
+    partners,
+    slice_,
+)
 from weir.kernel.reference.paths import pairs
-from weir.kernel.reference.services import service_variables
 from weir.language.algebra import patterns as algebra
 from weir.language.algebra.expressions import Expression
 from weir.language.algebra.patterns import Node, Pattern, TriplePattern
@@ -140,7 +149,7 @@ def _match(pattern: TriplePattern, solution: Bindings, scope: Scope) -> Iterable
             yield extended
 
 
-def _path(evaluation: Evaluation, pattern: algebra.PathPattern, scope: Scope) -> list[Bindings]:
+def _path_pattern(evaluation: Evaluation, pattern: algebra.PathPattern, scope: Scope) -> list[Bindings]:
     start, end = _bound(pattern.subject, scope.outer), _bound(pattern.object, scope.outer)
     solutions = []
     for x, y in pairs(pattern.path, start, end, scope.graph):
@@ -364,12 +373,12 @@ def _reduced(evaluation: Evaluation, pattern: algebra.Reduced, scope: Scope) -> 
 
 
 def _slice(evaluation: Evaluation, pattern: algebra.Slice, scope: Scope) -> list[Bindings]:
-    return sliced(pattern, evaluation.evaluate(pattern.pattern, scope))
+    return slice_(pattern, evaluation.evaluate(pattern.pattern, scope))
 
 
 _OPERATORS: dict[type, Callable[[Evaluation, Any, Scope], list[Bindings]]] = {
     algebra.BGP: _bgp,
-    algebra.PathPattern: _path,
+    algebra.PathPattern: _path_pattern,
     algebra.Join: _join,
     algebra.LeftJoin: _left_join,
     algebra.Filter: _filter,

@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from weir.kernel.reference.graphs import Quad
+from weir.kernel.reference.datasets import Quad
 
 
 @dataclass(frozen=True, slots=True)
