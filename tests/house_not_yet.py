@@ -85,8 +85,6 @@ UNTESTED_NOT_YET: tuple[str, ...] = (
     "weir.language.lowering",
     "weir.language.syntax",
     "weir.language.writing",
-    "weir.linked.graphs",
-    "weir.linked.service",
     "weir.plan",
     "weir.plan.analysis",
     "weir.plan.rules",

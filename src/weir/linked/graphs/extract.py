@@ -30,6 +30,7 @@ from weir.language.algebra.patterns import (
     ZeroOrOne,
 )
 from weir.language.algebra.query import Describe, Query
+from weir.language.algebra.walking import walk
 from weir.linked.graphs.history import Delta, background_of, contains
 from weir.linked.graphs.triple_tables import (
     DEFAULT,
@@ -295,17 +296,12 @@ def _places(pattern: TriplePattern) -> dict[str, str]:
 
 def _predicates(path: Path) -> set[IRI | None]:
     """The predicates that a path can follow; None for any."""
-    if isinstance(path, Link):
-        return {path.iri}
-    if isinstance(path, NegatedSet):
+    steps = list(walk(path))
+    if any(isinstance(step, NegatedSet) for step in steps):
         return {None}
-    inner = [getattr(path, name) for name in ("path", "left", "right") if hasattr(path, name)]
-    return set().union(*(_predicates(each) for each in inner))
+    return {step.iri for step in steps if isinstance(step, Link)}
 
 
 def _may_be_empty(path: Path) -> bool:
     """Whether some part of a path holds between a node and itself."""
-    if isinstance(path, ZeroOrMore | ZeroOrOne):
-        return True
-    inner = [getattr(path, name) for name in ("path", "left", "right") if hasattr(path, name)]
-    return any(_may_be_empty(each) for each in inner)
+    return any(isinstance(step, ZeroOrMore | ZeroOrOne) for step in walk(path))
