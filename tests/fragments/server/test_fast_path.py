@@ -1,4 +1,4 @@
-"""The fast lane under uvicorn: the same answers as the application gives, and a way round for the rest."""
+"""The fast path under uvicorn: the same answers as the application gives, and a way round for the rest."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fragments_kit import EX, SECOND, T0
 from fragments_peers import serving
 from weir.fragments.client import follow
 from weir.fragments.protocol.annotation import Fact
-from weir.fragments.server import Dataset, FragmentsApp, Lane, Limits, server
+from weir.fragments.server import Dataset, FastPath, FragmentsApp, Limits, server
 from weir.fragments.server.dataset import wall_clock
 
 pytestmark = pytest.mark.network
@@ -53,10 +53,10 @@ def request(path: str, *extra: str, version: str = "1.1", method: str = "GET") -
     return ("\r\n".join(lines) + "\r\n\r\n").encode()
 
 
-def test_the_lane_answers_as_the_application_does(app: FragmentsApp) -> None:
-    lane = Lane(app)
+def test_it_answers_as_the_application_does(app: FragmentsApp) -> None:
+    fast = FastPath(app)
     for path in ("/d", "/d?page=2", "/d?subject=http%3A%2F%2Fexample.org%2Fs1", "/none", "/d?page=x", "/"):
-        answer = lane.answer(request(path))
+        answer = fast.answer(request(path))
         assert answer is not None
         head, _, body = answer.partition(b"\r\n\r\n")
         path_only, _, query = path.partition("?")
@@ -87,57 +87,57 @@ def test_the_lane_answers_as_the_application_does(app: FragmentsApp) -> None:
     ],
 )
 def test_what_is_not_plain_goes_the_other_way(app: FragmentsApp, head: bytes) -> None:
-    assert Lane(app).answer(head) is None
+    assert FastPath(app).answer(head) is None
 
 
 def test_keep_alive_is_plain(app: FragmentsApp) -> None:
-    assert Lane(app).answer(request("/d", "Connection: keep-alive", "Accept-Encoding: gzip")) is not None
+    assert FastPath(app).answer(request("/d", "Connection: keep-alive", "Accept-Encoding: gzip")) is not None
 
 
-def test_a_mounted_lane_leaves_other_paths_alone(app: FragmentsApp) -> None:
-    lane = Lane(app, "/fragments")
-    assert lane.answer(request("/d")) is None and lane.answer(request("/fragmentsx/d")) is None
-    answer = lane.answer(request("/fragments/d"))
+def test_a_mounted_path_leaves_other_paths_alone(app: FragmentsApp) -> None:
+    fast = FastPath(app, "/fragments")
+    assert fast.answer(request("/d")) is None and fast.answer(request("/fragmentsx/d")) is None
+    answer = fast.answer(request("/fragments/d"))
     assert answer is not None and b"<http://weir.test/fragments/d#dataset>" in answer
 
 
 def test_remembered_heads_give_way_to_changes() -> None:
     now = T0
     app = FragmentsApp([Dataset("d")], clock=lambda: now)
-    lane = Lane(app)
+    fast = FastPath(app)
     head = request(f"/d?predicate={EX}delay")
-    assert b'"0"^^' in (lane.answer(head) or b"")
+    assert b'"0"^^' in (fast.answer(head) or b"")
     app.datasets["d"].push([Fact(f"<{EX}s>", f"<{EX}delay>", '"5"', now, now + SECOND)], now)
-    assert b'delay> "5"' in (lane.answer(head) or b"")
+    assert b'delay> "5"' in (fast.answer(head) or b"")
     now += SECOND
-    assert b'delay> "5"' not in (lane.answer(head) or b"")
+    assert b'delay> "5"' not in (fast.answer(head) or b"")
 
 
 def test_a_data_set_that_was_taken_down_is_gone() -> None:
     app = FragmentsApp([Dataset("d", STATIC)])
-    lane = Lane(app)
-    assert b"thing 7" in (lane.answer(request("/d")) or b"")
+    fast = FastPath(app)
+    assert b"thing 7" in (fast.answer(request("/d")) or b"")
     app.remove("d")
-    assert (lane.answer(request("/d")) or b"").startswith(b"HTTP/1.1 404")
+    assert (fast.answer(request("/d")) or b"").startswith(b"HTTP/1.1 404")
     app.add(Dataset("d"))
-    assert b"thing 7" not in (lane.answer(request("/d")) or b"")
+    assert b"thing 7" not in (fast.answer(request("/d")) or b"")
 
 
 def test_remembered_heads_are_bounded() -> None:
     app = FragmentsApp([Dataset("d", STATIC)], limits=Limits(cache_bytes=100_000))
-    lane = Lane(app)
+    fast = FastPath(app)
     for number in range(600):
-        lane.answer(request(f"/d?x={number // 2}"))
-    assert sum(len(head) + response.size for head, (response, _, _) in lane._heads.items()) < 150_000
+        fast.answer(request(f"/d?x={number // 2}"))
+    assert sum(len(head) + response.size for head, (response, _, _) in fast._heads.items()) < 150_000
 
 
 def test_remembered_headers_are_bounded(app: FragmentsApp) -> None:
-    lane = Lane(app)
+    fast = FastPath(app)
     for number in range(3000):
-        assert lane.answer(request("/d", f"X-Number: {number}")) is not None
-        assert lane.answer(request("/d", f"X-Number: {number}", "Connection: close")) is None
-    assert lane.answer(request("/d", "X-Long: " + "x" * 10_000)) is not None
-    assert len(lane._wants) <= 1024 and max(map(len, lane._wants)) < 5000
+        assert fast.answer(request("/d", f"X-Number: {number}")) is not None
+        assert fast.answer(request("/d", f"X-Number: {number}", "Connection: close")) is None
+    assert fast.answer(request("/d", "X-Long: " + "x" * 10_000)) is not None
+    assert len(fast._wants) <= 1024 and max(map(len, fast._wants)) < 5000
 
 
 def test_an_idle_connection_is_closed_and_a_busy_one_is_not(app: FragmentsApp) -> None:
@@ -147,7 +147,7 @@ def test_an_idle_connection_is_closed_and_a_busy_one_is_not(app: FragmentsApp) -
     ):
         connection.connect()
         connection.auto_open = 0
-        # The first goes the other way, whose timer must not end those in the lane.
+        # The first goes the other way, whose timer must not end those in the fast.
         for path in ("/%64", "/d", "/d?page=2", "/d?page=3", "/d"):
             connection.request("GET", path)
             assert connection.getresponse().read()
@@ -173,7 +173,7 @@ def test_keep_alive_pipelining_split_heads_and_close(base: str) -> None:
     assert mixed.count(b"HTTP/1.1 200") == 2 and b'delay> "5"' in mixed
 
 
-def test_conditional_requests_in_the_lane(base: str) -> None:
+def test_conditional_requests_on_the_fast_path(base: str) -> None:
     with httpx.Client() as client:
         first = client.get(f"{base}/d")
         again = client.get(f"{base}/d", headers={"If-None-Match": first.headers["etag"]})

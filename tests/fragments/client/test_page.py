@@ -12,9 +12,8 @@ import pytest
 from fragments_kit import EX, SECOND, T0, Crank
 from fragments_naive import NaiveServer
 from weir.errors import RemoteError
-from weir.fragments.client.http import Fetcher, freshness
-from weir.fragments.client.limits import ClientLimits
-from weir.linked.http.clocks import Skew
+from weir.fragments.client import ClientLimits
+from weir.fragments.client.page import Pages, parse_page
 
 URL = "http://plain.test/d"
 
@@ -32,13 +31,12 @@ def fetches(
 
     async def run() -> None:
         async with httpx.AsyncClient(transport=httpx.MockTransport(handle)) as client:
-            fetcher = Fetcher(client, clock, ClientLimits())
+            pages = Pages(client, clock, ClientLimits())
             for second in steps:
                 clock.time = T0 + second * SECOND
-                fetcher.begin()
-                page = (await fetcher.get(URL)).page
-                assert page.data
-            await fetcher.close()
+                pages.begin()
+                assert (await pages.get(URL)).value.data
+            await pages.close()
 
     asyncio.run(run())
     return made
@@ -77,21 +75,6 @@ def test_what_must_not_be_stored_is_not() -> None:
     assert len(made) == 2 and "if-none-match" not in made[1].headers
 
 
-@pytest.mark.parametrize(
-    ("control", "seconds"),
-    [
-        ("max-age=5", 5),
-        ("public, max-age=7, must-revalidate", 7),
-        ("no-cache, max-age=9", 0),
-        ("", None),
-        ("private", None),
-    ],
-)
-def test_freshness(control: str, seconds: int | None) -> None:
-    lifetime, explicit = freshness(control, httpx.Headers())
-    assert (lifetime // SECOND if explicit else None) == seconds
-
-
 def test_one_evaluation_sees_a_page_once_and_one_request_serves_many() -> None:
     made: list[str] = []
 
@@ -101,12 +84,12 @@ def test_one_evaluation_sees_a_page_once_and_one_request_serves_many() -> None:
             return page(cache_control="no-store")
 
         async with httpx.AsyncClient(transport=httpx.MockTransport(handle)) as client:
-            fetcher = Fetcher(client, Crank(), ClientLimits())
-            await asyncio.gather(*(fetcher.get(URL) for _ in range(5)))
-            await fetcher.get(URL)
+            pages = Pages(client, Crank(), ClientLimits())
+            await asyncio.gather(*(pages.get(URL) for _ in range(5)))
+            await pages.get(URL)
             assert len(made) == 1
-            fetcher.look_again()
-            await fetcher.get(URL)
+            pages.look_again()
+            await pages.get(URL)
             assert len(made) == 2
 
     asyncio.run(run())
@@ -137,8 +120,8 @@ def test_requests_under_way_are_bounded() -> None:
     async def run() -> None:
         server = Slow(lambda: [(f"<{EX}s>", f"<{EX}p>", '"x"', "")])
         async with httpx.AsyncClient(transport=httpx.ASGITransport(server)) as client:
-            fetcher = Fetcher(client, Crank(), ClientLimits(concurrency=3))
-            await asyncio.gather(*(fetcher.get(f"{URL}?n={n}") for n in range(20)))
+            pages = Pages(client, Crank(), ClientLimits(concurrency=3))
+            await asyncio.gather(*(pages.get(f"{URL}?n={n}") for n in range(20)))
 
     asyncio.run(run())
     assert most == 3
@@ -147,9 +130,9 @@ def test_requests_under_way_are_bounded() -> None:
 def test_the_budget_names_the_bound() -> None:
     async def run() -> None:
         async with httpx.AsyncClient(transport=httpx.MockTransport(lambda _: page())) as client:
-            fetcher = Fetcher(client, Crank(), ClientLimits(requests=2))
+            pages = Pages(client, Crank(), ClientLimits(requests=2))
             for n in range(3):
-                await fetcher.get(f"{URL}?n={n}")
+                await pages.get(f"{URL}?n={n}")
 
     with pytest.raises(RemoteError, match="more than 2 requests"):
         asyncio.run(run())
@@ -159,40 +142,13 @@ def date(second: float) -> str:
     return formatdate(T0 / SECOND + second, usegmt=True)
 
 
-def test_a_correct_clock_is_never_corrected() -> None:
-    skew = Skew()
-    for second in (0.0, 0.4, 0.9, 1.3):
-        sent = T0 + int(second * SECOND)
-        skew.observe(date(int(second)), sent, sent + 50_000)
-        assert skew.offset == 0
-
-
-def test_a_date_that_was_kept_for_a_second_is_no_wrong_clock() -> None:
-    skew = Skew()
-    for late in (0.0, 0.5, 0.9):
-        sent = T0 + int((1 + late) * SECOND)
-        skew.observe(date(0), sent, sent + 50_000)
-        assert skew.offset == 0
-    skew.observe(date(-5), T0, T0 + 50_000)
-    assert skew.offset == -4 * SECOND
-
-
-def test_a_wrong_clock_is_found_out_the_better_the_more_responses() -> None:
-    skew = Skew()
-    for second in range(20):
-        sent = T0 + int(second * 1.1 * SECOND)
-        server = sent / SECOND - T0 / SECOND + 100.5
-        skew.observe(date(int(server)), sent, sent + 10_000)
-    assert abs(skew.offset - 100.5 * SECOND) < 0.6 * SECOND
-    assert skew.low <= 100.5 * SECOND <= skew.high
-
-
-def test_a_clock_that_was_set_is_believed_anew() -> None:
-    skew = Skew()
-    skew.observe(date(100), T0, T0 + 1000)
-    assert skew.offset > 98 * SECOND
-    skew.observe(date(10), T0 + 10 * SECOND, T0 + 10 * SECOND + 1000)
-    assert skew.offset == 0
-    for nonsense in (None, "", "yesterday", "Sun, 99 Nov 2099 99:99:99 GMT"):
-        skew.observe(nonsense, T0, T0)
-    assert skew.offset == 0
+def test_relative_links_and_missing_metadata() -> None:
+    url = "http://h/d?page=1"
+    body = (
+        "@prefix hydra: <http://www.w3.org/ns/hydra/core#> . @prefix foaf: <http://xmlns.com/foaf/0.1/> ."
+        "<#m> { <#m> foaf:primaryTopic <http://h/d?page=1> . <http://h/d?page=1> hydra:next <?page=2> . }"
+        "<a:s> <a:p> <a:o> ."
+    )
+    page = parse_page(url, body.encode(), "application/trig", 100)
+    assert page.next == "http://h/d?page=2" and page.total is None and page.forms == ()
+    assert page.data == (("<a:s>", "<a:p>", "<a:o>", ""),) and page.estimate == 2

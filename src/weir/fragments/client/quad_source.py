@@ -13,9 +13,8 @@ from typing import TypeAlias
 from urllib.parse import quote
 
 from weir.errors import RemoteError
-from weir.fragments.client.http import Fetcher, Stored
-from weir.fragments.client.page import Page
-from weir.fragments.protocol.annotation import FOREVER, Quad, TripleText, time_text
+from weir.fragments.client.page import Page, Pages
+from weir.fragments.protocol.annotation import FOREVER, Quad, TripleText, time_lexical
 from weir.fragments.protocol.controls import (
     AT,
     GRAPH,
@@ -24,11 +23,8 @@ from weir.fragments.protocol.controls import (
     SUBJECT,
     VALUES,
     Form,
-    check_form,
-    implicit_address,
-    pattern_values,
+    value_of,
 )
-from weir.rdf.terms import Literal, parse_term
 
 Pattern4: TypeAlias = tuple[str | None, str | None, str | None, str | None]
 """A quad pattern: texts, None where free, the empty text for the default graph."""
@@ -77,11 +73,9 @@ class Horizon:
     labels: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     """Objects of time labels that came with pages, by predicate and subject."""
 
-    def saw(self, stored: Stored, extended: bool = True) -> None:
+    def saw(self, page: Page, fresh_until: int, extended: bool) -> None:
         """Take in one page; what goes beyond plain fragments only where it is ``extended``."""
-        page = stored.page
-        if stored.explicit:
-            self.fresh_until = min(self.fresh_until, stored.fresh_until)
+        self.fresh_until = min(self.fresh_until, fresh_until)
         if not extended:
             return
         if page.expires is not None:
@@ -92,16 +86,16 @@ class Horizon:
                 known.append(object_)
 
 
-class Source:
+class QuadSource:
     """One data set at one address.
 
     ``brtpf`` forces bindings-restricted requests on or off. ``plain`` uses nothing that goes beyond quad
     pattern fragments, even where the server offers it.
     """
 
-    def __init__(self, url: str, fetcher: Fetcher, *, brtpf: bool | None = None, plain: bool = False) -> None:
+    def __init__(self, url: str, pages: Pages, *, brtpf: bool | None = None, plain: bool = False) -> None:
         self.url = url
-        self.fetcher = fetcher
+        self.pages = pages
         self._brtpf = False if plain else brtpf
         self.extended = not plain
         self._plain: Form | None = None
@@ -111,18 +105,19 @@ class Source:
 
     async def open(self) -> Page:
         """Read the start page and its forms."""
-        page = (await self.fetcher.get(self.url)).page
+        page = (await self.pages.get(self.url)).value
         forms = [form for form in page.forms if {SUBJECT, PREDICATE, OBJECT} <= form.mappings.keys()]
         if not forms:
-            for form in page.forms:
-                check_form(form)
             raise RemoteError(
                 f"{self.url} has no search form for triple patterns",
+                detail=f"it has {', '.join(form.template for form in page.forms)}" if page.forms else None,
                 hint="check that the address is that of a Triple Pattern Fragments data set",
             )
         self._plain = min(forms, key=lambda form: (len(form.mappings), not form.quads))
         if not self._plain.quads:
-            self._plain = next((form for form in forms if form.mappings.keys() == _QUAD), self._plain)
+            self._plain = next(
+                (form for form in forms if form.mappings.keys() == set(_PROPERTIES)), self._plain
+            )
         self._rich = max(forms, key=lambda form: (form.bulk, form.timed))
         self.per_page = page.per_page or max(len(page.data), 1)
         self.declared = page.declared if self.extended else ()
@@ -152,27 +147,30 @@ class Source:
 
     def implicit(self, triple: TripleText) -> str:
         """The name of a triple's implicit graph here."""
-        return implicit_address(self.plain, self.url, triple)
+        return self.plain.implicit_graph(triple, self.url)
 
     def address(self, pattern: Pattern4, at: int | None) -> str:
         """Where a pattern's fragment lies."""
-        values = pattern_values(pattern)
+        values = _values(pattern)
         if at is not None and self.timed:
             assert self._rich is not None
-            return self._rich.address({**values, AT: _instant(at)}, self.url)
+            return self._rich.address({**values, AT: time_lexical(at)}, self.url)
         return self.plain.address(values, self.url)
 
     async def first(self, pattern: Pattern4, at: int | None = None, horizon: Horizon | None = None) -> Page:
         """The first page of a pattern's fragment: what it counts."""
-        stored = await self.fetcher.get(self.address(pattern, at))
+        return await self._page(self.address(pattern, at), horizon)
+
+    async def _page(self, url: str, horizon: Horizon | None) -> Page:
+        stored = await self.pages.get(url)
         if horizon is not None:
-            horizon.saw(stored, self.extended)
-        return stored.page
+            horizon.saw(stored.value, stored.fresh_until if stored.explicit else FOREVER, self.extended)
+        return stored.value
 
     def complete(self, pattern: Pattern4, at: int | None = None) -> bool:
         """Whether a pattern's whole fragment is at hand."""
-        known = self.fetcher.seen(self.address(pattern, at))
-        return known is not None and known.page.next is None
+        known = self.pages.seen(self.address(pattern, at))
+        return known is not None and known.value.next is None
 
     async def look_up(
         self,
@@ -212,14 +210,14 @@ class Source:
 
     def _bulk_chunks(self, pattern: Pattern4, keys: Keys, at: int | None) -> list[tuple[str, Pattern4]]:
         names = [_NAMES[place] for place in keys.places]
-        values = pattern_values(pattern)
+        values = _values(pattern)
         for place in keys.places:
             values[_PROPERTIES[place]] = _NAMES[place]
         form = self._rich if self._rich is not None and self._rich.bulk else self.plain
         if at is not None and self.timed:
-            values[AT] = _instant(at)
+            values[AT] = time_lexical(at)
         head = f"({' '.join(names)}) {{ "
-        limits = self.fetcher.limits
+        limits = self.pages.limits
         chunks: list[tuple[str, Pattern4]] = []
         rows: list[str] = []
 
@@ -228,13 +226,13 @@ class Source:
             if form.bulk:
                 return form.address({**values, VALUES: clause}, self.url)
             plain = form.address(values, self.url)
-            return f"{plain}&values={_encoded(clause)}"
+            return f"{plain}&values={quote(clause, safe='')}"
 
         room = limits.address - len(address([]))
         used = 0
         for row in keys.rows:
             text = f"({' '.join(row)})"
-            cost = len(_encoded(text)) + 3
+            cost = len(quote(text, safe="")) + 3
             if rows and (len(rows) >= limits.bulk or used + cost > room):
                 chunks.append((address(rows), pattern))
                 rows, used = [], 0
@@ -245,7 +243,7 @@ class Source:
 
     async def _whole(self, url: str, pattern: Pattern4, horizon: Horizon | None) -> list[Quad]:
         """All pages from an address on; a fragment that never ends is a ``RemoteError``."""
-        limits = self.fetcher.limits
+        limits = self.pages.limits
         found: dict[Quad, None] = {}
         visited: set[str] = set()
         idle = 0
@@ -259,13 +257,11 @@ class Source:
                     f"the fragment {url} has more than {limits.pages} pages",
                     hint="make the query more selective, or raise the limit on pages",
                 )
-            stored = await self.fetcher.get(following)
-            if horizon is not None:
-                horizon.saw(stored, self.extended)
+            page = await self._page(following, horizon)
             before = len(found)
-            found.update(dict.fromkeys(quad for quad in stored.page.data if matches(quad, pattern)))
+            found.update(dict.fromkeys(quad for quad in page.data if matches(quad, pattern)))
             idle = 0 if len(found) > before else idle + 1
-            following = stored.page.next
+            following = page.next
             if following is not None and idle >= limits.idle_pages:
                 raise RemoteError(
                     f"the pages of {url} do not end", detail=f"{idle} in a row brought nothing new"
@@ -273,19 +269,11 @@ class Source:
         return list(found)
 
 
-_QUAD = dict.fromkeys(_PROPERTIES).keys()
+def _values(pattern: Pattern4) -> dict[str, str]:
+    """The form's values of a pattern; free places are left out."""
+    return {name: value_of(text) for name, text in zip(_PROPERTIES, pattern, strict=True) if text is not None}
 
 
 def matches(quad: Quad, pattern: Pattern4) -> bool:
     """Whether a quad fits a pattern, to the letter."""
     return all(text is None or text == part for text, part in zip(pattern, quad, strict=True))
-
-
-def _instant(at: int) -> str:
-    term = parse_term(time_text(at))
-    assert isinstance(term, Literal)
-    return term.lexical
-
-
-def _encoded(text: str) -> str:
-    return quote(text, safe="")

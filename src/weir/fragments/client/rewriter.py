@@ -1,7 +1,7 @@
-"""Facts with their validity, fetched through whichever annotation a server uses (section 5, the rewriter).
+"""The rewriter (section 5): facts with their validity, through whichever annotation a server uses.
 
 A dynamic triple pattern becomes the shapes of its annotation: the statement is looked up first, then the
-labels of the nodes found. On intervals: a match is a triple with ``[start, end)``; what has no label
+labels of the nodes found. On intervals: a match is a fact with ``[start, end)``; what has no label
 holds for ever.
 """
 
@@ -10,10 +10,9 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple
 
 from weir.errors import DataError, RemoteError
-from weir.fragments.client.source import Horizon, Keys, Pattern4, Source
+from weir.fragments.client.quad_source import Horizon, Keys, Pattern4, QuadSource
 from weir.fragments.protocol.annotation import (
     BEGINNING,
     EXPIRATION,
@@ -23,11 +22,10 @@ from weir.fragments.protocol.annotation import (
     INITIAL,
     INTERVAL,
     LABELS,
-    RDF_OBJECT,
-    RDF_PREDICATE,
-    RDF_SUBJECT,
+    REIFIED,
     SINGLETON_OF,
     Annotation,
+    Fact,
     Labeling,
     Method,
     Quad,
@@ -35,25 +33,13 @@ from weir.fragments.protocol.annotation import (
     read_time,
 )
 
-
-class Match(NamedTuple):
-    """A triple that matched, and when it holds."""
-
-    subject: str
-    predicate: str
-    object: str
-    start: int
-    end: int
-
-
 Validity = tuple[int, int]
-_PARTS = {0: RDF_SUBJECT, 1: RDF_PREDICATE, 2: RDF_OBJECT}
 
 
-class Facts:
+class Rewriter:
     """The dynamic facts of a source under one annotation, asked for at one instant."""
 
-    def __init__(self, source: Source, annotation: Annotation, at: int, horizon: Horizon) -> None:
+    def __init__(self, source: QuadSource, annotation: Annotation, at: int, horizon: Horizon) -> None:
         self.source = source
         self.annotation = annotation
         self.at = at if source.timed else None
@@ -61,7 +47,7 @@ class Facts:
 
     async def matching(
         self, triple: Sequence[str | None], keys: Keys | None
-    ) -> tuple[list[Match], list[Quad] | None]:
+    ) -> tuple[list[Fact], list[Quad] | None]:
         """The facts of a triple pattern, restricted to keys on its places.
 
         Where the same look-up also finds the triples without a label, they are the second part.
@@ -89,8 +75,7 @@ class Facts:
             if borne and not labels and not self.source.declared:
                 # They may all have expired between the two look-ups: not to be taken for static.
                 self.horizon.suspect = True
-        matches = [Match(*fact, start, end) for node, fact in borne for start, end in labels.get(node, ())]
-        return matches, plain
+        return [Fact(*fact, *span) for node, fact in borne for span in labels.get(node, ())], plain
 
     async def _look_up(self, pattern: Pattern4, keys: Keys | None = None) -> list[Quad]:
         return await self.source.look_up(pattern, keys, self.at, self.horizon)
@@ -129,25 +114,25 @@ class Facts:
             restricted = _only(keys, place)
             if triple[place] is not None:
                 first = await self.source.first(
-                    (None, _PARTS[place], triple[place], ""), self.at, self.horizon
+                    (None, REIFIED[place], triple[place], ""), self.at, self.horizon
                 )
                 parts.append((first.estimate, place, None))
             elif restricted is not None:
                 parts.append((len(restricted.rows), place, restricted))
         _, start, restricted = min(parts, default=(0, 1, None), key=lambda part: part[:2])
-        found = await self._look_up((None, _PARTS[start], triple[start], ""), _moved(restricted, 2))
+        found = await self._look_up((None, REIFIED[start], triple[start], ""), _moved(restricted, 2))
         known: dict[int, dict[str, str]] = {start: {node: value for node, _, value, _ in found}}
         nodes = list(known[start])
-        rest = [place for place in _PARTS if place != start]
+        rest = [place for place in range(3) if place != start]
         answers = await asyncio.gather(
-            *(self._by_nodes(_PARTS[place], triple[place], nodes) for place in rest)
+            *(self._by_nodes(REIFIED[place], triple[place], nodes) for place in rest)
         )
         for place, quads in zip(rest, answers, strict=True):
             known[place] = {node: value for node, _, value, _ in quads}
         borne = [
             (node, (known[0][node], known[1][node], known[2][node]))
             for node in nodes
-            if all(node in known[place] for place in _PARTS)
+            if all(node in known[place] for place in range(3))
         ]
         return borne if keys is None else [pair for pair in borne if keys.wanted([(*pair[1], "")])]
 

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from fragments_kit import EX, SECOND, T0
 from weir.fragments.protocol.annotation import FOREVER, Annotation, Labeling, Method, Quad
 from weir.fragments.server import Dataset
-from weir.fragments.server.formats import HTML, OFFERED, write_document
 from weir.fragments.server.metadata import Described, metadata_of, values_of
 from weir.fragments.server.request import decoded, parse_request
-from weir.fragments.server.templates import Templates
+from weir.fragments.server.serialize import HTML, OFFERED, Templates, write_document
 
 DATA: list[Quad] = [
     (f"<{EX}s>", f"<{EX}p>", '"100 % {of} \\"it\\" é"@en', ""),

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fragments_kit import EXAMPLES
 from weir.fragments.protocol.annotation import Quad
-from weir.fragments.server.index import Bound, Index, Run
+from weir.fragments.server.quad_index import Bound, Index, Run
 
 terms = st.sampled_from([f"<t{n}>" for n in range(6)])
 graphs = st.sampled_from(["", "", "<g1>", "<g2>"])

@@ -1,4 +1,4 @@
-"""What is answered from a sheet is to the byte what the responder answers."""
+"""What is answered from static pages is to the byte what the responder answers."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from fragments_kit import EX, EXAMPLES, SECOND, T0
 from weir.fragments.protocol.annotation import Fact, Quad
-from weir.fragments.server import Dataset, FragmentsApp, Lane
-from weir.fragments.server.plain import plain_pattern
+from weir.fragments.server import Dataset, FastPath, FragmentsApp
+from weir.fragments.server.fast_path import plain_pattern
 
 SYNTAXES = ["application/n-quads", "application/trig", "text/turtle", "application/n-triples"]
 ODD = '"odd \\"&=+%\\" é"@en'
@@ -55,8 +55,8 @@ def test_it_is_what_the_responder_answers(query: str, accept: str, page_size: in
     dataset = Dataset("d", STATIC, page_size=page_size)
     if dynamic:
         dataset.push([Fact(f"<{EX}s1>", f"<{EX}delay>", '"1"', T0, T0 + SECOND)], T0)
-    lane = Lane(FragmentsApp([dataset], clock=lambda: T0))
-    first, again = lane.answer(head(query, accept)), lane.answer(head(query, accept))
+    fast = FastPath(FragmentsApp([dataset], clock=lambda: T0))
+    first, again = fast.answer(head(query, accept)), fast.answer(head(query, accept))
     assert undated(first) == undated(again)
 
 
@@ -77,16 +77,16 @@ def test_which_requests_are_plain(query: str, found: bool) -> None:
     assert (plain_pattern(query) is not None) is found
 
 
-def test_a_sheet_keeps_up_with_its_data_set() -> None:
+def test_static_pages_keep_up_with_its_data_set() -> None:
     app = FragmentsApp([Dataset("d", STATIC)], clock=lambda: T0)
-    lane = Lane(app)
+    fast = FastPath(app)
     numbers = iter(range(100))
 
     def ask() -> tuple[bytes, bytes]:
         """A new head each time: tag and body."""
         request = head(f"subject={EX}s1&predicate={EX}p1", "application/n-quads")
         fresh = request.replace(b"\r\n\r\n", b"\r\nX-Number: %d\r\n\r\n" % next(numbers))
-        lines, body = undated(lane.answer(fresh))
+        lines, body = undated(fast.answer(fresh))
         return next(line for line in lines if line.startswith(b"etag")), body
 
     first = ask()

@@ -18,8 +18,8 @@ from weir.fragments.protocol.annotation import (
     time_text,
 )
 from weir.fragments.server import Dataset
-from weir.fragments.server.dataset import implicit_names
-from weir.fragments.server.index import Bound
+from weir.fragments.server.annotated import implicit_names
+from weir.fragments.server.quad_index import Bound
 
 ADDRESS = "http://weir.test/d"
 triples = st.tuples(

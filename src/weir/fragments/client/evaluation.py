@@ -1,4 +1,4 @@
-"""A sufficient part of the data: the triples that a query's answer at an instant can depend on.
+"""A query at one instant: the part of the data that its answer depends on is gathered, then evaluated.
 
 Law: for every basic graph pattern of the query, the part holds all triples that its solutions need, so
 evaluating the query over the part gives what evaluating it over all data would. Bindings are passed
@@ -8,19 +8,29 @@ OPTIONAL, MINUS and EXISTS; never into a subquery, an aggregate or a slice.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
-from typing import Any
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache, partial
 
-from weir.errors import UsageError
+from weir.errors import EvaluationError, UsageError
 from weir.fragments.client.joins import UNIT, Place, Places, Rows, join, solve, union
 from weir.fragments.client.matcher import Matcher
-from weir.fragments.client.source import Keys, Pattern4
+from weir.fragments.client.quad_source import Keys, Pattern4
 from weir.fragments.protocol.annotation import Quad
+from weir.kernel.functions import Context
+from weir.kernel.functions.draws import seed
+from weir.kernel.reference.algebra import Evaluation
+from weir.kernel.reference.datasets import Dataset, Graph, World
+from weir.kernel.reference.queryforms import Row, gamma, rows
 from weir.language.algebra import patterns as algebra
 from weir.language.algebra.expressions import Exists, Expression
 from weir.language.algebra.query import Describe, Query
-from weir.rdf.terms import IRI, Term, Variable
+from weir.language.algebra.walking import walk
+from weir.rdf.terms import IRI, Term, Triple, Variable, parse_term
+
+_term = lru_cache(maxsize=65_536)(parse_term)
+_walk = partial(walk, closed=(Exists,))
 
 
 class Gatherer:
@@ -31,7 +41,7 @@ class Gatherer:
         self.quads: dict[Quad, None] = {}
         self.solved: dict[algebra.BGP, Rows] = {}
         """All solutions of those basic graph patterns of the default graph that nothing restricted."""
-        self._most = matcher.source.fetcher.limits.rows
+        self._most = matcher.source.pages.limits.rows
 
     async def query(self, query: Query) -> None:
         """Gather for a whole query."""
@@ -112,7 +122,7 @@ class Gatherer:
         basic = [one for one in operands if isinstance(one, algebra.BGP) and one.triples]
         rest = [one for one in operands if one not in basic]
         rest.sort(key=lambda one: not isinstance(one, algebra.Values))
-        rows = given.project({node.name for node in _nodes(pattern) if isinstance(node, Variable)})
+        rows = given.project({node.name for node in _walk(pattern) if isinstance(node, Variable)})
         first = [one for one in rest if isinstance(one, algebra.Values)]
         for values in first:
             rows = join(rows, await self.pattern(values, UNIT, graph), self._most)
@@ -154,12 +164,12 @@ class Gatherer:
         return UNIT
 
     async def _graph(self, name: IRI | Variable, inside: algebra.Pattern, given: Rows) -> Rows:
-        if not any(isinstance(node, algebra.TriplePattern | algebra.PathPattern) for node in _nodes(inside)):
+        if not any(isinstance(node, algebra.TriplePattern | algebra.PathPattern) for node in _walk(inside)):
             await self._whole((None, None, None, None if isinstance(name, Variable) else str(name)))
         return await self.pattern(inside, given, name if isinstance(name, Variable) else str(name))
 
     async def _exists(self, expression: Expression | None, rows: Rows, graph: Place) -> None:
-        for node in _nodes(expression):
+        for node in _walk(expression):
             if isinstance(node, Exists):
                 await self.pattern(node.pattern, rows, graph)
 
@@ -184,25 +194,83 @@ def _values(pattern: algebra.Values) -> Rows:
 
 
 def _path_needs(path: algebra.Path) -> tuple[list[str], bool]:
-    links = [str(node.iri) for node in _nodes(path) if isinstance(node, algebra.Link)]
-    return links, any(isinstance(node, algebra.NegatedSet) for node in _nodes(path))
+    links = [str(node.iri) for node in _walk(path) if isinstance(node, algebra.Link)]
+    return links, any(isinstance(node, algebra.NegatedSet) for node in _walk(path))
 
 
 def _zero(path: algebra.Path) -> bool:
     """Whether a path may have length zero somewhere."""
-    return any(isinstance(node, algebra.ZeroOrMore | algebra.ZeroOrOne) for node in _nodes(path))
-
-
-def _nodes(value: Any) -> Iterator[Any]:
-    """Everything inside an algebra or expression node, EXISTS patterns not entered."""
-    yield value
-    if isinstance(value, tuple):
-        for part in value:
-            yield from _nodes(part)
-    elif is_dataclass(value) and not isinstance(value, Exists):
-        for part in fields(value):
-            yield from _nodes(getattr(value, part.name))
+    return any(isinstance(node, algebra.ZeroOrMore | algebra.ZeroOrOne) for node in _walk(path))
 
 
 def _place(node: Term | Variable) -> Place:
     return node if isinstance(node, Variable) else str(node)
+
+
+def answer(
+    query: Query, quads: Iterable[Quad], now: int, solved: Mapping[algebra.BGP, Rows] | None = None
+) -> list[Row]:
+    """What the query answers over these quads at an instant; ``solved`` patterns are not matched again.
+
+    Blank nodes that a CONSTRUCT makes depend on the solution alone, so that a result that stays keeps
+    its name from one evaluation to the next.
+    """
+    graphs: dict[str, list[Triple]] = {"": []}
+    for s, p, o, g in quads:
+        graphs.setdefault(g, []).append((_term(s), _term(p), _term(o)))
+    default = Graph(graphs.pop(""))
+    named = {_term(name): Graph(triples) for name, triples in graphs.items()}
+    key = seed(query.form, query.pattern).hex()
+    evaluation = Evaluation(World(Dataset(default, named)), Context(now=now), key=key)
+    known = replace(query, pattern=_filled(query.pattern, solved)) if solved else query
+    try:
+        return rows(query.form, gamma(known, evaluation), evaluation)
+    except RecursionError:
+        raise EvaluationError("the query nests too deeply") from None
+
+
+def _filled(pattern: algebra.Pattern, solved: Mapping[algebra.BGP, Rows]) -> algebra.Pattern:
+    """A pattern whose solved parts are inline data. EXISTS and GRAPH mean other solutions: left alone."""
+    match pattern:
+        case algebra.BGP() if pattern in solved:
+            found = solved[pattern]
+            data = tuple(tuple(_term(text) for text in row) for row in found.rows)
+            return algebra.Values(tuple(Variable(name) for name in found.names), data)
+        case algebra.Join(left, right) | algebra.Union(left, right) | algebra.Minus(left, right):
+            return replace(pattern, left=_filled(left, solved), right=_filled(right, solved))
+        case algebra.LeftJoin(left, right, _):
+            return replace(pattern, left=_filled(left, solved), right=_filled(right, solved))
+        case (
+            algebra.Filter()
+            | algebra.Extend()
+            | algebra.Group()
+            | algebra.OrderBy()
+            | algebra.Project()
+            | algebra.Distinct()
+            | algebra.Reduced()
+            | algebra.Slice()
+        ):
+            return replace(pattern, pattern=_filled(pattern.pattern, solved))
+        case _:
+            return pattern
+
+
+def changes(before: Sequence[Row], now: Sequence[Row]) -> tuple[list[Row], list[Row]]:
+    """What was added and what was removed, as multisets, in the order of their lists."""
+    return _beyond(now, before), _beyond(before, now)
+
+
+def _beyond(some: Sequence[Row], others: Sequence[Row]) -> list[Row]:
+    spare = Counter(_frozen(row) for row in others)
+    kept: list[Row] = []
+    for row in some:
+        key = _frozen(row)
+        if spare[key]:
+            spare[key] -= 1
+        else:
+            kept.append(row)
+    return kept
+
+
+def _frozen(row: Row) -> Hashable:
+    return frozenset(row.items()) if isinstance(row, dict) else row

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
+from urllib.parse import quote, unquote_plus
 
 import numpy as np
 
@@ -28,9 +30,9 @@ from weir.fragments.protocol.annotation import (
     read_time,
     time_text,
 )
+from weir.fragments.protocol.controls import text_of, value_of
 from weir.fragments.server.facts import FactStore
-from weir.fragments.server.index import Bound, Column
-from weir.fragments.server.segment import Segment
+from weir.fragments.server.quad_index import Bound, Column, Segment
 
 
 class Part(NamedTuple):
@@ -57,6 +59,33 @@ class Names:
         head = f"<{self.prefix}{kind}:"
         digits = text[len(head) : -1]
         return int(digits) if text.startswith(head) and digits.isdecimal() and len(digits) < 19 else None
+
+
+@lru_cache(maxsize=65_536)
+def _quoted(text: str) -> str:
+    return quote(value_of(text), safe="")
+
+
+def implicit_names(prefix: str, address: str) -> Names:
+    """Names of annotation nodes where the data set's fragments live at ``address``."""
+    head = f"<{address}?subject="
+
+    def name(triple: TripleText) -> str:
+        s, p, o = triple
+        return f"{head}{_quoted(s)}&predicate={_quoted(p)}&object={_quoted(o)}>"
+
+    def triple(text: str) -> TripleText | None:
+        if not text.startswith(head):
+            return None
+        fields = dict(pair.partition("=")[::2] for pair in text[len(address) + 2 : -1].split("&"))
+        if list(fields) != ["subject", "predicate", "object"] or not all(fields.values()):
+            return None
+        s, p, o = (text_of(unquote_plus(value)) for value in fields.values())
+        if not (isinstance(s, str) and isinstance(p, str) and isinstance(o, str)):
+            return None
+        return (s, p, o) if name((s, p, o)) == text else None
+
+    return Names(prefix, name, triple)
 
 
 @dataclass(frozen=True, slots=True)
