@@ -8,7 +8,7 @@ from typing import Any
 from weir.errors import WeirError
 from weir.kernel.contract import Background
 from weir.kernel.evaluators import choose_evaluator
-from weir.kernel.interval.leaves import shown
+from weir.kernel.operators.inputs.pattern_inputs import shown
 from weir.language.algebra.expressions import Aggregation
 from weir.language.algebra.patterns import Extend, Group, Service
 from weir.language.algebra.query import Ask, Construct, Query, Select
