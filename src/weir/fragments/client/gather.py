@@ -9,8 +9,6 @@ OPTIONAL, MINUS and EXISTS; never into a subquery, an aggregate or a slice.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
-from typing import Any
 
 from weir.errors import UsageError
 from weir.fragments.client.joins import UNIT, Place, Places, Rows, join, solve, union
@@ -19,6 +17,7 @@ from weir.fragments.client.source import Keys, Pattern4
 from weir.fragments.protocol.annotation import Quad
 from weir.language.algebra import patterns as algebra
 from weir.language.algebra.expressions import Exists, Expression
+from weir.language.algebra.fold import walk
 from weir.language.algebra.query import Describe, Query
 from weir.rdf.terms import IRI, Term, Variable
 
@@ -112,7 +111,9 @@ class Gatherer:
         basic = [one for one in operands if isinstance(one, algebra.BGP) and one.triples]
         rest = [one for one in operands if one not in basic]
         rest.sort(key=lambda one: not isinstance(one, algebra.Values))
-        rows = given.project({node.name for node in _nodes(pattern) if isinstance(node, Variable)})
+        rows = given.project(
+            {node.name for node in walk(pattern, closed=(Exists,)) if isinstance(node, Variable)}
+        )
         first = [one for one in rest if isinstance(one, algebra.Values)]
         for values in first:
             rows = join(rows, await self.pattern(values, UNIT, graph), self._most)
@@ -154,12 +155,15 @@ class Gatherer:
         return UNIT
 
     async def _graph(self, name: IRI | Variable, inside: algebra.Pattern, given: Rows) -> Rows:
-        if not any(isinstance(node, algebra.TriplePattern | algebra.PathPattern) for node in _nodes(inside)):
+        if not any(
+            isinstance(node, algebra.TriplePattern | algebra.PathPattern)
+            for node in walk(inside, closed=(Exists,))
+        ):
             await self._whole((None, None, None, None if isinstance(name, Variable) else str(name)))
         return await self.pattern(inside, given, name if isinstance(name, Variable) else str(name))
 
     async def _exists(self, expression: Expression | None, rows: Rows, graph: Place) -> None:
-        for node in _nodes(expression):
+        for node in walk(expression, closed=(Exists,)):
             if isinstance(node, Exists):
                 await self.pattern(node.pattern, rows, graph)
 
@@ -184,24 +188,15 @@ def _values(pattern: algebra.Values) -> Rows:
 
 
 def _path_needs(path: algebra.Path) -> tuple[list[str], bool]:
-    links = [str(node.iri) for node in _nodes(path) if isinstance(node, algebra.Link)]
-    return links, any(isinstance(node, algebra.NegatedSet) for node in _nodes(path))
+    links = [str(node.iri) for node in walk(path, closed=(Exists,)) if isinstance(node, algebra.Link)]
+    return links, any(isinstance(node, algebra.NegatedSet) for node in walk(path, closed=(Exists,)))
 
 
 def _zero(path: algebra.Path) -> bool:
     """Whether a path may have length zero somewhere."""
-    return any(isinstance(node, algebra.ZeroOrMore | algebra.ZeroOrOne) for node in _nodes(path))
-
-
-def _nodes(value: Any) -> Iterator[Any]:
-    """Everything inside an algebra or expression node, EXISTS patterns not entered."""
-    yield value
-    if isinstance(value, tuple):
-        for part in value:
-            yield from _nodes(part)
-    elif is_dataclass(value) and not isinstance(value, Exists):
-        for part in fields(value):
-            yield from _nodes(getattr(value, part.name))
+    return any(
+        isinstance(node, algebra.ZeroOrMore | algebra.ZeroOrOne) for node in walk(path, closed=(Exists,))
+    )
 
 
 def _place(node: Term | Variable) -> Place:
