@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from weir.errors import DataError, UsageError
-from weir.kernel.background import Background
+from weir.kernel.contract import Background
 from weir.language import parse
 from weir.linked.graphs.extract import StaticGraphs
 from weir.linked.graphs.graph_sources import GraphSources, read_graphs

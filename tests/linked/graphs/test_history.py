@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from properties import generate
-from weir.kernel.background import Background, GraphTable
-from weir.kernel.evaluator import make_evaluator
+from weir.kernel.contract import Background, GraphTable
+from weir.kernel.evaluators import make_evaluator
 from weir.language import parse
 from weir.language.algebra.query import Query
 from weir.linked.graphs.extract import StaticGraphs

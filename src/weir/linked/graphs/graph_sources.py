@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from weir.errors import DataError, UsageError
-from weir.kernel.background import Background, GraphTable
+from weir.kernel.contract import Background, GraphTable
 from weir.linked.graphs.extract import StaticGraphs
 from weir.linked.graphs.graph_files import graph_files, read_file
 from weir.linked.graphs.history import background_of

@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from weir.kernel.background import Background, GraphTable
+from weir.kernel.contract import Background, GraphTable
 from weir.rdf.columns import Ids
 
 DEFAULT = ""

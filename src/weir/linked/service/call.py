@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from weir.kernel.batch import FOREVER
-from weir.kernel.service import Freshness, ServiceRows
+from weir.kernel.contract import FOREVER
+from weir.kernel.service_calls import Freshness, ServiceRows
 from weir.linked.service.budget import Ledger, choose, definite_policy, horizon_of
 from weir.linked.service.config import OnFailure
 from weir.linked.service.endpoint import RemoteLoop
