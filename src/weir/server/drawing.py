@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from weir.errors import WeirError
-from weir.kernel.background import Background
-from weir.kernel.evaluator import choose_evaluator
+from weir.kernel.contract import Background
+from weir.kernel.evaluators import choose_evaluator
 from weir.kernel.interval.leaves import shown
 from weir.language.algebra.expressions import Aggregation
 from weir.language.algebra.fold import walk

@@ -17,9 +17,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from weir.kernel.batch import FOREVER
-from weir.kernel.interval.keys import codes, combine
-from weir.kernel.interval.relation import Relation
+from weir.kernel.contract import FOREVER
+from weir.kernel.relations.keys import codes, combine
+from weir.kernel.relations.relation import Relation
 from weir.linked.service.estimates import Floats, learned_interval, observe, pooled_interval
 from weir.rdf.columns import Ids
 

@@ -21,8 +21,8 @@ from xml.etree import ElementTree
 import numpy as np
 
 from weir.errors import DataError
-from weir.kernel.batch import FOREVER
-from weir.kernel.interval.keys import codes
+from weir.kernel.contract import FOREVER
+from weir.kernel.relations.keys import codes
 from weir.language.algebra import patterns as a
 from weir.language.algebra.fold import rebuilt, walk
 from weir.language.algebra.scope import visible

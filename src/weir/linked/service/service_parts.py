@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from weir.kernel.batch import FOREVER
+from weir.kernel.contract import FOREVER
 from weir.kernel.functions import Context
-from weir.kernel.interval.keys import codes
 from weir.kernel.reference.algebra import Evaluation
 from weir.kernel.reference.datasets import Dataset, World
+from weir.kernel.relations.keys import codes
 from weir.language.algebra import patterns as a
 from weir.language.algebra.scope import visible
 from weir.linked.service.config import ServiceConfig
