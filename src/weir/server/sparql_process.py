@@ -26,7 +26,7 @@ from weir.language.algebra.query import Ask, Query, Select
 from weir.linked.graphs import StaticGraphs
 from weir.linked.graphs.history import CLOSE, mapped, resolved
 from weir.rdf.ids.dictionary import Dictionary
-from weir.rdf.sparql_json import json_term
+from weir.rdf.terms import json_term
 
 SOLUTIONS: Mapping[str, ox.QueryResultsFormat] = {
     "application/sparql-results+json": ox.QueryResultsFormat.JSON,

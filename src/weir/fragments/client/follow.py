@@ -13,8 +13,7 @@ from weir.fragments.client.streamer import Options, Streamer, Update
 from weir.fragments.protocol.annotation import time_text
 from weir.language import Query, parse
 from weir.linked.http.clocks import Clock
-from weir.rdf.sparql_json import json_term
-from weir.rdf.terms import Literal, Term, parse_term
+from weir.rdf.terms import Literal, Term, json_term, parse_term
 
 
 async def follow_async(

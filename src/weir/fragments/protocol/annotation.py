@@ -22,7 +22,7 @@ from typing import NamedTuple, TypeAlias
 
 from weir.errors import DataError
 from weir.rdf.terms import RDF, XSD
-from weir.rdf.xsd.calendar import EPOCH, civil_text
+from weir.rdf.xsd.moments import EPOCH, civil_text
 
 TMP = "http://example.org/temporal#"
 SP = "http://example.org/singletonproperties#"

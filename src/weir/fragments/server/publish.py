@@ -20,9 +20,8 @@ from weir.errors import UsageError
 from weir.fragments.protocol.annotation import Fact, TripleText
 from weir.fragments.protocol.documents import parse_document
 from weir.fragments.server.dataset import Dataset, wall_clock
-from weir.rdf.sparql_json import term_of_json
-from weir.rdf.terms import XSD, Literal
-from weir.rdf.xsd.calendar import EPOCH
+from weir.rdf.terms import XSD, Literal, term_of_json
+from weir.rdf.xsd.moments import EPOCH
 
 SECOND = 1_000_000
 

@@ -13,7 +13,7 @@ from weir.kernel.background import Background
 from weir.language.update import Update, parse_update
 from weir.linked.graphs import RemoteGraph
 from weir.plan.analysis.chain import parsed
-from weir.rdf.formats.tnq_time import read_time
+from weir.rdf.formats.times import read_time
 from weir.runtime.control.catalog import Catalog
 from weir.runtime.control.checkpoint import Checkpoint
 from weir.runtime.control.entries import entry_of
