@@ -19,7 +19,7 @@ from weir.runtime.control.catalog import Catalog
 from weir.runtime.control.checkpoint import Checkpoint
 from weir.runtime.control.entries import Registration, StreamEntry, entry_of
 from weir.runtime.control.extracts import Extractor
-from weir.runtime.control.planning import HELD, HOLD, planning_held, wait_while_held
+from weir.runtime.control.planning import HELD, HOLD, ControlWriter, planning_held, wait_while_held
 from weir.runtime.control.static_graphs import BASE, StaticGraphs, moment
 from weir.runtime.worker.workers import Workplace
 
@@ -40,11 +40,11 @@ def live(folder: Path, library: Library) -> StaticGraphs:
             graphs, updates = extractor.extract(parse(text), ("s",))
             entries.append(entry_of(Registration(name, text, graphs=graphs, updates=updates), 0))
         log.append(entries)
-    return StaticGraphs(checkpoint, extractor, lambda: False, lambda: False)
+    return StaticGraphs(ControlWriter(checkpoint, lambda: False), extractor)
 
 
 def catalog(graphs: StaticGraphs) -> Catalog:
-    return Catalog.of(graphs.checkpoint.control().entries())
+    return Catalog.of(graphs.control.checkpoint.control().entries())
 
 
 def library(folder: Path) -> Library:
