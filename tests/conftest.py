@@ -31,8 +31,8 @@ _SPARK = (
     "cluster",
     "server/running",
     "server/dashboard",
-    "test_cli.py",
-    "test_cli_formats.py",
+    "cli/test_run.py",
+    "cli/test_run_formats.py",
     "test_docs.py",
 )
 """Folders and files whose tests start Spark in processes of their own."""

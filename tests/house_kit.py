@@ -149,13 +149,18 @@ def pages() -> list[Path]:
     return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
 
+def slug_of(heading: str) -> str:
+    """The anchor of a heading, as GitHub makes it."""
+    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").strip().lower()
+    return re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
+
+
 def anchors(page: Path) -> set[str]:
-    """The names by which the headings of a page can be linked, as GitHub makes them."""
+    """The anchors of a page; a heading that comes again gets a number."""
     text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
     found: set[str] = set()
     for heading in re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE):
-        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").strip().lower()
-        slug = re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
+        slug = slug_of(heading)
         taken = [slug, *(f"{slug}-{number}" for number in range(1, 20))]
         found.add(next(name for name in taken if name not in found))
     return found
@@ -227,20 +232,26 @@ def points(record: Path) -> set[int]:
 def unresolved(text: str) -> Iterator[str]:
     """Citations in a source file that no page answers.
 
-    ``docs/…`` is a path of this repository. ``decision NAME, N`` is point N of ``docs/decisions/*-NAME.md``;
+    ``docs/…`` is a path of this repository, followed by the heading of a section in quotes or by nothing.
+    ``decision NAME, N`` is point N of ``docs/decisions/*-NAME.md``;
     several points are written ``1, 2 and 5 to 8``.
     """
     flat = re.sub(r"\s+#?\s*", " ", text)
     for path in re.findall(r"\bdocs/[\w./-]*\w", flat):
         if not (ROOT / path).exists():
             yield path
+    for path, heading in re.findall(r'\b(docs/[\w./-]*\.md), "([^"]+)"', flat):
+        if (ROOT / path).exists() and slug_of(heading) not in anchors(ROOT / path):
+            yield f'{path}, "{heading}"'
     for name, numbers in re.findall(r"\bdecision ([a-z]+(?:-[a-z]+)*)((?:(?:, | and | to |–)\d+)*)", flat):
         records = list((ROOT / "docs" / "decisions").glob(f"*-[0-9][0-9]-{name}.md"))
         if len(records) != 1:
             yield f"decision {name}"
         elif lacking := {int(each) for each in re.findall(r"\d+", numbers)} - points(records[0]):
             yield f"decision {name}, {sorted(lacking)}"
-    yield from re.findall(r"\b(?:DESIGN|SEMANTICS|STYLE)\.md|(?i:\bdecisions on \w+|\brecord on \w+)", flat)
+    yield from re.findall(
+        r"\b(?:DESIGN|SEMANTICS|STYLE)(?:\.md|, )|(?i:\bdecisions on \w+|\brecord on \w+)", flat
+    )
     yield from re.findall(r"(?i:\bdecision record\b[^.]{0,20}|\(record, \d[^)]*\))", flat)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from weir.linked.service.graph import MaintenanceGraph
+from weir.linked.service.maintenance_graph import MaintenanceGraph
 from weir.rdf.columns import Ids
 
 EXAMPLES = max(1, int(150 * float(os.environ.get("WEIR_EXAMPLES", "1"))))

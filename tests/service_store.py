@@ -7,9 +7,9 @@ from concurrent.futures import Future
 import pyoxigraph
 
 from weir.errors import RemoteError
-from weir.linked.service.client import Answer
 from weir.linked.service.config import ServiceConfig
-from weir.linked.service.results import parse_json
+from weir.linked.service.endpoint import Answer
+from weir.linked.service.remote_query import parse_results
 
 E = "http://e/"
 
@@ -58,7 +58,7 @@ class StoreLoop:
         assert isinstance(found, pyoxigraph.QuerySolutions)
         body = found.serialize(format=pyoxigraph.QueryResultsFormat.JSON)
         assert body is not None
-        return Answer(parse_json(body), self.valid_for, seconds, 1)
+        return Answer(parse_results(body, "application/json"), self.valid_for, seconds, 1)
 
     def breaker(self, endpoint: str, config: ServiceConfig) -> None:
         return None

@@ -1,6 +1,6 @@
 """``python -m weir``."""
 
-from weir.cli.main import main
+from weir.cli import main
 
 if __name__ == "__main__":
     main()

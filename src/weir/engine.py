@@ -16,9 +16,8 @@ from urllib.parse import parse_qsl
 
 from weir.errors import UsageError
 from weir.language import Query
-from weir.linked.graphs.library import Library
-from weir.linked.graphs.remote import RemoteGraph
-from weir.linked.service.config import HINT, config_of, hinted
+from weir.linked.graphs import GraphSources, RemoteGraph
+from weir.linked.service import HINT, config_of, hinted
 from weir.plan.analysis.chain import refuse_bad_chains
 from weir.plan.querysets import parse_queries
 from weir.rdf.ids.dictionary import Dictionary
@@ -53,7 +52,7 @@ class Engine:
     master: str | None = None
     spark: SparkSession | None = None
     _streams: dict[str, Source] = field(default_factory=dict)
-    _graphs: Library = field(default_factory=Library)
+    _graphs: GraphSources = field(default_factory=GraphSources)
     _queries: dict[str, Offer] = field(default_factory=dict)
     _services: dict[str, dict[str, Any]] = field(default_factory=dict)
     _frames: dict[str, DataFrameStream] = field(default_factory=dict)

@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from weir.kernel.background import Background
-from weir.kernel.batch import Batch, Slab
-from weir.kernel.evaluator import choose_evaluator
+from weir.kernel.contract import Background, Batch, Slab
+from weir.kernel.evaluators import choose_evaluator
 from weir.kernel.matching.explain import explain_all
 from weir.kernel.matching.shared import SharedEvaluator
 from weir.language.algebra.query import Query
 from weir.language.explain import stages
-from weir.linked.graphs.library import Library
-from weir.linked.service.resolver import ServiceResolver
+from weir.linked.graphs import GraphSources
+from weir.linked.service import ServiceResolver
 from weir.plan.analysis.demand import Wanted, demands
 from weir.plan.analysis.split import splitting
 from weir.plan.analysis.templates import instance
@@ -116,7 +115,7 @@ SAMPLE = 1 << 26
 """The most bytes of a stream that ``analyze`` looks at."""
 
 
-def analyze_text(query: Query, streams: Mapping[str, Path], graphs: Library) -> str:
+def analyze_text(query: Query, streams: Mapping[str, Path], graphs: GraphSources) -> str:
     """The query run over the beginning of its ``.tnq`` files, without Spark: what was done, how often."""
     dictionary = Dictionary()
     shelf = graphs.open(dictionary)

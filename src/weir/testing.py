@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from weir.linked.graphs.library import Library
+from weir.linked.graphs import GraphSources
 from weir.plan.analysis.chain import parsed, reads
 from weir.rdf.formats.tnq import parse_lines
 from weir.runtime.control.entries import Registration, StreamEntry, entry_of
@@ -146,9 +146,9 @@ class Scenario:
         return plan.frame(0, lane.stream, lane.name, messages, position, ended=lane.ended)
 
 
-def _library(graphs: Mapping[str | None, str], folder: Path) -> Library:
+def _library(graphs: Mapping[str | None, str], folder: Path) -> GraphSources:
     folder.mkdir()
-    library = Library()
+    library = GraphSources()
     for number, (iri, text) in enumerate(graphs.items()):
         source = folder / f"{number}.ttl"
         source.write_text(text, encoding="utf-8")

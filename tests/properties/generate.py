@@ -11,8 +11,7 @@ from random import Random
 
 import numpy as np
 
-from weir.kernel.background import Background, GraphTable
-from weir.kernel.batch import Batch, Slab
+from weir.kernel.contract import Background, Batch, GraphTable, Slab
 from weir.language.algebra import expressions as e
 from weir.language.algebra import patterns as a
 from weir.language.algebra.query import (
@@ -287,9 +286,13 @@ class Patterns:
         self.rng = rng
         self.names = [window.name for window in declared]
         self.fresh = 0
+        self.static = False
 
     def source(self, inner: a.Pattern) -> a.Pattern:
-        """The pattern on a window, a graph or the default graph."""
+        """The pattern on a window, a graph or the default graph; not on a window inside ``unstreamed``."""
+        if self.static:
+            named = self.rng.random() < 0.6
+            return a.Graph(self.rng.choice((*GRAPHS, Variable("v"))), inner) if named else inner
         chance = self.rng.random()
         if chance < 0.8:
             if self.rng.random() < 0.06:
@@ -357,6 +360,17 @@ class Patterns:
             case _:
                 return self.subquery(depth - 1)
 
+    def unstreamed(self, depth: int) -> a.Pattern:
+        """A pattern over static graphs or none, with an expression that may read variables bound outside."""
+        before, self.static = self.static, True
+        inner = a.BGP(()) if self.rng.random() < 0.15 else self.pattern(max(depth - 1, 0))
+        if self.rng.random() < 0.7:
+            inner = a.Filter(self.condition(max(depth - 1, 0)), inner)
+        else:
+            inner = a.Extend(inner, self.new(), self.expression(2))
+        self.static = before
+        return inner
+
     def new(self) -> Variable:
         self.fresh += 1
         return Variable(f"n{self.fresh}")
@@ -418,7 +432,8 @@ class Patterns:
             case 6:
                 return e.Not(self.condition(depth))
             case 7:
-                return e.Exists(self.pattern(max(depth - 1, 0)), rng.random() < 0.5)
+                inner = self.unstreamed(depth) if rng.random() < 0.3 else self.pattern(max(depth - 1, 0))
+                return e.Exists(inner, rng.random() < 0.5)
             case _:
                 return e.In(self.expression(0), (self.expression(0), rng.choice(NODES)), rng.random() < 0.5)
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weir.language import parse
-from weir.linked.graphs.library import Library
+from weir.linked.graphs.graph_sources import GraphSources
 from weir.plan.analysis.split import splitting
 from weir.runtime.direct import DirectJob
 from weir.runtime.ingest.sources import FileSource
@@ -132,7 +132,7 @@ def test_split_by_time_they_answer_the_same(found: list[tuple[int, str, str, str
             (folder / "plan.ttl").write_text(PLAN)
             (folder / "s" / "0.tnq").write_text(lines([m for m in found if m[0] < bound]))
             (folder / "s" / "1.tnq").write_text(lines([m for m in found if m[0] >= bound]))
-            library = Library()
+            library = GraphSources()
             library.add("plan", folder / "plan.ttl")
             library.add(None, folder / "plan.ttl")
             job = DirectJob(folder / "c", slots=3, library=library)
@@ -187,7 +187,7 @@ def test_split_over_three_slots_they_answer_the_same(
     with TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "plan.ttl").write_text(PLAN)
-        library = Library()
+        library = GraphSources()
         library.add("plan", folder / "plan.ttl")
         library.add(None, folder / "plan.ttl")
         (folder / "s").mkdir()

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from weir.errors import DataError, UsageError
-from weir.linked.graphs.store import GraphStore
+from weir.linked.graphs.parquet_store import GraphStore
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI
 from weir.spark import load

@@ -10,11 +10,12 @@ from random import Random
 import pytest
 from pyspark.sql import SparkSession
 
-from weir.kernel.batch import Slab
-from weir.kernel.evaluator import make_evaluator
+from weir.kernel.contract import Slab
+from weir.kernel.evaluators import make_evaluator
 from weir.language import parse
-from weir.linked.graphs.library import Library, Shelf
-from weir.linked.graphs.store import GraphStore
+from weir.linked.graphs.extract import StaticGraphs
+from weir.linked.graphs.graph_sources import GraphSources
+from weir.linked.graphs.parquet_store import GraphStore
 from weir.rdf.ids.dictionary import Dictionary
 from weir.spark.load import load_graphs
 
@@ -63,13 +64,13 @@ def places(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ite
     yield data, folder / "store"
 
 
-def shelf(path: Path, key: bytes) -> Shelf:
-    library = Library()
+def shelf(path: Path, key: bytes) -> StaticGraphs:
+    library = GraphSources()
     library.add(None, path)
     return library.open(Dictionary(key))
 
 
-def answers(text: str, opened: Shelf) -> Counter[tuple[str | None, ...]]:
+def answers(text: str, opened: StaticGraphs) -> Counter[tuple[str | None, ...]]:
     query = parse(text, dialect="sparql")
     extract = opened.extract(query, ())
     evaluator = make_evaluator(query, extract, opened.dictionary)

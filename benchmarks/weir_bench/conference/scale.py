@@ -23,14 +23,14 @@ import psutil
 import pyoxigraph as ox
 from pyspark.sql import SparkSession
 
-from weir.kernel.background import Background
-from weir.kernel.batch import Slab
+from weir.kernel.contract import Background, Slab
 from weir.kernel.interval.evaluator import IntervalEvaluator
 from weir.kernel.matching.shared import SharedEvaluator
 from weir.language import parse
 from weir.language.algebra.query import Query
-from weir.linked.graphs.library import Library, Shelf
-from weir.linked.graphs.tables import merged
+from weir.linked.graphs.extract import StaticGraphs
+from weir.linked.graphs.graph_sources import GraphSources
+from weir.linked.graphs.triple_tables import merged
 from weir.rdf.ids.dictionary import Dictionary
 from weir.spark.load import load_graphs
 from weir.spark.session import open_session
@@ -171,8 +171,8 @@ def _memory() -> Iterator[list[int]]:
         watcher.join()
 
 
-def _opened(folder: Path) -> tuple[Shelf, float]:
-    library = Library()
+def _opened(folder: Path) -> tuple[StaticGraphs, float]:
+    library = GraphSources()
     library.add(None, folder / "store")
     library.add(FLOORPLAN, folder / "floorplan.nt")
     key = library.key
@@ -181,7 +181,7 @@ def _opened(folder: Path) -> tuple[Shelf, float]:
     return library.open(Dictionary(key)), time.perf_counter() - begin
 
 
-def _costs(people: Conference, shelf: Shelf, count: int) -> tuple[dict[str, float], dict[str, int]]:
+def _costs(people: Conference, shelf: StaticGraphs, count: int) -> tuple[dict[str, float], dict[str, int]]:
     """Microseconds per evaluation and rows of the extract, the mean over ten instances."""
     stream = sightings(people, shelf.dictionary, FILL + count)
     costs: dict[str, float] = {}
@@ -216,7 +216,7 @@ def instances(report: Report, quick: bool) -> None:
     people = conference(100_000)
     dictionary = Dictionary()
     with tempfile.TemporaryDirectory(prefix="weir-crowd-") as name:
-        library = Library()
+        library = GraphSources()
         for graph, triples in ((None, people.library.all()), (FLOORPLAN, people.floorplan)):
             path = Path(name) / f"{'library' if graph is None else 'floorplan'}.nt"
             path.write_text("".join(lines(triples)), encoding="utf-8")

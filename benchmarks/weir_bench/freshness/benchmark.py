@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from weir.linked.service.aggregate import ibm_agg, sbm_agg
 from weir.linked.service.config import PolicyName
-from weir.linked.service.graph import MaintenanceGraph
-from weir.linked.service.policies import Policy, ibm_bgp, ibm_scores, sbm_bgp, sbm_scores
+from weir.linked.service.maintenance_graph import MaintenanceGraph
+from weir.linked.service.policies import Policy, ibm_agg, ibm_bgp, ibm_scores, sbm_agg, sbm_bgp, sbm_scores
 from weir_bench.freshness.data import Setting
 from weir_bench.freshness.figures import (
     Cell,

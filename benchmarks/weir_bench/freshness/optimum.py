@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from weir.linked.service.graph import MaintenanceGraph
+from weir.linked.service.maintenance_graph import MaintenanceGraph
 from weir.rdf.columns import Ids
 
 

@@ -12,15 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from weir.kernel.batch import FOREVER
+from weir.kernel.contract import FOREVER
 from weir.language.algebra.patterns import BGP
-from weir.linked.service.budget import Allowance
-from weir.linked.service.choice import choose
+from weir.linked.service.budget import Allowance, choose
 from weir.linked.service.config import PolicyName
-from weir.linked.service.lifetimes import Lifetimes
-from weir.linked.service.outline import Left, Views, maintenance_graph, right_side
-from weir.linked.service.parts import Part, Parts
-from weir.linked.service.view import LocalView
+from weir.linked.service.estimates import Lifetimes
+from weir.linked.service.local_view import LocalView
+from weir.linked.service.maintenance_graph import CallViews, LeftNodes, maintenance_graph, right_nodes
+from weir.linked.service.service_parts import ServicePart, ServiceParts
 from weir.rdf.columns import Ids
 
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000)
@@ -46,17 +45,17 @@ class Planner:
         for half, at in ((values[::2], _SLIDE), (values[1::2], 3 * _SLIDE)):
             value.store({"k": half}, len(half), {"k": half, "v": half}, np.arange(len(half)), at)
         self._window: Ids = chance.permutation(np.repeat(lefts, 3))
-        part = Part(BGP(()), (), (), None)
-        self._views = Views(Parts(part, link=part), link, value)
+        part = ServicePart(BGP(()), (), (), None)
+        self._views = CallViews(ServiceParts(part, link=part), link, value)
         self._lifetimes = Lifetimes(4 * _SLIDE)
         self._chance = chance
 
     def plan(self, policy: PolicyName, aggregate: bool = False, budget: int = 20) -> Ids:
         """The keys to refresh, from scratch."""
         at = 3 * _SLIDE + 1
-        left = Left.of({"s": self._window}, len(self._window))
+        left = LeftNodes.of({"s": self._window}, len(self._window))
         found = self._views.outline(left, at)
-        right = right_side(found, self._views, at)
+        right = right_nodes(found, self._views, at)
         stale = ~right.fresh(at)
         rows = self._lifetimes.update(left.name, left.count, at, _SLIDE)
         graph = maintenance_graph(found, right, rows, at, _SLIDE)

@@ -16,11 +16,11 @@ import numpy as np
 
 from weir.errors import EvaluationError
 from weir.fragments.protocol.annotation import time_text
-from weir.kernel.service import ServiceRows
+from weir.kernel.service_calls import ServiceRows
 from weir.language.algebra.patterns import BGP, Service, TriplePattern
 from weir.linked.service.call import RemoteCall
 from weir.linked.service.config import Budget, PolicyName, ServiceConfig
-from weir.linked.service.refresher import RemoteLoop
+from weir.linked.service.endpoint import RemoteLoop
 from weir.linked.service.resolver import ServiceResolver
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary

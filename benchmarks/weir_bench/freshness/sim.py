@@ -12,13 +12,11 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
-from weir.linked.service.budget import Allowance, Ledger
-from weir.linked.service.choice import choose, horizon_of
+from weir.linked.service.budget import Allowance, Ledger, choose, horizon_of
 from weir.linked.service.config import Budget, PolicyName
-from weir.linked.service.flexible import fba, versions
-from weir.linked.service.graph import MaintenanceGraph
-from weir.linked.service.outline import RightSide
-from weir.linked.service.scores import evaluations_fresh
+from weir.linked.service.estimates import evaluations_fresh
+from weir.linked.service.maintenance_graph import MaintenanceGraph, RightNodes
+from weir.linked.service.policies import fba, versions
 from weir.rdf.columns import Ids, Mask
 from weir_bench.freshness.data import Trace, Window
 
@@ -103,9 +101,9 @@ def _graph(data: Trace, window: Window, updated: Ids) -> tuple[MaintenanceGraph,
     return graph, needed
 
 
-def _right(data: Trace, window: Window, updated: Ids) -> RightSide:
+def _right(data: Trace, window: Window, updated: Ids) -> RightNodes:
     change = data.next_change(window.at)
-    return RightSide(updated, change, change, data.interval, np.zeros(len(updated), np.bool_))
+    return RightNodes(updated, change, change, data.interval, np.zeros(len(updated), np.bool_))
 
 
 def _choose(
@@ -114,7 +112,7 @@ def _choose(
     window: Window,
     graph: MaintenanceGraph,
     stale: Mask,
-    right: RightSide,
+    right: RightNodes,
     ledger: Ledger,
     budget: int,
     began: int,

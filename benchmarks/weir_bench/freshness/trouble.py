@@ -9,11 +9,11 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from weir.kernel.service import Freshness
+from weir.kernel.service_calls import Freshness
 from weir.language.algebra.patterns import BGP, Service, TriplePattern
 from weir.linked.service.call import RemoteCall
 from weir.linked.service.config import SECOND, Budget, ServiceConfig
-from weir.linked.service.refresher import RemoteLoop
+from weir.linked.service.endpoint import RemoteLoop
 from weir.linked.service.resolver import ServiceResolver
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary

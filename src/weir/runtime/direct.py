@@ -13,7 +13,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from weir.linked.graphs.library import Library
+from weir.linked.graphs import GraphSources
 from weir.rdf.ids.dictionary import Dictionary
 from weir.runtime.control.checkpoint import Checkpoint
 from weir.runtime.control.extracts import Extractor
@@ -101,13 +101,13 @@ class DirectJob:
         folder: Path,
         *,
         slots: int = 1,
-        library: Library | None = None,
+        library: GraphSources | None = None,
         key: bytes | None = None,
         sinks: Sequence[Sink] = (),
         workers: int = 1,
         restarts: bool = False,
     ) -> None:
-        self.folder, self.slots, self.library, self.key = folder, slots, library or Library(), key
+        self.folder, self.slots, self.library, self.key = folder, slots, library or GraphSources(), key
         self.restarts = restarts
         self.number = 0
         self.reached: Mapping[str, Any] = {}

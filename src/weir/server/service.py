@@ -21,8 +21,8 @@ from weir.fragments.server import Dataset, FragmentsApp, Publisher
 from weir.language import Query, parse
 from weir.language.algebra.patterns import Service as ServiceCall
 from weir.language.algebra.query import R2S
-from weir.linked.http.addresses import Allowed
-from weir.linked.service.config import HINT
+from weir.linked.http.allowed_hosts import Allowed
+from weir.linked.service import HINT
 from weir.rdf.terms import IRI
 from weir.runtime.control.planning import planning_held
 from weir.runtime.control.registry import QueryInfo, StreamInfo

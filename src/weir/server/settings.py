@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from weir.errors import UsageError
-from weir.linked.http.addresses import Allowed
+from weir.linked.http.allowed_hosts import Allowed
 from weir.server.api.access import Token
 from weir.server.limits import Limits
 

@@ -19,12 +19,12 @@ import numpy as np
 import pyoxigraph as ox
 
 from weir.errors import EvaluationError, UsageError, WeirError
-from weir.kernel.background import Background, GraphTable
-from weir.kernel.batch import Slab
-from weir.kernel.evaluator import choose_evaluator
+from weir.kernel.contract import Background, GraphTable, Slab
+from weir.kernel.evaluators import choose_evaluator
 from weir.language.algebra.query import Ask, Query, Select
-from weir.linked.graphs.history import CLOSE, mapped, resolved
-from weir.linked.graphs.library import Shelf
+from weir.linked.graphs import StaticGraphs
+from weir.linked.graphs.history import mapped, resolved
+from weir.linked.graphs.triple_tables import CLOSE
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.sparql_json import json_term
 
@@ -66,11 +66,11 @@ class Task:
     media_type: str
 
 
-def present(shelf: Shelf, query: Query) -> Background:
+def present(shelf: StaticGraphs, query: Query) -> Background:
     """What a query can see of the graphs, with all updates applied."""
     found = shelf.extract(query, ())
     numbers = {number: number for number in range(1, shelf.number + 1)}
-    return mapped(resolved(found, numbers), _standing)
+    return replace(mapped(resolved(found, numbers), _standing), made={})
 
 
 def _standing(table: GraphTable) -> GraphTable:
@@ -80,7 +80,7 @@ def _standing(table: GraphTable) -> GraphTable:
     return GraphTable(table.subject[rows], table.predicate[rows], table.object[rows])
 
 
-def task_of(shelf: Shelf, query: Query, media_type: str) -> Task:
+def task_of(shelf: StaticGraphs, query: Query, media_type: str) -> Task:
     """A task, with the texts of the terms that it can see."""
     graphs = present(shelf, query)
     tables = (graphs.default, *graphs.named.values())

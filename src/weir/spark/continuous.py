@@ -21,8 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from weir.errors import CheckpointError, UsageError
 from weir.language.algebra.query import Ask, Query, Select
-from weir.linked.graphs.library import Library
-from weir.linked.graphs.remote import RemoteGraph
+from weir.linked.graphs import GraphSources, RemoteGraph
 from weir.rdf.ids.dictionary import Dictionary
 from weir.runtime.control.catalog import Catalog
 from weir.runtime.control.checkpoint import Checkpoint
@@ -150,7 +149,7 @@ class ResultProcessor(GroupProcessor):
         return pd.DataFrame({**empty, "at": pd.to_datetime(pd.Series([None])), "counts": [counts]})
 
 
-def _enrol(checkpoint: Checkpoint, made: Offer, streams: list[str], library: Library) -> None:
+def _enrol(checkpoint: Checkpoint, made: Offer, streams: list[str], library: GraphSources) -> None:
     """The control log of one query, written once; a folder that has another is refused."""
     log = checkpoint.control()
     catalog = Catalog.of(log.entries())
@@ -168,8 +167,8 @@ def _enrol(checkpoint: Checkpoint, made: Offer, streams: list[str], library: Lib
     log.append([*(entry_of(each, 0) for each in entries), *(entry_of(each, 0) for each in registrations)])
 
 
-def _library(graphs: Mapping[str | None, str | Path]) -> Library:
-    library = Library()
+def _library(graphs: Mapping[str | None, str | Path]) -> GraphSources:
+    library = GraphSources()
     for iri, source in graphs.items():
         if isinstance(source, str) and "://" in source:
             library.add_remote(iri, RemoteGraph(source))

@@ -28,8 +28,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from weir.errors import DataError
-from weir.linked.graphs.files import GraphFile, Piece, graph_files, read_file
-from weir.linked.graphs.store import (
+from weir.linked.graphs.graph_files import GraphFile, Piece, graph_files, read_file
+from weir.linked.graphs.parquet_store import (
     MANIFEST,
     OWN_PARTITIONS,
     REST,

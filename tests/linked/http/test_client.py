@@ -1,4 +1,4 @@
-"""Retries, waits and limits of requests; the misbehaving peers are in the tests of the service client."""
+"""Retries, waits, limits and the breaker; misbehaving peers are in the tests of the service endpoint."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from fragments_kit import SECOND, T0, Crank
 from weir.errors import RemoteError, UsageError
-from weir.linked.http.client import HttpClient, RequestLimits, Response, Transient
+from weir.linked.http.client import Breaker, BreakerState, HttpClient, RequestLimits, Response, Transient
 
 URL = "http://plain.test/d"
 LIMITS = RequestLimits(timeout=5.0, max_bytes=1000, attempts=4, backoff=0.4)
@@ -139,3 +139,85 @@ def test_requests_under_way_are_bounded() -> None:
 
     asyncio.run(run())
     assert most == 3
+
+
+class Ticks:
+    """A clock that moves when told."""
+
+    def __init__(self) -> None:
+        self.time = 0.0
+
+    def __call__(self) -> float:
+        return self.time
+
+
+def broken(crank: Ticks) -> Breaker:
+    breaker = Breaker(failures=2, cool_down=1.0, longest=3.0, clock=crank)
+    breaker.failed()
+    assert breaker.state is BreakerState.CLOSED and breaker.allow()
+    breaker.failed()
+    return breaker
+
+
+def test_failures_in_a_row_open_it() -> None:
+    crank = Ticks()
+    breaker = broken(crank)
+    assert breaker.state is BreakerState.OPEN
+    crank.time = 0.9
+    assert not breaker.allow()
+
+
+def test_a_success_between_keeps_it_closed() -> None:
+    breaker = Breaker(2, 1.0, 3.0, Ticks())
+    for _ in range(5):
+        breaker.failed()
+        breaker.succeeded()
+    assert breaker.state is BreakerState.CLOSED
+
+
+def test_one_probe_passes_after_the_cool_down() -> None:
+    crank = Ticks()
+    breaker = broken(crank)
+    crank.time = 1.0
+    assert breaker.allow()
+    assert not breaker.allow()
+    breaker.succeeded()
+    assert breaker.state is BreakerState.CLOSED and breaker.allow()
+
+
+def test_a_failed_probe_doubles_the_cool_down_up_to_the_longest() -> None:
+    crank = Ticks()
+    breaker = broken(crank)
+    for wait in (1.0, 2.0, 3.0, 3.0):
+        crank.time += wait - 0.1
+        assert not breaker.allow()
+        crank.time += 0.1
+        assert breaker.allow()
+        breaker.failed()
+    breaker_ok = broken(crank)
+    crank.time += 1.0
+    assert breaker_ok.allow()
+
+
+def test_recovery_resets_the_cool_down() -> None:
+    crank = Ticks()
+    breaker = broken(crank)
+    crank.time = 1.0
+    breaker.allow()
+    breaker.failed()
+    crank.time = 3.0
+    breaker.allow()
+    breaker.succeeded()
+    breaker.failed()
+    breaker.failed()
+    crank.time = 4.0
+    assert breaker.allow()
+
+
+def test_stragglers_do_not_lengthen_the_cool_down() -> None:
+    crank = Ticks()
+    breaker = broken(crank)
+    crank.time = 0.5
+    breaker.failed()
+    crank.time = 1.0
+    assert breaker.allow()

@@ -12,11 +12,11 @@ from collections.abc import Callable
 import pytest
 
 from service_servers import Mood, moody
-from weir.kernel.service import ServiceRows
+from weir.kernel.service_calls import ServiceRows
 from weir.language.algebra.patterns import BGP, Service, TriplePattern
 from weir.linked.service.call import RemoteCall
 from weir.linked.service.config import SECOND, Budget, ServiceConfig
-from weir.linked.service.refresher import RemoteLoop
+from weir.linked.service.endpoint import RemoteLoop
 from weir.linked.service.resolver import ServiceResolver
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, Variable

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from weir.errors import SyntaxError, UsageError
-from weir.linked.graphs.library import Library
+from weir.linked.graphs.graph_sources import GraphSources
 from weir.runtime.control.catalog import Catalog
 from weir.runtime.direct import DirectJob
 from weir.runtime.ingest.sources import FileSource
@@ -234,7 +234,7 @@ def test_a_variable_ranges_over_the_streams_registered_before_it(tmp_path: Path)
 
 def test_a_query_that_is_registered_live_has_its_part_of_the_graphs(tmp_path: Path) -> None:
     (tmp_path / "g.nt").write_text('<http://e/a> <http://e/name> "A" .\n')
-    library = Library()
+    library = GraphSources()
     library.add(None, tmp_path / "g.nt")
     running = job(tmp_path, library=library)
     running.graphs.update('INSERT DATA { <http://e/a> <http://e/name> "B" }')

@@ -12,8 +12,8 @@ import pytest
 
 from weir.errors import UsageError
 from weir.language import parse
-from weir.linked.graphs.library import Library
-from weir.linked.graphs.remote import RemoteGraph
+from weir.linked.graphs.graph_sources import GraphSources
+from weir.linked.graphs.remote_graph import RemoteGraph
 from weir.rdf.ids.dictionary import Dictionary
 from weir.runtime.control.catalog import Catalog
 from weir.runtime.control.checkpoint import Checkpoint
@@ -29,7 +29,7 @@ PEOPLE = (
 ROOMS = "SELECT ?r FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?x <urn:at> ?r } ?r <urn:in> ?h }"
 
 
-def live(folder: Path, library: Library) -> StaticGraphs:
+def live(folder: Path, library: GraphSources) -> StaticGraphs:
     checkpoint = Checkpoint.open(folder, version="1", slots=1)
     shelf = library.open(Dictionary(checkpoint.key), checkpoint.graphs / BASE)
     log = checkpoint.control()
@@ -47,9 +47,9 @@ def catalog(graphs: StaticGraphs) -> Catalog:
     return Catalog.of(graphs.control.checkpoint.control().entries())
 
 
-def library(folder: Path) -> Library:
+def library(folder: Path) -> GraphSources:
     (folder / "base.nt").write_text('<urn:a> <urn:name> "A" .\n<urn:r> <urn:in> <urn:h> .\n')
-    made = Library()
+    made = GraphSources()
     made.add(None, folder / "base.nt")
     return made
 
@@ -146,7 +146,7 @@ def test_a_timer_turns_a_changed_document_into_an_update(tmp_path: Path) -> None
     with HTTPServer(("127.0.0.1", 0), Handler) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
-        made = Library()
+        made = GraphSources()
         made.add_remote(None, RemoteGraph(f"http://127.0.0.1:{server.server_address[1]}/", refresh=0.05))
         graphs = live(tmp_path / "c", made)
         try:

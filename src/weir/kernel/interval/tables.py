@@ -1,4 +1,4 @@
-"""The static side of a query's dataset as tables of ids (record on time, 31, 33, 34).
+"""The static side of a query's dataset as tables of ids (decision semantics-time, 31, 33, 34).
 
 A table that changes has validity columns; the distinct instants at which anything changes are the
 indices of the slab in which static views are computed, once.
@@ -6,16 +6,17 @@ indices of the slab in which static views are computed, once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from weir.kernel.background import Background, GraphTable
-from weir.kernel.interval.instants import HIGHEST, LOWEST
-from weir.kernel.interval.keys import codes
-from weir.kernel.interval.relation import Relation
-from weir.kernel.operators import Slot, Triples, select, unite
+from weir.kernel.contract import Background, GraphTable
+from weir.kernel.operators import Slot, Triples, select
+from weir.kernel.relations.coverage import unite
+from weir.kernel.relations.keys import codes
+from weir.kernel.relations.relation import Relation
+from weir.kernel.windows.instants import HIGHEST, LOWEST
 from weir.language.algebra.query import Query
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
@@ -66,12 +67,14 @@ class StaticGraphs:
         streamed = bool(dataset.windows)
         default = [] if not streamed and (dataset.default or dataset.named) else [background.default]
         default += [background.named[name] for name in dataset.default if name in background.named]
+        made: Mapping[str, tuple[int, ...]] = {}
         if dataset.named or (not streamed and dataset.default):
             named = {name: background.named.get(name, GraphTable.empty()) for name in dataset.named}
         else:
-            named = dict(background.named)
+            named, made = dict(background.named), background.made
         self.default = merged(default)
         self.named = {dictionary.encode(IRI(name)): _table(table) for name, table in named.items()}
+        self.made = {dictionary.encode(IRI(name)): max(min(times), LOWEST) for name, times in made.items()}
         self._all: StaticTable | None = None
 
     def graph(self, identifier: int) -> StaticTable:
@@ -85,10 +88,25 @@ class StaticGraphs:
             self._all = _concatenated(parts) if parts else _named(merged([]), 0)
         return self._all
 
+    def names(self, slot: Slot) -> tuple[Relation, Ids | None, Ids | None]:
+        """The names of all graphs under a variable, or one empty solution where a graph of this name exists;
+        and their validity."""
+        known = [slot] if isinstance(slot, int) and slot in self.named else []
+        if isinstance(slot, str):
+            known = list(self.named)
+        count = len(known)
+        columns = {slot: np.array(known, np.int64)} if isinstance(slot, str) else {}
+        view = Relation(columns, np.zeros(count, np.int64), np.ones(count, np.int64))
+        if not any(name in self.made for name in known):
+            return view, None, None
+        since = np.array([self.made.get(name, LOWEST) for name in known], np.int64)
+        return view, since, np.full(count, HIGHEST, np.int64)
+
     def changes(self) -> Ids:
         """The times at which any graph changes, ascending."""
         tables = [self.default, *self.named.values()]
         times = [column for table in tables for column in (table.since, table.until) if column is not None]
+        times.append(np.fromiter(self.made.values(), np.int64, len(self.made)))
         found = np.unique(np.concatenate(times)) if times else np.empty(0, np.int64)
         return found[(found > LOWEST) & (found < HIGHEST)]
 

@@ -1,1 +1,20 @@
-"""Static graphs: files read into encoded columns, and the Parquet store that holds large ones."""
+"""Static graphs: where they are read from, what of them a query needs, and how updates change them.
+
+An engine collects ``GraphSources``; opened, they are ``StaticGraphs``, which give the extract of each query.
+"""
+
+from weir.linked.graphs.extract import StaticGraphs
+from weir.linked.graphs.graph_sources import GraphSources, read_graphs
+from weir.linked.graphs.remote_graph import RemoteGraph
+
+__all__ = [
+    "GraphSources",
+    "RemoteGraph",
+    "StaticGraphs",
+    "graph_files",
+    "history",
+    "parquet_store",
+    "read_graphs",
+    "remote_graph",
+    "triple_tables",
+]

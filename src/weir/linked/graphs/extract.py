@@ -14,12 +14,12 @@ follows the size of the change.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from weir.kernel.background import Background, GraphTable
+from weir.kernel.contract import Background, GraphTable
 from weir.language.algebra.patterns import (
     Link,
     NegatedSet,
@@ -30,19 +30,30 @@ from weir.language.algebra.patterns import (
     ZeroOrOne,
 )
 from weir.language.algebra.query import Describe, Query
-from weir.linked.graphs.history import background_of, contains
-from weir.linked.graphs.overlay import Overlay
-from weir.linked.graphs.semijoin import Part, Scan, semi_join
-from weir.linked.graphs.tables import DEFAULT, IndexedTable, TableSource, TripleSource, merged, take
-from weir.plan.nodes import Connect, Joined, Match, Plan, Source, children, formulas
+from weir.language.algebra.walking import walk
+from weir.linked.graphs.history import Delta, background_of, contains
+from weir.linked.graphs.triple_tables import (
+    DEFAULT,
+    IndexedTable,
+    PatternRows,
+    Scan,
+    TableSource,
+    TripleSource,
+    merged,
+    semi_join,
+    take,
+)
+from weir.plan import nodes as p
 from weir.plan.planner import plan_query
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, Variable
 
 
-class Extractor:
-    """Extracts of many queries from the same graphs; scans and their indexes are shared between them.
+class StaticGraphs:
+    """Graphs that are open under one dictionary: the extracts of queries, and updates.
+
+    Scans and their indexes are shared between queries. The texts of an extract's terms are in the dictionary.
 
     Where there were updates, extracts are event tables (``history``): every triple that some update named
     counts as there, and comes with its whole history.
@@ -51,38 +62,61 @@ class Extractor:
     def __init__(self, source: TripleSource, dictionary: Dictionary) -> None:
         self.source = source
         self.dictionary = dictionary
-        self.overlay = Overlay()
+        self.delta = Delta()
         self._tables: dict[Scan, IndexedTable] = {}
         self._added: dict[Scan, IndexedTable] = {}
-        self._triples = self.overlay.triples()
+        self._triples = self.delta.triples()
 
     def names(self) -> Sequence[str]:
         """The named graphs, those that updates made among them."""
-        return tuple(dict.fromkeys((*self.source.names(), *self.overlay.names())))
+        return tuple(dict.fromkeys((*self.source.names(), *self.delta.names())))
 
     def extract(self, query: Query, streams: Sequence[str] = ()) -> Background:
         """The graphs that ``query`` reads, reduced; every named graph is there, if only by its name."""
         walk = _Walk(self, query, self.names())
         found = self._collected(walk.all(streams))
-        return background_of(found, self.names())
+        return self._background({**dict.fromkeys(self.names(), GraphTable.empty()), **found})
+
+    @property
+    def number(self) -> int:
+        """The number of the latest update; 0 before the first."""
+        return self.delta.number
 
     def apply(self, inserted: Background, deleted: Background) -> int:
-        """Take in an update; its number."""
-        number = self.overlay.apply(inserted, deleted)
+        """Take in an update; its number. Its terms are in the dictionary, and no triple is in both."""
+        number = self.delta.apply(inserted, deleted)
         self._added.clear()
-        self._triples = self.overlay.triples()
+        self._triples = self.delta.triples()
         return number
 
     def change(self, query: Query, number: int, streams: Sequence[str] = ()) -> Background | None:
         """What an update adds to the query's extract: to be laid over it (``history.layered``).
 
-        None where no changed triple matches any static pattern of the query.
+        None where no changed triple matches any static pattern of the query, and none makes a graph whose
+        name it looks at.
         """
-        walk = _Walk(self, query, self.names(), self.overlay.of(number).triples())
+        base = self.source.names()
+        made = {
+            name
+            for name, numbers in self.delta.inserting.items()
+            if numbers[-1] == number and name != DEFAULT and name not in base
+        }
+        walk = _Walk(self, query, self.names(), self.delta.of(number).triples(), made)
         found = self._collected(walk.all(streams))
-        return background_of(found) if walk.touched else None
+        return (
+            self._background({**dict.fromkeys(made, GraphTable.empty()), **found}) if walk.touched else None
+        )
 
-    def _collected(self, parts: Iterable[Part]) -> dict[str, GraphTable]:
+    def _background(self, tables: Mapping[str, GraphTable]) -> Background:
+        """Those of the graphs that exist: a name in a query or in a deletion makes none."""
+        base, names = set(self.source.names()), {DEFAULT, *self.names()}
+        found = background_of({name: table for name, table in tables.items() if name in names})
+        for table in (found.default, *found.named.values()):
+            self.source.add_texts(np.concatenate([table.subject, table.predicate, table.object]))
+        made = {name: tuple(self.delta.inserting[name]) for name in found.named if name not in base}
+        return replace(found, made=made)
+
+    def _collected(self, parts: Iterable[PatternRows]) -> dict[str, GraphTable]:
         kept: dict[Scan, list[Ids | None]] = {}
         added: dict[str, list[GraphTable]] = {}
         there: dict[str, list[GraphTable]] = {}
@@ -96,10 +130,10 @@ class Extractor:
             added.setdefault(part.scan[0], []).append(take(triples, np.flatnonzero(~known)))
         for scan, selections in kept.items():
             there.setdefault(scan[0], []).append(self._selected(scan, selections))
-        if not self.overlay.number:
+        if not self.delta.number:
             return {graph: merged(tables) for graph, tables in there.items()}
         return {
-            graph: self.overlay.history(graph, merged(there.get(graph, [])), merged(added.get(graph, [])))
+            graph: self.delta.history(graph, merged(there.get(graph, [])), merged(added.get(graph, [])))
             for graph in dict.fromkeys((*there, *added))
         }
 
@@ -134,19 +168,21 @@ def scanned(source: TripleSource, scan: Scan) -> IndexedTable:
 class _Walk:
     """One query's plan: every pattern on every graph that it reads, with the rows that matter.
 
-    With ``changed`` only what joins with these triples; ``touched`` then says whether a pattern matched one.
+    With ``changed`` only what joins with these triples; ``touched`` then says whether a pattern matched one,
+    or the query looks at the name of a graph that the change ``made``.
     """
 
-    maker: Extractor
+    graphs: StaticGraphs
     query: Query
     names: Sequence[str]
     changed: TableSource | None = None
+    made: Collection[str] = ()
     touched: bool = field(default=False, init=False)
     mixed: bool = field(default=False, init=False)
     """Windows are part of the default graph, whose patterns may then match streamed triples: such patterns
     are restricted by their constants alone."""
 
-    def all(self, streams: Sequence[str]) -> Iterator[Part]:
+    def all(self, streams: Sequence[str]) -> Iterator[PatternRows]:
         """The parts of the whole query."""
         if isinstance(self.query.form, Describe):
             for name in (DEFAULT, *self.names):
@@ -155,33 +191,36 @@ class _Walk:
         self.mixed = bool(self.query.dataset.default_windows)
         yield from self.parts(plan_query(self.query, streams).root)
 
-    def parts(self, plan: Plan) -> Iterator[Part]:
+    def parts(self, plan: p.Plan) -> Iterator[PatternRows]:
         """The parts of one operator and those below it."""
-        for formula in formulas(plan):
+        for formula in p.formulas(plan):
             for test in formula.tests:
                 yield from self.parts(test.plan)
-        if isinstance(plan, Joined):
-            yield from self._reduced([part for part in plan.parts if isinstance(part, Match)])
+        if isinstance(plan, p.GraphNames | p.Graph) and plan.source.window is None:
+            graph = plan.source.graph
+            self.touched |= graph.value in self.made if isinstance(graph, IRI) else bool(self.made)
+        if isinstance(plan, p.Join):
+            yield from self._reduced([part for part in plan.parts if isinstance(part, p.Match)])
             for part in plan.parts:
-                if not isinstance(part, Match):
+                if not isinstance(part, p.Match):
                     yield from self.parts(part)
-        elif isinstance(plan, Match):
+        elif isinstance(plan, p.Match):
             yield from self._reduced([plan])
-        elif isinstance(plan, Connect):
+        elif isinstance(plan, p.PathPattern):
             yield from self._path(plan)
         else:
-            for child in children(plan):
+            for child in p.children(plan):
                 yield from self.parts(child)
 
-    def _graphs(self, source: Source) -> tuple[str, ...]:
+    def _graphs(self, source: p.Source) -> tuple[str, ...]:
         if source.window is not None:
             return ()
         if source.graph is None:
             return (DEFAULT, *self.query.dataset.default)
         return (source.graph.value,) if isinstance(source.graph, IRI) else tuple(self.names)
 
-    def _reduced(self, matches: Sequence[Match]) -> Iterator[Part]:
-        joined: list[Match] = []
+    def _reduced(self, matches: Sequence[p.Match]) -> Iterator[PatternRows]:
+        joined: list[p.Match] = []
         for match in matches:
             if self.mixed and match.source.graph is None:
                 for graph in self._graphs(match.source):
@@ -198,31 +237,31 @@ class _Walk:
                 groups = [seeds if at == place else self._matching(other) for at, other in enumerate(joined)]
                 yield from _joined(groups)
 
-    def _matching(self, match: Match) -> list[Part]:
+    def _matching(self, match: p.Match) -> list[PatternRows]:
         """A pattern on all its graphs, as they were read and as updates changed them."""
         places = _places(match.pattern)
-        found: list[Part] = []
+        found: list[PatternRows] = []
         for graph in self._graphs(match.source):
             scan = self._scan_of(graph, match.pattern)
-            found.append(Part(scan, self.maker.base(scan), places))
-            added = self.maker.added(scan)
+            found.append(PatternRows(scan, self.graphs.base(scan), places))
+            added = self.graphs.added(scan)
             if len(added):
-                found.append(Part(scan, added, places, added=True))
+                found.append(PatternRows(scan, added, places, added=True))
         return found
 
-    def _seeds(self, match: Match) -> Iterator[Part]:
+    def _seeds(self, match: p.Match) -> Iterator[PatternRows]:
         assert self.changed is not None
         for graph in self._graphs(match.source):
             scan = self._scan_of(graph, match.pattern)
-            yield Part(scan, scanned(self.changed, scan), _places(match.pattern), added=True)
+            yield PatternRows(scan, scanned(self.changed, scan), _places(match.pattern), added=True)
 
-    def _scan(self, scan: Scan) -> Iterator[Part]:
+    def _scan(self, scan: Scan) -> Iterator[PatternRows]:
         """All triples of a scan, or those of them that changed."""
         if self.changed is None:
-            yield Part(scan, self.maker.base(scan), {})
-            yield Part(scan, self.maker.added(scan), {}, added=True)
+            yield PatternRows(scan, self.graphs.base(scan), {})
+            yield PatternRows(scan, self.graphs.added(scan), {}, added=True)
             return
-        seeds = Part(scan, scanned(self.changed, scan), {}, added=True)
+        seeds = PatternRows(scan, scanned(self.changed, scan), {}, added=True)
         self.touched |= len(seeds) > 0
         yield seeds
 
@@ -232,9 +271,9 @@ class _Walk:
         return graph, constants[0], constants[1], constants[2]
 
     def _constant(self, node: Node) -> int | None:
-        return None if isinstance(node, Variable) else self.maker.dictionary.encode(node)
+        return None if isinstance(node, Variable) else self.graphs.dictionary.encode(node)
 
-    def _path(self, plan: Connect) -> Iterator[Part]:
+    def _path(self, plan: p.PathPattern) -> Iterator[PatternRows]:
         predicates = _predicates(plan.path)
         open_ended = isinstance(plan.subject, Variable) and isinstance(plan.object, Variable)
         for graph in self._graphs(plan.source):
@@ -243,10 +282,10 @@ class _Walk:
             else:
                 for predicate in predicates:
                     assert predicate is not None
-                    yield from self._scan((graph, None, self.maker.dictionary.encode(predicate), None))
+                    yield from self._scan((graph, None, self.graphs.dictionary.encode(predicate), None))
 
 
-def _joined(groups: Sequence[list[Part]]) -> Iterator[Part]:
+def _joined(groups: Sequence[list[PatternRows]]) -> Iterator[PatternRows]:
     semi_join(groups)
     for group in groups:
         yield from group
@@ -266,17 +305,12 @@ def _places(pattern: TriplePattern) -> dict[str, str]:
 
 def _predicates(path: Path) -> set[IRI | None]:
     """The predicates that a path can follow; None for any."""
-    if isinstance(path, Link):
-        return {path.iri}
-    if isinstance(path, NegatedSet):
+    steps = list(walk(path))
+    if any(isinstance(step, NegatedSet) for step in steps):
         return {None}
-    inner = [getattr(path, name) for name in ("path", "left", "right") if hasattr(path, name)]
-    return set().union(*(_predicates(each) for each in inner))
+    return {step.iri for step in steps if isinstance(step, Link)}
 
 
 def _may_be_empty(path: Path) -> bool:
     """Whether some part of a path holds between a node and itself."""
-    if isinstance(path, ZeroOrMore | ZeroOrOne):
-        return True
-    inner = [getattr(path, name) for name in ("path", "left", "right") if hasattr(path, name)]
-    return any(_may_be_empty(each) for each in inner)
+    return any(isinstance(step, ZeroOrMore | ZeroOrOne) for step in walk(path))

@@ -5,23 +5,28 @@ at its number and has no end, a deletion ends at its number and has no start, a 
 beginning has neither. *When* an update counts is not known where it is made (it is the later of the time
 asked for and each query's own present), so event tables are what is shipped; ``resolved`` turns them into
 validity ``[start, end)`` once the times are known. Of updates at one time the one of the highest number wins.
+``Background.made`` holds numbers of updates in the same way, those that inserted into the graph.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from weir.kernel.background import Background, GraphTable
-from weir.linked.graphs.tables import DEFAULT, take
+from weir.kernel.contract import Background, GraphTable
+from weir.linked.graphs.triple_tables import (
+    CLOSE,
+    DEFAULT,
+    OPEN,
+    TableSource,
+    bounds,
+    distinct,
+    stacked,
+    take,
+)
 from weir.rdf.columns import Ids, Mask
-
-OPEN = int(np.iinfo(np.int64).min)
-CLOSE = int(np.iinfo(np.int64).max)
-"""Without a start, without an end."""
-
-_COLUMNS = ("subject", "predicate", "object")
 
 
 def events(table: GraphTable, number: int, *, inserted: bool) -> GraphTable:
@@ -30,24 +35,6 @@ def events(table: GraphTable, number: int, *, inserted: bool) -> GraphTable:
     start = np.full(rows, number if inserted else OPEN, np.int64)
     end = np.full(rows, CLOSE if inserted else number, np.int64)
     return GraphTable(table.subject, table.predicate, table.object, start, end)
-
-
-def stacked(tables: Sequence[GraphTable]) -> GraphTable:
-    """Event tables one below the other."""
-    if len(tables) == 1:
-        return tables[0]
-    if not any(len(table.subject) for table in tables):
-        return GraphTable.empty()
-    subject, predicate, object = (
-        np.concatenate([getattr(table, name) for table in tables]) for name in _COLUMNS
-    )
-    return GraphTable(
-        subject,
-        predicate,
-        object,
-        np.concatenate([_bound(table, table.start, OPEN) for table in tables]),
-        np.concatenate([_bound(table, table.end, CLOSE) for table in tables]),
-    )
 
 
 def contains(table: GraphTable, wanted: GraphTable) -> Mask:
@@ -68,9 +55,12 @@ def layered(layers: Sequence[Background]) -> Background:
     """Extracts made one after the other as one: the last that names a triple has its whole history."""
     names = dict.fromkeys(name for layer in layers for name in layer.named)
     default = _layered([layer.default for layer in layers])
-    return Background(
-        default, {name: _layered([layer.named.get(name, _NONE) for layer in layers]) for name in names}
-    )
+    named = {name: _layered([layer.named.get(name, _NONE) for layer in layers]) for name in names}
+    made: dict[str, tuple[int, ...]] = {}
+    for layer in layers:
+        for name, updates in layer.made.items():
+            made[name] = tuple(dict.fromkeys((*made.get(name, ()), *updates)))
+    return Background(default, named, made)
 
 
 def _layered(tables: Sequence[GraphTable]) -> GraphTable:
@@ -91,21 +81,21 @@ def numbers(background: Background) -> set[int]:
         for column in (table.start, table.end):
             if column is not None:
                 found |= set(np.unique(column).tolist())
-    return found - {OPEN, CLOSE}
+    return found.union(*background.made.values()) - {OPEN, CLOSE}
 
 
 def resolved(background: Background, times: Mapping[int, int]) -> Background:
     """Events as validity, given the time from which each update counts."""
     known = np.array(sorted(times), np.int64)
     at = np.array([times[number] for number in known.tolist()], np.int64)
-    return mapped(background, lambda table: _resolved(table, known, at))
+    made = {name: tuple(times[number] for number in numbers) for name, numbers in background.made.items()}
+    return replace(mapped(background, lambda table: _resolved(table, known, at)), made=made)
 
 
 def mapped(background: Background, change: Callable[[GraphTable], GraphTable]) -> Background:
     """The same graphs, each table changed."""
-    return Background(
-        change(background.default), {name: change(table) for name, table in background.named.items()}
-    )
+    named = {name: change(table) for name, table in background.named.items()}
+    return Background(change(background.default), named, background.made)
 
 
 def graphs_of(background: Background) -> Mapping[str, GraphTable]:
@@ -120,7 +110,7 @@ def background_of(tables: Mapping[str, GraphTable], names: Iterable[str] = ()) -
 
 
 def _resolved(table: GraphTable, known: Ids, at: Ids) -> GraphTable:
-    start, end = _bound(table, table.start, OPEN), _bound(table, table.end, CLOSE)
+    start, end = bounds(table)
     event = (start != OPEN) | (end != CLOSE)
     if not event.any():
         return GraphTable(table.subject, table.predicate, table.object)
@@ -156,10 +146,6 @@ def _resolved(table: GraphTable, known: Ids, at: Ids) -> GraphTable:
     )
 
 
-def _bound(table: GraphTable, column: Ids | None, default: int) -> Ids:
-    return np.full(len(table.subject), default, np.int64) if column is None else column
-
-
 def _keys(table: GraphTable) -> np.ndarray:
     """A triple as one value that compares by its terms."""
     rows = np.stack([table.subject, table.predicate, table.object], axis=1)
@@ -168,3 +154,63 @@ def _keys(table: GraphTable) -> np.ndarray:
 
 _KEY = np.dtype([(name, np.int64) for name in ("s", "p", "o")])
 _NONE = GraphTable.empty()
+
+
+class Delta:
+    """What updates have changed so far, on top of graphs that are never written to: events by graph.
+
+    The base keeps its indexes; the delta is small, and is looked at beside the base in every scan. A triple's
+    history is its presence in the base and its events here. ``number`` is that of the latest update,
+    ``inserting`` those that inserted into each graph: they make it where it was not there before.
+    """
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.events: dict[str, GraphTable] = {}
+        self.inserting: dict[str, list[int]] = {}
+
+    def names(self) -> Sequence[str]:
+        """The named graphs that updates have inserted into."""
+        return tuple(name for name in self.inserting if name != DEFAULT)
+
+    def apply(self, inserted: Background, deleted: Background) -> int:
+        """Take in an update; its number. No triple may be in both."""
+        self.number += 1
+        for background, added in ((deleted, False), (inserted, True)):
+            for name, table in graphs_of(background).items():
+                if len(table.subject):
+                    found = events(table, self.number, inserted=added)
+                    known = self.events.get(name)
+                    self.events[name] = found if known is None else stacked([known, found])
+                    if added:
+                        self.inserting.setdefault(name, []).append(self.number)
+        return self.number
+
+    def of(self, number: int) -> Delta:
+        """What one update changed."""
+        part = Delta()
+        part.number = number
+        for name, table in self.events.items():
+            rows = np.flatnonzero((table.start == number) | (table.end == number))
+            if len(rows):
+                part.events[name] = take(table, rows)
+        return part
+
+    def triples(self) -> TableSource:
+        """Every triple that some update named, as plain graphs."""
+        tables = {
+            name: distinct(GraphTable(table.subject, table.predicate, table.object))
+            for name, table in self.events.items()
+        }
+        return TableSource(Background(tables.pop(DEFAULT, GraphTable.empty()), tables))
+
+    def history(self, graph: str, there: GraphTable, others: GraphTable) -> GraphTable:
+        """The events of triples that are in the base, and of others."""
+        known = self.events.get(graph)
+        parts = [GraphTable(there.subject, there.predicate, there.object)]
+        if known is not None:
+            for wanted in (there, others):
+                rows = np.flatnonzero(contains(wanted, known))
+                if len(rows):
+                    parts.append(take(known, rows))
+        return stacked(parts)

@@ -2,23 +2,24 @@
 
 ``HttpClient`` makes requests to one server from an event loop; ``HttpCache`` keeps what it read of each
 address for as long as that is fresh; ``open_document`` fetches one document from ordinary code.
-``addresses.Allowed`` says which hosts may be asked, and no connection goes to an address that it refuses.
+``allowed_hosts.Allowed`` says which hosts may be asked, and no connection goes to an address that it refuses.
 """
 
-from weir.linked.http.cache import HttpCache, Stored, freshness
-from weir.linked.http.client import HttpClient, RequestLimits, Response, Transient
+from weir.linked.http.cache import HttpCache, freshness
+from weir.linked.http.client import Breaker, BreakerState, HttpClient, RequestLimits, Response, Transient
 from weir.linked.http.document import open_document
 
 __all__ = [
+    "Breaker",
+    "BreakerState",
     "HttpCache",
     "HttpClient",
     "RequestLimits",
     "Response",
-    "Stored",
     "Transient",
-    "addresses",
-    "breaker",
-    "clock",
+    "allowed_hosts",
+    "clocks",
     "freshness",
+    "negotiation",
     "open_document",
 ]

@@ -20,7 +20,7 @@ from typing import Generic, TypeVar
 import httpx
 
 from weir.linked.http.client import HttpClient, Response, after_date, whole_number
-from weir.linked.http.clock import SECOND
+from weir.linked.http.clocks import SECOND
 
 T = TypeVar("T")
 

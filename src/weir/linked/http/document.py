@@ -11,7 +11,7 @@ from urllib.parse import urljoin
 import httpx
 
 from weir.errors import RemoteError
-from weir.linked.http.addresses import Allowed, plain_session
+from weir.linked.http.allowed_hosts import Allowed, plain_session
 from weir.linked.http.client import media_type
 
 _REDIRECTS = 5

@@ -1,19 +1,57 @@
-"""Refresh policies for a SERVICE whose pattern is not an aggregate (case 1), and the baselines.
+"""The refresh policies of Planning Ahead (section 5), and the baselines: which right nodes to refresh.
 
-Each is a pure function: a maintenance graph of stale right nodes, a budget and a source of chance give
+Each is a pure function: a maintenance graph of stale right nodes, a budget and a random generator give
 the right nodes to refresh, at most ``budget`` of them. Equal scores are drawn at random (section 5.1).
+
+- SBM_BGP and IBM_BGP are for a pattern that is not an aggregate (case 1).
+- SBM_Agg and IBM_Agg are for an aggregate sub-query (case 2). A left node's aggregate is fresh only if all
+  its right nodes are, so a budget is best spent on whole left nodes. Choosing them is NP-hard (a knapsack
+  whose items overlap); both policies are the paper's greedy one.
+- FBA, Flexible Budget Allocation (section 5.3), takes the budget of the next slides as one sum. The remote
+  value of a right node is a sequence of *versions*, each from one change to the next. A version is worth one
+  request at most, and most at the first evaluation that could see it. FBA lists the versions of the present
+  and the coming slides, with the rows of the *present* window that each would keep fresh, and spends the
+  budget of all those slides on the best of them; those of the present slide are asked for now. The paper
+  lists a node once per slide at which it would be stale. While its version lasts, such entries are the same
+  refresh made later, for less; Weir keeps the first alone. Versions are then independent of each other, so
+  the best ones are also the exact optimum over the rows of the present window.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from weir.linked.service.graph import MaintenanceGraph
-from weir.linked.service.scores import capped_sums, capped_table
+from weir.linked.service.estimates import evaluations_fresh
+from weir.linked.service.maintenance_graph import MaintenanceGraph
 from weir.rdf.columns import Ids
+
+
+def capped_sums(group: Ids, life: Ids, of: Ids, cap: Ids) -> Ids:
+    """For each pair (g, b) of ``of`` and ``cap``: the sum of min(life, b) over group g's rows.
+
+    Rows are sorted by (group, life) once; a prefix sum then answers every pair by binary search.
+    """
+    top = int(max(life.max(initial=0), cap.max(initial=0))) + 1
+    key = np.sort(group * top + life)
+    total = np.concatenate(([0], np.cumsum(key % top)))
+    base = of * top
+    first, last = np.searchsorted(key, base), np.searchsorted(key, base + top)
+    split = np.searchsorted(key, base + cap, side="right")
+    return total[split] - total[first] + cap * (last - split)
+
+
+def capped_table(group: Ids, life: Ids, groups: int, horizon: int) -> Ids:
+    """``table[g, b]``: the sum of min(life, b) over group g's rows, for b = 0 … horizon."""
+    wide = horizon + 1
+    ends = np.bincount(group * wide + np.minimum(life, horizon), minlength=groups * wide)
+    alive = np.cumsum(ends.reshape(groups, wide)[:, ::-1], axis=1)[:, ::-1]
+    alive[:, 0] = 0
+    return np.cumsum(alive, axis=1)
+
 
 _SHORT = 32
 """Up to this life a table of all sums is cheaper than a search for each."""
@@ -22,15 +60,15 @@ _SHORT = 32
 class Policy(Protocol):
     """What decides the candidate set of one evaluation."""
 
-    def __call__(self, graph: MaintenanceGraph, budget: int, chance: np.random.Generator) -> Ids: ...
+    def __call__(self, graph: MaintenanceGraph, budget: int, rng: np.random.Generator) -> Ids: ...
 
 
-def best(score: NDArray[Any], budget: int, chance: np.random.Generator) -> Ids:
+def best(score: NDArray[Any], budget: int, rng: np.random.Generator) -> Ids:
     """The ``budget`` highest positive scores, ties drawn at random, best first.
 
     A score of nothing is not worth a request, so such candidates are left out.
     """
-    shuffled = chance.permutation(len(score))
+    shuffled = rng.permutation(len(score))
     shuffled = shuffled[score[shuffled] > 0]
     if budget < len(shuffled):
         shuffled = (
@@ -39,14 +77,14 @@ def best(score: NDArray[Any], budget: int, chance: np.random.Generator) -> Ids:
     return shuffled[np.argsort(-score[shuffled], kind="stable")]
 
 
-def rand(graph: MaintenanceGraph, budget: int, chance: np.random.Generator) -> Ids:
+def rand(graph: MaintenanceGraph, budget: int, rng: np.random.Generator) -> Ids:
     """RAND (section 6): any stale candidates."""
-    return chance.permutation(graph.right)[: max(budget, 0)]
+    return rng.permutation(graph.right)[: max(budget, 0)]
 
 
-def lru(graph: MaintenanceGraph, budget: int, chance: np.random.Generator) -> Ids:
+def lru(graph: MaintenanceGraph, budget: int, rng: np.random.Generator) -> Ids:
     """LRU (section 6): the stale candidates whose last update is longest ago."""
-    shuffled = chance.permutation(graph.right)
+    shuffled = rng.permutation(graph.right)
     return shuffled[np.argsort(graph.updated[shuffled], kind="stable")][: max(budget, 0)]
 
 
@@ -56,9 +94,9 @@ def sbm_scores(graph: MaintenanceGraph) -> Ids:
     return np.bincount(graph.edge_right, weights=weight, minlength=graph.right).astype(np.int64)
 
 
-def sbm_bgp(graph: MaintenanceGraph, budget: int, chance: np.random.Generator) -> Ids:
+def sbm_bgp(graph: MaintenanceGraph, budget: int, rng: np.random.Generator) -> Ids:
     """SBM_BGP: the highest scores by formula 11. Law: no choice makes more rows fresh now (5.4)."""
-    return best(sbm_scores(graph), budget, chance)
+    return best(sbm_scores(graph), budget, rng)
 
 
 def ibm_scores(graph: MaintenanceGraph) -> Ids:
@@ -72,7 +110,142 @@ def ibm_scores(graph: MaintenanceGraph) -> Ids:
     return np.bincount(graph.edge_right, weights=reach, minlength=graph.right).astype(np.int64)
 
 
-def ibm_bgp(graph: MaintenanceGraph, budget: int, chance: np.random.Generator) -> Ids:
+def ibm_bgp(graph: MaintenanceGraph, budget: int, rng: np.random.Generator) -> Ids:
     """IBM_BGP: the highest scores by formula 15. Law: no choice makes more rows of the present window
     fresh, counted over all evaluations they take part in (5.4)."""
-    return best(ibm_scores(graph), budget, chance)
+    return best(ibm_scores(graph), budget, rng)
+
+
+def sbm_agg(graph: MaintenanceGraph, budget: int, rng: np.random.Generator) -> Ids:
+    """SBM_Agg: again and again the left node with the fewest stale right nodes left, ties at random."""
+    return _cheapest_first(graph, budget, rng, np.zeros(graph.left, np.int64))
+
+
+def ibm_agg(graph: MaintenanceGraph, budget: int, rng: np.random.Generator) -> Ids:
+    """IBM_Agg: as SBM_Agg, but of equally cheap left nodes the one with the highest score (formula 17)."""
+    return _cheapest_first(graph, budget, rng, ibm_agg_scores(graph))
+
+
+def ibm_agg_scores(graph: MaintenanceGraph) -> Ids:
+    """Formulas 16–17: for how many evaluations a left node's aggregate would be seen and stay fresh."""
+    life = np.zeros(graph.left, np.int64)
+    np.maximum.at(life, graph.row_left, graph.row_life)
+    np.minimum.at(life, graph.edge_left, graph.fresh_for[graph.edge_right])
+    return life
+
+
+def _cheapest_first(graph: MaintenanceGraph, budget: int, rng: np.random.Generator, score: Ids) -> Ids:
+    """The greedy loop of section 5.1; what is left when no left node fits any more is spent at random.
+
+    ``need`` counts a left node's right nodes not yet chosen. Each round takes at least one right node, so
+    the cost is O(budget · left + edges) beside the two sorts.
+    """
+    rights, right_start = _adjacency(graph.edge_left, graph.edge_right, graph.left)
+    lefts, left_start = _adjacency(graph.edge_right, graph.edge_left, graph.right)
+    need = np.diff(right_start)
+    need[graph.compatible() == 0] = 0
+    rank = np.empty(graph.left, np.int64)
+    rank[np.lexsort((rng.permutation(graph.left), -score))] = np.arange(graph.left)
+    never = np.iinfo(np.int64).max
+    chosen = np.zeros(graph.right, np.bool_)
+    picked: list[Ids] = []
+    while budget > 0 and len(need):
+        node = int(np.argmin(np.where(need > 0, need * graph.left + rank, never)))
+        if need[node] == 0:
+            break
+        mine = rights[right_start[node] : right_start[node + 1]]
+        mine = mine[~chosen[mine]]
+        if len(mine) > budget:
+            rest = np.flatnonzero(~chosen)
+            picked.append(rng.choice(rest, min(budget, len(rest)), replace=False))
+            break
+        chosen[mine] = True
+        budget -= len(mine)
+        picked.append(mine)
+        for right in mine:
+            need[lefts[left_start[right] : left_start[right + 1]]] -= 1
+        need[node] = 0
+    return np.concatenate(picked) if picked else np.empty(0, np.int64)
+
+
+def _adjacency(of: Ids, to: Ids, nodes: int) -> tuple[Ids, Ids]:
+    """The edges as lists: ``to`` sorted by ``of``, and where each node's list starts."""
+    order = np.argsort(of, kind="stable")
+    start = np.concatenate(([0], np.cumsum(np.bincount(of, minlength=nodes))))
+    return to[order], start
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """Version v of right node ``right[v]`` could first be fetched ``slide[v]`` slides from now, and would
+    then be fresh for ``fresh_for[v]`` evaluations."""
+
+    right: Ids
+    slide: Ids
+    fresh_for: Ids
+
+
+def versions(
+    stale: NDArray[np.bool_], change: Ids, interval: Ids, now: int, slide: int, horizon: int
+) -> Versions:
+    """The versions that can be fetched at ``now`` and the ``horizon - 1`` evaluations after it.
+
+    ``change`` is each right node's next remote change after ``now``, ``interval`` the time between
+    changes from then on. A right node that is fresh now offers nothing until that change.
+    """
+    change = change.copy()
+    rights, slides, lasting = [np.flatnonzero(stale)], [np.zeros(int(stale.sum()), np.int64)], []
+    lasting.append(evaluations_fresh(change[stale], now, slide))
+    for ahead in range(1, horizon):
+        time = now + ahead * slide
+        changed = np.flatnonzero(change <= time)
+        change[changed] += ((time - change[changed]) // interval[changed] + 1) * interval[changed]
+        rights.append(changed)
+        slides.append(np.full(len(changed), ahead, np.int64))
+        lasting.append(evaluations_fresh(change[changed], time, slide))
+    return Versions(np.concatenate(rights), np.concatenate(slides), np.concatenate(lasting))
+
+
+def fba_scores(
+    graph: MaintenanceGraph, offered: Versions, horizon: int, arrivals: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """For each version: Σ min(L − slide, B) over the window rows still alive then (formulas 12–15
+    at that slide), by the identity min(L − s, B) = min(L, s + B) − min(L, s).
+
+    ``arrivals`` (beyond the paper) adds the rows that are still to come: so many per slide for each left
+    node, each living as long as the longest-lived row of the window. Without them every later slide
+    looks poorer than it will be, and the budget is spent too early.
+    """
+    per_left = capped_table(graph.row_left, graph.row_life, graph.left, horizon).astype(np.float64)
+    if arrivals is not None:
+        alive = np.minimum(np.arange(horizon), graph.row_life.max(initial=0))
+        per_left[:, 1:] += arrivals[:, None] * np.cumsum(alive)
+    per_right = np.zeros((graph.right, horizon + 1))
+    for b in range(1, horizon + 1):
+        weight = per_left[graph.edge_left, b]
+        per_right[:, b] = np.bincount(graph.edge_right, weights=weight, minlength=graph.right)
+    last = np.minimum(offered.slide + offered.fresh_for, horizon)
+    score: NDArray[np.float64] = per_right[offered.right, last] - per_right[offered.right, offered.slide]
+    return score
+
+
+def steady_arrivals(graph: MaintenanceGraph) -> NDArray[np.float64]:
+    """The arrivals that would keep each left node's number of window rows as it is now."""
+    return graph.compatible() / max(int(graph.row_life.max(initial=1)), 1)
+
+
+def fba(
+    graph: MaintenanceGraph,
+    offered: Versions,
+    budget: int,
+    horizon: int,
+    rng: np.random.Generator,
+    arrivals: NDArray[np.float64] | None = None,
+) -> Ids:
+    """FBA: the right nodes whose present version is among the ``budget`` best of all versions.
+
+    ``graph`` holds the fresh right nodes too, and ``budget`` is what may be spent over the whole horizon.
+    """
+    chosen = best(fba_scores(graph, offered, horizon, arrivals), budget, rng)
+    now: Ids = offered.right[chosen[offered.slide[chosen] == 0]]
+    return now

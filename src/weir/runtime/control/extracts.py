@@ -14,12 +14,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from weir.kernel.background import Background, GraphTable
+from weir.kernel.contract import Background, GraphTable
 from weir.language.algebra.query import Query
 from weir.language.update import Update
-from weir.linked.graphs.embedded import read_graphs
-from weir.linked.graphs.library import Shelf
-from weir.linked.graphs.tables import DEFAULT
+from weir.linked.graphs import StaticGraphs, read_graphs
+from weir.linked.graphs.triple_tables import DEFAULT
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 from weir.runtime.control.catalog import Catalog
@@ -42,7 +41,8 @@ def write_extract(
     ids = np.unique(np.concatenate([table[place] for table in tables.values() for place in _PLACES]))
     ids = ids[ids > 0]
     texts = {"id": ids, "text": pa.array(dictionary.texts(ids), pa.large_string())}
-    data = pack(_KIND, {"names": names}, {**tables, "texts": texts})
+    made = {name: list(times) for name, times in background.made.items()}
+    data = pack(_KIND, {"names": names, "made": made}, {**tables, "texts": texts})
     name = f"{hashlib.sha256(data).hexdigest()[:20]}.graphs"
     folder.mkdir(parents=True, exist_ok=True)
     if not (folder / name).exists():
@@ -60,13 +60,14 @@ def load_extract(path: Path, dictionary: Dictionary) -> Background:
     for number, name in enumerate(found.header["names"]):
         table = {column: numbers(values) for column, values in found.table(f"graph {number}").items()}
         graphs[name] = GraphTable(*(table[place] for place in _PLACES), *(table.get(v) for v in _VALIDITY))
-    return Background(graphs.pop(DEFAULT, GraphTable.empty()), graphs)
+    made = {name: tuple(times) for name, times in found.header["made"].items()}
+    return Background(graphs.pop(DEFAULT, GraphTable.empty()), graphs, made)
 
 
 class Extractor:
     """The driver's graphs: extracts of new queries, and what updates add to those of running ones."""
 
-    def __init__(self, shelf: Shelf, checkpoint: Checkpoint) -> None:
+    def __init__(self, shelf: StaticGraphs, checkpoint: Checkpoint) -> None:
         self.shelf = shelf
         self.folder = checkpoint.graphs
         self._durable = checkpoint.durable

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from weir.errors import UsageError
-from weir.kernel.background import Background
+from weir.kernel.contract import Background
 from weir.language.update import Update, parse_update
-from weir.linked.graphs.remote import RemoteGraph
+from weir.linked.graphs import RemoteGraph
 from weir.plan.analysis.chain import parsed
 from weir.rdf.formats.tnq_time import read_time
 from weir.runtime.control.entries import entry_of

@@ -14,12 +14,11 @@ import numpy as np
 import pyarrow as pa
 
 from weir.errors import EvaluationError, WeirError
-from weir.kernel.batch import FOREVER, Answers, Slab
+from weir.kernel.contract import FOREVER, Answers, Slab
 from weir.kernel.matching.shared import SharedAnswers
 from weir.kernel.progress import NEVER
 from weir.language.algebra.windows import Triples
-from weir.linked.service.config import ServiceConfig
-from weir.linked.service.resolver import ServiceResolver
+from weir.linked.service import ServiceConfig, ServiceResolver
 from weir.plan.analysis.chain import evaluation_order
 from weir.plan.analysis.demand import Reading
 from weir.rdf.columns import Ids

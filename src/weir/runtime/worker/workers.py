@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Set
 from pathlib import Path
 
-from weir.kernel.background import Background
-from weir.linked.service.config import config_of
+from weir.kernel.contract import Background
+from weir.linked.service import config_of
 from weir.runtime.control.catalog import Catalog
 from weir.runtime.control.checkpoint import Checkpoint
 from weir.runtime.control.entries import ControlLog

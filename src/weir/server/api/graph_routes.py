@@ -11,11 +11,12 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from weir.errors import UsageError, WeirError
-from weir.kernel.background import Background
+from weir.kernel.contract import Background
 from weir.language import parse
 from weir.language.algebra.query import Ask, Select
-from weir.linked.graphs.remote import TYPES, RemoteGraph, fetch
-from weir.linked.http.addresses import Forbidden
+from weir.linked.graphs import RemoteGraph
+from weir.linked.graphs.remote_graph import TYPES, fetch
+from weir.linked.http.allowed_hosts import Forbidden
 from weir.runtime.control.refresh import minus
 from weir.server.api.access import ADMIN, READ, WRITE
 from weir.server.api.dependencies import Here

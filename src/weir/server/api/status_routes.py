@@ -11,7 +11,7 @@ from typing import Any
 from fastapi import APIRouter, Depends, Response
 from starlette.concurrency import run_in_threadpool
 
-from weir.linked.service.config import HINT
+from weir.linked.service import HINT
 from weir.runtime.output.writing import timestamp
 from weir.server.api.access import READ
 from weir.server.api.dependencies import Here

@@ -1,0 +1,64 @@
+"""``weir explain``: every stage of a query, what a set of queries shares, and what a run of one did."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from weir.cli.options import Dialect, QueryFiles, pair, read_query
+from weir.cli.reporting import reported
+from weir.errors import UsageError
+from weir.explain import analyze_text, explain_set_text, explain_text
+from weir.linked.graphs import GraphSources
+from weir.plan.querysets import parse_queries
+
+
+def explain(
+    query: QueryFiles,
+    dialect: Dialect = "auto",
+    every: Annotated[
+        bool, typer.Option("--all", help="What all queries together share: states, templates.")
+    ] = False,
+    analyze: Annotated[
+        bool, typer.Option("--analyze", help="Also run it on the given files, and count what was done.")
+    ] = False,
+    stream: Annotated[
+        list[str] | None, typer.Option(help="With --analyze: a stream, IRI=FILE.", metavar="IRI=FILE")
+    ] = None,
+    graph: Annotated[
+        list[str] | None, typer.Option(help="With --analyze: a named graph, IRI=FILE.", metavar="IRI=FILE")
+    ] = None,
+    default_graph: Annotated[
+        list[Path] | None, typer.Option(help="With --analyze: the default graph.", metavar="FILE")
+    ] = None,
+) -> None:
+    """Show every stage of a query, and how it would run; with --analyze, how it did.
+
+    With --all, show what the queries of all files have in common instead.
+    """
+    with reported():
+        found = [parse_queries(read_query(path), path.stem, dialect, str(path)) for path in query]
+        if every:
+            names = [name for each in found for name in each]
+            if len(set(names)) < len(names):
+                raise UsageError("two queries have the same name", hint="give them names by REGISTER")
+            typer.echo(explain_set_text({name: one for each in found for name, one in each.items()}))
+            return
+        if len(found) > 1 or len(found[0]) > 1:
+            raise UsageError("explain shows one query", hint="with --all it shows a whole set")
+        (parsed,) = found[0].values()
+        typer.echo(explain_text(parsed))
+        if analyze:
+            library = GraphSources()
+            for text in graph or ():
+                iri, source = pair(text, "--graph", "IRI=FILE")
+                library.add(iri, Path(source))
+            for path in default_graph or ():
+                library.add(None, path)
+            pairs = [pair(text, "--stream", "IRI=FILE") for text in stream or ()]
+            missing = [name for name in parsed.streams if isinstance(name, str) and name not in dict(pairs)]
+            if missing:
+                raise UsageError(f"no file for the stream <{missing[0]}>", hint=f"--stream {missing[0]}=FILE")
+            typer.echo("\n" + analyze_text(parsed, {iri: Path(path) for iri, path in pairs}, library))

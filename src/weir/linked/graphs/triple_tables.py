@@ -1,0 +1,243 @@
+"""Tables of triples: where they come from, indexed by their columns, and reduced by semi-joins.
+
+A semi-join keeps the rows of a pattern whose value of a shared variable occurs in every other pattern that
+has the variable. It never drops a row that some solution uses, whatever the intervals of the rows are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from weir.kernel.contract import Background, GraphTable
+from weir.rdf.columns import Ids
+
+DEFAULT = ""
+"""The name of the default graph."""
+
+OPEN = int(np.iinfo(np.int64).min)
+CLOSE = int(np.iinfo(np.int64).max)
+"""Without a start, without an end."""
+
+
+class TripleSource(Protocol):
+    """Static graphs by name, scanned by constants; ids are those of one key."""
+
+    def names(self) -> Sequence[str]:
+        """The named graphs."""
+        ...
+
+    def scan(
+        self, graph: str, predicates: Collection[int] | None, subject: int | None, object: int | None
+    ) -> GraphTable:
+        """The triples of a graph (none if there is no such graph) that the constants allow."""
+        ...
+
+    def add_texts(self, ids: Ids) -> None:
+        """Put the texts of these of its terms into the dictionary, where they are not yet."""
+        ...
+
+
+class CombinedSource:
+    """Several sources as one; each comes with the names under which its graphs are known here."""
+
+    def __init__(self, parts: Sequence[tuple[TripleSource, Mapping[str, str]]]) -> None:
+        self.parts = parts
+
+    def names(self) -> Sequence[str]:
+        return tuple(dict.fromkeys(name for _, names in self.parts for name in names if name != DEFAULT))
+
+    def scan(
+        self, graph: str, predicates: Collection[int] | None, subject: int | None, object: int | None
+    ) -> GraphTable:
+        found = [
+            source.scan(names[graph], predicates, subject, object)
+            for source, names in self.parts
+            if graph in names
+        ]
+        return merged([table for table in found if len(table.subject)])
+
+    def add_texts(self, ids: Ids) -> None:
+        for source, _ in self.parts:
+            source.add_texts(ids)
+
+
+class TableSource:
+    """Graphs that are in memory already."""
+
+    def __init__(self, background: Background) -> None:
+        self.tables: Mapping[str, GraphTable] = {DEFAULT: background.default, **background.named}
+
+    def names(self) -> Sequence[str]:
+        return tuple(name for name in self.tables if name != DEFAULT)
+
+    def scan(
+        self, graph: str, predicates: Collection[int] | None, subject: int | None, object: int | None
+    ) -> GraphTable:
+        table = self.tables.get(graph)
+        if table is None:
+            return GraphTable.empty()
+        keep = np.ones(len(table.subject), np.bool_)
+        if predicates is not None:
+            keep &= np.isin(table.predicate, list(predicates))
+        if subject is not None:
+            keep &= table.subject == subject
+        if object is not None:
+            keep &= table.object == object
+        return take(table, np.flatnonzero(keep))
+
+    def add_texts(self, ids: Ids) -> None:
+        """They are there since the graphs were read."""
+
+
+def take(table: GraphTable, rows: Ids) -> GraphTable:
+    """Some rows of a table."""
+    return GraphTable(
+        table.subject[rows],
+        table.predicate[rows],
+        table.object[rows],
+        None if table.start is None else table.start[rows],
+        None if table.end is None else table.end[rows],
+    )
+
+
+def merged(tables: Sequence[GraphTable]) -> GraphTable:
+    """Tables of one graph as one table, equal rows once."""
+    if not tables:
+        return GraphTable.empty()
+    return tables[0] if len(tables) == 1 else distinct(stacked(tables))
+
+
+def distinct(table: GraphTable) -> GraphTable:
+    """Equal rows once, in the order of their ids."""
+    columns = [table.subject, table.predicate, table.object]
+    if table.start is not None and table.end is not None:
+        columns += [table.start, table.end]
+    return GraphTable(*np.unique(np.stack(columns), axis=1))
+
+
+def stacked(tables: Sequence[GraphTable]) -> GraphTable:
+    """Tables one below the other; with bounds where one of them has any."""
+    if len(tables) == 1:
+        return tables[0]
+    columns = [
+        np.concatenate([getattr(table, name) for table in tables])
+        for name in ("subject", "predicate", "object")
+    ]
+    if any(table.start is not None or table.end is not None for table in tables):
+        columns += [np.concatenate(each) for each in zip(*map(bounds, tables), strict=True)]
+    return GraphTable(*columns)
+
+
+def bounds(table: GraphTable) -> tuple[Ids, Ids]:
+    """Start and end of each row, ``OPEN`` and ``CLOSE`` where it has none."""
+    rows = len(table.subject)
+    return (
+        np.full(rows, OPEN, np.int64) if table.start is None else table.start,
+        np.full(rows, CLOSE, np.int64) if table.end is None else table.end,
+    )
+
+
+class IndexedTable:
+    """A table whose rows are found by subject or object without a scan, once somebody asked for it."""
+
+    def __init__(self, table: GraphTable) -> None:
+        self.table = table
+        self.columns: Mapping[str, Ids] = {
+            "subject": table.subject,
+            "predicate": table.predicate,
+            "object": table.object,
+        }
+        self._orders: dict[str, tuple[Ids, Ids]] = {}
+
+    def __len__(self) -> int:
+        return len(self.table.subject)
+
+    def rows_with(self, column: str, values: Ids) -> Ids:
+        """The rows whose column is one of ``values``, ascending."""
+        if column not in self._orders:
+            order = np.argsort(self.columns[column], kind="stable")
+            self._orders[column] = (order, self.columns[column][order])
+        order, ordered = self._orders[column]
+        first = np.searchsorted(ordered, values)
+        counts = np.searchsorted(ordered, values, side="right") - first
+        within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+        return np.sort(order[np.repeat(first, counts) + within])
+
+
+_ROUNDS = 8
+_RARE = 8
+
+Scan = tuple[str, int | None, int | None, int | None]
+"""A graph and the constants of a pattern; None is any."""
+
+
+@dataclass(slots=True)
+class PatternRows:
+    """One pattern on one graph while it is reduced: ``rows`` None stands for all of them.
+
+    ``added`` says that the table is not of the graph as it was read but of what updates named.
+    """
+
+    scan: Scan
+    table: IndexedTable
+    places: dict[str, str]
+    rows: Ids | None = None
+    added: bool = False
+
+    def __len__(self) -> int:
+        return len(self.table) if self.rows is None else len(self.rows)
+
+    def selected(self) -> GraphTable:
+        """The triples that are left."""
+        return self.table.table if self.rows is None else take(self.table.table, self.rows)
+
+    def values(self, variable: str) -> Ids:
+        column = self.table.columns[self.places[variable]]
+        return np.unique(column if self.rows is None else column[self.rows])
+
+    def keep(self, variable: str, values: Ids) -> None:
+        place = self.places[variable]
+        if self.rows is None and len(values) * _RARE < len(self.table):
+            self.rows = self.table.rows_with(place, values)
+            return
+        column = self.table.columns[place]
+        rows = np.arange(len(self.table)) if self.rows is None else self.rows
+        self.rows = rows[np.isin(column[rows], values)]
+
+
+def semi_join(groups: Sequence[list[PatternRows]]) -> None:
+    """Reduce patterns that are all joined: a value of a shared variable must occur in each of them."""
+    variables = {name for parts in groups for part in parts for name in part.places}
+    shared = [
+        [parts for parts in groups if any(variable in part.places for part in parts)]
+        for variable in sorted(variables)
+    ]
+    order = [pair for pair in zip(sorted(variables), shared, strict=True) if len(pair[1]) > 1]
+    for _ in range(_ROUNDS):
+        before = sum(len(part) for parts in groups for part in parts)
+        for variable, holders in sorted(order, key=lambda pair: min(_size(parts) for parts in pair[1])):
+            smallest = min(holders, key=_size)
+            allowed = _values(smallest, variable)
+            for parts in holders:
+                if parts is not smallest:
+                    for part in parts:
+                        part.keep(variable, allowed)
+                    allowed = np.intersect1d(allowed, _values(parts, variable), assume_unique=True)
+            for parts in holders:
+                for part in parts:
+                    part.keep(variable, allowed)
+        if sum(len(part) for parts in groups for part in parts) == before:
+            return
+
+
+def _size(parts: Sequence[PatternRows]) -> int:
+    return sum(len(part) for part in parts)
+
+
+def _values(parts: Sequence[PatternRows], variable: str) -> Ids:
+    found = [part.values(variable) for part in parts]
+    return found[0] if len(found) == 1 else np.unique(np.concatenate(found))

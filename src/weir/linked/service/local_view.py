@@ -1,0 +1,299 @@
+"""The local view R: what an endpoint answered, by key, as interval rows.
+
+A key is one binding of the variables that a request asks for. Its rows are believed from the time they
+were fetched until they expire: ``[fetched, expiry)`` in event time. A stale row stays and is used until
+it is replaced, for that is the point of a view; a key never answered has no rows and is stale.
+
+Expiry is stated by the source (exact), or estimated: fetched + change interval, which is declared or
+learned. All is columns; numbers of keys are valid until the next ``forget``. ``waiting`` marks keys that
+are asked for at the moment, ``failed`` those whose last request failed. ``edition`` changes with the rows,
+``numbering`` with the numbers of keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from weir.kernel.contract import FOREVER
+from weir.kernel.relations.keys import codes, combine
+from weir.kernel.relations.relation import Relation
+from weir.linked.service.estimates import Floats, learned_interval, observe, pooled_interval
+from weir.rdf.columns import Ids
+
+NEVER = -(1 << 62)
+"""The fetch time and expiry of a key that was never answered."""
+
+NEVER_CHANGES = 1 << 61
+"""From here on an interval means for ever."""
+
+_ALL = ".all"
+
+State: TypeAlias = tuple[Mapping[str, Any], Mapping[str, Mapping[str, Any]]]
+"""What is kept in a checkpoint: plain values, and tables of columns."""
+
+
+class LocalView:
+    """Rows over ``variables`` by the variables ``key`` among them; without any, all rows are one key's.
+
+    ``interval`` is the declared change interval, None where intervals are to be learned from ``prior``.
+    """
+
+    def __init__(
+        self, key: Sequence[str], variables: Sequence[str], interval: int | None, prior: int
+    ) -> None:
+        self.key = tuple(key)
+        self.variables = tuple(variables)
+        self._interval = interval
+        self._prior = prior
+        none = np.empty(0, np.int64)
+        self.keys: dict[str, Ids] = dict.fromkeys(self.key or (_ALL,), none)
+        self.fetched, self.expiry, self.used, self.stated, self._digest = (none,) * 5
+        self.exact, self.waiting, self.failed = (np.empty(0, np.bool_),) * 3
+        self._changes: Floats = np.empty(0)
+        self._watched: Floats = np.empty(0)
+        self._columns: dict[str, Ids] = dict.fromkeys(self.variables, none)
+        self._owner = none
+        self._order = none
+        self._sorted = none
+        self._longest = 1
+        self.edition = 0
+        self.numbering = 0
+
+    def __len__(self) -> int:
+        """The number of keys."""
+        return len(self.fetched)
+
+    @property
+    def rows(self) -> int:
+        """The number of rows of all keys."""
+        return len(self._owner)
+
+    # Keys
+
+    def number(self, columns: Mapping[str, Ids], length: int, at: int) -> Ids:
+        """The numbers of keys given as columns, new ones added; they count as used at ``at``."""
+        probe = [columns[name] for name in self.key] or [np.ones(length, np.int64)]
+        found = self._find(probe)
+        if (new := found < 0).any():
+            fresh = [column[new] for column in probe]
+            one = codes(fresh, len(fresh[0]))[1]
+            self._append([column[one] for column in fresh])
+            found = self._find(probe)
+        self.used[found] = at
+        return found
+
+    def _find(self, probe: Sequence[Ids]) -> Ids:
+        """Positions of keys, −1 where there is none."""
+        if not len(self) or not len(probe[0]):
+            return np.full(len(probe[0]), -1, np.int64)
+        wanted = combine(probe)
+        place = np.searchsorted(self._sorted, wanted)
+        found = np.full(len(wanted), -1, np.int64)
+        for step in range(self._longest):
+            row = self._order[np.minimum(place + step, len(self) - 1)]
+            same = found < 0
+            for mine, theirs in zip(self.keys.values(), probe, strict=True):
+                same &= mine[row] == theirs
+            found[same] = row[same]
+        return found
+
+    def _append(self, new: Sequence[Ids]) -> None:
+        count = len(new[0])
+        for name, column in zip(self.keys, new, strict=True):
+            self.keys[name] = np.concatenate((self.keys[name], column))
+        never, zero = np.full(count, NEVER), np.zeros(count, np.int64)
+        self.fetched = np.concatenate((self.fetched, never))
+        self.expiry = np.concatenate((self.expiry, never))
+        self.used = np.concatenate((self.used, never))
+        self.stated = np.concatenate((self.stated, zero))
+        self._digest = np.concatenate((self._digest, zero))
+        for name in ("exact", "waiting", "failed"):
+            setattr(self, name, np.concatenate((getattr(self, name), zero.astype(np.bool_))))
+        self._changes = np.concatenate((self._changes, zero.astype(np.float64)))
+        self._watched = np.concatenate((self._watched, zero.astype(np.float64)))
+        self._reindex(len(self) - count)
+
+    def _reindex(self, known: int = 0) -> None:
+        """Sort the keys, of which the first ``known`` are sorted already."""
+        keys = combine([column[known:] for column in self.keys.values()])
+        order = np.argsort(keys, kind="stable")
+        place = np.searchsorted(self._sorted[:known], keys[order], side="right")
+        self._order = np.insert(self._order[:known], place, known + order)
+        self._sorted = np.insert(self._sorted[:known], place, keys[order])
+        starts = np.flatnonzero(np.diff(self._sorted, prepend=self._sorted[:1] - 1))
+        self._longest = int(np.diff(starts, append=len(self._sorted)).max(initial=1))
+
+    # Time
+
+    def intervals(self, numbers: Ids) -> Ids:
+        """The change interval of keys: stated by their rows, or declared, or learned."""
+        if self._interval is not None:
+            found = np.full(len(numbers), self._interval, np.int64)
+        else:
+            pool = pooled_interval(self._changes, self._watched, self._prior)
+            found = learned_interval(self._changes[numbers], self._watched[numbers], pool)
+        stated = self.stated[numbers]
+        return np.where(stated > 0, stated, found)
+
+    def next_change(self, numbers: Ids, at: int) -> tuple[Ids, Ids]:
+        """When keys would go stale next if they were fetched at ``at``, and their intervals from then on.
+
+        A fresh key: at its expiry. A stale one whose expiry was exact changes at whole intervals from
+        then; of any other only the interval is known, and it is counted from now.
+        """
+        expiry, interval = self.expiry[numbers], self.intervals(numbers)
+        passed = np.where(self.exact[numbers] & (interval < NEVER_CHANGES), at - np.minimum(expiry, at), 0)
+        later = _after(at - passed % interval, interval)
+        return np.where(expiry > at, expiry, later), interval
+
+    # Rows
+
+    def store(
+        self,
+        asked: Mapping[str, Ids],
+        length: int,
+        rows: Mapping[str, Ids],
+        owner: Ids,
+        at: int,
+        expiry: Ids | None = None,
+        stated: Ids | None = None,
+    ) -> Ids:
+        """Put the answer to keys ``asked`` in place of what they had; ``owner`` says whose each row is.
+
+        ``at`` is when it was asked for. ``expiry`` (0: unknown) is exact where given, ``stated`` an
+        interval that the rows themselves state. An answer older than what is there is ignored.
+        Gives the numbers of the keys.
+        """
+        numbers = self.number(asked, length, at)
+        digest = np.zeros(length, np.int64)
+        mixed = combine([rows[name] for name in self.variables] or [owner]) if len(owner) else owner
+        np.add.at(digest, owner, (mixed ^ (mixed >> 31)) | 1)
+        newer = self.fetched[numbers] < at
+        known = newer & (self.fetched[numbers] > NEVER)
+        self._learn(numbers[known], digest[known], at)
+        if not newer.all():
+            keep = newer[owner]
+            rows = {name: column[keep] for name, column in rows.items()}
+            owner = (np.cumsum(newer) - 1)[owner[keep]]
+            expiry = expiry if expiry is None else expiry[newer]
+            stated = stated if stated is None else stated[newer]
+        self._replace(numbers[newer], rows, owner)
+        self._date(numbers[newer], digest[newer], at, expiry, stated)
+        return numbers
+
+    def _learn(self, numbers: Ids, digest: Ids, at: int) -> None:
+        pool = pooled_interval(self._changes, self._watched, self._prior)
+        changed = self._digest[numbers] != digest
+        self._changes[numbers], self._watched[numbers] = observe(
+            self._changes[numbers], self._watched[numbers], at - self.fetched[numbers], changed, pool
+        )
+
+    def _replace(self, numbers: Ids, rows: Mapping[str, Ids], owner: Ids) -> None:
+        places, old = self.places(numbers)
+        if np.array_equal(
+            np.bincount(old, minlength=len(numbers)), np.bincount(owner, minlength=len(numbers))
+        ):
+            # As many rows as before for each key, the rule where values change: they take the old places.
+            order = np.argsort(owner, kind="stable")
+            for name, column in self._columns.items():
+                column[places] = rows[name][order]
+            self.edition += 1
+            return
+        gone = np.zeros(len(self), np.bool_)
+        gone[numbers] = True
+        keep = ~gone[self._owner]
+        merged = np.concatenate((self._owner[keep], numbers[owner]))
+        order = np.argsort(merged, kind="stable")
+        self._owner = merged[order]
+        self.edition += 1
+        for name, column in self._columns.items():
+            self._columns[name] = np.concatenate((column[keep], rows[name]))[order]
+
+    def _date(self, numbers: Ids, digest: Ids, at: int, expiry: Ids | None, stated: Ids | None) -> None:
+        self.fetched[numbers] = at
+        self.failed[numbers] = False
+        self._digest[numbers] = digest
+        if stated is not None:
+            self.stated[numbers] = stated
+        interval = self.intervals(numbers)
+        estimate = _after(np.full(len(numbers), at), interval)
+        exact = np.zeros(len(numbers), np.bool_) if expiry is None else expiry > 0
+        self.exact[numbers] = exact
+        self.expiry[numbers] = estimate if expiry is None else np.where(exact, expiry, estimate)
+
+    def places(self, numbers: Ids) -> tuple[Ids, Ids]:
+        """Where the rows of keys are, and for each the place of its key in ``numbers``."""
+        first = np.searchsorted(self._owner, numbers)
+        count = np.searchsorted(self._owner, numbers, side="right") - first
+        place = np.repeat(np.arange(len(numbers)), count)
+        within = np.arange(len(place)) - np.repeat(np.cumsum(count) - count, count)
+        return np.repeat(first, count) + within, place
+
+    def column(self, name: str) -> Ids:
+        """A variable of all rows, by place."""
+        return self._columns[name]
+
+    def relation(self, numbers: Ids) -> tuple[Relation, Ids]:
+        """The rows of keys, visible in ``[fetched, expiry)``, and for each the place of its key in
+        ``numbers``. Rows that expired keep their interval: whoever joins decides what to do with them."""
+        row, place = self.places(numbers)
+        owner = numbers[place]
+        columns = {name: column[row] for name, column in self._columns.items()}
+        optional = frozenset(name for name, column in columns.items() if not column.all())
+        return Relation(columns, self.fetched[owner], self.expiry[owner], optional), place
+
+    # Size and state
+
+    def forget(self, most: int) -> int:
+        """Drop the keys unused for longest until at most ``most`` are left; gives how many went."""
+        excess = len(self) - most
+        if excess <= 0:
+            return 0
+        keep = np.ones(len(self), np.bool_)
+        keep[np.argsort(self.used, kind="stable")[:excess]] = False
+        number = np.cumsum(keep) - 1
+        rows = keep[self._owner]
+        self._owner = number[self._owner[rows]]
+        self._columns = {name: column[rows] for name, column in self._columns.items()}
+        self.keys = {name: column[keep] for name, column in self.keys.items()}
+        for name in (*_STATE, "waiting"):
+            setattr(self, name, getattr(self, name)[keep])
+        self._reindex()
+        self.edition += 1
+        self.numbering += 1
+        return excess
+
+    def ids(self) -> Ids:
+        """Every id that a row or a key refers to."""
+        return np.unique(np.concatenate([*self.keys.values(), *self._columns.values()]))
+
+    def snapshot(self) -> State:
+        """The whole view, for ``restore`` into one with the same key and variables."""
+        keys = {f"key {place}": column for place, column in enumerate(self.keys.values())}
+        rows = {f"column {place}": column for place, column in enumerate(self._columns.values())}
+        state = {name: getattr(self, name) for name in _STATE}
+        return {}, {"keys": {**keys, **state}, "rows": {**rows, "owner": self._owner}}
+
+    def restore(self, state: State) -> None:
+        """Replace everything by what ``snapshot`` gave."""
+        keys, rows = state[1]["keys"], state[1]["rows"]
+        self.keys = {name: np.array(keys[f"key {place}"]) for place, name in enumerate(self.keys)}
+        self._columns = {name: np.array(rows[f"column {place}"]) for place, name in enumerate(self._columns)}
+        self._owner = np.array(rows["owner"])
+        for name in _STATE:
+            setattr(self, name, np.array(keys[name]))
+        self.waiting = np.zeros(len(self), np.bool_)
+        self._reindex()
+        self.edition += 1
+        self.numbering += 1
+
+
+def _after(time: Ids, interval: Ids) -> Ids:
+    """``time + interval``, for ever where the interval is."""
+    return np.where(interval >= NEVER_CHANGES, FOREVER, time + np.minimum(interval, NEVER_CHANGES))
+
+
+_STATE = ("fetched", "expiry", "used", "stated", "exact", "failed", "_digest", "_changes", "_watched")

@@ -1,0 +1,275 @@
+"""A part's request as SPARQL, and the answer's solutions as rows of ids that know whose they are.
+
+Many keys share a request: ``SELECT … WHERE { VALUES (keys) { … } pattern }``. Law: what a pattern is joined
+with is joined with the same rows whether all its solutions were asked for or only those of its keys.
+
+What a server sends is not trusted: anything that is not a result in JSON or XML (W3C SPARQL 1.1 Query Results
+formats) raises ``DataError``, and so does an XML document type, the door to entity tricks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+
+from weir.errors import DataError
+from weir.kernel.contract import FOREVER
+from weir.kernel.relations.keys import codes
+from weir.language.algebra import patterns as a
+from weir.language.algebra.scope import visible
+from weir.language.algebra.walking import walk
+from weir.language.writing.queries import QueryWriter
+from weir.language.writing.terms import Terms
+from weir.linked.service.service_parts import PartRows, ServicePart
+from weir.rdf.columns import Ids, Mask
+from weir.rdf.ids.dictionary import Dictionary
+from weir.rdf.sparql_json import literal_of, term_of_json
+from weir.rdf.terms import IRI, XSD_STRING, BlankNode, Literal, Term, Variable
+from weir.rdf.xsd.durations import DURATION_TYPES, parse_duration
+from weir.rdf.xsd.moments import XSD_DATETIME, XSD_DATETIMESTAMP, parse_moment
+from weir.rdf.xsd.numbers import parse_number, to_double
+
+JSON_TYPE = "application/sparql-results+json"
+XML_TYPE = "application/sparql-results+xml"
+ACCEPT = f"{JSON_TYPE}, {XML_TYPE};q=0.9, application/json;q=0.5, application/xml;q=0.4"
+
+_INSTANTS = (XSD_DATETIME, XSD_DATETIMESTAMP, XSD_STRING)
+_LAST_SECOND = 253_402_300_799
+"""The last second of the year 9999, which stands for ever."""
+
+_NS = "{http://www.w3.org/2005/sparql-results#}"
+_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
+_WRITABLE = re.compile(r'[^\x00-\x20<>"{}|^`\\]+')
+
+
+class _RemoteWriter(QueryWriter):
+    def window_keyword(self, name: IRI | Variable) -> str:
+        raise TypeError("a remote pattern has no windows")
+
+
+def can_ask(term: Term) -> bool:
+    """Whether a term can stand in a request: no blank node, which means nothing elsewhere, and no IRI with
+    characters that would end it early."""
+    match term:
+        case IRI(value):
+            return _WRITABLE.fullmatch(value) is not None
+        case Literal(_, datatype, language):
+            tag = language is None or re.fullmatch(r"[a-z]+(-[a-z0-9]+)*", language) is not None
+            return tag and _WRITABLE.fullmatch(datatype) is not None
+        case BlankNode():
+            return False
+
+
+def request_text(part: ServicePart, keys: Sequence[Sequence[Term]]) -> str:
+    """The query for some keys of a part; all variables of its rows are projected."""
+    taken = _all_names(part)
+    names = {name: _public(name, taken) for name in _row_names(part)}
+    main = _renamed(part.pattern, names)
+    if part.key:
+        variables = tuple(Variable(names[name]) for name in part.key)
+        main = a.Join(a.Values(variables, tuple(tuple(key) for key in keys)), main)
+    if part.along is not None:
+        main = a.LeftJoin(main, _renamed(part.along, names))
+    writer = _RemoteWriter(Terms({}))
+    writer.select(a.Project(main, tuple(Variable(name) for name in names.values())))
+    return "\n".join(writer.lines)
+
+
+def _row_names(part: ServicePart) -> tuple[str, ...]:
+    along = () if part.along is None else tuple(variable.name for variable in visible(part.along))
+    return tuple(dict.fromkeys((*part.variables, *along)))
+
+
+def _public(name: str, taken: set[str]) -> str:
+    """The name under which a variable is asked for: an internal one needs a name that can be written."""
+    if not name.startswith("."):
+        return name
+    public = f"w_{re.sub('[^A-Za-z0-9_]', '_', name[1:])}"
+    while public in taken:
+        public += "_"
+    return public
+
+
+def _renamed(node: Any, names: Mapping[str, str]) -> Any:
+    if isinstance(node, Variable):
+        return Variable(names.get(node.name, node.name))
+    if isinstance(node, tuple):
+        return tuple(_renamed(item, names) for item in node)
+    if is_dataclass(node) and not isinstance(node, IRI | Literal | BlankNode | type):
+        return type(node)(*(_renamed(getattr(node, f.name), names) for f in fields(node)))
+    return node
+
+
+def _all_names(part: ServicePart) -> set[str]:
+    return {node.name for node in walk((part.pattern, part.along)) if isinstance(node, Variable)}
+
+
+@dataclass(frozen=True, slots=True)
+class Solutions:
+    """A column per variable, None where unbound; blank nodes keep the labels of this one document."""
+
+    columns: Mapping[str, Sequence[Term | None]]
+    length: int
+
+
+def parse_results(body: bytes, media_type: str) -> Solutions:
+    """The solutions of a result document; without a telling media type, its first character decides.
+
+    pyoxigraph's parser is no help here: it trims the literals of XML, and refuses blank nodes and IRIs as
+    some servers label them.
+    """
+    start = body.lstrip()[:1]
+    if media_type.endswith("json") or (start == b"{" and not media_type.endswith("xml")):
+        return _json_solutions(body)
+    if media_type.endswith("xml") or start == b"<":
+        return _xml_solutions(body)
+    raise DataError(f"not a SPARQL result: media type {media_type or 'unknown'}", detail=_glimpse(body))
+
+
+def _json_solutions(body: bytes) -> Solutions:
+    """SPARQL 1.1 Query Results JSON Format, section 3."""
+    try:
+        document = json.loads(body)
+        names = [_text(name) for name in document["head"]["vars"]]
+        bindings = document["results"]["bindings"]
+        columns: dict[str, list[Term | None]] = {name: [] for name in names}
+        for binding in bindings:
+            for name, column in columns.items():
+                value = binding.get(name)
+                column.append(None if value is None else term_of_json(value))
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise DataError("not a SPARQL JSON result", detail=f"{error!r} in {_glimpse(body)}") from None
+    return Solutions(columns, len(bindings))
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no string")
+    return value
+
+
+class _NoDoctype(ElementTree.TreeBuilder):
+    def doctype(self, name: str, pubid: str | None, system: str | None) -> None:
+        raise DataError("not a SPARQL XML result", detail="it declares a document type")
+
+
+def _xml_solutions(body: bytes) -> Solutions:
+    """SPARQL Query Results XML Format, section 2."""
+    try:
+        parser = ElementTree.XMLParser(target=_NoDoctype())
+        root = ElementTree.parse(io.BytesIO(body), parser).getroot()
+        if root.tag != f"{_NS}sparql":
+            raise ValueError(f"the root is {root.tag}")
+        head, results = root.find(f"{_NS}head"), root.find(f"{_NS}results")
+        if head is None or results is None:
+            raise ValueError("no head, or no results")
+        names = [variable.attrib["name"] for variable in head.findall(f"{_NS}variable")]
+        found = results.findall(f"{_NS}result")
+        columns: dict[str, list[Term | None]] = {name: [None] * len(found) for name in names}
+        for row, result in enumerate(found):
+            for binding in result.findall(f"{_NS}binding"):
+                columns[binding.attrib["name"]][row] = _xml_term(binding)
+    except (ElementTree.ParseError, ValueError, LookupError) as error:
+        raise DataError("not a SPARQL XML result", detail=f"{error!r} in {_glimpse(body)}") from None
+    return Solutions(columns, len(found))
+
+
+def _xml_term(binding: ElementTree.Element) -> Term:
+    element = binding[0]
+    text = element.text or ""
+    if element.tag == f"{_NS}uri":
+        return IRI(text)
+    if element.tag == f"{_NS}bnode":
+        return BlankNode(text)
+    if element.tag == f"{_NS}literal":
+        return literal_of(text, element.get(_LANG), element.get("datatype"))
+    raise ValueError(f"unknown kind of term {element.tag}")
+
+
+def _glimpse(body: bytes) -> str:
+    return repr(body[:80].decode("utf-8", "replace"))
+
+
+def decode(part: ServicePart, solutions: Solutions, dictionary: Dictionary, request: str) -> PartRows:
+    """The rows of an answer. Its blank nodes belong to this request alone."""
+    names = _row_names(part)
+    taken = _all_names(part)
+    scope = hashlib.blake2b(request.encode(), digest_size=8).hexdigest()
+    columns = {}
+    for name in names:
+        terms = solutions.columns.get(_public(name, taken))
+        if terms is None:
+            raise DataError(f"the answer lacks the variable {_public(name, taken)}")
+        columns[name] = dictionary.encode_terms([_scoped(term, scope) for term in terms])
+    if isinstance(part.pattern, a.BGP) and not all(columns[name].all() for name in part.variables):
+        raise DataError("the answer leaves variables of its triple patterns unbound")
+    return PartRows(columns, solutions.length)
+
+
+def _scoped(term: Term | None, scope: str) -> Term | None:
+    return BlankNode(f"s{scope}{_label(term.label)}") if isinstance(term, BlankNode) else term
+
+
+def _label(label: str) -> str:
+    return label if re.fullmatch(r"[A-Za-z0-9]+", label) else label.encode().hex()
+
+
+def owners(rows: PartRows, key: Sequence[str], asked: Mapping[str, Ids], length: int) -> tuple[Ids, Mask]:
+    """Which asked key each row belongs to, and which rows belong to any."""
+    if not key:
+        return np.zeros(rows.length, np.int64), np.ones(rows.length, np.bool_)
+    both = [np.concatenate((asked[name], rows.columns[name])) for name in key]
+    number, _ = codes(both, length + rows.length)
+    place = np.full(length + rows.length, -1, np.int64)
+    place[number[:length]] = np.arange(length)
+    owner = place[number[length:]]
+    return owner, owner >= 0
+
+
+def earliest_times(column: Ids, owner: Ids, length: int, dictionary: Dictionary) -> Ids:
+    """For each key the earliest xsd:dateTime its rows state, 0 where they state none."""
+    return _least(column, owner, length, dictionary, _instant)
+
+
+def shortest_intervals(column: Ids, owner: Ids, length: int, dictionary: Dictionary) -> Ids:
+    """For each key the shortest interval its rows state, in microseconds, 0 where they state none."""
+    return _least(column, owner, length, dictionary, _interval)
+
+
+def _least(column: Ids, owner: Ids, length: int, dictionary: Dictionary, read: Any) -> Ids:
+    none = np.iinfo(np.int64).max
+    distinct, where = np.unique(column, return_inverse=True)
+    values = [0 if i == 0 else read(dictionary.decode(i)) for i in distinct.tolist()]
+    stated = np.array([value if value > 0 else none for value in values], np.int64)[where]
+    least = np.full(length, none, np.int64)
+    np.minimum.at(least, owner, stated)
+    return np.where(least == none, 0, least)
+
+
+def _instant(term: Term) -> int:
+    """The microseconds of an xsd:dateTime, or of a plain string that reads like one; 0 for anything else."""
+    if not isinstance(term, Literal) or term.datatype not in _INSTANTS:
+        return 0
+    moment = parse_moment(term.lexical, XSD_DATETIME)
+    if moment is None:
+        return 0
+    return FOREVER if moment.utc_seconds() >= _LAST_SECOND else int(moment.utc_seconds() * 1_000_000)
+
+
+def _interval(term: Term) -> int:
+    if not isinstance(term, Literal):
+        return 0
+    if term.datatype in DURATION_TYPES:
+        duration = parse_duration(term.lexical, term.datatype)
+        return 0 if duration is None or duration.months else int(duration.seconds * 1_000_000)
+    number = parse_number(term.lexical, term.datatype)
+    seconds = 0.0 if number is None else to_double(number.value)
+    return int(seconds * 1_000_000) if 0 < seconds < 1e12 else 0
