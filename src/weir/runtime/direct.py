@@ -17,9 +17,9 @@ from weir.linked.graphs import GraphSources
 from weir.rdf.ids.dictionary import Dictionary
 from weir.runtime.control.checkpoint import Checkpoint
 from weir.runtime.control.extracts import Extractor
+from weir.runtime.control.graph_updates import GraphUpdates
 from weir.runtime.control.planning import ControlWriter, Feeds
 from weir.runtime.control.registry import Registry
-from weir.runtime.control.static_graphs import StaticGraphs
 from weir.runtime.ingest.frames import Frame
 from weir.runtime.ingest.parts import Part
 from weir.runtime.ingest.stage import part_frames
@@ -128,7 +128,7 @@ class DirectJob:
         control = ControlWriter(self.checkpoint, lambda: False, lambda: self.number, nullcontext)
         self.control = control
         self.extractor = extractor
-        self.graphs = StaticGraphs(control, extractor)
+        self.graphs = GraphUpdates(control, extractor)
         self.registry = Registry(control, extractor)
         self.feeds = Feeds(self.checkpoint.own, 2)
         self.places = [Workplace(str(self.folder)) for _ in range(self._workers)]

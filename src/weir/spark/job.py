@@ -20,6 +20,7 @@ from weir.language.update import Update
 from weir.runtime.control.checkpoint import Checkpoint
 from weir.runtime.control.entries import StreamEntry, entry_of
 from weir.runtime.control.extracts import Extractor
+from weir.runtime.control.graph_updates import GraphUpdates, When
 from weir.runtime.control.planning import (
     FINISH,
     HOLD,
@@ -30,7 +31,6 @@ from weir.runtime.control.planning import (
     planning_held,
 )
 from weir.runtime.control.registry import QueryInfo, Registry, StreamInfo
-from weir.runtime.control.static_graphs import StaticGraphs, When
 from weir.runtime.ingest.receivers import Receivers
 from weir.runtime.ingest.sources import Source, source_of
 from weir.runtime.output.metrics import Metrics
@@ -82,7 +82,7 @@ class Job:
             lambda: self._query is not None and not self.active,
             held=lambda: planning_held(checkpoint.own, lambda: self.active),
         )
-        self.graphs = StaticGraphs(control, extractor)
+        self.graphs = GraphUpdates(control, extractor)
         self.registry = Registry(control, extractor)
         self.registry.keep_late = pipeline.late is not None
         self.checkpoint = checkpoint

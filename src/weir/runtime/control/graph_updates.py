@@ -28,7 +28,7 @@ BASE, LATEST = "fetched", "refreshed"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class StaticGraphs:
+class GraphUpdates:
     """Updates go into the control log one at a time, each for a batch that is not planned yet."""
 
     def __init__(self, control: ControlWriter, extractor: Extractor | None) -> None:
