@@ -10,8 +10,8 @@ from weir.kernel.background import Background
 from weir.kernel.batch import Evaluator
 from weir.kernel.interval.evaluator import IntervalEvaluator
 from weir.kernel.interval.lacking import NotCovered
+from weir.kernel.reference import ReferenceEvaluator
 from weir.kernel.reference.algebra import ServiceHook
-from weir.kernel.reference.evaluator import ReferenceEvaluator
 from weir.kernel.service import Services
 from weir.language.algebra.query import Query
 from weir.rdf.ids.dictionary import Dictionary
