@@ -15,9 +15,11 @@ from weir.kernel.expressions.numeric import (
     DECIMAL,
     FLOAT,
     POWERS,
+    SAFE,
     Kinds,
     Numbers,
     Reals,
+    aligned,
     reals,
     single,
 )
@@ -25,7 +27,6 @@ from weir.kernel.expressions.termcache import EXOTIC, NOT_A_NUMBER
 from weir.language.algebra.expressions import Arithmetic
 from weir.rdf.columns import Ids, Mask
 
-_SAFE = 2.0**62
 _PLACES = 18
 _QUOTIENT_PLACES = 6
 _EXACT_KIND = np.int8(DECIMAL)
@@ -66,39 +67,27 @@ def _inexact(operator: Arithmetic, left: Numbers, right: Numbers, kind: Kinds) -
     return value, ~(a_fits & b_fits)
 
 
-def _align(left: Numbers, right: Numbers) -> tuple[Ids, Ids, Ids, Mask]:
-    """Digits of both sides at the greater scale of each row."""
-    if len(left.scale) == len(right.scale) == 1 and left.scale[0] == right.scale[0]:
-        return left.digits, right.digits, left.scale, np.zeros(1, np.bool_)
-    scale = np.maximum(left.scale, right.scale)
-    up, over = POWERS[scale - left.scale], POWERS[scale - right.scale]
-    a, b = left.digits * up, right.digits * over
-    too_large = np.abs(left.digits) * up.astype(np.float64) >= _SAFE
-    too_large = too_large | (np.abs(right.digits) * over.astype(np.float64) >= _SAFE)
-    return a, b, scale, too_large
-
-
 def _add(left: Numbers, right: Numbers) -> tuple[Ids, Ids, Mask]:
-    a, b, scale, undone = _align(left, right)
-    return a + b, scale, undone | (np.abs(a.astype(np.float64) + b) >= _SAFE)
+    a, b, scale, undone = aligned(left, right)
+    return a + b, scale, undone | (np.abs(a.astype(np.float64) + b) >= SAFE)
 
 
 def _subtract(left: Numbers, right: Numbers) -> tuple[Ids, Ids, Mask]:
-    a, b, scale, undone = _align(left, right)
-    return a - b, scale, undone | (np.abs(a.astype(np.float64) - b) >= _SAFE)
+    a, b, scale, undone = aligned(left, right)
+    return a - b, scale, undone | (np.abs(a.astype(np.float64) - b) >= SAFE)
 
 
 def _multiply(left: Numbers, right: Numbers) -> tuple[Ids, Ids, Mask]:
     scale = left.scale + right.scale
-    undone = np.abs(left.digits.astype(np.float64) * right.digits) >= _SAFE
+    undone = np.abs(left.digits.astype(np.float64) * right.digits) >= SAFE
     return left.digits * right.digits, np.minimum(scale, _PLACES), undone | (scale > _PLACES)
 
 
 def _divide(left: Numbers, right: Numbers) -> tuple[Ids, Ids, Mask]:
     """Quotients that end within a few places; the others are rounded the scalar way."""
-    a, b, _, undone = _align(left, right)
+    a, b, _, undone = aligned(left, right)
     divisor = np.where(b == 0, 1, b)
-    fits = np.abs(a) < _SAFE / 10**_QUOTIENT_PLACES
+    fits = np.abs(a) < SAFE / 10**_QUOTIENT_PLACES
     scaled = np.where(fits, a, 0) * 10**_QUOTIENT_PLACES
     quotient = scaled // divisor
     undone = undone | ~fits | (quotient * divisor != scaled)

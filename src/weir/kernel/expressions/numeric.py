@@ -7,7 +7,7 @@ its id and goes the scalar way. Arrays have the column's length or, where all ro
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ _HASHED = -2
 
 POWERS = 10 ** np.arange(19, dtype=np.int64)
 _REAL_POWERS = 10.0 ** np.arange(23)
+SAFE = 2.0**62
 _EXACT_REAL = 1 << 53
 _INLINE_LIMIT = 1 << 57
 _ZERO = np.zeros(1, np.int64)
@@ -50,26 +51,30 @@ class Numbers(NamedTuple):
 
     def spread(self, length: int) -> Numbers:
         """Every array at full length."""
-        return Numbers(
-            np.broadcast_to(self.kind, length),
-            np.broadcast_to(self.digits, length),
-            np.broadcast_to(self.scale, length),
-            np.broadcast_to(self.real, length),
-            np.broadcast_to(self.ids, length),
-        )
+        return Numbers._make(np.broadcast_to(part, length) for part in self)
 
     def take(self, rows: Ids | Mask) -> Numbers:
         """The given rows of a spread column."""
-        return Numbers(self.kind[rows], self.digits[rows], self.scale[rows], self.real[rows], self.ids[rows])
+        return Numbers._make(part[rows] for part in self)
 
-    def patched(self, rows: Ids, part: Numbers) -> Numbers:
-        """A spread column with some rows replaced; both spread."""
-        new = Numbers(
-            self.kind.copy(), self.digits.copy(), self.scale.copy(), self.real.copy(), self.ids.copy()
-        )
-        new.kind[rows], new.digits[rows], new.scale[rows] = part.kind, part.digits, part.scale
-        new.real[rows], new.ids[rows] = part.real, part.ids
-        return new
+    def patched(self, rows: Ids, other: Numbers) -> Numbers:
+        """A spread column with some rows replaced by another spread one."""
+        new: list[Any] = [part.copy() for part in self]
+        for part, values in zip(new, other, strict=True):
+            part[rows] = values
+        return Numbers._make(new)
+
+
+def aligned(left: Numbers, right: Numbers) -> tuple[Ids, Ids, Ids, Mask]:
+    """Digits of both sides at the greater scale of each row, that scale, and where they do not fit."""
+    if len(left.scale) == len(right.scale) == 1 and left.scale[0] == right.scale[0]:
+        return left.digits, right.digits, left.scale, np.zeros(1, np.bool_)
+    scale = np.maximum(left.scale, right.scale)
+    up, over = POWERS[scale - left.scale], POWERS[scale - right.scale]
+    a, b = left.digits * up, right.digits * over
+    too_large = np.abs(left.digits) * up.astype(np.float64) >= SAFE
+    too_large = too_large | (np.abs(right.digits) * over.astype(np.float64) >= SAFE)
+    return a, b, scale, too_large
 
 
 def numbers_of(ids: Ids, terms: Terms) -> Numbers:
