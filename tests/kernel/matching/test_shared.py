@@ -24,8 +24,7 @@ from matching_kit import (
     triple,
 )
 from weir.errors import CheckpointError, UsageError
-from weir.kernel.background import Background
-from weir.kernel.batch import Slab
+from weir.kernel.contract import Background, Slab
 from weir.kernel.matching.shared import SharedEvaluator
 from weir.language.algebra.query import R2S, Semantics
 from weir.language.algebra.windows import (

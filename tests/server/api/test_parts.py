@@ -17,7 +17,6 @@ from weir.runtime.ingest.sources.log import LogSource
 from weir.server.activity import bounds_of, ticks_of
 from weir.server.api.access import Access, Token, is_loopback
 from weir.server.api.application import application
-from weir.server.api.negotiate import best
 from weir.server.api.result_formats import jsonld, nquads
 from weir.server.api.status_routes import prometheus_text, read_examples
 from weir.server.api.stream_catalog import document
@@ -160,16 +159,6 @@ def test_a_live_stream_gets_heartbeats_and_a_replayed_one_does_not(tmp_path: Pat
         assert flow.rate > 0
         refused = flow.push(b"<a> <b", "text/turtle")
         assert refused[0] is None and refused[1].rejected
-
-
-def test_negotiation() -> None:
-    offered = ("application/json", "text/turtle", "text/event-stream")
-    assert best("*/*", offered) == "application/json"
-    assert best("text/*;q=0.5, application/json;q=0.4", offered) == "text/turtle"
-    assert best("text/event-stream", offered) == "text/event-stream"
-    assert best("application/json;q=0, */*;q=0.1", offered) == "text/turtle"
-    assert best("image/png", offered) is None
-    assert best("text/turtle;q=x", offered) is None
 
 
 def test_ids_are_safe_and_stable() -> None:

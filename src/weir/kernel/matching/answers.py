@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from weir.kernel.batch import Answers
+from weir.kernel.contract import Answers
 from weir.kernel.matching.resolve import Rows
 from weir.rdf.columns import Ids
 

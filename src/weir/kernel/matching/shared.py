@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from weir.errors import UsageError
-from weir.kernel.background import Background
-from weir.kernel.batch import Answers, Evaluator, Slab
-from weir.kernel.evaluator import choose_evaluator
+from weir.kernel.contract import Answers, Background, Evaluator, Slab
+from weir.kernel.evaluators import choose_evaluator
 from weir.kernel.matching.answers import SetAnswers
 from weir.kernel.matching.conjunctive import ConjunctiveSet
 from weir.kernel.matching.generations import Generation, absorb, raise_levels

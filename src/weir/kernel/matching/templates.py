@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from weir.kernel.batch import Answers, Evaluator, Slab
+from weir.kernel.contract import Answers, Evaluator, Slab
 from weir.plan.analysis.templates import NUMBER
 from weir.rdf.columns import Ids
 from weir.rdf.ids.inline import payloads

@@ -12,15 +12,14 @@ from typing import Any
 import numpy as np
 
 from weir.errors import CheckpointError
-from weir.kernel.background import Background, GraphTable
-from weir.kernel.batch import NO_GRAPH, Answers, Batch, Slab
+from weir.kernel.contract import NO_GRAPH, Answers, Background, Batch, GraphTable, Slab
 from weir.kernel.reference.algebra import ServiceHook
 from weir.kernel.reference.continuousquery import ContinuousQuery, Evaluated
 from weir.kernel.reference.datasets import Quad, Static, Timed
 from weir.kernel.reference.federation import Federation
 from weir.kernel.reference.queryforms import Row
 from weir.kernel.reference.streams import Message
-from weir.kernel.service import Services
+from weir.kernel.service_calls import Services
 from weir.language.algebra.query import Ask, Query, Select
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary

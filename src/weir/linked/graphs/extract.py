@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from weir.kernel.background import Background, GraphTable
+from weir.kernel.contract import Background, GraphTable
 from weir.language.algebra.patterns import (
     Link,
     NegatedSet,
@@ -30,6 +30,7 @@ from weir.language.algebra.patterns import (
     ZeroOrOne,
 )
 from weir.language.algebra.query import Describe, Query
+from weir.language.algebra.walking import walk
 from weir.linked.graphs.history import Delta, background_of, contains
 from weir.linked.graphs.triple_tables import (
     DEFAULT,
@@ -42,15 +43,17 @@ from weir.linked.graphs.triple_tables import (
     semi_join,
     take,
 )
-from weir.plan.nodes import Connect, Each, Joined, Match, Names, Plan, Source, children, formulas
+from weir.plan import nodes as p
 from weir.plan.planner import plan_query
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, Variable
 
 
-class Extractor:
-    """Extracts of many queries from the same graphs; scans and their indexes are shared between them.
+class StaticGraphs:
+    """Graphs that are open under one dictionary: the extracts of queries, and updates.
+
+    Scans and their indexes are shared between queries. The texts of an extract's terms are in the dictionary.
 
     Where there were updates, extracts are event tables (``history``): every triple that some update named
     counts as there, and comes with its whole history.
@@ -74,8 +77,13 @@ class Extractor:
         found = self._collected(walk.all(streams))
         return self._background({**dict.fromkeys(self.names(), GraphTable.empty()), **found})
 
+    @property
+    def number(self) -> int:
+        """The number of the latest update; 0 before the first."""
+        return self.delta.number
+
     def apply(self, inserted: Background, deleted: Background) -> int:
-        """Take in an update; its number."""
+        """Take in an update; its number. Its terms are in the dictionary, and no triple is in both."""
         number = self.delta.apply(inserted, deleted)
         self._added.clear()
         self._triples = self.delta.triples()
@@ -103,6 +111,8 @@ class Extractor:
         """Those of the graphs that exist: a name in a query or in a deletion makes none."""
         base, names = set(self.source.names()), {DEFAULT, *self.names()}
         found = background_of({name: table for name, table in tables.items() if name in names})
+        for table in (found.default, *found.named.values()):
+            self.source.add_texts(np.concatenate([table.subject, table.predicate, table.object]))
         made = {name: tuple(self.delta.inserting[name]) for name in found.named if name not in base}
         return replace(found, made=made)
 
@@ -162,7 +172,7 @@ class _Walk:
     or the query looks at the name of a graph that the change ``made``.
     """
 
-    maker: Extractor
+    graphs: StaticGraphs
     query: Query
     names: Sequence[str]
     changed: TableSource | None = None
@@ -181,36 +191,36 @@ class _Walk:
         self.mixed = bool(self.query.dataset.default_windows)
         yield from self.parts(plan_query(self.query, streams).root)
 
-    def parts(self, plan: Plan) -> Iterator[PatternRows]:
+    def parts(self, plan: p.Plan) -> Iterator[PatternRows]:
         """The parts of one operator and those below it."""
-        for formula in formulas(plan):
+        for formula in p.formulas(plan):
             for test in formula.tests:
                 yield from self.parts(test.plan)
-        if isinstance(plan, Names | Each) and plan.source.window is None:
+        if isinstance(plan, p.GraphNames | p.Graph) and plan.source.window is None:
             graph = plan.source.graph
             self.touched |= graph.value in self.made if isinstance(graph, IRI) else bool(self.made)
-        if isinstance(plan, Joined):
-            yield from self._reduced([part for part in plan.parts if isinstance(part, Match)])
+        if isinstance(plan, p.Join):
+            yield from self._reduced([part for part in plan.parts if isinstance(part, p.Match)])
             for part in plan.parts:
-                if not isinstance(part, Match):
+                if not isinstance(part, p.Match):
                     yield from self.parts(part)
-        elif isinstance(plan, Match):
+        elif isinstance(plan, p.Match):
             yield from self._reduced([plan])
-        elif isinstance(plan, Connect):
+        elif isinstance(plan, p.PathPattern):
             yield from self._path(plan)
         else:
-            for child in children(plan):
+            for child in p.children(plan):
                 yield from self.parts(child)
 
-    def _graphs(self, source: Source) -> tuple[str, ...]:
+    def _graphs(self, source: p.Source) -> tuple[str, ...]:
         if source.window is not None:
             return ()
         if source.graph is None:
             return (DEFAULT, *self.query.dataset.default)
         return (source.graph.value,) if isinstance(source.graph, IRI) else tuple(self.names)
 
-    def _reduced(self, matches: Sequence[Match]) -> Iterator[PatternRows]:
-        joined: list[Match] = []
+    def _reduced(self, matches: Sequence[p.Match]) -> Iterator[PatternRows]:
+        joined: list[p.Match] = []
         for match in matches:
             if self.mixed and match.source.graph is None:
                 for graph in self._graphs(match.source):
@@ -227,19 +237,19 @@ class _Walk:
                 groups = [seeds if at == place else self._matching(other) for at, other in enumerate(joined)]
                 yield from _joined(groups)
 
-    def _matching(self, match: Match) -> list[PatternRows]:
+    def _matching(self, match: p.Match) -> list[PatternRows]:
         """A pattern on all its graphs, as they were read and as updates changed them."""
         places = _places(match.pattern)
         found: list[PatternRows] = []
         for graph in self._graphs(match.source):
             scan = self._scan_of(graph, match.pattern)
-            found.append(PatternRows(scan, self.maker.base(scan), places))
-            added = self.maker.added(scan)
+            found.append(PatternRows(scan, self.graphs.base(scan), places))
+            added = self.graphs.added(scan)
             if len(added):
                 found.append(PatternRows(scan, added, places, added=True))
         return found
 
-    def _seeds(self, match: Match) -> Iterator[PatternRows]:
+    def _seeds(self, match: p.Match) -> Iterator[PatternRows]:
         assert self.changed is not None
         for graph in self._graphs(match.source):
             scan = self._scan_of(graph, match.pattern)
@@ -248,8 +258,8 @@ class _Walk:
     def _scan(self, scan: Scan) -> Iterator[PatternRows]:
         """All triples of a scan, or those of them that changed."""
         if self.changed is None:
-            yield PatternRows(scan, self.maker.base(scan), {})
-            yield PatternRows(scan, self.maker.added(scan), {}, added=True)
+            yield PatternRows(scan, self.graphs.base(scan), {})
+            yield PatternRows(scan, self.graphs.added(scan), {}, added=True)
             return
         seeds = PatternRows(scan, scanned(self.changed, scan), {}, added=True)
         self.touched |= len(seeds) > 0
@@ -261,9 +271,9 @@ class _Walk:
         return graph, constants[0], constants[1], constants[2]
 
     def _constant(self, node: Node) -> int | None:
-        return None if isinstance(node, Variable) else self.maker.dictionary.encode(node)
+        return None if isinstance(node, Variable) else self.graphs.dictionary.encode(node)
 
-    def _path(self, plan: Connect) -> Iterator[PatternRows]:
+    def _path(self, plan: p.PathPattern) -> Iterator[PatternRows]:
         predicates = _predicates(plan.path)
         open_ended = isinstance(plan.subject, Variable) and isinstance(plan.object, Variable)
         for graph in self._graphs(plan.source):
@@ -272,7 +282,7 @@ class _Walk:
             else:
                 for predicate in predicates:
                     assert predicate is not None
-                    yield from self._scan((graph, None, self.maker.dictionary.encode(predicate), None))
+                    yield from self._scan((graph, None, self.graphs.dictionary.encode(predicate), None))
 
 
 def _joined(groups: Sequence[list[PatternRows]]) -> Iterator[PatternRows]:
@@ -295,17 +305,12 @@ def _places(pattern: TriplePattern) -> dict[str, str]:
 
 def _predicates(path: Path) -> set[IRI | None]:
     """The predicates that a path can follow; None for any."""
-    if isinstance(path, Link):
-        return {path.iri}
-    if isinstance(path, NegatedSet):
+    steps = list(walk(path))
+    if any(isinstance(step, NegatedSet) for step in steps):
         return {None}
-    inner = [getattr(path, name) for name in ("path", "left", "right") if hasattr(path, name)]
-    return set().union(*(_predicates(each) for each in inner))
+    return {step.iri for step in steps if isinstance(step, Link)}
 
 
 def _may_be_empty(path: Path) -> bool:
     """Whether some part of a path holds between a node and itself."""
-    if isinstance(path, ZeroOrMore | ZeroOrOne):
-        return True
-    inner = [getattr(path, name) for name in ("path", "left", "right") if hasattr(path, name)]
-    return any(_may_be_empty(each) for each in inner)
+    return any(isinstance(step, ZeroOrMore | ZeroOrOne) for step in walk(path))

@@ -8,15 +8,24 @@ from pathlib import Path
 import numpy as np
 
 from weir.errors import DataError, UsageError
-from weir.kernel.background import Background, GraphTable
-from weir.language.algebra.query import Query
-from weir.linked.graphs.extract import Extractor
+from weir.kernel.contract import Background, GraphTable
+from weir.linked.graphs.extract import StaticGraphs
 from weir.linked.graphs.graph_files import graph_files, read_file
+from weir.linked.graphs.history import background_of
 from weir.linked.graphs.parquet_store import MANIFEST, GraphStore, StoreSource
 from weir.linked.graphs.remote_graph import RemoteGraph, fetch, kept
-from weir.linked.graphs.triple_tables import DEFAULT, CombinedSource, TableSource, TripleSource
-from weir.rdf.columns import Ids
+from weir.linked.graphs.triple_tables import (
+    DEFAULT,
+    CombinedSource,
+    TableSource,
+    TripleSource,
+    distinct,
+    stacked,
+)
 from weir.rdf.ids.dictionary import Dictionary
+
+_SHOWN = 20
+"""How many malformed lines an error lists."""
 
 
 class GraphSources:
@@ -56,60 +65,14 @@ class GraphSources:
             if downloads is None:
                 raise UsageError(f"nowhere to keep the graph at {graph.url}")
             files.setdefault(iri or DEFAULT, []).append(kept(graph, downloads) or fetch(graph, downloads))
-        return StaticGraphs(files, self._stores, dictionary)
-
-
-class StaticGraphs:
-    """Graphs that are open under one dictionary: extracts of queries, and updates."""
-
-    def __init__(
-        self,
-        files: Mapping[str, Sequence[Path]],
-        stores: Sequence[tuple[str | None, GraphStore]],
-        dictionary: Dictionary,
-    ) -> None:
-        self.dictionary = dictionary
-        background = read_graphs(files, dictionary)
-        tables = TableSource(background)
+        tables = TableSource(read_graphs(files, dictionary))
         parts: list[tuple[TripleSource, Mapping[str, str]]] = [
             (tables, {name: name for name in tables.tables})
         ]
-        self._stores = [StoreSource(store, dictionary) for _, store in stores]
-        for (iri, store), source in zip(stores, self._stores, strict=True):
+        for iri, store in self._stores:
             names = {name: name for name in store.manifest.graphs} if iri is None else {iri: DEFAULT}
-            parts.append((source, names))
-        self._extractor = Extractor(CombinedSource(parts), dictionary)
-
-    def extract(self, query: Query, streams: Sequence[str]) -> Background:
-        """The query's extract; the texts of its terms are in the dictionary."""
-        return self._with_texts(self._extractor.extract(query, streams))
-
-    @property
-    def number(self) -> int:
-        """The number of the latest update; 0 before the first."""
-        return self._extractor.delta.number
-
-    def names(self) -> Sequence[str]:
-        """The named graphs."""
-        return self._extractor.names()
-
-    def apply(self, inserted: Background, deleted: Background) -> int:
-        """Take in an update; its number. Their terms are in the dictionary, and no triple is in both."""
-        return self._extractor.apply(inserted, deleted)
-
-    def change(self, query: Query, number: int, streams: Sequence[str]) -> Background | None:
-        """What an update adds to the query's extract, None where it does not concern the query."""
-        found = self._extractor.change(query, number, streams)
-        return None if found is None else self._with_texts(found)
-
-    def _with_texts(self, found: Background) -> Background:
-        for source in self._stores:
-            for table in (found.default, *found.named.values()):
-                source.add_texts(np.concatenate([table.subject, table.predicate, table.object]))
-        return found
-
-
-_SHOWN = 20
+            parts.append((StoreSource(store, dictionary), names))
+        return StaticGraphs(CombinedSource(parts), dictionary)
 
 
 def read_graphs(sources: Mapping[str, Sequence[Path]], dictionary: Dictionary) -> Background:
@@ -118,10 +81,10 @@ def read_graphs(sources: Mapping[str, Sequence[Path]], dictionary: Dictionary) -
     Statements that name a graph of their own (N-Quads, TriG, JSON-LD) go there; the rest into the graph
     that the file was given for. Malformed input is a ``DataError`` that lists file, line and reason.
     """
-    columns: dict[str, list[list[Ids]]] = {}
+    tables: dict[str, list[GraphTable]] = {}
     problems: list[str] = []
     for name, paths in sources.items():
-        columns.setdefault(name, [])
+        tables.setdefault(name, [])
         for file in graph_files(paths):
             for piece in read_file(file, dictionary.key):
                 problems += [f"{file.path}:{item.line}: {item.reason}" for item in piece.rejected]
@@ -132,23 +95,12 @@ def read_graphs(sources: Mapping[str, Sequence[Path]], dictionary: Dictionary) -
                 for number in np.unique(graph).tolist():
                     target = dictionary.text(number)[1:-1] if number else name
                     rows = graph == number
-                    parts = [column.column[rows] for column in piece.columns[:3]]
-                    columns.setdefault(target, []).append(parts)
+                    table = GraphTable(*(terms.column[rows] for terms in piece.columns[:3]))
+                    tables.setdefault(target, []).append(table)
     if problems:
         raise DataError(
             f"{len(problems)} malformed {'line' if len(problems) == 1 else 'lines'} in graph files",
             detail="\n".join(problems[:_SHOWN]) + ("\n…" if len(problems) > _SHOWN else ""),
             hint="mend or remove these lines: a graph is read whole or not at all",
         )
-    tables = {name: _table(parts) for name, parts in columns.items()}
-    default = tables.pop(DEFAULT, GraphTable.empty())
-    return Background(default, tables)
-
-
-def _table(parts: Sequence[Sequence[Ids]]) -> GraphTable:
-    if not parts:
-        return GraphTable.empty()
-    rows = np.unique(
-        np.stack([np.concatenate([part[place] for part in parts]) for place in range(3)]), axis=1
-    )
-    return GraphTable(rows[0], rows[1], rows[2])
+    return background_of({name: distinct(stacked(parts)) for name, parts in tables.items() if parts}, tables)

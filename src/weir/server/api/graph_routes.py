@@ -11,7 +11,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from weir.errors import UsageError, WeirError
-from weir.kernel.background import Background
+from weir.kernel.contract import Background
 from weir.language import parse
 from weir.language.algebra.query import Ask, Select
 from weir.linked.graphs import RemoteGraph
