@@ -25,8 +25,8 @@ from weir.kernel.reference.datasets import SDS, Dataset, Graph
 from weir.kernel.reference.queryforms import Row, gamma, rows
 from weir.language.algebra import patterns as algebra
 from weir.language.algebra.expressions import Exists, Expression
+from weir.language.algebra.fold import walk
 from weir.language.algebra.query import Describe, Query
-from weir.language.algebra.walking import walk
 from weir.rdf.terms import IRI, Term, Triple, Variable, parse_term
 
 _term = lru_cache(maxsize=65_536)(parse_term)

@@ -22,9 +22,9 @@ from weir.kernel.expressions.vector import TRUE
 from weir.kernel.functions import Context
 from weir.kernel.relations.relation import Relation
 from weir.language.algebra import expressions as e
-from weir.language.algebra.expressions import Builtin
+from weir.language.algebra.expressions import TIMESTAMP, Builtin
 from weir.language.algebra.scope import mentioned
-from weir.plan.analysis.variables import TIMESTAMP, parts_of, volatile
+from weir.plan.analysis.variables import parts_of, volatile
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.terms import Term, Variable
 
