@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from weir.errors import WeirError
+from weir.explain.plans import operator_text
 from weir.kernel.contract import Background
 from weir.kernel.evaluators import choose_evaluator
 from weir.kernel.operators.inputs.pattern_inputs import shown
 from weir.language.algebra.expressions import Aggregation
+from weir.language.algebra.fold import walk
 from weir.language.algebra.patterns import Extend, Group, Service
 from weir.language.algebra.query import Ask, Construct, Query, Select
-from weir.language.algebra.walking import walk
 from weir.language.algebra.windows import All, Elements, Now, Past, Range, Triples, WindowDeclaration
 from weir.language.writing.windows import kind_text, report_text
 from weir.linked.service import ServiceResolver
 from weir.plan import nodes as p
-from weir.plan.explain import operator_text
 from weir.plan.planner import plan_query
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import Variable

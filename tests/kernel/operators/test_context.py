@@ -21,6 +21,7 @@ from weir.kernel.operators.filter import filter_by
 from weir.kernel.operators.scan import Triples
 from weir.kernel.relations.relation import Relation
 from weir.language.algebra.expressions import (
+    TIMESTAMP,
     Arithmetic,
     Builtin,
     Calculate,
@@ -30,7 +31,6 @@ from weir.language.algebra.expressions import (
     Expression,
     FunctionCall,
 )
-from weir.plan.analysis.variables import TIMESTAMP
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, XSD, Literal, Term, Variable
 from weir.rdf.xsd.moments import datetime_literal
