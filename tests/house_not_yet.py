@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-FLAT_NOT_YET: tuple[str, ...] = (
-)
+FLAT_NOT_YET: tuple[str, ...] = ()
 LONG_NOT_YET: tuple[str, ...] = (
     "weir.kernel.interval.evaluator",
     "weir.language.syntax.tree",
