@@ -13,8 +13,7 @@ from random import Random
 
 import numpy as np
 
-from weir.kernel.background import Background
-from weir.kernel.batch import Answers, Batch, Slab
+from weir.kernel.contract import Answers, Background, Batch, Slab
 from weir.kernel.reference import ReferenceEvaluator
 from weir.language.algebra.expressions import (
     Aggregate,
@@ -85,7 +84,7 @@ def semantics(rng: Random) -> Semantics:
 
 
 def declaration(rng: Random, *, tuples: bool = True) -> WindowDeclaration:
-    """Any window that the record on time allows."""
+    """Any window that decision semantics-time allows."""
     width, step = rng.randint(1, 6), rng.randint(1, 4)
     kinds = [
         Triples(rng.randint(1, 5)),

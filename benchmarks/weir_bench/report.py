@@ -1,7 +1,7 @@
 """What every benchmark hands back: raw figures, the machine, the versions, and goals with their verdict.
 
-A goal's value is a measurement, or a ratio of two measurements, of the same run (DESIGN.md,
-"Benchmarks"). The JSON of a goal has exactly the keys ``name``, ``value``, ``goal``, ``unit``, ``holds``.
+A goal's value is a measurement, or a ratio of two measurements, of the same run. The JSON of a
+goal has exactly the keys ``name``, ``value``, ``goal``, ``unit``, ``holds``.
 """
 
 from __future__ import annotations

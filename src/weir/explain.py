@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from weir.kernel.background import Background
-from weir.kernel.batch import Batch, Slab
-from weir.kernel.evaluator import choose_evaluator
+from weir.kernel.contract import Background, Batch, Slab
+from weir.kernel.evaluators import choose_evaluator
 from weir.kernel.matching.explain import explain_all
 from weir.kernel.matching.shared import SharedEvaluator
 from weir.language.algebra.query import Query

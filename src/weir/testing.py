@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from weir.kernel.background import Background
+from weir.kernel.contract import Background
 from weir.language import parse
 from weir.language.update import parse_update
 from weir.linked.graphs import GraphSources, StaticGraphs

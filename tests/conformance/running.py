@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from weir.errors import RemoteError
-from weir.kernel.background import Background, GraphTable
-from weir.kernel.batch import Answers, Batch, Evaluator, Slab
-from weir.kernel.evaluator import make_evaluator
+from weir.kernel.contract import Answers, Background, Batch, Evaluator, GraphTable, Slab
+from weir.kernel.evaluators import make_evaluator
 from weir.kernel.reference import ReferenceEvaluator, Static, evaluate_query
 from weir.language.algebra.patterns import Graph, Pattern, Project, Window
 from weir.language.algebra.query import Ask, Dataset, Dialect, Query, Select

@@ -10,7 +10,7 @@ from conformance.manifest import Case, read_graph, read_suite
 from conformance.results import Table, as_csv, isomorphic, numeric, read_results
 from conformance.running import EVALUATORS, Data, Outcome, run_static, run_streamed
 from shared import shared_dir
-from weir.kernel.reference.modifiers import is_ordered
+from weir.kernel.reference.multisets import is_ordered
 from weir.language import parse
 from weir.language.algebra.query import Query
 

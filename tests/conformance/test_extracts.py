@@ -9,7 +9,7 @@ import pytest
 from conformance.manifest import Case, read_graph
 from conformance.running import EVALUATORS, run_static
 from conformance.test_evaluation import CASES, check, load, static_data
-from weir.kernel.background import Background
+from weir.kernel.contract import Background
 from weir.kernel.reference import ReferenceEvaluator
 from weir.language import parse
 from weir.language.algebra.query import Query

@@ -1,5 +1,5 @@
 """Every report policy × window kind × bounds, t0 and tick on one stream, derived by hand from the semantics
-and the decision record on time.
+and decision semantics-time.
 
     0         5          11
     . a b . . cd e . . . . g       c and d in one message; at 6 two messages, e and f

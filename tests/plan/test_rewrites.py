@@ -11,11 +11,11 @@ import pytest
 
 from properties.generate import STREAMS, case
 from properties.test_evaluators import outcome
+from weir.kernel.contract import NotCovered
 from weir.kernel.interval.evaluator import IntervalEvaluator
-from weir.kernel.interval.lacking import NotCovered
 from weir.kernel.reference import ReferenceEvaluator
 from weir.language import parse
-from weir.plan.nodes import Joined, Match, Optionally, Plan, Projected, Static, children, formulas
+from weir.plan import nodes as p
 from weir.plan.planner import QueryPlan, plan_query
 from weir.plan.rules.filters import push_filters
 from weir.plan.rules.optionals import hoist_optionals
@@ -39,7 +39,7 @@ def test_every_stage_answers_what_the_reference_answers() -> None:
     for seed in range(FIRST, FIRST + CASES):
         given = case(Random(seed))
         expected = outcome(ReferenceEvaluator, given, given.steps)
-        before: Plan | None = None
+        before: p.Plan | None = None
         for name, plan in plan_query(given.query, STREAMS).stages:
             if plan == before:
                 continue
@@ -53,18 +53,18 @@ def test_every_stage_answers_what_the_reference_answers() -> None:
     assert all(changed.values()), changed
 
 
-def leaves_below(plan: Plan, wanted: Callable[[Plan], bool]) -> int:
+def leaves_below(plan: p.Plan, wanted: Callable[[p.Plan], bool]) -> int:
     """How many leaves lie below nodes of a kind."""
     if wanted(plan):
         return _leaves(plan)
-    return sum(leaves_below(child, wanted) for child in children(plan))
+    return sum(leaves_below(child, wanted) for child in p.children(plan))
 
 
-def _leaves(plan: Plan) -> int:
-    return isinstance(plan, Match) + sum(_leaves(child) for child in children(plan))
+def _leaves(plan: p.Plan) -> int:
+    return isinstance(plan, p.Match) + sum(_leaves(child) for child in p.children(plan))
 
 
-def built(pattern: str) -> Plan:
+def built(pattern: str) -> p.Plan:
     query = parse(
         "PREFIX : <urn:> SELECT * FROM NAMED WINDOW <w> ON <s> [NOW] FROM NAMED WINDOW <v> ON <s> [ALL] "
         f"WHERE {{ {pattern} }}",
@@ -77,7 +77,7 @@ def built(pattern: str) -> Plan:
 def test_a_filter_goes_through_optional_where_the_left_side_decides_it(name: str, below: int) -> None:
     optional = "OPTIONAL { WINDOW <v> { ?a :q ?d } }"
     plan = push_filters(built(f"WINDOW <w> {{ ?a :p ?b }} {optional} FILTER(?{name} != :x)"))
-    assert leaves_below(plan, lambda node: isinstance(node, Joined) and bool(node.conditions)) == below
+    assert leaves_below(plan, lambda node: isinstance(node, p.Join) and bool(node.conditions)) == below
 
 
 @pytest.mark.parametrize(
@@ -89,12 +89,12 @@ def test_optional_moves_above_joins_that_do_not_concern_it(last: str, joined: in
     plan = hoist_optionals(
         built(f"WINDOW <w> {{ ?a :p ?b }} OPTIONAL {{ WINDOW <v> {{ ?a :q ?d }} }} {last}")
     )
-    found: list[Optionally] = []
+    found: list[p.LeftJoin] = []
     stack = [plan]
     while stack:
         node = stack.pop()
-        found += [node] if isinstance(node, Optionally) else []
-        stack += children(node)
+        found += [node] if isinstance(node, p.LeftJoin) else []
+        stack += p.children(node)
     assert _leaves(found[0].left) == joined
 
 
@@ -109,11 +109,11 @@ def views_in_exists(body: str) -> list[int]:
     found: list[int] = []
     while stack:
         node = stack.pop()
-        if isinstance(node, Static):
+        if isinstance(node, p.Static):
             found.append(_leaves(node))
             continue
-        stack += children(node)
-        stack += [test.plan for formula in formulas(node) for test in formula.tests]
+        stack += p.children(node)
+        stack += [test.plan for formula in p.formulas(node) for test in formula.tests]
     return sorted(found)
 
 
@@ -136,12 +136,12 @@ def test_a_filter_that_reads_an_outer_value_stays_above_a_subselect_that_hides_i
     plan = push_filters(
         built("WINDOW <w> { ?a :p ?b } FILTER EXISTS { { SELECT ?c { ?c :q ?d } } FILTER(?a != ?c) }")
     )
-    assert isinstance(plan, Projected)
-    assert isinstance(plan.plan, Joined)
+    assert isinstance(plan, p.Project)
+    assert isinstance(plan.plan, p.Join)
     (condition,) = plan.plan.conditions
     inside = condition.tests[0].plan
-    assert leaves_below(inside, lambda node: isinstance(node, Joined) and bool(node.conditions)) == 1
-    assert isinstance(inside, Joined) and inside.conditions
+    assert leaves_below(inside, lambda node: isinstance(node, p.Join) and bool(node.conditions)) == 1
+    assert isinstance(inside, p.Join) and inside.conditions
 
 
 def test_static_parts_that_share_variables_are_one_view() -> None:
@@ -151,10 +151,10 @@ def test_static_parts_that_share_variables_are_one_view() -> None:
         "rspql",
     )
     root = plan_query(query).root
-    views: list[Static] = []
+    views: list[p.Static] = []
     stack = [root]
     while stack:
         node = stack.pop()
-        views += [node] if isinstance(node, Static) else []
-        stack += () if isinstance(node, Static) else children(node)
+        views += [node] if isinstance(node, p.Static) else []
+        stack += () if isinstance(node, p.Static) else p.children(node)
     assert sorted(_leaves(view) for view in views) == [1, 2]

@@ -52,6 +52,23 @@ def answers(pattern: str, evaluator: str, select: str = "?o", rest: str = "") ->
         (f"{{ {LIMITS} BIND(?v - ?l AS ?over) FILTER(?over > 0) }}", "b d"),
         (f"{{ {{ {LIMITS} FILTER(?v > ?l) }} UNION {{ GRAPH :g2 {{ ?o :limit ?l }} }} }}", "b d"),
         (f"{{ {LIMITS} OPTIONAL {{ ?r :max ?m FILTER(?v > ?m) }} FILTER(BOUND(?m)) }}", "b"),
+        (f"{{ {LIMITS} OPTIONAL {{ ?r :none ?v }} FILTER(?v > ?l) }}", "b d"),
+        (f"{{ {LIMITS} OPTIONAL {{ ?r :none ?v }} BIND(?v - ?l AS ?y) FILTER(?y > 0) }}", "b d"),
+        (
+            f"{{ {LIMITS} OPTIONAL {{ ?r :none ?v }} BIND(EXISTS {{ FILTER(?v > ?l) }} AS ?y) FILTER(?y) }}",
+            "b d",
+        ),
+        (
+            f"{{ {LIMITS} OPTIONAL {{ ?r :max ?m OPTIONAL {{ ?r :none ?v }} FILTER(?v > ?m) }} "
+            "FILTER(BOUND(?m)) }",
+            "b",
+        ),
+        (f"{{ {{ {LIMITS} FILTER(?v > ?l) }} UNION {{ GRAPH :g2 {{ ?r :none ?l }} }} ?x :in ?r }}", "b d"),
+        (f"{{ {{ SELECT ?v ?r {{ {LIMITS} FILTER(?v > ?l) }} }} ?x :in ?r }}", "b d"),
+        (
+            "{ { WINDOW <w> { ?r :p ?l } FILTER(?v > ?l) } UNION { WINDOW <w> { ?r :q ?l } } ?r :in ?x }",
+            "b d",
+        ),
         (f"{{ {LIMITS} FILTER(?l < 50) MINUS {{ {LIMITS} FILTER(?v > ?l) }} }}", "c"),
         ("{ GRAPH ?g { ?r :limit ?l } FILTER(?v > ?l) }", "b d"),
         ("{ GRAPH ?g { ?r :limit ?l FILTER NOT EXISTS { ?r :limit ?m FILTER(?v > ?m) } } }", "b c d"),
@@ -126,6 +143,12 @@ def test_exists_over_a_static_body_wherever_an_expression_stands(
     evaluator: str, pattern: str, select: str, rest: str, expected: list[str]
 ) -> None:
     assert answers(pattern, evaluator, select, rest) == expected
+
+
+@EVALUATORS
+def test_a_static_part_that_sees_one_graph_at_a_time_is_not_evaluated_once_for_all(evaluator: str) -> None:
+    each = "GRAPH ?g { OPTIONAL { ?x :limit ?l } FILTER(YEAR(NOW()) = 1970 && COALESCE(?l, 60) = 60) }"
+    assert answers(each, evaluator, "DISTINCT ?g") == ["empty", "g1"]
 
 
 # Which graphs there are

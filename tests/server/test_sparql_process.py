@@ -8,7 +8,7 @@ import pytest
 
 import weir
 from weir.errors import UsageError
-from weir.kernel.background import Background, GraphTable
+from weir.kernel.contract import Background, GraphTable
 from weir.rdf.ids.dictionary import Dictionary
 from weir.server.sparql_process import (
     GRAPHS,

@@ -10,8 +10,8 @@ from random import Random
 import pytest
 from pyspark.sql import SparkSession
 
-from weir.kernel.batch import Slab
-from weir.kernel.evaluator import make_evaluator
+from weir.kernel.contract import Slab
+from weir.kernel.evaluators import make_evaluator
 from weir.language import parse
 from weir.linked.graphs.graph_sources import GraphSources, StaticGraphs
 from weir.linked.graphs.parquet_store import GraphStore

@@ -18,8 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from weir.kernel.background import Background
-from weir.kernel.batch import Answers, Slab
+from weir.kernel.contract import Answers, Background, Slab
 from weir.kernel.interval.evaluator import IntervalEvaluator
 from weir.kernel.memory import keep_memory
 from weir.language import parse

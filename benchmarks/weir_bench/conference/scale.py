@@ -23,8 +23,7 @@ import psutil
 import pyoxigraph as ox
 from pyspark.sql import SparkSession
 
-from weir.kernel.background import Background
-from weir.kernel.batch import Slab
+from weir.kernel.contract import Background, Slab
 from weir.kernel.interval.evaluator import IntervalEvaluator
 from weir.kernel.matching.shared import SharedEvaluator
 from weir.language import parse

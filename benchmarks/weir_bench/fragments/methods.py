@@ -20,8 +20,7 @@ from urllib.parse import urlencode
 import httpx
 import numpy as np
 
-from weir.fragments.client import Options
-from weir.fragments.client.streamer import Streamer
+from weir.fragments.client import Options, Streamer
 from weir.fragments.protocol.annotation import Annotation, Labeling, Method
 from weir.language import parse
 from weir_bench.fragments.costs import running_server

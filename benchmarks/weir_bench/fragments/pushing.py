@@ -15,7 +15,7 @@ from urllib.parse import parse_qs
 
 import pyoxigraph as ox
 
-from weir.fragments.client.evaluate import answer
+from weir.fragments.client.evaluation import answer
 from weir.fragments.protocol.annotation import Quad
 from weir.fragments.server.app import FragmentsApp, Receive, Scope, Send
 from weir.language import Query, parse

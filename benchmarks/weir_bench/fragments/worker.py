@@ -16,8 +16,7 @@ from urllib.parse import parse_qsl, urlencode
 import httpx
 import uvicorn
 
-from weir.fragments.client import ClientLimits, Options
-from weir.fragments.client.streamer import Streamer
+from weir.fragments.client import ClientLimits, Options, Streamer
 from weir.fragments.protocol.annotation import Annotation, Labeling, Method
 from weir.fragments.server import Dataset, FragmentsApp, server
 from weir.fragments.server.app import Receive, Scope, Send

@@ -15,13 +15,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from weir.kernel.background import Background
-from weir.kernel.batch import Batch, Slab
+from weir.kernel.contract import Background, Batch, Slab
 from weir.kernel.interval.evaluator import IntervalEvaluator
 from weir.kernel.matching.automaton import Matcher
-from weir.kernel.matching.channels import encode
 from weir.kernel.matching.conjunctive import ConjunctiveSet
-from weir.kernel.matching.joinorder import Conjunctions
+from weir.kernel.matching.joinorder import Conjunctions, encode
 from weir.language.algebra.patterns import TriplePattern
 from weir.language.algebra.query import Query
 from weir.plan.analysis.conjunctions import Conjunction, conjunction

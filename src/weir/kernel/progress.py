@@ -1,4 +1,6 @@
-"""Lanes and completeness: how far the event time of a stream has come (SEMANTICS.md, "Lanes").
+"""Lanes and completeness: how far the event time of a stream has come.
+
+The definitions are in docs/semantics.md, "Time, lanes and completeness".
 
 A source delivers in ordered lanes. A stream's **T** is the minimum over its lanes of (largest time seen −
 LATENESS); lanes that have ended, or that were idle for longer than IDLE, do not hold it back. T never
@@ -13,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from weir.kernel.batch import FOREVER
+from weir.kernel.contract import FOREVER
 from weir.rdf.columns import Ids, Mask
 
 NEVER = int(np.iinfo(np.int64).min)

@@ -1,7 +1,8 @@
 """From the algebra to a first plan: leaves get their sources, groups are flattened, EXISTS is set apart.
 
 ``WINDOW`` and ``GRAPH`` disappear: what they said is in the leaves. A window over a variable stream
-stands for one window per registered stream (record on time, 26), ``WINDOW ?w`` for all nameable ones (35).
+stands for one window per registered stream (decision semantics-time, 26), ``WINDOW ?w`` for all
+nameable ones (35).
 """
 
 from __future__ import annotations
@@ -14,32 +15,9 @@ from typing import Any
 from weir.errors import UsageError
 from weir.language.algebra import patterns as a
 from weir.language.algebra.expressions import Aggregate, And, Exists, Expression, Not
+from weir.plan import nodes as p
 from weir.plan.analysis.substitution import substituted
 from weir.plan.analysis.variables import certain, has_exists, possible, reads, volatile
-from weir.plan.nodes import (
-    UNIT,
-    Bind,
-    Connect,
-    Each,
-    Either,
-    Formula,
-    Grouped,
-    Joined,
-    Match,
-    Names,
-    Optionally,
-    Ordered,
-    Plan,
-    Projected,
-    Remote,
-    Sliced,
-    Source,
-    Table,
-    Test,
-    Unique,
-    Without,
-    children,
-)
 from weir.rdf.terms import IRI, Literal, Variable
 
 _NOTHING: frozenset[str] = frozenset()
@@ -66,45 +44,45 @@ class Builder:
         self.nameable = nameable
         self._numbers = count(1)
 
-    def build(self, pattern: a.Pattern, source: Source, outer: frozenset[str] = _NOTHING) -> Plan:
+    def build(self, pattern: a.Pattern, source: p.Source, outer: frozenset[str] = _NOTHING) -> p.Plan:
         """The plan of a pattern; ``outer`` are the variables that an enclosing EXISTS may put in."""
         match pattern:
             case a.BGP(triples):
-                return joined(*(Match(source, triple) for triple in triples))
+                return joined(*(p.Match(source, triple) for triple in triples))
             case a.PathPattern(subject, path, object):
-                return Connect(source, subject, path, object)
+                return p.PathPattern(source, subject, path, object)
             case a.Join(left, right):
                 return joined(self.build(left, source, outer), self.build(right, source, outer))
             case a.LeftJoin(left, right, condition):
                 one, two = self.build(left, source, outer), self.build(right, source, outer)
                 seen = possible(one) | possible(two)
                 formula = None if condition is None else self.formula(condition, source, seen, outer)
-                return Optionally(one, two, formula)
+                return p.LeftJoin(one, two, formula)
             case a.Filter(condition, inner):
                 plan = self.build(inner, source, outer)
                 formulas = tuple(
                     self.formula(part, source, possible(plan), outer) for part in conjuncts(condition)
                 )
-                if isinstance(plan, Joined) and not _draws(plan) and not volatile(condition):
-                    return Joined(plan.parts, plan.conditions + formulas)
-                return Joined((plan,), formulas)
+                if isinstance(plan, p.Join) and not _draws(plan) and not volatile(condition):
+                    return p.Join(plan.parts, plan.conditions + formulas)
+                return p.Join((plan,), formulas)
             case a.Union(left, right):
-                return Either(
+                return p.Union(
                     _either(self.build(left, source, outer)) + _either(self.build(right, source, outer))
                 )
             case a.Minus(left, right):
-                return Without(self.build(left, source, outer), self.build(right, source, outer))
+                return p.Minus(self.build(left, source, outer), self.build(right, source, outer))
             case a.Graph(name, inner):
                 return self._graph(name, inner, source, outer)
             case a.Window(name, inner):
                 return self._window(name, inner, outer)
             case a.Service():
-                return Remote(pattern)
+                return p.Service(pattern)
             case a.Extend(inner, variable, expression):
                 plan = self.build(inner, source, outer)
-                return Bind(plan, variable.name, self.formula(expression, source, possible(plan), outer))
+                return p.Extend(plan, variable.name, self.formula(expression, source, possible(plan), outer))
             case a.Values(variables, rows):
-                return Table(tuple(variable.name for variable in variables), rows)
+                return p.Values(tuple(variable.name for variable in variables), rows)
             case a.Group(inner, keys, aggregates):
                 plan = self.build(inner, source, outer)
                 named: list[tuple[str, Aggregate]] = []
@@ -114,85 +92,89 @@ class Builder:
                         plan, operand = self._apart(plan, operand, ".operand.", source, outer)
                         aggregate = replace(aggregate, operand=operand)
                     named.append((variable.name, aggregate))
-                return Grouped(plan, tuple(key.name for key in keys), tuple(named))
+                return p.Group(plan, tuple(key.name for key in keys), tuple(named))
             case a.OrderBy(inner, keys):
                 plan = self.build(inner, source, outer)
                 sorting: list[a.OrderKey] = []
                 for key in keys:
                     plan, expression = self._apart(plan, key.expression, ".order.", source, outer)
                     sorting.append(replace(key, expression=expression))
-                return Ordered(plan, tuple(sorting))
+                return p.OrderBy(plan, tuple(sorting))
             case a.Project(inner, variables):
                 names = tuple(variable.name for variable in variables)
                 plan = self.build(inner, source, outer & frozenset(names))
-                if isinstance(plan, Ordered):
+                if isinstance(plan, p.OrderBy):
                     plan = replace(plan, visible=names)
-                return Projected(plan, names)
+                return p.Project(plan, names)
             case a.Distinct(inner):
-                return Unique(self.build(inner, source, outer))
+                return p.Distinct(self.build(inner, source, outer))
             case a.Reduced(inner):
                 return self.build(inner, source, outer)
             case a.Slice(inner, offset, limit):
-                return Sliced(self.build(inner, source, outer), offset, limit, is_ordered(inner))
+                return p.Slice(self.build(inner, source, outer), offset, limit, is_ordered(inner))
 
     def _apart(
-        self, plan: Plan, expression: Expression, name: str, source: Source, outer: frozenset[str]
-    ) -> tuple[Plan, Expression]:
+        self, plan: p.Plan, expression: Expression, name: str, source: p.Source, outer: frozenset[str]
+    ) -> tuple[p.Plan, Expression]:
         """An expression with EXISTS becomes a variable that is bound below: only conditions and BIND decide
         EXISTS. RAND and its like would draw differently there."""
         if not has_exists(expression) or volatile(expression):
             return plan, expression
         name = f"{name}{next(self._numbers)}"
-        return Bind(plan, name, self.formula(expression, source, possible(plan), outer)), Variable(name)
+        return p.Extend(plan, name, self.formula(expression, source, possible(plan), outer)), Variable(name)
 
     # GRAPH and WINDOW
 
-    def _graph(self, name: IRI | Variable, inner: a.Pattern, source: Source, outer: frozenset[str]) -> Plan:
-        named = Source(source.window, name)
+    def _graph(
+        self, name: IRI | Variable, inner: a.Pattern, source: p.Source, outer: frozenset[str]
+    ) -> p.Plan:
+        named = p.Source(source.window, name)
         if isinstance(name, IRI):
             plan = self.build(inner, named, outer)
-            return plan if needs_triple(plan, named) else joined(Names(named), plan)
+            return plan if needs_triple(plan, named) else joined(p.GraphNames(named), plan)
         if inner == a.BGP(()):
-            return Names(named)
+            return p.GraphNames(named)
         plan = self.build(inner, named, outer)
         if _by_column(plan, name.name, named):
             return plan
         mark = f".each{next(self._numbers)}"
-        return Each(named, mark, name.name, self.build(inner, Source(source.window, Variable(mark)), outer))
+        return p.Graph(
+            named, mark, name.name, self.build(inner, p.Source(source.window, Variable(mark)), outer)
+        )
 
-    def _window(self, name: IRI | Variable, inner: a.Pattern, outer: frozenset[str]) -> Plan:
+    def _window(self, name: IRI | Variable, inner: a.Pattern, outer: frozenset[str]) -> p.Plan:
         declared = [name.value] if isinstance(name, IRI) else list(self.nameable)
-        parts: list[Plan] = []
+        parts: list[p.Plan] = []
         for window in declared:
             if window not in self.windows:
                 raise UsageError(f"window {window} is not declared")
             for instance in self.windows[window]:
-                plan = self.build(inner, Source(instance.name), outer)
+                plan = self.build(inner, p.Source(instance.name), outer)
                 if instance.bind is not None:
-                    plan = joined(plan, Table((instance.bind,), ((IRI(instance.stream),),)))
+                    plan = joined(plan, p.Values((instance.bind,), ((IRI(instance.stream),),)))
                 if isinstance(name, Variable):
-                    plan = joined(plan, Table((name.name,), ((IRI(window),),)))
+                    plan = joined(plan, p.Values((name.name,), ((IRI(window),),)))
                 parts.append(plan)
-        return parts[0] if len(parts) == 1 else Either(tuple(parts))
+        return parts[0] if len(parts) == 1 else p.Union(tuple(parts))
 
     # Expressions
 
     def formula(
-        self, expression: Expression, source: Source, seen: frozenset[str], outer: frozenset[str]
-    ) -> Formula:
+        self, expression: Expression, source: p.Source, seen: frozenset[str], outer: frozenset[str]
+    ) -> p.Formula:
         """An expression over solutions that may bind ``seen``, its EXISTS parts built and named."""
         if not has_exists(expression):
-            return Formula(expression)
-        tests: list[Test] = []
+            return p.Formula(expression)
+        tests: list[p.Exists] = []
         known = seen | outer
 
         def test(exists: Exists) -> Expression:
             plan = self.build(exists.pattern, source, known)
             name = f".exists{next(self._numbers)}"
-            tests.append(Test(name, plan, substituted(plan, known)))
+            tests.append(p.Exists(name, plan, substituted(plan, known)))
             return Not(Variable(name)) if exists.negated else Variable(name)
 
-        return Formula(replaced(expression, test), tuple(tests), expression)
+        return p.Formula(replaced(expression, test), tuple(tests), expression)
 
 
 def replaced(expression: Any, test: Any) -> Any:
@@ -214,27 +196,27 @@ def conjuncts(expression: Expression) -> tuple[Expression, ...]:
     return (expression,)
 
 
-def joined(*parts: Plan) -> Plan:
+def joined(*parts: p.Plan) -> p.Plan:
     """A join with nested joins taken apart, where their conditions mean the same outside."""
     if not parts:
-        return UNIT
+        return p.UNIT
     if len(parts) == 1:
-        return parts[0] if isinstance(parts[0], Joined) else Joined(parts)
-    flat: list[Plan] = []
-    conditions: list[Formula] = []
+        return parts[0] if isinstance(parts[0], p.Join) else p.Join(parts)
+    flat: list[p.Plan] = []
+    conditions: list[p.Formula] = []
     for number, part in enumerate(parts):
         others = frozenset().union(*(possible(other) for i, other in enumerate(parts) if i != number))
-        if isinstance(part, Joined) and _closed(part, others):
+        if isinstance(part, p.Join) and _closed(part, others):
             flat.extend(part.parts)
             conditions.extend(part.conditions)
-        elif part != UNIT:
+        elif part != p.UNIT:
             flat.append(part)
     if not flat:
-        return UNIT
-    return Joined(tuple(flat), tuple(conditions))
+        return p.UNIT
+    return p.Join(tuple(flat), tuple(conditions))
 
 
-def _closed(part: Joined, others: frozenset[str]) -> bool:
+def _closed(part: p.Join, others: frozenset[str]) -> bool:
     """Whether no condition can see more once the part is joined with others.
 
     RAND and its like see the whole solution.
@@ -245,58 +227,58 @@ def _closed(part: Joined, others: frozenset[str]) -> bool:
     return all(reads(condition) & others <= bound for condition in part.conditions)
 
 
-def _draws(part: Joined) -> bool:
+def _draws(part: p.Join) -> bool:
     return any(volatile(condition.expression) for condition in part.conditions)
 
 
-def _either(plan: Plan) -> tuple[Plan, ...]:
-    return plan.parts if isinstance(plan, Either) else (plan,)
+def _either(plan: p.Plan) -> tuple[p.Plan, ...]:
+    return plan.parts if isinstance(plan, p.Union) else (plan,)
 
 
-def needs_triple(plan: Plan, source: Source) -> bool:
+def needs_triple(plan: p.Plan, source: p.Source) -> bool:
     """Whether the plan surely has no solution where the graph ``source`` is empty."""
     match plan:
-        case Match(read, _) | Names(read):
+        case p.Match(read, _) | p.GraphNames(read):
             return read == source
-        case Joined(parts, _):
+        case p.Join(parts, _):
             return any(needs_triple(part, source) for part in parts)
-        case Either(parts):
+        case p.Union(parts):
             return all(needs_triple(part, source) for part in parts)
-        case Optionally(left, _, _) | Without(left, _):
+        case p.LeftJoin(left, _, _) | p.Minus(left, _):
             return needs_triple(left, source)
-        case Bind(inner, _, _) | Projected(inner, _) | Unique(inner) | Ordered(inner):
+        case p.Extend(inner, _, _) | p.Project(inner, _) | p.Distinct(inner) | p.OrderBy(inner):
             return needs_triple(inner, source)
     return False
 
 
-def _by_column(plan: Plan, name: str, source: Source) -> bool:
+def _by_column(plan: p.Plan, name: str, source: p.Source) -> bool:
     """Whether ``GRAPH ?name`` is the same as one more column in every leaf, joined on."""
     match plan:
-        case Match(read, _):
+        case p.Match(read, _):
             return read == source
-        case Joined(parts, conditions):
+        case p.Join(parts, conditions):
             return all(_by_column(part, name, source) for part in parts) and not any(
                 condition.tests or name in reads(condition) for condition in conditions
             )
-        case Optionally(left, right, condition):
+        case p.LeftJoin(left, right, condition):
             quiet = condition is None or not (condition.tests or name in reads(condition))
             own = any(name in _own(part) for part in _matches(right))
             both = _by_column(left, name, source) and _by_column(right, name, source)
             return quiet and not own and both
-        case Either(parts):
+        case p.Union(parts):
             return all(_by_column(part, name, source) for part in parts)
     return False
 
 
-def _matches(plan: Plan) -> list[Match]:
-    if isinstance(plan, Match):
+def _matches(plan: p.Plan) -> list[p.Match]:
+    if isinstance(plan, p.Match):
         return [plan]
-    return [match for child in children(plan) for match in _matches(child)]
+    return [match for child in p.children(plan) for match in _matches(child)]
 
 
-def _own(match: Match) -> frozenset[str]:
+def _own(match: p.Match) -> frozenset[str]:
     """The variables of the pattern itself, without that of its graph."""
-    return certain(Match(Source(), match.pattern))
+    return certain(p.Match(p.Source(), match.pattern))
 
 
 def is_ordered(pattern: a.Pattern) -> bool:

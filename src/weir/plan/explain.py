@@ -20,30 +20,7 @@ from weir.language.algebra.windows import (
 from weir.language.syntax.durations import written
 from weir.language.writing.expressions import ExpressionWriter
 from weir.language.writing.terms import Terms
-from weir.plan.nodes import (
-    Bind,
-    Connect,
-    Each,
-    Either,
-    Formula,
-    Grouped,
-    Joined,
-    Match,
-    Names,
-    Optionally,
-    Ordered,
-    Plan,
-    Projected,
-    Remote,
-    Sliced,
-    Source,
-    Static,
-    Table,
-    Unique,
-    Without,
-    children,
-    formulas,
-)
+from weir.plan import nodes as p
 from weir.plan.planner import QueryPlan, WindowPlan
 
 
@@ -54,7 +31,7 @@ def plan_text(plan: QueryPlan) -> str:
     return "\n".join(writer.lines)
 
 
-def operator_text(plan: Plan) -> str:
+def operator_text(plan: p.Plan) -> str:
     """One operator without its operands."""
     return _Writer().line(plan)
 
@@ -67,65 +44,65 @@ class _Writer(ExpressionWriter):
     def inline(self, pattern: a.Pattern) -> str:
         return "{ … }"
 
-    def show(self, plan: Plan, depth: int) -> None:
-        while isinstance(plan, Joined) and len(plan.parts) == 1 and not plan.conditions:
+    def show(self, plan: p.Plan, depth: int) -> None:
+        while isinstance(plan, p.Join) and len(plan.parts) == 1 and not plan.conditions:
             plan = plan.parts[0]
         self.lines.append("  " * depth + self.line(plan))
-        for formula in formulas(plan):
+        for formula in p.formulas(plan):
             self._tests(formula, depth + 1)
-        for child in children(plan):
+        for child in p.children(plan):
             self.show(child, depth + 1)
 
-    def _tests(self, formula: Formula, depth: int) -> None:
+    def _tests(self, formula: p.Formula, depth: int) -> None:
         for test in formula.tests:
             put_in = f" for each {_names(test.outer)}" if test.outer else ""
             self.lines.append("  " * depth + f"?{test.name} says whether there is{put_in}")
             self.show(test.plan, depth + 1)
 
-    def line(self, plan: Plan) -> str:
+    def line(self, plan: p.Plan) -> str:
         match plan:
-            case Match(source, triple):
+            case p.Match(source, triple):
                 nodes = (triple.subject, triple.predicate, triple.object)
                 return f"{_place(source)}: {' '.join(self._node(node) for node in nodes)}"
-            case Connect(source, subject, path, object):
+            case p.PathPattern(source, subject, path, object):
                 return f"{_place(source)}: {self._node(subject)} {self.terms.path(path)} {self._node(object)}"
-            case Names(source):
+            case p.GraphNames(source):
                 return f"name of {_place(source)}"
-            case Table(variables, rows):
+            case p.Values(variables, rows):
                 return f"{len(rows)} inline row{'s' * (len(rows) != 1)} of {_names(variables) or 'nothing'}"
-            case Joined(parts, conditions):
+            case p.Join(parts, conditions):
                 kept = "".join(f", where {self.expression(each.expression)}" for each in conditions)
                 return ("join" if len(parts) > 1 else "rows") + kept
-            case Optionally(_, _, condition):
+            case p.LeftJoin(_, _, condition):
                 return "optional" + (
                     "" if condition is None else f", if {self.expression(condition.expression)}"
                 )
-            case Without():
+            case p.Minus():
                 return "minus"
-            case Either():
+            case p.Union():
                 return "union"
-            case Bind(_, variable, formula):
+            case p.Extend(_, variable, formula):
                 return f"bind ?{variable} := {self.expression(formula.expression)}"
-            case Grouped(_, keys, aggregates):
+            case p.Group(_, keys, aggregates):
                 made = ", ".join(f"?{name} := {self.aggregate(each)}" for name, each in aggregates)
                 return f"group by {_names(keys) or 'nothing'}" + (f": {made}" if made else "")
-            case Ordered(_, order):
+            case p.OrderBy(_, order):
                 shown = [
                     f"{self.expression(each.expression)}{' descending' * each.descending}" for each in order
                 ]
                 return f"order by {', '.join(shown)}"
-            case Projected(_, variables):
+            case p.Project(_, variables):
                 return f"project {_names(variables) or 'nothing'}"
-            case Unique():
+            case p.Distinct():
                 return "distinct"
-            case Sliced(_, offset, limit, _):
+            case p.Slice(_, offset, limit, _):
                 return f"rows from {offset}" + ("" if limit is None else f", at most {limit}")
-            case Each(source, _, variable, _):
+            case p.Graph(source, _, variable, _):
                 within = "" if source.window is None else f" of window <{source.window}>"
                 return f"for each graph ?{variable}{within}"
-            case Remote(service):
+            case p.Service(service):
                 return f"service {self._node(service.name)}, asked for the rows beside it"
-            case Static():
+            case p.Static():
                 return "static view, evaluated once and indexed"
 
     def _node(self, node: a.Node) -> str:
@@ -136,7 +113,7 @@ def _names(names: tuple[str, ...]) -> str:
     return " ".join(f"?{name}" for name in names)
 
 
-def _place(source: Source) -> str:
+def _place(source: p.Source) -> str:
     graph = "" if source.graph is None else f"graph {source.graph}"
     if source.window is not None:
         return f"window <{source.window}>" + (f", {graph}" if graph else "")
@@ -222,7 +199,8 @@ def _keeps(plan: QueryPlan, window: WindowPlan) -> str:
     patterns = {
         (match.source.graph, match.pattern)
         for match in _matches(plan.root)
-        if match.source.window == window.name or (window.declaration.in_default and match.source == Source())
+        if match.source.window == window.name
+        or (window.declaration.in_default and match.source == p.Source())
     }
     count = len(patterns)
     if not count:
@@ -244,11 +222,11 @@ def _keeps(plan: QueryPlan, window: WindowPlan) -> str:
             return f"{what}, of {number + (step or 0):,} messages at most"
 
 
-def _matches(plan: Plan) -> list[Match]:
-    found = [plan] if isinstance(plan, Match) else []
-    for child in children(plan):
+def _matches(plan: p.Plan) -> list[p.Match]:
+    found = [plan] if isinstance(plan, p.Match) else []
+    for child in p.children(plan):
         found += _matches(child)
-    for formula in formulas(plan):
+    for formula in p.formulas(plan):
         for test in formula.tests:
             found += _matches(test.plan)
     return found
@@ -257,13 +235,13 @@ def _matches(plan: Plan) -> list[Match]:
 def parts_text(plan: QueryPlan) -> str:
     """How many parts of the plan are streamed, static and remote."""
     counted = {"stream patterns": 0, "static views": 0, "service calls": 0}
-    stack: list[Plan] = [plan.root]
+    stack: list[p.Plan] = [plan.root]
     while stack:
         node = stack.pop()
-        if isinstance(node, Static):
+        if isinstance(node, p.Static):
             counted["static views"] += 1
             continue
-        counted["stream patterns"] += isinstance(node, Match | Connect | Names)
-        counted["service calls"] += isinstance(node, Remote)
-        stack += [*children(node), *(test.plan for each in formulas(node) for test in each.tests)]
+        counted["stream patterns"] += isinstance(node, p.Match | p.PathPattern | p.GraphNames)
+        counted["service calls"] += isinstance(node, p.Service)
+        stack += [*p.children(node), *(test.plan for each in p.formulas(node) for test in each.tests)]
     return ", ".join(f"{count} {name}" for name, count in counted.items())

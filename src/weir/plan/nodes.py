@@ -1,6 +1,6 @@
 """The physical plan: SPARQL's algebra with every leaf told where it reads from, joins flattened.
 
-Nodes are frozen. ``Joined`` is a join of any number of parts whose order is chosen while it runs (CQELS
+Nodes are frozen. ``Join`` is a join of any number of parts whose order is chosen while it runs (CQELS
 3.3); ``Static`` is a part that no stream touches, evaluated once and indexed (CQELS 4.3).
 """
 
@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from weir.language.algebra import patterns as a
 from weir.language.algebra.expressions import Aggregate, Expression
-from weir.language.algebra.patterns import Node, OrderKey, Path, Service, TriplePattern
+from weir.language.algebra.patterns import Node, OrderKey, Path, TriplePattern
 from weir.rdf.terms import IRI, Term, Variable
 
 
@@ -20,7 +21,7 @@ class Source:
 
     Without a window: the default graph, a named static graph, or (a variable) all of them. With one: its
     whole content, or only the triples of its graph of that name. A variable whose name starts with
-    ``.each`` stands for the one name that the enclosing ``Each`` is at.
+    ``.each`` stands for the one name that the enclosing ``Graph`` is at.
     """
 
     window: str | None = None
@@ -28,7 +29,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
+class Exists:
     """EXISTS as a column: ``name`` is true where ``plan`` has a solution for the row.
 
     ``outer`` names the variables whose values must be put into the plan before it is evaluated (18.6); where
@@ -48,7 +49,7 @@ class Formula:
     """
 
     expression: Expression
-    tests: tuple[Test, ...] = ()
+    tests: tuple[Exists, ...] = ()
     written: Expression | None = None
 
 
@@ -61,7 +62,7 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
-class Connect:
+class PathPattern:
     """A property path between two nodes."""
 
     source: Source
@@ -71,14 +72,14 @@ class Connect:
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class GraphNames:
     """The graph's name while it exists, bound where it is a variable."""
 
     source: Source
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class Values:
     """Inline rows; None is unbound."""
 
     variables: tuple[str, ...]
@@ -86,7 +87,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class Join:
     """A join of all parts, filtered by all conditions, in whatever order is cheapest.
 
     A condition may be applied as soon as no part still to come can bind one of its variables.
@@ -97,8 +98,8 @@ class Joined:
 
 
 @dataclass(frozen=True, slots=True)
-class Optionally:
-    """OPTIONAL."""
+class LeftJoin:
+    """OPTIONAL (18.5): solutions of both that pass the condition, and left ones without such a partner."""
 
     left: Plan
     right: Plan
@@ -106,22 +107,22 @@ class Optionally:
 
 
 @dataclass(frozen=True, slots=True)
-class Without:
-    """MINUS."""
+class Minus:
+    """Left solutions with no compatible right one that shares a bound variable (18.5)."""
 
     left: Plan
     right: Plan
 
 
 @dataclass(frozen=True, slots=True)
-class Either:
+class Union:
     """UNION of any number of parts."""
 
     parts: tuple[Plan, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Bind:
+class Extend:
     """BIND and the expressions of SELECT."""
 
     plan: Plan
@@ -130,7 +131,7 @@ class Bind:
 
 
 @dataclass(frozen=True, slots=True)
-class Grouped:
+class Group:
     """GROUP BY with its aggregates."""
 
     plan: Plan
@@ -139,7 +140,7 @@ class Grouped:
 
 
 @dataclass(frozen=True, slots=True)
-class Ordered:
+class OrderBy:
     """ORDER BY; ties are broken on ``visible``, the variables that the enclosing projection keeps."""
 
     plan: Plan
@@ -148,7 +149,7 @@ class Ordered:
 
 
 @dataclass(frozen=True, slots=True)
-class Projected:
+class Project:
     """Only these variables."""
 
     plan: Plan
@@ -156,14 +157,14 @@ class Projected:
 
 
 @dataclass(frozen=True, slots=True)
-class Unique:
+class Distinct:
     """DISTINCT."""
 
     plan: Plan
 
 
 @dataclass(frozen=True, slots=True)
-class Sliced:
+class Slice:
     """LIMIT and OFFSET; ``ordered`` says whether the plan is a sequence already."""
 
     plan: Plan
@@ -173,7 +174,7 @@ class Sliced:
 
 
 @dataclass(frozen=True, slots=True)
-class Each:
+class Graph:
     """The plan once for each graph name, which stands for ``name`` in its sources and is bound to
     ``variable`` in its solutions."""
 
@@ -184,10 +185,10 @@ class Each:
 
 
 @dataclass(frozen=True, slots=True)
-class Remote:
+class Service:
     """A SERVICE call; its rows come from a local view."""
 
-    service: Service
+    service: a.Service
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,43 +200,43 @@ class Static:
 
 Plan: TypeAlias = (
     Match
-    | Connect
-    | Names
-    | Table
-    | Joined
-    | Optionally
-    | Without
-    | Either
-    | Bind
-    | Grouped
-    | Ordered
-    | Projected
-    | Unique
-    | Sliced
-    | Each
-    | Remote
+    | PathPattern
+    | GraphNames
+    | Values
+    | Join
+    | LeftJoin
+    | Minus
+    | Union
+    | Extend
+    | Group
+    | OrderBy
+    | Project
+    | Distinct
+    | Slice
+    | Graph
+    | Service
     | Static
 )
 
-UNIT = Table((), ((),))
+UNIT = Values((), ((),))
 """The one empty solution."""
 
 
 def children(plan: Plan) -> tuple[Plan, ...]:
     """The plans right below, without those of EXISTS."""
     match plan:
-        case Joined(parts, _) | Either(parts):
+        case Join(parts, _) | Union(parts):
             return parts
-        case Optionally(left, right, _) | Without(left, right):
+        case LeftJoin(left, right, _) | Minus(left, right):
             return left, right
         case (
-            Bind(inner, _, _)
-            | Grouped(inner, _, _)
-            | Ordered(inner, _, _)
-            | Projected(inner, _)
-            | Unique(inner)
-            | Sliced(inner, _, _, _)
-            | Each(_, _, _, inner)
+            Extend(inner, _, _)
+            | Group(inner, _, _)
+            | OrderBy(inner, _, _)
+            | Project(inner, _)
+            | Distinct(inner)
+            | Slice(inner, _, _, _)
+            | Graph(_, _, _, inner)
             | Static(inner)
         ):
             return (inner,)
@@ -246,11 +247,11 @@ def children(plan: Plan) -> tuple[Plan, ...]:
 def formulas(plan: Plan) -> tuple[Formula, ...]:
     """The formulas of this node alone; ORDER BY keys and aggregates are expressions without EXISTS."""
     match plan:
-        case Joined(_, conditions):
+        case Join(_, conditions):
             return conditions
-        case Optionally(_, _, condition):
+        case LeftJoin(_, _, condition):
             return () if condition is None else (condition,)
-        case Bind(_, _, formula):
+        case Extend(_, _, formula):
             return (formula,)
         case _:
             return ()

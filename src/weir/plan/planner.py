@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from weir.errors import UsageError
 from weir.language.algebra.query import Query
 from weir.language.algebra.windows import TickKind, WindowDeclaration
+from weir.plan import nodes as p
 from weir.plan.build import Builder, Instance
-from weir.plan.nodes import Plan, Source
 from weir.plan.rules.filters import push_filters
 from weir.plan.rules.optionals import hoist_optionals
 from weir.plan.rules.static import Splitter
@@ -30,10 +30,10 @@ class QueryPlan:
     """``root`` computes Γ(τ); ``stages`` are the plans on the way there, by name."""
 
     query: Query
-    root: Plan
+    root: p.Plan
     windows: tuple[WindowPlan, ...]
     streams: tuple[str, ...]
-    stages: tuple[tuple[str, Plan], ...] = ()
+    stages: tuple[tuple[str, p.Plan], ...] = ()
 
     @property
     def default_windows(self) -> tuple[WindowPlan, ...]:
@@ -56,7 +56,7 @@ def plan_query(query: Query, streams: Sequence[str] = ()) -> QueryPlan:
             hint="give all windows of the query the tuple-driven tick, or none",
         )
     nameable = tuple(window.name for window in query.dataset.named_windows if not window.name.startswith("."))
-    plan = Builder(instances, nameable).build(query.pattern, Source())
+    plan = Builder(instances, nameable).build(query.pattern, p.Source())
     stages = [("algebra", plan)]
     for name, rule in (("filters first", push_filters), ("joins flattened", hoist_optionals)):
         plan = rule(plan)

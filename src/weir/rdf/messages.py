@@ -1,7 +1,7 @@
 """Stream messages as columns: what every format is read into, before frames and batches.
 
 A message is an atomic dataset with one timestamp; its triples are ordered as serialised and its blank
-nodes are its own (SEMANTICS.md, "Data"). A message without triples is a heartbeat.
+nodes are its own (docs/semantics.md, "Data"). A message without triples is a heartbeat.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from weir.errors import WeirError
-from weir.kernel.background import Background
-from weir.kernel.evaluator import choose_evaluator
+from weir.kernel.contract import Background
+from weir.kernel.evaluators import choose_evaluator
 from weir.kernel.interval.leaves import shown
 from weir.language.algebra.expressions import Aggregation
 from weir.language.algebra.patterns import Extend, Group, Service
@@ -16,9 +16,8 @@ from weir.language.algebra.walking import walk
 from weir.language.algebra.windows import Elements, Now, Past, Range, StartAt, Triples, WindowDeclaration
 from weir.language.writing.windows import kind_text, report_text
 from weir.linked.service import ServiceResolver
-from weir.plan import nodes as n
+from weir.plan import nodes as p
 from weir.plan.explain import operator_text
-from weir.plan.nodes import Match, Plan, children
 from weir.plan.planner import plan_query
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import Variable
@@ -28,22 +27,22 @@ _MS = 1_000
 _MESSAGES = 200
 _TICKS = 60
 _KINDS: Mapping[type, str] = {
-    n.Connect: "path",
-    n.Names: "names",
-    n.Table: "values",
-    n.Joined: "join",
-    n.Optionally: "optional",
-    n.Without: "minus",
-    n.Either: "union",
-    n.Bind: "bind",
-    n.Grouped: "group",
-    n.Ordered: "order",
-    n.Projected: "project",
-    n.Unique: "distinct",
-    n.Sliced: "slice",
-    n.Each: "each",
-    n.Remote: "service",
-    n.Static: "static",
+    p.PathPattern: "path",
+    p.GraphNames: "names",
+    p.Values: "values",
+    p.Join: "join",
+    p.LeftJoin: "optional",
+    p.Minus: "minus",
+    p.Union: "union",
+    p.Extend: "bind",
+    p.Group: "group",
+    p.OrderBy: "order",
+    p.Project: "project",
+    p.Distinct: "distinct",
+    p.Slice: "slice",
+    p.Graph: "each",
+    p.Service: "service",
+    p.Static: "static",
 }
 
 
@@ -127,8 +126,8 @@ def plan_graph(query: Query, streams: Sequence[str]) -> dict[str, Any]:
     nodes: list[dict[str, Any]] = []
     edges: list[list[str]] = []
 
-    def visit(plan: Plan) -> str:
-        below = [visit(child) for child in children(plan)]
+    def visit(plan: p.Plan) -> str:
+        below = [visit(child) for child in p.children(plan)]
         label, kind = _described(plan)
         id = f"n{len(nodes) + 1}"
         nodes.append({"id": id, "label": label, "kind": kind, "rows": None})
@@ -141,9 +140,9 @@ def plan_graph(query: Query, streams: Sequence[str]) -> dict[str, Any]:
     return {"nodes": nodes, "edges": edges}
 
 
-def _described(plan: Plan) -> tuple[str, str]:
+def _described(plan: p.Plan) -> tuple[str, str]:
     """A node's label and kind; leaves are named as the statistics of the evaluator name them."""
-    if isinstance(plan, Match):
+    if isinstance(plan, p.Match):
         return shown(plan.source, plan.pattern), "graph" if plan.source.window is None else "window"
     return operator_text(plan), _KINDS[type(plan)]
 

@@ -19,12 +19,12 @@ import numpy as np
 import pyoxigraph as ox
 
 from weir.errors import EvaluationError, UsageError, WeirError
-from weir.kernel.background import Background, GraphTable
-from weir.kernel.batch import Slab
-from weir.kernel.evaluator import choose_evaluator
+from weir.kernel.contract import Background, GraphTable, Slab
+from weir.kernel.evaluators import choose_evaluator
 from weir.language.algebra.query import Ask, Query, Select
 from weir.linked.graphs import StaticGraphs
-from weir.linked.graphs.history import CLOSE, mapped, resolved
+from weir.linked.graphs.history import mapped, resolved
+from weir.linked.graphs.triple_tables import CLOSE
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.sparql_json import json_term
 

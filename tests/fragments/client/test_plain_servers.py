@@ -11,7 +11,7 @@ from fragments_kit import EX, SECOND, T0, Crank, direct, texts
 from fragments_naive import NaiveServer
 from weir.fragments.client import Options, follow_async
 from weir.fragments.protocol.annotation import Annotation, Fact, Labeling, Method, Quad, annotate
-from weir.fragments.protocol.controls import Form, implicit_address
+from weir.fragments.protocol.controls import Form
 from weir.rdf.terms import RDF
 
 STATIC: list[Quad] = [(f"<{EX}d{n}>", f"<{EX}label>", f'"d{n}"', "") for n in range(5)]
@@ -43,7 +43,7 @@ def published(annotation: Annotation, now: int) -> list[Quad]:
         if shown:
             node = f"<{EX}node{number}>"
             if annotation.method is Method.IMPLICIT:
-                node = implicit_address(_FORM, "http://plain.test/d", fact.triple)
+                node = _FORM.implicit_graph(fact.triple)
             quads += annotate(fact, annotation, node, f"<{EX}span{number}>")
     return list(dict.fromkeys(quads))
 

@@ -57,8 +57,8 @@ MALFORMED: list[tuple[str, NaiveServer]] = [
     ("is no RDF", naive(media_type="text/html")),
     ("is no RDF", naive(media_type="")),
     ("has no search form", naive(form=False)),
-    ("cannot get the fragment", naive(status=lambda n: 404)),
-    ("cannot get the fragment", naive(status=lambda n: 503)),
+    ("refused", naive(status=lambda n: 404)),
+    ("failed", naive(status=lambda n: 503)),
     ("is malformed", naive(body=lambda text: "\x00\xff")),
 ]
 
@@ -112,7 +112,7 @@ def test_pages_without_end_that_always_bring_something_new() -> None:
 
 def test_a_page_without_end() -> None:
     server = naive(body=lambda text: text + f"<{EX}s> <{EX}p> <{EX}o> .\n" * 20_000)
-    with pytest.raises(RemoteError, match="longer than 100000 bytes"):
+    with pytest.raises(RemoteError, match="more than 100000 bytes"):
         answer(server, page_bytes=100_000)
     with pytest.raises(RemoteError, match="more than 1000 quads"):
         answer(server, page_quads=1000)
@@ -132,12 +132,12 @@ def test_a_redirect_loop() -> None:
             async for _ in follow_async(QUERY, URL, client=client, clock=Crank()):
                 pass
 
-    with pytest.raises(RemoteError, match="cannot get the fragment"):
+    with pytest.raises(RemoteError, match="moved too often"):
         asyncio.run(run())
 
 
 def test_a_server_that_is_not_there() -> None:
-    with pytest.raises(RemoteError, match="cannot get the fragment"):
+    with pytest.raises(RemoteError, match="failed"):
         list(follow(QUERY, "http://127.0.0.1:9/d", options=Options(limits=ClientLimits(attempts=2))))
 
 
@@ -147,7 +147,7 @@ def test_a_server_that_never_answers() -> None:
             await asyncio.sleep(60)
 
     began = time.monotonic()
-    with pytest.raises(RemoteError, match="TimeoutError"):
+    with pytest.raises(RemoteError, match="no answer in"):
         answer(Silent(lambda: []), timeout=0.05, attempts=2)
     assert time.monotonic() - began < 10
 
@@ -231,7 +231,7 @@ def test_a_failure_in_the_middle_is_survived_and_a_lasting_one_ends_it() -> None
                 broken = len(found) == 2
         return found
 
-    with pytest.raises(RemoteError, match="HTTP status 500"):
+    with pytest.raises(RemoteError, match="status 500"):
         asyncio.run(run())
 
 

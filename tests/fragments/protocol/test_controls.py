@@ -7,21 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fragments_kit import EX, EXAMPLES
-from weir.errors import DataError, RemoteError
-from weir.fragments.client.page import parse_page
+from weir.errors import RemoteError
 from weir.fragments.protocol.controls import (
     OBJECT,
     PREDICATE,
     SUBJECT,
     Form,
-    check_form,
-    expand,
-    implicit_address,
     text_of,
     value_of,
 )
-from weir.fragments.protocol.documents import parse_document
-from weir.fragments.server.dataset import implicit_names
+from weir.fragments.server.annotated import implicit_names
 from weir.rdf.terms import Literal, Variable
 
 literals = st.builds(
@@ -79,7 +74,13 @@ def test_values(value: str, text: object) -> None:
     ],
 )
 def test_templates(template: str, address: str) -> None:
-    assert expand(template, {"s": "a b", "o": "é/"}) == address
+    form = Form(template, {SUBJECT: "s", PREDICATE: "p", OBJECT: "o"})
+    assert form.address({SUBJECT: "a b", OBJECT: "é/"}) == address
+
+
+def test_a_malformed_template_is_the_servers_fault() -> None:
+    with pytest.raises(RemoteError, match="malformed template"):
+        Form("http://h/{?s:x}", {SUBJECT: "s"}).address({})
 
 
 triples = st.tuples(
@@ -92,59 +93,9 @@ triples = st.tuples(
 @settings(max_examples=150 * EXAMPLES)
 @given(triples)
 def test_server_and_client_name_implicit_graphs_alike(triple: tuple[str, str, str]) -> None:
-    form = Form(
-        "http://h/d{?subject,predicate,object,graph}",
-        {SUBJECT: "subject", PREDICATE: "predicate", OBJECT: "object"},
-    )
+    fields = {SUBJECT: "subject", PREDICATE: "predicate", OBJECT: "object"}
+    form = Form("http://h/d{?subject,predicate,object,graph}", fields)
     names = implicit_names("", "http://h/d")
     name = names.address(triple)
-    assert name == implicit_address(form, "http://h/d", triple)
+    assert name == form.implicit_graph(triple)
     assert names.triple(name) == triple
-
-
-def test_forms_without_a_triple_pattern() -> None:
-    with pytest.raises(RemoteError, match="lacks a field"):
-        check_form(Form("http://h/{?q}", {SUBJECT: "q"}))
-
-
-def test_canonical_lines_are_split_as_the_parser_does() -> None:
-    lines = (
-        f'<{EX}s> <{EX}p> "a \\"b\\" \\\\ \\n ☃"@en-us <{EX}g> .\n'
-        f'_:b0 <{EX}p> "5"^^<http://www.w3.org/2001/XMLSchema#integer> .\n<{EX}s> <{EX}p> <{EX}o> _:g .\n'
-    )
-    fast = parse_document(lines.encode(), "application/n-quads")
-    slow = parse_document(("# not canonical\n" + lines).encode(), "application/n-quads")
-    assert fast == slow and len(fast) == 3
-
-
-@pytest.mark.parametrize(
-    ("line", "text"),
-    [
-        ('<a:s> <a:p> "x"^^<http://www.w3.org/2001/XMLSchema#string> .', '"x"'),
-        ('<a:s> <a:p> "\\u00e9\\t"@EN .', '"é\t"@en'),
-        ('<a:s>\t<a:p>  "x" .', '"x"'),
-    ],
-)
-def test_other_lines_become_canonical(line: str, text: str) -> None:
-    ((_, _, found, _),) = parse_document(f"{line}\n".encode(), "application/n-quads")
-    assert found == text
-
-
-@pytest.mark.parametrize(
-    "line", ["<s> <a:p> <a:o> .", "<a:s> <a:p> .", '"x" <a:p> <a:o> .', "<a:s> _:b <a:o> .", "x"]
-)
-def test_malformed_lines(line: str) -> None:
-    with pytest.raises(DataError, match="malformed"):
-        parse_document(f"{line}\n".encode(), "application/n-quads")
-
-
-def test_relative_links_and_missing_metadata() -> None:
-    url = "http://h/d?page=1"
-    body = (
-        "@prefix hydra: <http://www.w3.org/ns/hydra/core#> . @prefix foaf: <http://xmlns.com/foaf/0.1/> ."
-        "<#m> { <#m> foaf:primaryTopic <http://h/d?page=1> . <http://h/d?page=1> hydra:next <?page=2> . }"
-        "<a:s> <a:p> <a:o> ."
-    )
-    page = parse_page(url, body.encode(), "application/trig", 100)
-    assert page.next == "http://h/d?page=2" and page.total is None and page.forms == ()
-    assert page.data == (("<a:s>", "<a:p>", "<a:o>", ""),) and page.estimate == 2

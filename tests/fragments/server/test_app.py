@@ -20,8 +20,9 @@ from fragments_kit import EX, SECOND, T0
 from weir.errors import UsageError
 from weir.fragments.protocol.annotation import Annotation, Fact, Labeling, Method, time_text
 from weir.fragments.protocol.controls import HYDRA, VOID
-from weir.fragments.protocol.documents import FORMATS, parse_document
+from weir.fragments.protocol.documents import parse_document
 from weir.fragments.server import Dataset, FragmentsApp, Limits, Retention
+from weir.fragments.server.serialize import HTML, OFFERED
 
 
 def test_a_page_has_data_counts_and_links() -> None:
@@ -56,7 +57,7 @@ def test_an_interval_data_set_offers_instants() -> None:
     assert page_of(get(app, "/d")).forms[1].timed
 
 
-@pytest.mark.parametrize("media_type", [m for m in FORMATS if m not in ("text/n3", "application/rdf+xml")])
+@pytest.mark.parametrize("media_type", [one for one in OFFERED if one != HTML])
 def test_every_syntax_says_the_same(media_type: str) -> None:
     app, _ = make()
     response = get(app, label(graph="urn:ldf:defaultGraph", predicate=f"{EX}odd"), accept=media_type)

@@ -22,8 +22,7 @@ from matching_kit import (
     stream,
 )
 from weir.errors import UsageError
-from weir.kernel.batch import Slab
-from weir.kernel.interval.lacking import NotCovered
+from weir.kernel.contract import NotCovered, Slab
 from weir.kernel.matching import resolve, trie
 from weir.kernel.matching.conjunctive import ConjunctiveSet
 from weir.language.algebra.patterns import TriplePattern

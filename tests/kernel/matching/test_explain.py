@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weir.kernel.background import Background
+from weir.kernel.contract import Background
 from weir.kernel.matching.explain import constraints, explain_all
 from weir.kernel.matching.shared import SharedEvaluator
 from weir.language import parse

@@ -24,8 +24,7 @@ from matching_kit import (
     triple,
 )
 from weir.errors import CheckpointError, UsageError
-from weir.kernel.background import Background
-from weir.kernel.batch import Slab
+from weir.kernel.contract import Background, Slab
 from weir.kernel.matching.shared import SharedEvaluator
 from weir.language.algebra.query import R2S, Semantics
 from weir.language.algebra.windows import (
@@ -145,7 +144,7 @@ def test_a_state_gives_each_query_its_own_and_no_other():
     members = [sorted(each.set.channels.queries) for each in generations]
     # Nothing had come yet, so what starts from nothing in the same batch joins.
     assert members == [["a", "d"], ["b"]]
-    with pytest.raises(CheckpointError, match="not a state"):
+    with pytest.raises(CheckpointError, match="damaged"):
         shared.restore(b"something else")
 
 

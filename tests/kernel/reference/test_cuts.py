@@ -10,8 +10,7 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 from weir.errors import CheckpointError, UsageError
-from weir.kernel.background import Background
-from weir.kernel.batch import Batch, Slab
+from weir.kernel.contract import Background, Batch, Slab
 from weir.kernel.reference import ContinuousQuery, Message, ReferenceEvaluator, evaluations
 from weir.language import Query, parse
 from weir.rdf.ids.dictionary import Dictionary

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weir.kernel.reference import ContinuousQuery, Message, Static, Timed, run
-from weir.kernel.reference.graphs import Quad
+from weir.kernel.reference.datasets import Quad
 from weir.language import parse
 from weir.rdf.terms import IRI, Literal, Triple
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from weir.kernel.background import Background, GraphTable
+from weir.kernel.contract import Background, GraphTable
 from weir.language import parse
 from weir.linked.graphs.extract import Extractor
 from weir.linked.graphs.triple_tables import TableSource

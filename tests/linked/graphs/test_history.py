@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from properties import generate
-from weir.kernel.background import Background, GraphTable
-from weir.kernel.evaluator import make_evaluator
+from weir.kernel.contract import Background, GraphTable
+from weir.kernel.evaluators import make_evaluator
 from weir.language import parse
 from weir.language.algebra.query import Query
 from weir.linked.graphs.extract import Extractor
-from weir.linked.graphs.history import CLOSE, OPEN, events, layered, numbers, resolved, stacked
-from weir.linked.graphs.triple_tables import TableSource
+from weir.linked.graphs.history import events, layered, numbers, resolved
+from weir.linked.graphs.triple_tables import CLOSE, OPEN, TableSource, stacked
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, Term
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from urllib.parse import parse_qs, urlsplit
 
 from weir.fragments.client.page import Page
-from weir.fragments.client.source import Pattern4, Source
+from weir.fragments.client.quad_source import Pattern4, QuadSource, matches
 from weir.fragments.protocol.annotation import (
     EXPIRATION,
     FLAT_FINAL,
@@ -24,7 +24,6 @@ from weir.fragments.protocol.annotation import (
     Annotation,
     Labeling,
     Method,
-    Quad,
 )
 from weir.fragments.protocol.controls import PREDICATE, text_of
 
@@ -32,7 +31,7 @@ _SAMPLES = 3
 _DECLARED = {f'"{a}"': a for a in (Annotation(m, labeling) for m in Method for labeling in Labeling)}
 
 
-async def detect_annotations(source: Source) -> tuple[Annotation, ...]:
+async def detect_annotations(source: QuadSource) -> tuple[Annotation, ...]:
     """The annotations in use at a source; none where it declares none and has no time labels."""
     declared = [_DECLARED[text] for text in source.declared if text in _DECLARED]
     if declared:
@@ -59,7 +58,7 @@ def _sample(nodes: Sequence[str]) -> list[str]:
     return distinct[::step][:_SAMPLES]
 
 
-async def _method(source: Source, node: str) -> Method | None:
+async def _method(source: QuadSource, node: str) -> Method | None:
     """What a labelled node stands for."""
     if is_implicit(source, node):
         return Method.IMPLICIT
@@ -71,22 +70,18 @@ async def _method(source: Source, node: str) -> Method | None:
         asked.append((Method.GRAPHS, (None, None, None, node)))
     pages = await asyncio.gather(*(source.first(pattern) for _, pattern in asked))
     for (method, pattern), page in zip(asked, pages, strict=True):
-        if any(_fits(quad, pattern) for quad in page.data):
+        if any(matches(quad, pattern) for quad in page.data):
             return method
     return None
 
 
-def _fits(quad: Quad, pattern: Pattern4) -> bool:
-    return all(text is None or text == part for text, part in zip(pattern, quad, strict=True))
-
-
-def is_implicit(source: Source, node: str) -> bool:
+def is_implicit(source: QuadSource, node: str) -> bool:
     """Whether a node is named like a fragment of this source."""
     head = source.plain.template.partition("{")[0]
     return bool(head) and node.startswith(f"<{head}") and implicit_predicate(source, node) is not None
 
 
-def implicit_predicate(source: Source, node: str) -> str | None:
+def implicit_predicate(source: QuadSource, node: str) -> str | None:
     """The predicate in the name of an implicit graph; None where the name does not tell."""
     field = source.plain.mappings[PREDICATE]
     values = parse_qs(urlsplit(node[1:-1]).query).get(field, [])
@@ -97,7 +92,7 @@ def implicit_predicate(source: Source, node: str) -> str | None:
 class Dynamics:
     """Tells dynamic patterns from static ones, and remembers what it learned of each predicate."""
 
-    def __init__(self, source: Source, annotations: tuple[Annotation, ...]) -> None:
+    def __init__(self, source: QuadSource, annotations: tuple[Annotation, ...]) -> None:
         self.source = source
         self.annotations = annotations
         self._static: set[Pattern4] = set()
@@ -115,7 +110,7 @@ class Dynamics:
                 self._dynamic.add(pattern)
                 return True
         page = await self.source.first(pattern)
-        if any(_fits(quad, pattern) for quad in page.data):
+        if any(matches(quad, pattern) for quad in page.data):
             self._static.add(pattern)
             return False
         return True
@@ -135,7 +130,7 @@ class Dynamics:
             page = await self.source.first(pattern)
             return self._changes(page) or p in await self._implicit_predicates()
         page = await self.source.first(asked)
-        return self._changes(page) or any(_fits(quad, asked) for quad in page.data)
+        return self._changes(page) or any(matches(quad, asked) for quad in page.data)
 
     def _changes(self, page: Page) -> bool:
         """Whether a page says itself that it will change."""

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from weir.errors import RemoteError
 from weir.fragments.client.matcher import Matcher
-from weir.fragments.client.source import Keys, Pattern4
+from weir.fragments.client.quad_source import Keys, Pattern4
 from weir.fragments.protocol.annotation import Quad
 from weir.rdf.terms import Variable
 
@@ -106,7 +106,7 @@ async def solve(patterns: Sequence[Places], matcher: Matcher, given: Rows) -> tu
         rows = join(
             rows,
             Rows(names, tuple(dict.fromkeys(row for row, _ in matched))),
-            matcher.source.fetcher.limits.rows,
+            matcher.source.pages.limits.rows,
         )
         if not rows.rows:
             return Rows(every, ()), list(used)

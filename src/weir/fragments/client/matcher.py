@@ -11,21 +11,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from weir.fragments.client.detect import Dynamics
-from weir.fragments.client.facts import Facts, Match
-from weir.fragments.client.source import Horizon, Keys, Pattern4, Source
+from weir.fragments.client.quad_source import Horizon, Keys, Pattern4, QuadSource
+from weir.fragments.client.rewriter import Rewriter
 from weir.fragments.protocol.annotation import (
     BEGINNING,
     FOREVER,
     LABELS,
-    RDF_OBJECT,
     RDF_PREDICATE,
-    RDF_SUBJECT,
+    REIFIED,
     SINGLETON_OF,
+    Fact,
     Method,
     Quad,
 )
-
-_REIFIED = (RDF_SUBJECT, RDF_PREDICATE, RDF_OBJECT)
 
 
 @dataclass(slots=True)
@@ -40,7 +38,7 @@ class _Cached:
 class StaticCache:
     """Static matches by pattern. ``enabled`` False fetches them anew at every evaluation."""
 
-    def __init__(self, source: Source, *, enabled: bool = True) -> None:
+    def __init__(self, source: QuadSource, *, enabled: bool = True) -> None:
         self.source = source
         self.enabled = enabled
         self._patterns: dict[Pattern4, _Cached] = {}
@@ -83,13 +81,15 @@ class StaticCache:
 class Matcher:
     """Matches triple patterns of the default graph, and quad patterns of named ones, at ``at``."""
 
-    def __init__(self, source: Source, dynamics: Dynamics, static: StaticCache, at: int) -> None:
+    def __init__(self, source: QuadSource, dynamics: Dynamics, static: StaticCache, at: int) -> None:
         self.source = source
         self.dynamics = dynamics
         self.static = static
         self.at = at
         self.horizon = Horizon()
-        self.facts = [Facts(source, annotation, at, self.horizon) for annotation in dynamics.annotations]
+        self.rewriters = [
+            Rewriter(source, annotation, at, self.horizon) for annotation in dynamics.annotations
+        ]
         self.earliest = FOREVER
         self.found_dynamic = False
         self.valid = self.expired = 0
@@ -100,14 +100,14 @@ class Matcher:
             return await self.static.count(pattern)
         s, p, o, _ = pattern
         counts = []
-        for facts in self.facts:
-            method = facts.annotation.method
+        for one in self.rewriters:
+            method = one.annotation.method
             asked: Pattern4 = (s, p, o, None if method is Method.GRAPHS else "")
             if method is Method.SINGLETON:
                 asked = (None, SINGLETON_OF, p, "")
             elif method is Method.REIFICATION:
                 asked = (None, RDF_PREDICATE, p, "")
-            counts.append((await self.source.first(asked, facts.at, self.horizon)).estimate)
+            counts.append((await self.source.first(asked, one.at, self.horizon)).estimate)
         return max(counts)
 
     async def matching(self, pattern: Pattern4, keys: Keys | None) -> list[tuple[Quad, int, int]]:
@@ -118,7 +118,7 @@ class Matcher:
             return await self._static(pattern, keys)
         self.found_dynamic = True
         triple = pattern[:3]
-        parts = await asyncio.gather(*(facts.matching(triple, keys) for facts in self.facts))
+        parts = await asyncio.gather(*(one.matching(triple, keys) for one in self.rewriters))
         matches = dict.fromkeys(match for found, _ in parts for match in found)
         out = [((*match[:3], ""), match.start, match.end) for match in matches if self._holds(match)]
         plain = self._plain([found for _, found in parts])
@@ -129,7 +129,7 @@ class Matcher:
     def _plain(self, found: Sequence[list[Quad] | None]) -> list[Quad] | None:
         """The triples without any label, if a look-up found them: where implicit graphs are in use, only
         theirs can tell."""
-        methods = [facts.annotation.method for facts in self.facts]
+        methods = [one.annotation.method for one in self.rewriters]
         chosen = Method.IMPLICIT if Method.IMPLICIT in methods else Method.GRAPHS
         plain: list[Quad] | None = None
         for method, quads in zip(methods, found, strict=True):
@@ -137,7 +137,7 @@ class Matcher:
                 plain = quads if plain is None else [quad for quad in plain if quad in quads]
         return plain
 
-    def _holds(self, match: Match) -> bool:
+    def _holds(self, match: Fact) -> bool:
         """Whether a match holds now; either way, when that changes is noted."""
         if match.start <= self.at < match.end:
             self.valid += 1
@@ -154,31 +154,31 @@ class Matcher:
 
     async def _static(self, pattern: Pattern4, keys: Keys | None) -> list[tuple[Quad, int, int]]:
         """Static triples; where the predicate is free, without those that only annotate."""
-        if pattern[1] is not None or not self.facts:
+        if pattern[1] is not None or not self.rewriters:
             return _forever(await self.static.matching(pattern, keys))
-        quads = await self.source.look_up(pattern, keys, self.facts[0].at, self.horizon)
+        quads = await self.source.look_up(pattern, keys, self.rewriters[0].at, self.horizon)
         return _forever(await self._without_annotation(quads))
 
     async def _without_annotation(self, quads: list[Quad]) -> list[Quad]:
         kept = [quad for quad in quads if quad[1] not in LABELS]
-        methods = {facts.annotation.method for facts in self.facts}
+        methods = {one.annotation.method for one in self.rewriters}
         if Method.SINGLETON in methods:
-            found = await self.source.look_up((None, SINGLETON_OF, None, ""), None, self.facts[0].at)
+            found = await self.source.look_up((None, SINGLETON_OF, None, ""), None, self.rewriters[0].at)
             nodes = {quad[0] for quad in found}
             kept = [quad for quad in kept if quad[1] != SINGLETON_OF and quad[1] not in nodes]
         if Method.REIFICATION in methods:
-            subjects = dict.fromkeys(quad[0] for quad in kept if quad[1] in _REIFIED)
-            labels = [await facts.labels(subjects) for facts in self.facts]
+            subjects = dict.fromkeys(quad[0] for quad in kept if quad[1] in REIFIED)
+            labels = [await one.labels(subjects) for one in self.rewriters]
             annotated = {node for some in labels for node in some}
-            kept = [quad for quad in kept if not (quad[1] in _REIFIED and quad[0] in annotated)]
+            kept = [quad for quad in kept if not (quad[1] in REIFIED and quad[0] in annotated)]
         return kept
 
     async def _named(self, pattern: Pattern4, keys: Keys | None) -> list[tuple[Quad, int, int]]:
         """Quads of named graphs; graphs that only annotate are not part of the data."""
         quads = [quad for quad in await self.static.matching(pattern, keys) if quad[3]]
-        for facts in self.facts:
-            if facts.annotation.method is Method.GRAPHS:
-                labels = await facts.labels(dict.fromkeys(quad[3] for quad in quads))
+        for one in self.rewriters:
+            if one.annotation.method is Method.GRAPHS:
+                labels = await one.labels(dict.fromkeys(quad[3] for quad in quads))
                 quads = [quad for quad in quads if quad[3] not in labels]
         return _forever(quads)
 

@@ -1,4 +1,4 @@
-"""One page of a fragment, taken apart: data, count, next page, forms, and until when it holds.
+"""Pages of fragments: fetched within limits, and taken apart into data, count, next page, forms, expiry.
 
 In syntaxes with graphs the metadata lie in the graph whose primary topic is the fragment; in others they
 lie beside the data, and only what the hypermedia vocabularies say is taken out. What a server sends is
@@ -13,19 +13,62 @@ from collections import defaultdict
 from dataclasses import dataclass
 from urllib.parse import urljoin
 
+import httpx
+
 from weir.errors import DataError, RemoteError
+from weir.fragments.protocol import controls
 from weir.fragments.protocol.annotation import EXPIRATION, LABELS, Quad, read_time
-from weir.fragments.protocol.controls import ANNOTATION, FOAF, HYDRA, SD, VOID, Form
-from weir.fragments.protocol.documents import parse_document
+from weir.fragments.protocol.controls import HYDRA, SD, VOID, Form
+from weir.fragments.protocol.documents import FORMATS, parse_document
+from weir.linked.http import HttpCache, HttpClient, RequestLimits, Response
+from weir.linked.http.clocks import Clock
 from weir.rdf.terms import Literal, parse_term
 
-_PRIMARY_TOPIC = f"<{FOAF}primaryTopic>"
-_SUBSET = f"<{VOID}subset>"
-_TOTALS = (f"<{HYDRA}totalItems>", f"<{VOID}triples>")
-_NEXT = (f"<{HYDRA}next>", f"<{HYDRA}nextPage>")
-_PER_PAGE = f"<{HYDRA}itemsPerPage>"
-_HYPERMEDIA = (f"<{HYDRA}", f"<{VOID}", f"<{SD}")
+ACCEPT = (
+    "application/n-quads, application/trig;q=0.9, application/ld+json;q=0.6, "
+    "text/turtle;q=0.5, application/n-triples;q=0.5, application/rdf+xml;q=0.2"
+)
+_TOTALS = (controls.TOTAL_ITEMS, controls.TRIPLES)
+_NEXT = (controls.NEXT, f"<{HYDRA}nextPage>")
+_HYPERMEDIA = (f"<{HYDRA}", f"<{VOID}", f"<{SD}", controls.PRIMARY_TOPIC)
 _COUNT = re.compile(r'"\+?(\d{1,18})"(?:\^\^<[^<>]*>)?')
+
+
+@dataclass(frozen=True, slots=True)
+class ClientLimits:
+    """What the client spends at most: no server, broken or hostile, can make it work for ever.
+
+    Bounds of one evaluation, but for those of one request.
+    """
+
+    requests: int = 20_000
+    """Requests."""
+    pages: int = 5_000
+    """Pages of one fragment."""
+    idle_pages: int = 3
+    """Pages of one fragment in a row without anything new."""
+    quads: int = 5_000_000
+    """Quads read."""
+    page_bytes: int = 16 * 2**20
+    """Bytes of one page."""
+    page_quads: int = 200_000
+    """Quads of one page."""
+    rows: int = 2_000_000
+    """Rows of one intermediate join."""
+    seconds: float = 300.0
+    """Time of a whole evaluation."""
+    timeout: float = 20.0
+    """Seconds for one attempt at one request."""
+    attempts: int = 4
+    """Attempts at one request."""
+    retry_after: float = 30.0
+    """The longest that a server may ask to wait between attempts (s)."""
+    concurrency: int = 8
+    """Requests under way at once."""
+    bulk: int = 100
+    """Bindings in one bindings-restricted request."""
+    address: int = 8_000
+    """Characters of an address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +95,70 @@ class Page:
         return max(self.total or 0, len(self.data) + 1)
 
 
+class Pages:
+    """The pages of one source, cached as HTTP allows, within the budget of one evaluation.
+
+    Going beyond a limit is a ``RemoteError`` that says which it was. With ``caching`` False nothing is kept
+    from one evaluation to the next.
+    """
+
+    def __init__(
+        self, http: httpx.AsyncClient, clock: Clock, limits: ClientLimits, *, caching: bool = True
+    ) -> None:
+        self.limits = limits
+        self.requests = self.quads = self.bytes = 0
+        bounds = RequestLimits(
+            limits.timeout,
+            limits.page_bytes,
+            attempts=limits.attempts,
+            backoff=0.4,
+            longest_wait=limits.retry_after,
+            concurrency=limits.concurrency,
+        )
+        client = HttpClient(http, bounds, clock=clock, spend=self._spend)
+        self.skew = client.skew
+        cache = HttpCache(client, self._read, ACCEPT, storing=caching)
+        self.get, self.seen, self.look_again, self.close = (
+            cache.get,
+            cache.seen,
+            cache.look_again,
+            cache.close,
+        )
+
+    def begin(self) -> None:
+        """Start an evaluation: a new budget."""
+        self.requests = self.quads = self.bytes = 0
+        self.look_again()
+
+    def _spend(self, url: str) -> None:
+        self.requests += 1
+        if self.requests > self.limits.requests:
+            raise RemoteError(
+                f"one evaluation needs more than {self.limits.requests} requests",
+                detail=f"the next would be {url}",
+                hint="make the query more selective, or raise the limit on requests",
+            )
+
+    def _read(self, response: Response) -> Page:
+        url = response.url
+        if response.media_type not in FORMATS:
+            raise RemoteError(
+                f"the fragment {url} is no RDF",
+                detail=f"its media type is {response.media_type!r}",
+                hint="check that the address is that of a fragments server",
+            )
+        page = parse_page(url, response.body, response.media_type, self.limits.page_quads)
+        self.quads += len(page.data)
+        self.bytes += len(response.body)
+        if self.quads > self.limits.quads:
+            raise RemoteError(
+                f"one evaluation reads more than {self.limits.quads} quads",
+                detail=f"the last page was {url}",
+                hint="make the query more selective, or raise the limit on quads",
+            )
+        return page
+
+
 def parse_page(url: str, body: bytes, media_type: str, most: int) -> Page:
     """The page that lies at ``url``; what cannot be read is a ``RemoteError``."""
     try:
@@ -60,8 +167,7 @@ def parse_page(url: str, body: bytes, media_type: str, most: int) -> Page:
         raise RemoteError(f"the fragment {url} is malformed", detail=str(error)) from None
     graph = _metadata_graph(quads, url)
     if graph is None:
-        controls = [quad for quad in quads if quad[1].startswith(_HYPERMEDIA) or quad[1] == _PRIMARY_TOPIC]
-        described = {quad[0] for quad in controls}
+        described = {quad[0] for quad in quads if quad[1].startswith(_HYPERMEDIA)}
         data = tuple(quad for quad in quads if quad[0] not in described)
         metadata = [quad for quad in quads if quad[0] in described]
     else:
@@ -72,9 +178,9 @@ def parse_page(url: str, body: bytes, media_type: str, most: int) -> Page:
 
 def _metadata_graph(quads: list[Quad], url: str) -> str | None:
     page = f"<{url}>"
-    fragments = {s for s, p, o, _ in quads if p == _SUBSET and o == page} | {page}
+    fragments = {s for s, p, o, _ in quads if p == controls.SUBSET and o == page} | {page}
     for s, p, o, g in quads:
-        if p == _PRIMARY_TOPIC and g == s and o in fragments:
+        if p == controls.PRIMARY_TOPIC and g == s and o in fragments:
             return g
     return None
 
@@ -92,12 +198,12 @@ def _page(url: str, data: tuple[Quad, ...], metadata: list[Quad]) -> Page:
         url=url,
         data=data,
         total=_number(url, [o for p in _TOTALS for _, o in by_predicate.get(p, ())]),
-        per_page=_number(url, [o for _, o in by_predicate.get(_PER_PAGE, ())]),
+        per_page=_number(url, [o for _, o in by_predicate.get(controls.ITEMS_PER_PAGE, ())]),
         next=urljoin(url, following[1:-1]) if following is not None else None,
         forms=tuple(_forms(said, by_predicate)),
         expires=_time(url, expires[0]) if expires else None,
         labels=tuple(quad for quad in metadata if quad[1] in LABELS and quad[3] and quad[0] != page),
-        declared=tuple(o for _, o in by_predicate.get(f"<{ANNOTATION}>", ())),
+        declared=tuple(o for _, o in by_predicate.get(controls.ANNOTATION, ())),
     )
 
 
@@ -121,12 +227,12 @@ def _forms(
     said: dict[tuple[str, str], list[str]], by_predicate: dict[str, list[tuple[str, str]]]
 ) -> list[Form]:
     forms = []
-    for _, form in by_predicate.get(f"<{HYDRA}search>", ())[:16]:
-        templates = said.get((form, f"<{HYDRA}template>"), ())
+    for _, form in by_predicate.get(controls.SEARCH, ())[:16]:
+        templates = said.get((form, controls.TEMPLATE), ())
         mappings: dict[str, str] = {}
-        for mapping in said.get((form, f"<{HYDRA}mapping>"), ())[:64]:
-            variable = said.get((mapping, f"<{HYDRA}variable>"), ())
-            meaning = said.get((mapping, f"<{HYDRA}property>"), ())
+        for mapping in said.get((form, controls.MAPPING), ())[:64]:
+            variable = said.get((mapping, controls.VARIABLE), ())
+            meaning = said.get((mapping, controls.PROPERTY), ())
             if variable and meaning and variable[0][0] == '"' and meaning[0][0] == "<":
                 mappings[meaning[0][1:-1]] = _lexical(variable[0])
         if len(templates) == 1 and templates[0][0] == '"':

@@ -8,7 +8,8 @@ interval that the user set. Where nothing tells when, the greatest interval deci
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,16 +17,16 @@ import httpx
 
 from weir.errors import RemoteError, UsageError
 from weir.fragments.client.detect import Dynamics, detect_annotations
-from weir.fragments.client.evaluate import answer, changes
-from weir.fragments.client.gather import Gatherer
-from weir.fragments.client.http import Fetcher
-from weir.fragments.client.limits import ClientLimits
+from weir.fragments.client.evaluation import Gatherer, answer, changes
 from weir.fragments.client.matcher import Matcher, StaticCache
-from weir.fragments.client.source import Source
+from weir.fragments.client.page import ClientLimits, Pages
+from weir.fragments.client.quad_source import QuadSource
 from weir.fragments.protocol.annotation import FOREVER, Annotation
-from weir.kernel.reference.forms import Row
-from weir.language.algebra.query import Query
+from weir.kernel.reference.queryforms import Row
+from weir.language import Query, parse
 from weir.linked.http.clocks import SECOND, Clock, WallClock
+from weir.rdf.sparql_json import json_term
+from weir.rdf.xsd.calendar import civil_text
 
 _RELEARN = 300 * SECOND
 _PAUSES = (0.02, 0.08, 0.32)
@@ -89,8 +90,8 @@ class Streamer:
         self.query = query
         self.options = options or Options()
         self.clock = clock or WallClock()
-        self.fetcher = Fetcher(client, self.clock, self.options.limits, caching=self.options.cache)
-        self.source = Source(url, self.fetcher, brtpf=self.options.brtpf, plain=self.options.plain)
+        self.pages = Pages(client, self.clock, self.options.limits, caching=self.options.cache)
+        self.source = QuadSource(url, self.pages, brtpf=self.options.brtpf, plain=self.options.plain)
         self.static = StaticCache(self.source, enabled=self.options.cache)
         self.results: list[Row] = []
         self._dynamics: Dynamics | None = None
@@ -99,7 +100,7 @@ class Streamer:
 
     def now(self) -> int:
         """The present by the server's clock, as far as it is known."""
-        return self.clock.now() + self.fetcher.skew.offset
+        return self.clock.now() + self.pages.skew.offset
 
     async def updates(self) -> AsyncGenerator[Update, None]:
         """Every evaluation, until nothing is dynamic; waits in between."""
@@ -120,13 +121,13 @@ class Streamer:
                 if update.next is None:
                     return
                 due = update.next
-                await self.clock.sleep_until(due - self.fetcher.skew.offset)
+                await self.clock.sleep_until(due - self.pages.skew.offset)
         finally:
-            await self.fetcher.close()
+            await self.pages.close()
 
     async def evaluate(self, due: int | None = None) -> Update:
         """Evaluate at ``due``, or now; what changed since the last evaluation."""
-        self.fetcher.begin()
+        self.pages.begin()
         began = self.clock.now()
         try:
             async with asyncio.timeout(self.options.limits.seconds):
@@ -144,18 +145,17 @@ class Streamer:
             ) from None
         added, removed = changes(self.results, rows)
         self.results = rows
-        budget = self.fetcher.budget
         return Update(
             at,
             added,
             removed,
             self._next(at, matcher),
             {
-                "requests": budget.requests,
-                "bytes": budget.bytes,
+                "requests": self.pages.requests,
+                "bytes": self.pages.bytes,
                 "results": len(rows),
                 "seconds": (self.clock.now() - began) / SECOND,
-                "skew": self.fetcher.skew.offset / SECOND,
+                "skew": self.pages.skew.offset / SECOND,
             },
         )
 
@@ -177,7 +177,7 @@ class Streamer:
 
     async def _once(self, at: int) -> tuple[Matcher, list[Row]]:
         assert self._dynamics is not None
-        self.fetcher.look_again()
+        self.pages.look_again()
         self.static.begin(self.clock.now())
         matcher = Matcher(self.source, self._dynamics, self.static, at)
         gatherer = Gatherer(matcher)
@@ -214,3 +214,83 @@ class Streamer:
         soonest = at + int(self.options.min_interval * SECOND)
         latest = at + int(self.options.max_interval * SECOND)
         return max(soonest, min(wanted, latest))
+
+
+async def follow_async(
+    query: str | Query,
+    url: str,
+    *,
+    options: Options | None = None,
+    clock: Clock | None = None,
+    client: httpx.AsyncClient | None = None,
+) -> AsyncGenerator[Update, None]:
+    """Every evaluation of a query over the data set at ``url``, as it becomes due.
+
+    The first update adds all results there are. Ends by itself where nothing is dynamic. A client given
+    here is used and left open; it decides proxies, certificates and credentials.
+    """
+    parsed = query if isinstance(query, Query) else parse(query, dialect="sparql")
+    async with _client(client) as http:
+        streamer = Streamer(parsed, url, http, options=options, clock=clock)
+        async with aclosing(streamer.updates()) as updates:
+            async for update in updates:
+                yield update
+
+
+def follow(
+    query: str | Query,
+    url: str,
+    *,
+    options: Options | None = None,
+    clock: Clock | None = None,
+) -> Iterator[Update]:
+    """As ``follow_async``, for code without an event loop. Waits between updates."""
+    updates = follow_async(query, url, options=options, clock=clock)
+    with asyncio.Runner() as runner:
+        try:
+            while True:
+                update = runner.run(_next_of(updates))
+                if update is None:
+                    return
+                yield update
+        finally:
+            runner.run(updates.aclose())
+
+
+async def _next_of(updates: AsyncIterator[Update]) -> Update | None:
+    return await anext(updates, None)
+
+
+@asynccontextmanager
+async def _client(given: httpx.AsyncClient | None) -> AsyncIterator[httpx.AsyncClient]:
+    if given is not None:
+        yield given
+        return
+    limits = httpx.Limits(max_connections=16, max_keepalive_connections=16, keepalive_expiry=30.0)
+    async with httpx.AsyncClient(
+        follow_redirects=True, max_redirects=5, limits=limits, timeout=20.0, headers={"User-Agent": "weir"}
+    ) as client:
+        yield client
+
+
+def result_lines(update: Update, query: str) -> Iterator[dict[str, Any]]:
+    """An update as result lines (docs/semantics.md, "Result lines"): removals, then additions."""
+    stamp = f"{civil_text(update.at // 1000 * 1000, 3)}Z"
+    for op, rows in (("D", update.removed), ("I", update.added)):
+        triples = [row for row in rows if isinstance(row, tuple)]
+        if triples:
+            lines = [f"{s} {p} {o} ." for s, p, o in triples]
+            yield {"query": query, "at": stamp, "op": op, "triples": lines}
+        for row in rows:
+            if isinstance(row, dict):
+                bindings = {name: json_term(term) for name, term in row.items()}
+                yield {"query": query, "at": stamp, "op": op, "bindings": bindings}
+            elif isinstance(row, bool):
+                yield {"query": query, "at": stamp, "op": op, "boolean": row}
+
+
+def stream_lines(update: Update) -> Iterator[str]:
+    """The triples that an update of a CONSTRUCT query adds, as lines of a ``.tnq`` stream file."""
+    for row in update.added:
+        if isinstance(row, tuple):
+            yield f"{update.at // 1000}\t{row[0]} {row[1]} {row[2]} .\n"

@@ -1,3 +1,3 @@
-"""What both sides of a fragments server agree on: annotations of facts, controls, documents."""
+"""What client and server agree on: annotations of facts, hypermedia controls, documents."""
 
 __all__ = ["annotation", "controls", "documents"]

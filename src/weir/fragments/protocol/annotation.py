@@ -16,13 +16,14 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, timezone
 from enum import Enum
+from math import floor
 from typing import NamedTuple, TypeAlias
 
 from weir.errors import DataError
 from weir.rdf.terms import RDF, XSD
-from weir.rdf.xsd.calendar import EPOCH, civil_text
+from weir.rdf.xsd.calendar import civil_text
+from weir.rdf.xsd.moments import XSD_DATETIME, parse_moment
 
 TMP = "http://example.org/temporal#"
 SP = "http://example.org/singletonproperties#"
@@ -36,6 +37,7 @@ FLAT_INITIAL = f"<{TMP}intervalInitial>"
 FLAT_FINAL = f"<{TMP}intervalFinal>"
 SINGLETON_OF = f"<{SP}singletonPropertyOf>"
 RDF_SUBJECT, RDF_PREDICATE, RDF_OBJECT = (f"<{RDF}{name}>" for name in ("subject", "predicate", "object"))
+REIFIED = (RDF_SUBJECT, RDF_PREDICATE, RDF_OBJECT)
 
 LABELS = frozenset((EXPIRATION, INTERVAL, INITIAL, FINAL, INSTANT, FLAT_INITIAL, FLAT_FINAL))
 """Predicates that occur in labels alone: never part of the data a query sees."""
@@ -207,7 +209,7 @@ def read_facts(quads: Iterable[Quad], implicit: ImplicitName | None = None) -> t
             bear(g, (s, p, o))
         elif p in singletons:
             bear(p, (s, singletons[p], o))
-        elif p in (RDF_SUBJECT, RDF_PREDICATE, RDF_OBJECT) and s in reified:
+        elif p in REIFIED and s in reified:
             reified[s][p] = o
         elif p == SINGLETON_OF and s in singletons:
             continue
@@ -249,57 +251,32 @@ def _interval(node: str, start: int | None, end: int | None) -> tuple[int, int]:
     return start, end
 
 
-_DATETIME = re.compile(
-    r'"(-?\d{4,})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)?"'
-    rf"(?:\^\^<(?:{re.escape(XSD)}|xsd:)dateTime(?:Stamp)?>)?"
-)
-_LAST = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
+_DATETIME = re.compile(rf'"([^"]*)"(?:\^\^<(?:{re.escape(XSD)}|xsd:)dateTime(?:Stamp)?>)?')
+_FIRST, _LAST = -62_135_596_800_000_000, 253_402_300_799_000_000
+"""The first second of year 1 and the last of year 9999: how the beginning and for ever are written."""
 
 
 def read_time(text: str) -> int:
     """The microseconds of an xsd:dateTime's text, UTC where it has no timezone.
 
-    Years past 9999 and the last second of 9999 are for ever; years before 1 are the beginning.
+    From the last second of 9999 on it is for ever, up to the first of year 1 it is the beginning.
     """
     match = _DATETIME.fullmatch(text)
-    if match is None:
-        raise DataError(f"{_short(text)} is no xsd:dateTime")
-    year, month, day, hour, minute, second = (int(part) for part in match.groups()[:6])
-    if year > 9999:
-        return FOREVER
-    if year < 1:
-        return BEGINNING
-    zone = match[8] or "Z"
-    offset = timedelta(0)
-    if zone != "Z":
-        offset = timedelta(hours=int(zone[1:3]), minutes=int(zone[4:6])) * (-1 if zone[0] == "-" else 1)
-    following = timedelta(days=1) if (hour, minute, second) == (24, 0, 0) else timedelta(0)
-    try:
-        moment = datetime(year, month, day, 0 if following else hour, minute, second, tzinfo=timezone(offset))
-        if moment >= _LAST - following:
-            return FOREVER
-        whole = moment + following - EPOCH
-    except (ValueError, OverflowError) as error:
-        raise DataError(f"{_short(text)} is no xsd:dateTime", detail=str(error)) from None
-    if moment.year == 1 and whole <= _FIRST - EPOCH:
-        return BEGINNING
-    return whole // timedelta(microseconds=1) + int((match[7] or "0")[:6].ljust(6, "0"))
-
-
-_FIRST = datetime(1, 1, 1, tzinfo=UTC)
+    moment = None if match is None else parse_moment(match[1], XSD_DATETIME)
+    if moment is None:
+        raise DataError(f"{text if len(text) <= 80 else text[:77] + '...'} is no xsd:dateTime")
+    time = floor(moment.utc_seconds() * 1_000_000)
+    return FOREVER if time >= _LAST else BEGINNING if time <= _FIRST else time
 
 
 def time_text(microseconds: int) -> str:
-    """The text of a time as xsd:dateTime in UTC, with as many digits as it needs (0, 3 or 6)."""
-    if microseconds == FOREVER:
-        lexical = "9999-12-31T23:59:59"
-    elif microseconds == BEGINNING:
-        lexical = "0001-01-01T00:00:00"
-    else:
-        fraction = 0 if microseconds % 1_000_000 == 0 else 3 if microseconds % 1_000 == 0 else 6
-        lexical = civil_text(microseconds, fraction)
-    return f'"{lexical}Z"^^<{XSD}dateTime>'
+    """The text of a time as xsd:dateTime in UTC."""
+    return f'"{time_lexical(microseconds)}"^^<{XSD}dateTime>'
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= 80 else text[:77] + "..."
+def time_lexical(microseconds: int) -> str:
+    """A time as xsd:dateTime writes it, in UTC, with as many digits as it needs (0, 3 or 6)."""
+    if microseconds in (FOREVER, BEGINNING):
+        return "9999-12-31T23:59:59Z" if microseconds == FOREVER else "0001-01-01T00:00:00Z"
+    fraction = 0 if microseconds % 1_000_000 == 0 else 3 if microseconds % 1_000 == 0 else 6
+    return f"{civil_text(microseconds, fraction)}Z"

@@ -1,8 +1,9 @@
-"""Hypermedia controls: search forms, their URI templates (RFC 6570) and terms as their values.
+"""Hypermedia controls: the vocabularies of pages, search forms, and terms as values of their fields.
 
-A client may assume no address of a server: it fills in the form that every fragment carries (Triple
-Pattern Fragments, section 4.3). Values are written in Hydra's explicit representation: IRIs as they are,
-literals in quotes with the raw lexical form between them, then ``@tag`` or ``^^datatype-IRI``.
+The server writes a page's metadata in these terms and the client reads them. A client may assume no address
+of a server: it fills in the form that every fragment carries (Triple Pattern Fragments, section 4.3), whose
+template is one of RFC 6570. Values are in Hydra's explicit representation: IRIs as they are, literals in
+quotes with the raw lexical form between them, then ``@tag`` or ``^^datatype-IRI``.
 """
 
 from __future__ import annotations
@@ -10,11 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import quote, urljoin
+from functools import lru_cache
+from urllib.parse import urljoin
+
+from uritemplate import URITemplate
+from uritemplate.variable import VariableValueDict
 
 from weir.errors import RemoteError
-from weir.fragments.protocol.annotation import TMP
-from weir.rdf.terms import IRI, RDF, XSD_STRING, BlankNode, Literal, Variable, parse_term
+from weir.fragments.protocol.annotation import TMP, TripleText
+from weir.rdf.terms import RDF, XSD_STRING, Literal, Variable, parse_term
 
 HYDRA = "http://www.w3.org/ns/hydra/core#"
 VOID = "http://rdfs.org/ns/void#"
@@ -28,7 +33,18 @@ SUBJECT, PREDICATE, OBJECT = RDF + "subject", RDF + "predicate", RDF + "object"
 GRAPH = SD + "graph"
 AT = TMP + "instant"
 VALUES = WEIR + "values"
-ANNOTATION = WEIR + "annotation"
+"""The properties that fields of a form stand for."""
+
+PRIMARY_TOPIC = f"<{FOAF}primaryTopic>"
+DATASET, SUBSET, TRIPLES = (f"<{VOID}{name}>" for name in ("Dataset", "subset", "triples"))
+TITLE, SOURCE = f"<{DCTERMS}title>", f"<{DCTERMS}source>"
+TOTAL_ITEMS, ITEMS_PER_PAGE, FIRST, PREVIOUS, NEXT = (
+    f"<{HYDRA}{name}>" for name in ("totalItems", "itemsPerPage", "first", "previous", "next")
+)
+MEMBER, SEARCH, TEMPLATE, MAPPING, VARIABLE, PROPERTY = (
+    f"<{HYDRA}{name}>" for name in ("member", "search", "template", "mapping", "variable", "property")
+)
+ANNOTATION = f"<{WEIR}annotation>"
 """Says of a data set how its dynamic facts are annotated, also while it has none."""
 
 
@@ -85,8 +101,15 @@ class Form:
 
     def address(self, values: Mapping[str, str], base: str = "") -> str:
         """The fragment's address for values by property; fields without a value are left out."""
-        fields = {self.mappings[name]: value for name, value in values.items() if name in self.mappings}
-        return urljoin(base, expand(self.template, fields)) if base else expand(self.template, fields)
+        fields: VariableValueDict = {
+            self.mappings[name]: value for name, value in values.items() if name in self.mappings
+        }
+        return urljoin(base, _template(self.template).expand(fields))
+
+    def implicit_graph(self, triple: TripleText, base: str = "") -> str:
+        """The text of a triple's implicit graph: the address of its own fragment (section 4.2)."""
+        subject, predicate, object_ = map(value_of, triple)
+        return f"<{self.address({SUBJECT: subject, PREDICATE: predicate, OBJECT: object_}, base)}>"
 
     @property
     def quads(self) -> bool:
@@ -103,65 +126,9 @@ class Form:
         return VALUES in self.mappings
 
 
-_EXPRESSION = re.compile(r"\{([+#./;?&]?)([^{}]*)\}")
-_STYLES = {
-    "": ("", ",", False),
-    "+": ("", ",", False),
-    "#": ("#", ",", False),
-    ".": (".", ".", False),
-    "/": ("/", "/", False),
-    ";": (";", ";", True),
-    "?": ("?", "&", True),
-    "&": ("&", "&", True),
-}
-
-
-def expand(template: str, fields: Mapping[str, str]) -> str:
-    """A URI template filled in: RFC 6570 up to level 3, and the modifiers are ignored."""
-
-    def fill(match: re.Match[str]) -> str:
-        operator, names = match[1], match[2].split(",")
-        lead, separator, named = _STYLES[operator]
-        safe = ":/?#[]@!$&'()*+,;=%" if operator in ("+", "#") else ""
-        filled = []
-        for name in names:
-            name = name.removesuffix("*").partition(":")[0]
-            if name in fields:
-                value = quote(fields[name], safe=safe)
-                filled.append(f"{name}={value}" if named else value)
-        return lead + separator.join(filled) if filled else ""
-
-    return _EXPRESSION.sub(fill, template)
-
-
-def implicit_address(form: Form, base: str, triple: tuple[str, str, str]) -> str:
-    """The text of a triple's implicit graph: the address of its own fragment (section 4.2)."""
-    subject, predicate, object_ = triple
-    values = {SUBJECT: value_of(subject), PREDICATE: value_of(predicate), OBJECT: value_of(object_)}
-    return f"<{form.address(values, base)}>"
-
-
-def check_form(form: Form) -> None:
-    """A form must have the three fields of a triple pattern and a template that uses them."""
-    missing = [name for name in (SUBJECT, PREDICATE, OBJECT) if name not in form.mappings]
-    if missing:
-        raise RemoteError(
-            "the search form lacks a field of the triple pattern",
-            detail=f"no mapping for {missing[0]} in {form.template!r}",
-        )
-
-
-def pattern_values(pattern: tuple[str | None, ...]) -> dict[str, str]:
-    """The form's values of a quad pattern; free places are left out."""
-    names = (SUBJECT, PREDICATE, OBJECT, GRAPH)
-    return {name: value_of(text) for name, text in zip(names, pattern, strict=True) if text is not None}
-
-
-def readable(text: str) -> str:
-    """A term for people: IRIs without brackets, literals by their lexical form."""
-    term = parse_term(text) if text else None
-    if isinstance(term, IRI):
-        return term.value
-    if isinstance(term, BlankNode):
-        return str(term)
-    return term.lexical if isinstance(term, Literal) else "(default)"
+@lru_cache(maxsize=256)
+def _template(text: str) -> URITemplate:
+    try:
+        return URITemplate(text)
+    except ValueError:
+        raise RemoteError(f"the search form has a malformed template: {text[:200]!r}") from None

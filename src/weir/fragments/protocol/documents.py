@@ -13,18 +13,12 @@ import pyoxigraph as ox
 
 from weir.errors import DataError
 from weir.fragments.protocol.annotation import Quad
+from weir.rdf.formats.media import FORMATS as MESSAGE_FORMATS
 from weir.rdf.terms import Literal
 
 FORMATS: dict[str, ox.RdfFormat] = {
-    "application/n-quads": ox.RdfFormat.N_QUADS,
-    "application/trig": ox.RdfFormat.TRIG,
-    "application/n-triples": ox.RdfFormat.N_TRIPLES,
-    "text/turtle": ox.RdfFormat.TURTLE,
-    "application/ld+json": ox.RdfFormat.JSON_LD,
-    "application/json": ox.RdfFormat.JSON_LD,
-    "application/rdf+xml": ox.RdfFormat.RDF_XML,
-    "text/n3": ox.RdfFormat.N3,
-}
+    media_type: each.syntax for each in MESSAGE_FORMATS if each.syntax for media_type in each.media_types
+} | {"text/n3": ox.RdfFormat.N3}
 """Media types by the syntax that reads them."""
 
 _IRI = r"<[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*>"

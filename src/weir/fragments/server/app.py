@@ -13,16 +13,13 @@ from urllib.parse import parse_qsl, unquote
 
 from weir.errors import DataError, UsageError
 from weir.fragments.protocol.annotation import TripleText
-from weir.fragments.protocol.controls import HYDRA, VOID
-from weir.fragments.server.dataset import Dataset, wall_clock
-from weir.fragments.server.formats import HTML, negotiate, write_document
-from weir.fragments.server.html import index_page
-from weir.fragments.server.limits import Limits
+from weir.fragments.protocol.controls import DATASET, MEMBER, TITLE
+from weir.fragments.server.dataset import Dataset, Limits, wall_clock
 from weir.fragments.server.metadata import Metadata
-from weir.fragments.server.push import end_document, push_document
+from weir.fragments.server.publish import end_document, push_document
 from weir.fragments.server.request import TooLarge, safe
-from weir.fragments.server.respond import Responder
-from weir.fragments.server.response import CORS, HOST, Response, failure, understands_gzip
+from weir.fragments.server.responses import CORS, HOST, Responder, Response, failure, understands_gzip
+from weir.fragments.server.serialize import HTML, index_page, media_type_for, write_document
 from weir.rdf.terms import RDF, Literal
 
 Scope: TypeAlias = MutableMapping[str, Any]
@@ -131,20 +128,20 @@ class FragmentsApp:
         return self.responder.respond(dataset, f"{base}/", f"{base}/{dataset.name}", query, accept)
 
     def _index(self, base: str, accept: str) -> Response:
-        media_type = negotiate(accept)
+        media_type = media_type_for(accept)
         if media_type is None:
             return failure(406, "none of the RDF syntaxes nor HTML is acceptable")
         sets = list(self.datasets.values())
         if media_type == HTML:
             listed = [(f"{base}/{one.name}", one.title, one.description) for one in sets]
             return Response(200, HTML, (index_page(self.title, listed).encode(),))
-        triples: list[TripleText] = [(f"<{base}/#dataset>", f"<{RDF}type>", f"<{VOID}Dataset>")]
+        triples: list[TripleText] = [(f"<{base}/#dataset>", f"<{RDF}type>", DATASET)]
         for one in sets:
             source = f"<{base}/{one.name}#dataset>"
             triples += [
-                (f"<{base}/#dataset>", f"<{HYDRA}member>", source),
-                (source, f"<{RDF}type>", f"<{VOID}Dataset>"),
-                (source, "<http://purl.org/dc/terms/title>", str(Literal.tagged(one.title, "en"))),
+                (f"<{base}/#dataset>", MEMBER, source),
+                (source, f"<{RDF}type>", DATASET),
+                (source, TITLE, str(Literal.tagged(one.title, "en"))),
             ]
         text = write_document(media_type, [], Metadata(f"<{base}/#metadata>", triples))
         return Response(200, media_type, (text.encode(),))

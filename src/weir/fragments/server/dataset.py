@@ -6,18 +6,17 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache, partial
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import quote, unquote_plus
+from urllib.parse import quote
 
 from weir.errors import UsageError
 from weir.fragments.protocol.annotation import (
     FOREVER,
     LABELS,
-    RDF_OBJECT,
-    RDF_PREDICATE,
-    RDF_SUBJECT,
+    REIFIED,
     SINGLETON_OF,
     Annotation,
     Fact,
@@ -26,27 +25,42 @@ from weir.fragments.protocol.annotation import (
     Quad,
     TripleText,
 )
-from weir.fragments.protocol.controls import text_of, value_of
-from weir.fragments.protocol.documents import FORMATS, parse_document
+from weir.fragments.protocol.documents import parse_document
+from weir.fragments.server.annotated import Part, View, implicit_names
 from weir.fragments.server.facts import FactStore, Retention
-from weir.fragments.server.index import Bound, Index
-from weir.fragments.server.limits import Limits
-from weir.fragments.server.view import Names, Part, View
+from weir.fragments.server.quad_index import Bound, Index
+from weir.rdf.formats.media import format_of_path
 
-_VOCABULARY = LABELS | {SINGLETON_OF, RDF_SUBJECT, RDF_PREDICATE, RDF_OBJECT}
-_SUFFIXES = {
-    ".nq": "application/n-quads",
-    ".nt": "application/n-triples",
-    ".ttl": "text/turtle",
-    ".trig": "application/trig",
-    ".jsonld": "application/ld+json",
-    ".rdf": "application/rdf+xml",
-}
+_VOCABULARY = LABELS | {SINGLETON_OF, *REIFIED}
 
 
 def wall_clock() -> int:
     """Microseconds since 1970."""
     return time.time_ns() // 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a server refuses to spend on one request, one push or one data set, checked before the work."""
+
+    query_string: int = 65_536
+    """Bytes of a query string; beyond it, 414."""
+    term: int = 8_192
+    """Characters of one term in a pattern; beyond it, 414."""
+    bindings: int = 512
+    """Solution mappings of one bindings-restricted request; beyond it, 400."""
+    page: int = 1_000_000
+    """The greatest page number; beyond it, 400."""
+    overlap: int = 100_000
+    """Quads put together for one request whose bindings overlap each other; beyond it, 413."""
+    push_bytes: int = 16 * 2**20
+    """Bytes of a pushed document; beyond it, 413."""
+    push_facts: int = 200_000
+    """Facts of one push; beyond it, 413."""
+    cache_bytes: int = 64 * 2**20
+    """Bytes of serialised fragments kept."""
+    ahead: int = 366 * 86_400_000_000
+    """How far (µs) beyond the present a pushed fact may start; beyond it, 400: a wrong clock."""
 
 
 class Selection(NamedTuple):
@@ -137,10 +151,10 @@ class Dataset:
     def read(path: str | Path) -> list[Quad]:
         """The quads of a file, by its suffix."""
         file = Path(path)
-        media_type = _SUFFIXES.get(file.suffix.lower())
-        if media_type is None or media_type not in FORMATS:
-            raise UsageError(f"cannot tell the RDF syntax of {file}", hint=f"use {', '.join(_SUFFIXES)}")
-        return parse_document(file.read_bytes(), media_type, base=file.resolve().as_uri())
+        found = format_of_path(file)
+        if found is None or found.syntax is None:
+            raise UsageError(f"cannot tell the RDF syntax of {file}", hint="use .nq, .ttl or the like")
+        return parse_document(file.read_bytes(), found.media_types[0], base=file.resolve().as_uri())
 
     def _skolem(self, quad: Quad) -> Quad:
         s, p, o, g = (f"<{self.prefix}genid:{t[2:]}>" if t.startswith("_:") else t for t in quad)
@@ -227,30 +241,3 @@ class Dataset:
                 self.store, self.annotation, implicit_names(self.prefix, address)
             )
         return view
-
-
-@lru_cache(maxsize=65_536)
-def _quoted(text: str) -> str:
-    return quote(value_of(text), safe="")
-
-
-def implicit_names(prefix: str, address: str) -> Names:
-    """Names of annotation nodes where the data set's fragments live at ``address``."""
-    head = f"<{address}?subject="
-
-    def name(triple: TripleText) -> str:
-        s, p, o = triple
-        return f"{head}{_quoted(s)}&predicate={_quoted(p)}&object={_quoted(o)}>"
-
-    def triple(text: str) -> TripleText | None:
-        if not text.startswith(head):
-            return None
-        fields = dict(pair.partition("=")[::2] for pair in text[len(address) + 2 : -1].split("&"))
-        if list(fields) != ["subject", "predicate", "object"] or not all(fields.values()):
-            return None
-        s, p, o = (text_of(unquote_plus(value)) for value in fields.values())
-        if not (isinstance(s, str) and isinstance(p, str) and isinstance(o, str)):
-            return None
-        return (s, p, o) if name((s, p, o)) == text else None
-
-    return Names(prefix, name, triple)

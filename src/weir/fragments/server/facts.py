@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weir.fragments.protocol.annotation import BEGINNING, FOREVER, Fact, TripleText
-from weir.fragments.server.index import Column
-from weir.fragments.server.segment import Segment, duration_class, merge
+from weir.fragments.server.quad_index import Column, Segment, duration_class, merge
 
 SEGMENT_ROWS = 8192
 _MERGE_EXPIRED = 16

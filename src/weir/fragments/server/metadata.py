@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from weir.fragments.protocol import controls
 from weir.fragments.protocol.annotation import (
     EXPIRATION,
     FOREVER,
@@ -22,33 +23,12 @@ from weir.fragments.protocol.annotation import (
     TripleText,
     time_text,
 )
-from weir.fragments.protocol.controls import (
-    ANNOTATION,
-    AT,
-    DCTERMS,
-    DEFAULT_GRAPH,
-    FOAF,
-    GRAPH,
-    HYDRA,
-    OBJECT,
-    PREDICATE,
-    SD,
-    SUBJECT,
-    VALUES,
-    VOID,
-)
+from weir.fragments.protocol.controls import AT, GRAPH, HYDRA, OBJECT, PREDICATE, SD, SUBJECT, VALUES
 from weir.fragments.server.request import FragmentRequest
 from weir.rdf.terms import RDF, XSD, Literal
 
 LONG = 1000
 _TYPE = f"<{RDF}type>"
-_PRIMARY_TOPIC = f"<{FOAF}primaryTopic>"
-_SUBSET, _TRIPLES = f"<{VOID}subset>", f"<{VOID}triples>"
-_TITLE, _SOURCE = f"<{DCTERMS}title>", f"<{DCTERMS}source>"
-_VIEW, _TOTAL, _PER_PAGE, _FIRST, _PREVIOUS, _NEXT = (
-    f"<{HYDRA}{name}>"
-    for name in ("PartialCollectionView", "totalItems", "itemsPerPage", "first", "previous", "next")
-)
 _FIELDS = {"subject": SUBJECT, "predicate": PREDICATE, "object": OBJECT, "graph": GRAPH}
 
 
@@ -132,32 +112,32 @@ def metadata_of(about: Described, values: Mapping[str, str], labels: Sequence[Qu
     page, total = f"<{values['page']}>", f'"{values["total"]}"^^<{XSD}integer>'
     fragment = values.get("fragment", values["page"])
     own: list[TripleText] = [
-        (graph, _PRIMARY_TOPIC, page),
-        (source, _SUBSET, page),
-        (page, _TOTAL, total),
+        (graph, controls.PRIMARY_TOPIC, page),
+        (source, controls.SUBSET, page),
+        (page, controls.TOTAL_ITEMS, total),
     ]
     if not about.brief:
         own += [
-            (page, _TYPE, _VIEW),
-            (page, _TITLE, str(Literal.tagged(f"Linked Data Fragment of {about.title}", "en"))),
-            (page, _SOURCE, source),
-            (page, _TRIPLES, total),
-            (page, _PER_PAGE, f'"{about.page_size}"^^<{XSD}integer>'),
-            (page, _FIRST, f"<{about.numbered(1, fragment)}>"),
-            (f"<{fragment}>", _SUBSET, page),
+            (page, _TYPE, f"<{HYDRA}PartialCollectionView>"),
+            (page, controls.TITLE, str(Literal.tagged(f"Linked Data Fragment of {about.title}", "en"))),
+            (page, controls.SOURCE, source),
+            (page, controls.TRIPLES, total),
+            (page, controls.ITEMS_PER_PAGE, f'"{about.page_size}"^^<{XSD}integer>'),
+            (page, controls.FIRST, f"<{about.numbered(1, fragment)}>"),
+            (f"<{fragment}>", controls.SUBSET, page),
         ]
         if "fragment" in values:
-            own.append((source, _SUBSET, f"<{fragment}>"))
+            own.append((source, controls.SUBSET, f"<{fragment}>"))
         if "previous" in values:
-            own.append((page, _PREVIOUS, f"<{about.numbered(values['previous'], fragment)}>"))
+            own.append((page, controls.PREVIOUS, f"<{about.numbered(values['previous'], fragment)}>"))
     if "next" in values:
-        own.append((page, _NEXT, f"<{about.numbered(values['next'], fragment)}>"))
+        own.append((page, controls.NEXT, f"<{about.numbered(values['next'], fragment)}>"))
     if "instant" in values:
         own.append((page, INSTANT, values["instant"]))
     if "changes" in values:
         own.append((page, EXPIRATION, values["changes"]))
-    controls = _controls(about.home, about.dataset, about.annotation)
-    return Metadata(graph, own, controls, [quad[:3] for quad in labels])
+    shared = _controls(about.home, about.dataset, about.annotation)
+    return Metadata(graph, own, shared, [quad[:3] for quad in labels])
 
 
 @lru_cache(maxsize=256)
@@ -166,11 +146,11 @@ def _controls(index: str, dataset: str, annotation: Annotation) -> tuple[TripleT
     source = f"<{dataset}#dataset>"
     extra = {"at": AT, "values": VALUES} if annotation.labeling is Labeling.INTERVAL else {"values": VALUES}
     return (
-        (f"<{index}#dataset>", f"<{HYDRA}member>", source),
-        (source, _TYPE, f"<{VOID}Dataset>"),
+        (f"<{index}#dataset>", controls.MEMBER, source),
+        (source, _TYPE, controls.DATASET),
         (source, _TYPE, f"<{HYDRA}Collection>"),
-        (source, f"<{SD}defaultGraph>", f"<{DEFAULT_GRAPH}>"),
-        (source, f"<{ANNOTATION}>", f'"{annotation}"'),
+        (source, f"<{SD}defaultGraph>", f"<{controls.DEFAULT_GRAPH}>"),
+        (source, controls.ANNOTATION, f'"{annotation}"'),
         *_form(source, dataset, "pattern", _FIELDS, _FIELDS),
         *_form(source, dataset, "restricted", {**_FIELDS, **extra}, extra),
     )
@@ -182,12 +162,12 @@ def _form(
     form = f"_:{name}"
     template = str(Literal(f"{dataset}{{?{','.join(fields)}}}"))
     triples: list[TripleText] = [
-        (source, f"<{HYDRA}search>", form),
-        (form, f"<{HYDRA}template>", template),
+        (source, controls.SEARCH, form),
+        (form, controls.TEMPLATE, template),
         (form, f"<{HYDRA}variableRepresentation>", f"<{HYDRA}ExplicitRepresentation>"),
     ]
-    triples += [(form, f"<{HYDRA}mapping>", f"_:{field}") for field in fields]
+    triples += [(form, controls.MAPPING, f"_:{field}") for field in fields]
     for field, meaning in described.items():
-        triples.append((f"_:{field}", f"<{HYDRA}variable>", f'"{field}"'))
-        triples.append((f"_:{field}", f"<{HYDRA}property>", f"<{meaning}>"))
+        triples.append((f"_:{field}", controls.VARIABLE, f'"{field}"'))
+        triples.append((f"_:{field}", controls.PROPERTY, f"<{meaning}>"))
     return triples

@@ -1,21 +1,33 @@
-"""A fragment's address, taken apart: which patterns, which page, at which instant."""
+"""A fragment's address, taken apart: which patterns, which page, at which instant.
+
+Bindings-restricted patterns (brTPF) give ``values`` in SPARQL's VALUES syntax:
+``(?s ?o) { (<a> "x"@en) (UNDEF <b>) }`` restricts a pattern whose places name those variables. A quad
+matches where it matches the pattern with some row filled in (Hartig & Buil-Aranda, section 3).
+"""
 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
 from urllib.parse import unquote
 
-from weir.errors import DataError, UsageError
+from weir.errors import DataError, SyntaxError, UsageError
 from weir.fragments.protocol.annotation import Labeling, read_time
 from weir.fragments.protocol.controls import DEFAULT_GRAPH, text_of
-from weir.fragments.server.bindings import Place, parse_values, restrict
 from weir.fragments.server.dataset import Dataset
-from weir.fragments.server.index import Bound
+from weir.fragments.server.quad_index import Bound
+from weir.language import parse
+from weir.language.algebra.patterns import Project, Values
 from weir.rdf.terms import Literal, Variable, parse_term
 
 UNSAFE = re.compile(r'[\x00-\x20<>"{}|\\^`\x7f-\uffff]')
 IRI = re.compile(r'[A-Za-z][^\x00-\x20<>"{}|\\^`]*')
+Place: TypeAlias = str | Variable | None
+Places: TypeAlias = tuple[Place, Place, Place, Place]
+Row: TypeAlias = dict[str, str]
+"""Texts by the names of variables."""
+
 _PAGE = re.compile(r"(^|&)page=[^&]*")
 
 
@@ -31,7 +43,7 @@ class FragmentRequest(NamedTuple):
     """``query`` is the query string as sent, safe to write in an IRI, ``fragment`` the same without its
     page; ``instant`` None is the present for expirations and all history for intervals."""
 
-    places: tuple[Place, Place, Place, Place]
+    places: Places
     patterns: tuple[Bound, ...]
     overlapping: bool
     page: int
@@ -82,6 +94,47 @@ def parse_request(query: str, dataset: Dataset, now: int) -> FragmentRequest:
         query,
         _PAGE.sub("", query).lstrip("&") if "page=" in query else query,
     )
+
+
+def parse_values(text: str, most: int) -> list[Row]:
+    """The rows of a VALUES clause without its keyword; what is undefined in a row is left out."""
+    try:
+        query = parse(f"SELECT * {{ VALUES {text}\n}}", dialect="sparql")
+    except SyntaxError as error:
+        raise UsageError(f"malformed values: {error.primary}") from None
+    match query.pattern:
+        case Project(Values(variables, rows)) if variables and len(rows) <= most:
+            names = [variable.name for variable in variables]
+            return [
+                {name: str(term) for name, term in zip(names, row, strict=True) if term is not None}
+                for row in rows
+            ]
+        case Project(Values(variables, _)) if variables:
+            raise UsageError(f"more than {most} bindings in one request")
+        case _:
+            raise UsageError("malformed values: they are not one VALUES clause")
+
+
+def restrict(places: Places, rows: Sequence[Row]) -> tuple[list[Bound], bool]:
+    """The distinct patterns that rows make of one, without those that another takes in.
+
+    The second part says whether two of them may still match the same quad.
+    """
+    made: dict[Bound, None] = {}
+    for row in rows:
+        s, p, o, g = (row.get(place.name) if isinstance(place, Variable) else place for place in places)
+        made[(s, p, o, g)] = None
+    shapes = {tuple(text is None for text in pattern) for pattern in made}
+    if len(shapes) == 1:
+        return list(made), False
+    kept = [
+        pattern for pattern in made if not any(other != pattern and _covers(other, pattern) for other in made)
+    ]
+    return kept, len({tuple(text is None for text in pattern) for pattern in kept}) > 1
+
+
+def _covers(general: Bound, special: Bound) -> bool:
+    return all(wide is None or wide == narrow for wide, narrow in zip(general, special, strict=True))
 
 
 def safe(query: str) -> str:

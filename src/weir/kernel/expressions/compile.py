@@ -20,7 +20,7 @@ from weir.kernel.expressions.numeric import Numbers
 from weir.kernel.expressions.termcache import TermClass, Terms
 from weir.kernel.expressions.vector import TRUE
 from weir.kernel.functions import Context
-from weir.kernel.interval.relation import Relation
+from weir.kernel.relations.relation import Relation
 from weir.language.algebra import expressions as e
 from weir.language.algebra.expressions import Builtin
 from weir.language.algebra.scope import mentioned

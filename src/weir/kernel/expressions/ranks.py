@@ -1,4 +1,4 @@
-"""The two orders of terms (docs/decisions/2026-11-15-semantics-values.md, points 1 to 5) as columns of ranks.
+"""The two orders of terms (decision semantics-values, 1 to 5) as columns of ranks.
 
 Terms are ranked once per distinct id; ids of one inline type by arithmetic on their bits, all others by
 the keys of ``kernel.functions``.

@@ -1,7 +1,7 @@
 """RAND, UUID, STRUUID and BNODE, repeatable: drawn from a hash of (query, τ, solution, place, call).
 
 Running a query again over the same data gives the same values, also after a restart and in both
-evaluators; see docs/decisions/2026-11-15-semantics-values.md, point 12.
+evaluators; see decision semantics-values, 12.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The two orders: the canonical one of terms, and that of ORDER BY, MIN and MAX (section 15.1).
 
 Laws: both are total preorders; the canonical one is total on terms; ORDER BY's ties are broken by it. What
-is open in the specification is settled in docs/decisions/2026-11-15-semantics-values.md, points 1 to 5.
+is open in the specification is settled in decision semantics-values, 1 to 5.
 """
 
 from __future__ import annotations

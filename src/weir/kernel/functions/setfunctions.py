@@ -1,7 +1,7 @@
 """The set functions (section 18.5.1) over the values of one group; None stands for an error or unbound.
 
 None depends on the order of its operands: SUM adds exactly and rounds once, SAMPLE and GROUP_CONCAT follow
-the canonical order of terms (docs/decisions/2026-11-15-semantics-values.md, points 5 to 8).
+the canonical order of terms (decision semantics-values, 5 to 8).
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ evaluates for given values of outer variables: every row carries the number of t
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -16,24 +16,14 @@ from weir.kernel.expressions import Compiled
 from weir.kernel.expressions.ranks import canonical_ranks, order_ranks
 from weir.kernel.expressions.termcache import Terms
 from weir.kernel.interval.inputs import Input, Present, RelationInput
-from weir.kernel.interval.keys import codes
-from weir.kernel.interval.relation import Relation
 from weir.kernel.interval.views import StaticInput
 from weir.kernel.interval.windowed import WindowInput
-from weir.kernel.operators import (
-    Measure,
-    distinct,
-    group,
-    join,
-    matches,
-    order,
-    project,
-    slice,
-    uncovered,
-    union,
-    values,
-)
+from weir.kernel.operators import Measure, distinct, group, join, order, project, slice, values
 from weir.kernel.operators.evaluate import Surroundings, extend_by
+from weir.kernel.relations.coverage import uncovered
+from weir.kernel.relations.keys import codes
+from weir.kernel.relations.matches import matches
+from weir.kernel.relations.relation import Relation, union
 from weir.language.algebra.patterns import OrderKey
 from weir.rdf.columns import Ids
 
@@ -74,6 +64,14 @@ def seeded(relation: Relation, seed: Relation, key: str) -> Relation:
     if key in relation.columns:
         return join(relation, seed.keep([key]))
     return join(relation, seed.keep([key, *relation.columns]))
+
+
+def informed(rows: Relation, seed: Relation, key: str, names: Iterable[str]) -> Relation:
+    """The rows of ``within`` with the seed's values of ``names`` where they have none of their own."""
+    wanted = [
+        name for name in names if name in seed.columns and (name not in rows.columns or rows.may_lack(name))
+    ]
+    return join(rows, seed.keep([key, *wanted])) if wanted else rows
 
 
 class Leaf(Operator):
@@ -274,8 +272,7 @@ class Binding(Operator):
     def within(self, seed: Relation, key: str) -> Relation:
         rows = self.inner.within(seed, key)
         for name, compiled in self.bindings:
-            outer = [each for each in compiled.variables if each not in rows.columns]
-            known = join(rows, seed.keep([key, *outer])) if outer else rows
+            known = informed(rows, seed, key, compiled.variables)
             known = extend_by(known, [(name, compiled)], self.around())
             rows = known.keep([*rows.columns, name])
             if name in seed.columns:

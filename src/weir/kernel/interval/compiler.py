@@ -8,6 +8,7 @@ from itertools import count
 
 import numpy as np
 
+from weir.kernel.contract import Lack, NotCovered
 from weir.kernel.expressions import Compiled, compile
 from weir.kernel.expressions.termcache import Terms
 from weir.kernel.interval.calculus import (
@@ -23,45 +24,23 @@ from weir.kernel.interval.calculus import (
     Unions,
 )
 from weir.kernel.interval.inputs import Present
-from weir.kernel.interval.instants import HIGHEST, LOWEST, Instants
 from weir.kernel.interval.joining import Check, Difference, Joining, Marking, Optional, Probe
-from weir.kernel.interval.lacking import Lack, NotCovered
-from weir.kernel.interval.leaves import Leaves, Streams
+from weir.kernel.interval.leaves import Leaves
 from weir.kernel.interval.paths import ForEachGraph, PathSearch
-from weir.kernel.interval.reduction import reduce_windows
 from weir.kernel.interval.remote import Federated, Federation, always_bound
 from weir.kernel.interval.routing import Policy, Router, Routes, TooLarge
 from weir.kernel.interval.surroundings import Around
 from weir.kernel.interval.views import StaticInput
+from weir.kernel.interval.windowed import WindowInput
 from weir.kernel.operators import Measure
+from weir.kernel.windows.instants import HIGHEST, LOWEST, Instants
+from weir.kernel.windows.reduction import Members, Membership
+from weir.kernel.windows.streams import Streams
 from weir.language.algebra.expressions import Aggregate, Expression
 from weir.language.algebra.patterns import Service
+from weir.plan import nodes as p
 from weir.plan.analysis.substitution import joinable
 from weir.plan.analysis.variables import certain, has_exists, marks, possible, reads, timely, volatile
-from weir.plan.nodes import (
-    UNIT,
-    Bind,
-    Connect,
-    Each,
-    Either,
-    Formula,
-    Grouped,
-    Joined,
-    Match,
-    Names,
-    Optionally,
-    Ordered,
-    Plan,
-    Projected,
-    Remote,
-    Sliced,
-    Static,
-    Table,
-    Unique,
-    Without,
-    children,
-    formulas,
-)
 from weir.rdf.terms import Variable
 
 VIEW_LIMIT = 4_000_000
@@ -89,61 +68,61 @@ class Compiler:
         self._numbers = count(1)
         self._occurrences: Counter[int] = Counter()
 
-    def compile(self, plan: Plan) -> Operator:
+    def compile(self, plan: p.Plan) -> Operator:
         """The operator of a plan."""
         match plan:
-            case Match(source, pattern):
+            case p.Match(source, pattern):
                 return Leaf(_sorted(possible(plan), plan), self.leaves.match(source, pattern))
-            case Names(source):
+            case p.GraphNames(source):
                 return Leaf(tuple(possible(plan)), self.leaves.names(source))
-            case Connect():
+            case p.PathPattern():
                 return PathSearch(plan, self.leaves, self.present)
-            case Table(variables, rows):
+            case p.Values(variables, rows):
                 encoded = [
                     [0 if term is None else self.leaves.dictionary.encode(term) for term in row]
                     for row in rows
                 ]
                 return Rows(variables, encoded, self.present)
-            case Static(inner):
+            case p.Static(inner):
                 return self._static(inner)
-            case Joined():
+            case p.Join():
                 return self._joined(plan)
-            case Optionally(_, Remote(service), _):
+            case p.LeftJoin(_, p.Service(service), _):
                 return self._optional_service(plan, service)
-            case Optionally(left, right, condition):
+            case p.LeftJoin(left, right, condition):
                 check = None if condition is None else self._check(condition, anonymous=True)
                 one, two = self.compile(left), self.compile(right)
                 nested = two.nests and _probes(right) and joinable(right, possible(left))
                 return Optional(one, two, check, nested=nested)
-            case Without(left, right):
+            case p.Minus(left, right):
                 one, two = self.compile(left), self.compile(right)
                 shared = tuple(sorted(certain(left) & certain(right)))
                 nested = bool(shared) and two.nests and _probes(right)
                 nested = nested and joinable(right, possible(left))
                 return Difference(one, two, shared if nested else None)
-            case Either(parts):
+            case p.Union(parts):
                 return Unions([self.compile(part) for part in parts])
-            case Bind():
+            case p.Extend():
                 return self._bind(plan)
-            case Grouped(inner, keys, aggregates):
+            case p.Group(inner, keys, aggregates):
                 return self._grouped(self.compile(inner), keys, aggregates)
-            case Ordered():
+            case p.OrderBy():
                 return self._ordered(plan)
-            case Projected(inner, variables):
+            case p.Project(inner, variables):
                 return Projection(self.compile(inner), variables)
-            case Unique(inner):
+            case p.Distinct(inner):
                 return Distinct(self.compile(inner), ordered=_is_ordered(inner))
-            case Sliced(inner, offset, limit, ordered):
+            case p.Slice(inner, offset, limit, ordered):
                 return Slicing(self.compile(inner), offset, limit, self.terms, ordered=ordered)
-            case Each():
+            case p.Graph():
                 return self._each(plan)
-            case Remote():
-                return self._federated(Joined((plan,)))
+            case p.Service():
+                return self._federated(p.Join((plan,)))
 
     # Joins and conditions
 
-    def _joined(self, plan: Joined) -> Operator:
-        if any(isinstance(part, Remote) for part in plan.parts):
+    def _joined(self, plan: p.Join) -> Operator:
+        if any(isinstance(part, p.Service) for part in plan.parts):
             return self._federated(plan)
         parts: list[tuple[str, Operator]] = []
         conditions = list(plan.conditions)
@@ -154,31 +133,31 @@ class Compiler:
                 operator = self.compile(part)
             except TooLarge:
                 # A static join with too large a result: its parts take part one by one.
-                if not isinstance(part, Static) or not isinstance(part.plan, Joined):
+                if not isinstance(part, p.Static) or not isinstance(part.plan, p.Join):
                     raise
-                waiting = [Static(each) for each in part.plan.parts] + waiting
+                waiting = [p.Static(each) for each in part.plan.parts] + waiting
                 conditions += part.plan.conditions
                 continue
             parts.append((_shown(part), operator))
         checks = [(reads(condition), self._check(condition)) for condition in conditions]
-        reduce_windows([operator for _, operator in parts])
+        _reduce_windows([operator for _, operator in parts])
         if len(parts) == 1 and not checks:
             return parts[0][1]
         return Joining(parts, checks, self.present, self.router)
 
-    def _federated(self, plan: Joined) -> Operator:
+    def _federated(self, plan: p.Join) -> Operator:
         """Everything else first: its rows say what to ask the endpoints for."""
         self._need_services()
-        others = tuple(part for part in plan.parts if not isinstance(part, Remote))
-        bound = certain(Joined(others))
+        others = tuple(part for part in plan.parts if not isinstance(part, p.Service))
+        bound = certain(p.Join(others))
         early = tuple(
             condition
             for condition in plan.conditions
             if reads(condition) <= bound and not volatile(condition.expression)
         )
-        operator = self.compile(Joined(others, early) if others else UNIT)
+        operator = self.compile(p.Join(others, early) if others else p.UNIT)
         for part in plan.parts:
-            if isinstance(part, Remote):
+            if isinstance(part, p.Service):
                 operator = self._service(operator, part.service, bound)
                 bound |= always_bound(part.service)
         late = [condition for condition in plan.conditions if not others or condition not in early]
@@ -213,19 +192,19 @@ class Compiler:
         if self.federation.services is None:
             raise NotCovered(Lack.NO_ENDPOINTS)
 
-    def _optional_service(self, plan: Optionally, service: Service) -> Operator:
+    def _optional_service(self, plan: p.LeftJoin, service: Service) -> Operator:
         self._need_services()
         check = None if plan.condition is None else self._check(plan.condition, anonymous=True)
         left = self.compile(plan.left)
         bound = certain(plan.left)
         return self._service(left, service, bound, optional=True, check=check)
 
-    def _check(self, formula: Formula, place: str = "", *, anonymous: bool = False) -> Check:
+    def _check(self, formula: p.Formula, place: str = "", *, anonymous: bool = False) -> Check:
         probes = [self._probe(test.name, test.plan, test.outer) for test in formula.tests]
         compiled = self.expression(formula.expression, place, formula.written)
         return Check(compiled, probes, self.around, anonymous=anonymous)
 
-    def _probe(self, name: str, plan: Plan, outer: tuple[str, ...]) -> Probe:
+    def _probe(self, name: str, plan: p.Plan, outer: tuple[str, ...]) -> Probe:
         if draws(plan):
             raise NotCovered(Lack.DRAWS_IN_EXISTS)
         operator = self.compile(plan)
@@ -248,9 +227,9 @@ class Compiler:
 
     # Other operators
 
-    def _bind(self, plan: Bind) -> Operator:
-        run: list[Bind] = [plan]
-        while isinstance(run[-1].plan, Bind):
+    def _bind(self, plan: p.Extend) -> Operator:
+        run: list[p.Extend] = [plan]
+        while isinstance(run[-1].plan, p.Extend):
             run.append(run[-1].plan)
         operator = self.compile(run[-1].plan)
         run.reverse()
@@ -264,7 +243,7 @@ class Compiler:
             operator = self._bound(operator, [each])
         return operator
 
-    def _bound(self, inner: Operator, run: Sequence[Bind]) -> Operator:
+    def _bound(self, inner: Operator, run: Sequence[p.Extend]) -> Operator:
         checks = [(each.variable, self._check(each.formula, each.variable)) for each in run]
         if any(check.probes for _, check in checks):
             return Marking(inner, checks)
@@ -290,7 +269,7 @@ class Compiler:
             inner = Binding(inner, bindings, self.around)
         return Grouping(inner, keys, measures, self.present, self.terms)
 
-    def _ordered(self, plan: Ordered) -> Operator:
+    def _ordered(self, plan: p.OrderBy) -> Operator:
         inner = self.compile(plan.plan)
         keys = []
         bindings: list[tuple[str, Compiled]] = []
@@ -310,7 +289,7 @@ class Compiler:
             inner = Binding(inner, bindings, self.around, anonymous=True)
         return Ordering(inner, keys, visible, self.terms)
 
-    def _each(self, plan: Each) -> Operator:
+    def _each(self, plan: p.Graph) -> Operator:
         if draws(plan.plan):
             raise NotCovered(Lack.DRAWS_IN_GRAPH)
         named = self.leaves.names(type(plan.source)(plan.source.window, Variable(plan.name)))
@@ -321,9 +300,9 @@ class Compiler:
 
     # Static parts
 
-    def _static(self, plan: Plan) -> Operator:
+    def _static(self, plan: p.Plan) -> Operator:
         """A view; a single pattern is its own."""
-        if isinstance(plan, Match):
+        if isinstance(plan, p.Match):
             return self.compile(plan)
         changes = self.leaves.graphs.changes()
         times = np.concatenate([np.array([LOWEST]), changes])
@@ -343,34 +322,52 @@ class Compiler:
         return Leaf(view.variables, lambda: found)
 
 
-def draws(plan: Plan) -> bool:
+def _reduce_windows(parts: Sequence[Operator]) -> None:
+    """Let the window inputs of one join look only at rows that its static parts can match."""
+    inputs = [part.give() for part in parts if isinstance(part, Leaf)]
+    views = [each for each in inputs if isinstance(each, StaticInput) and not each.varies]
+    for window in inputs:
+        if not isinstance(window, WindowInput):
+            continue
+        tests: list[Membership] = []
+        for view in views:
+            shared = [name for name in window.variables if name in view.variables]
+            shared = [name for name in shared if name not in view.view.optional]
+            if shared:
+                columns = [view.view.columns[name] for name in shared]
+                tests.append(Membership([window.place_of(name) for name in shared], columns))
+        if tests:
+            window.reduce(Members(sorted(tests, key=len)))
+
+
+def draws(plan: p.Plan) -> bool:
     """Whether RAND, UUID, STRUUID or BNODE occurs anywhere in a plan."""
     return any(
         volatile(formula.expression) or any(draws(test.plan) for test in formula.tests)
-        for formula in formulas(plan)
-    ) or any(draws(child) for child in children(plan))
+        for formula in p.formulas(plan)
+    ) or any(draws(child) for child in p.children(plan))
 
 
-def _probes(plan: Plan) -> bool:
+def _probes(plan: p.Plan) -> bool:
     """Whether a plan evaluated for given rows costs about what it finds, and gives the same as a join."""
-    if isinstance(plan, Each | Sliced) or (isinstance(plan, Bind) and plan.formula.tests):
+    if isinstance(plan, p.Graph | p.Slice) or (isinstance(plan, p.Extend) and plan.formula.tests):
         return False
-    return not draws(plan) and all(_probes(child) for child in children(plan))
+    return not draws(plan) and all(_probes(child) for child in p.children(plan))
 
 
-def _is_ordered(plan: Plan) -> bool:
-    while isinstance(plan, Sliced | Unique):
+def _is_ordered(plan: p.Plan) -> bool:
+    while isinstance(plan, p.Slice | p.Distinct):
         plan = plan.plan
-    if isinstance(plan, Projected):
+    if isinstance(plan, p.Project):
         plan = plan.plan
-    return isinstance(plan, Ordered)
+    return isinstance(plan, p.OrderBy)
 
 
-def _sorted(names: frozenset[str], plan: Match) -> tuple[str, ...]:
+def _sorted(names: frozenset[str], plan: p.Match) -> tuple[str, ...]:
     pattern = plan.pattern
     nodes = (pattern.subject, pattern.predicate, pattern.object, plan.source.graph)
     return tuple(dict.fromkeys(node.name for node in nodes if isinstance(node, Variable)))
 
 
-def _shown(plan: Plan) -> str:
+def _shown(plan: p.Plan) -> str:
     return type(plan).__name__.lower()

@@ -14,33 +14,32 @@ from typing import Any
 import numpy as np
 
 from weir.errors import UsageError
-from weir.kernel.background import Background
-from weir.kernel.batch import Answers, Slab, Stretch
+from weir.kernel.contract import Answers, Background, Slab, Stretch
 from weir.kernel.expressions.termcache import Terms
 from weir.kernel.functions.draws import seed
-from weir.kernel.interval.arrivals import Arrivals
 from weir.kernel.interval.calculus import Operator
-from weir.kernel.interval.clock import Clock, pieces
 from weir.kernel.interval.compiler import Compiler
 from weir.kernel.interval.describing import Descriptions
 from weir.kernel.interval.forms import Forms, Sent
 from weir.kernel.interval.inputs import Present
-from weir.kernel.interval.instants import HIGHEST, Instants
 from weir.kernel.interval.joining import Joining
-from weir.kernel.interval.leaves import EVERYTHING, Leaves, Streams
-from weir.kernel.interval.relation import Relation
+from weir.kernel.interval.leaves import EVERYTHING, Leaves
 from weir.kernel.interval.remote import Federation
 from weir.kernel.interval.routing import Policy, Router, Routes
 from weir.kernel.interval.snapshot import dump, dump_core, load, load_core, table_rows, tables
-from weir.kernel.interval.spec import spec_of
 from weir.kernel.interval.surroundings import Around
 from weir.kernel.interval.tables import StaticGraphs
 from weir.kernel.interval.walk import walk_of
-from weir.kernel.interval.window import Window
-from weir.kernel.service import Services, places_of, span_of
+from weir.kernel.relations.relation import Relation
+from weir.kernel.service_calls import Services, places_of, span_of
+from weir.kernel.windows.arrivals import Arrivals
+from weir.kernel.windows.evaluation_times import Clock, pieces
+from weir.kernel.windows.instants import HIGHEST, Instants
+from weir.kernel.windows.streams import Streams
+from weir.kernel.windows.window import Window, spec_of
 from weir.language.algebra.query import R2S, Ask, Construct, Previous, Query
+from weir.plan import nodes as p
 from weir.plan.analysis.variables import subjects
-from weir.plan.nodes import Match, Plan, Projected, Source
 from weir.plan.planner import QueryPlan, plan_query
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
@@ -106,8 +105,8 @@ class IntervalEvaluator:
     def background(self, background: Background) -> None:
         """Use these static graphs from the next slab on; views are computed anew."""
         self._graphs = StaticGraphs(self.query, background, self.dictionary)
-        self.streams.forget_inputs()
-        leaves = Leaves(self._present, self._graphs, self.streams, self.dictionary)
+        self.streams.forget_followers()
+        leaves = self._leaves = Leaves(self._present, self._graphs, self.streams, self.dictionary)
         terms = Terms(self.dictionary)
         router = Router(self._policy, self.routes)
         around = Around(self._present, self._key)
@@ -142,7 +141,7 @@ class IntervalEvaluator:
             and self._clock.simple
             and not semantics.report_empty
             and all(not window.spec.lag for window in self.streams.windows.values())
-            and all("time" in track.rows.names for track in self.streams.tracks.values())
+            and all("time" in track.rows.names for track in self.streams.triples.values())
         )
         self._required = [] if self._asks or self._clock.tuples else self._root.required()
         self._simple = self._clock.simple
@@ -150,10 +149,10 @@ class IntervalEvaluator:
         self._constants = self.dictionary.encode_terms(sorted(_terms(self.query), key=str))
 
     def _described(self, leaves: Leaves, terms: Terms) -> Descriptions:
-        sources = [Source(), Source(graph=Variable("graph"))]
-        sources += [Source(window=name) for name in self.streams.windows]
+        sources = [p.Source(), p.Source(graph=Variable("graph"))]
+        sources += [p.Source(window=name) for name in self.streams.windows]
         names = ("subject", "predicate", "object")
-        plans: list[Plan] = [Projected(Match(source, EVERYTHING), names) for source in sources]
+        plans: list[p.Plan] = [p.Project(p.Match(source, EVERYTHING), names) for source in sources]
         return Descriptions([self._compiler.compile(plan) for plan in plans], terms)
 
     # Slabs
@@ -242,7 +241,7 @@ class IntervalEvaluator:
         if len(self._changes) and ((self._changes >= first) & (self._changes <= last)).any():
             return None
         found = []
-        for track in self.streams.tracks.values():
+        for track in self.streams.triples.values():
             when = track.coordinate("time")
             found.append(when[int(when.searchsorted(first)) : int(when.searchsorted(last + 1))])
         if 2 * sum(map(len, found)) > len(times):
@@ -309,11 +308,11 @@ class IntervalEvaluator:
             for ready in found:
                 if isinstance(ready, tuple):
                     self._arrived += 2
-                    for track in self.streams.tracks_of[name]:
+                    for track in self.streams.triples_of[name]:
                         track.append_single(ready)
                     continue
                 self._arrived += len(ready) + ready.messages
-                for track in self.streams.tracks_of[name]:
+                for track in self.streams.triples_of[name]:
                     track.append(ready)
             if self._expectant:
                 for window in self._expectant:
@@ -328,7 +327,7 @@ class IntervalEvaluator:
             self._release(bounds, at)
             return None
         self._present.at = at
-        for name, inputs in self.streams.inputs.items():
+        for name, inputs in self._leaves.inputs.items():
             low, high = bounds[name]
             for each in inputs:
                 each.prepare(low, high)
@@ -408,7 +407,7 @@ class IntervalEvaluator:
         # What could have gone counts as arrived: a run that is restarted again and again drops it, too.
         self._arrived = sum(end - first for first, end in self.tables().values())
         self._expectant = [window for window in self.streams.windows.values() if window.first is None]
-        for inputs in self.streams.inputs.values():
+        for inputs in self._leaves.inputs.values():
             for each in inputs:
                 each.use(each.track)
 
@@ -438,7 +437,7 @@ class IntervalEvaluator:
 
     def statistics(self) -> Mapping[str, Any]:
         """Counters for ``explain --analyze`` and metrics."""
-        tracks = self.streams.tracks.values()
+        tracks = self.streams.triples.values()
         return {
             "evaluator": "interval",
             "evaluations": self._evaluations,
@@ -450,13 +449,13 @@ class IntervalEvaluator:
             "bytes": sum(track.rows.bytes for track in tracks)
             + sum(each.log.bytes for each in self.streams.arrivals.values()),
             "leaves": {
-                each.name: len(each.track.rows) for inputs in self.streams.inputs.values() for each in inputs
+                each.name: len(each.track.rows) for inputs in self._leaves.inputs.values() for each in inputs
             },
             "views": dict(self._compiler.views),
             "services": [] if self.services is None else self.services.freshness(self.name),
             "policy": self._policy.value,
             "routes": dict(self.routes.taken),
-            "indexes": asdict(self.streams.counts),
+            "indexes": asdict(self._leaves.counts),
         }
 
 

@@ -14,23 +14,15 @@ import numpy as np
 
 from weir.kernel.expressions import Compiled
 from weir.kernel.expressions.vector import FALSE_ID, TRUE_ID
-from weir.kernel.interval.calculus import Operator
+from weir.kernel.interval.calculus import Leaf, Operator, informed
 from weir.kernel.interval.inputs import Input, Present, RelationInput
-from weir.kernel.interval.relation import Relation
 from weir.kernel.interval.routing import Condition, Router
 from weir.kernel.interval.windowed import WindowInput
-from weir.kernel.operators import (
-    exists,
-    join,
-    left_join,
-    mark_exists,
-    matches,
-    minus,
-    outer_rows,
-    uncovered,
-    union,
-)
+from weir.kernel.operators import exists, join, left_join, mark_exists, minus, outer_rows
 from weir.kernel.operators.evaluate import Surroundings, extend_by, filter_by
+from weir.kernel.relations.coverage import uncovered
+from weir.kernel.relations.matches import matches
+from weir.kernel.relations.relation import Relation, union
 from weir.language.algebra.expressions import Not
 from weir.rdf.columns import Ids
 from weir.rdf.terms import Variable
@@ -177,7 +169,7 @@ class Joining(Operator):
         start = seed.keep([key, *(name for name in seed.columns if name in read), *graphs])
         inputs: list[Input] = []
         for name, part in self.parts:
-            if part.flows and not isinstance(part, Joining):
+            if isinstance(part, Leaf):
                 inputs.append(part.input(name, self.present))
             else:
                 variables = tuple(dict.fromkeys((key, *part.variables)))
@@ -239,10 +231,9 @@ class Optional(Operator):
         if self.check is None:
             return left_join(left, right)
         check = self.check
-        outer = [name for name in seed.columns if name not in self.variables]
 
         def keep(joined: Relation) -> Relation:
-            known = join(joined, seed.keep([key, *outer]))
+            known = informed(joined, seed, key, seed.variables)
             return check.keep(known).keep(joined.variables)
 
         return left_join(left, right, keep)
@@ -345,8 +336,8 @@ class Marking(Operator):
     def within(self, seed: Relation, key: str) -> Relation:
         rows = self.inner.within(seed, key)
         names = [name for name, _ in self.bindings]
-        outer = [name for name in seed.columns if name not in rows.columns and name not in names]
-        known = join(rows, seed.keep([key, *outer])) if outer else rows
+        outer = [name for name in seed.columns if name not in names]
+        known = informed(rows, seed, key, outer)
         found = self._marked(known).keep([*rows.columns, *names])
         fixed = [name for name in names if name in seed.columns]
         return join(found, seed.keep([key, *fixed])) if fixed else found

@@ -9,12 +9,12 @@ import numpy as np
 from weir.kernel.interval.calculus import Operator, seeded
 from weir.kernel.interval.inputs import Input, Present
 from weir.kernel.interval.leaves import EVERYTHING, Leaves
-from weir.kernel.interval.relation import Relation
 from weir.kernel.interval.views import StaticInput
 from weir.kernel.operators import PathFinder, Slot, Triples, join, union
+from weir.kernel.relations.relation import Relation
+from weir.plan import nodes as p
 from weir.plan.analysis.substitution import may_be_empty
 from weir.plan.analysis.variables import possible
-from weir.plan.nodes import Connect, Source
 from weir.rdf.columns import Ids
 from weir.rdf.terms import IRI, Variable
 
@@ -24,14 +24,14 @@ _GRAPH = "graph"
 class PathSearch(Operator):
     """The pairs that a path connects in the active graph."""
 
-    def __init__(self, plan: Connect, leaves: Leaves, present: Present) -> None:
+    def __init__(self, plan: p.PathPattern, leaves: Leaves, present: Present) -> None:
         self.plan = plan
         self.present = present
         self.leaves = leaves
         self.variables = tuple(sorted(possible(plan)))
         graph = plan.source.graph
         self._each = graph.name if isinstance(graph, Variable) else None
-        source = plan.source if self._each is None else Source(plan.source.window, Variable(_GRAPH))
+        source = plan.source if self._each is None else p.Source(plan.source.window, Variable(_GRAPH))
         self._triples = leaves.match(source, EVERYTHING)
         self._ends = (leaves.slot(plan.subject), leaves.slot(plan.object))
 

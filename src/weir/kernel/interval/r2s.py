@@ -1,4 +1,4 @@
-"""R2S: what is sent out of a relation over instants, as multisets (SEMANTICS, "What is sent out").
+"""R2S: what is sent out of a relation over instants, as multisets (docs/semantics.md, "What is sent out").
 
 RSTREAM lists a row at every evaluation that its interval covers. ISTREAM at index k is where the
 multiplicity of a solution rises from k−1 to k, DSTREAM where it falls: what starts there less what ends
@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from weir.kernel.interval.instants import Instants
-from weir.kernel.interval.keys import codes
-from weir.kernel.interval.relation import Relation
-from weir.kernel.operators import expand
+from weir.kernel.relations.coverage import expand
+from weir.kernel.relations.keys import codes
+from weir.kernel.relations.relation import Relation
+from weir.kernel.windows.instants import Instants
 from weir.language.algebra.query import R2S
 from weir.rdf.columns import Ids, Mask
 

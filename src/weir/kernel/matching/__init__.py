@@ -1,1 +1,8 @@
-"""Many queries at once: the automaton of all triple patterns, and templates of queries of equal shape."""
+"""Thousands of registered queries matched against a stream in batches: CTP-automata, and templates beside it.
+
+``shared`` is where queries are registered and answered together. It puts conjunctive queries on equal windows
+into sets (``conjunctive``): the triple patterns of a set are one ``automaton`` (the paper's TPM stage), its
+join orders one ``trie``, down which ``resolve`` checks the constraints of all queries at once (CCR).
+"""
+
+__all__ = ["answers", "automaton", "conjunctive", "explain", "shared"]

@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from weir.kernel.batch import Answers
+from weir.kernel.contract import Answers
 from weir.kernel.matching.resolve import Rows
 from weir.rdf.columns import Ids
 
@@ -71,14 +71,14 @@ class Listed:
 @dataclass(frozen=True, slots=True)
 class Matched:
     """Results as the triples that made them: ``near`` refers to ``times`` and to ``terms``, which are read
-    through the ``slots`` of their node; ``plain`` gives the channel of a node."""
+    through the ``origins`` of their node; ``plain`` gives the channel of a node."""
 
     node: Small
     near: Near
     terms: NDArray[np.int64]
     times: Ids
     plain: Ids
-    slots: NDArray[np.int8]
+    origins: NDArray[np.int8]
 
     def __len__(self) -> int:
         return len(self.node)
@@ -93,7 +93,7 @@ class Matched:
         return self.times[self.near.index]
 
     def columns(self) -> NDArray[np.int64]:
-        return gather(self.terms, self.near.rows, self.slots, self.node.astype(np.int32))
+        return gather(self.terms, self.near.rows, self.origins, self.node.astype(np.int32))
 
     def take(self, rows: Ids) -> Matched:
         near = Near.of(self.near.index[rows], self.near.rows[rows])
@@ -106,16 +106,16 @@ class Matched:
 
 
 @njit(cache=True)
-def gather(terms: NDArray[np.int64], rows: Rows, slots: Any, node: Rows) -> NDArray[np.int64]:
-    """The values of combinations: column c of one that ends at ``node`` is at ``slots[node, c]``, which is
+def gather(terms: NDArray[np.int64], rows: Rows, origins: Any, node: Rows) -> NDArray[np.int64]:
+    """The values of combinations: column c of one that ends at ``node`` is at ``origins[node, c]``, which is
     4·step + place; 0 where that is negative."""
-    width = slots.shape[1]
+    width = origins.shape[1]
     columns = np.zeros((width, len(rows)), np.int64)
     for number in range(len(rows)):
         for column in range(width):
-            slot = slots[node[number], column]
-            if slot >= 0:
-                columns[column, number] = terms[slot & 3, rows[number, slot >> 2]]
+            origin = origins[node[number], column]
+            if origin >= 0:
+                columns[column, number] = terms[origin & 3, rows[number, origin >> 2]]
     return columns
 
 

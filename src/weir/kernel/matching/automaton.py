@@ -32,11 +32,11 @@ FEW = 1 << 10
 
 
 class Transitions(NamedTuple):
-    """The tables of the four levels one behind the other: by slot the state, the symbol and the value of a
+    """The tables of the four levels one behind the other: by bucket the state, the symbol and the value of a
     transition. ``first`` and ``shift`` are those of each level's table; ``wild`` has, from ``wild_first`` on,
     the ``?`` transition of each state of a level. ``constants`` says where there are others."""
 
-    slots: NDArray[np.int64]
+    buckets: NDArray[np.int64]
     first: Ids
     shift: NDArray[np.uint64]
     wild: Ids
@@ -132,11 +132,11 @@ class Matcher:
     def _transitions(self) -> Transitions:
         """The levels as the compiled loop takes them."""
         if self._walked is None:
-            slots = [level.table.slots for level in self._levels]
+            buckets = [level.table.buckets for level in self._levels]
             wild = [level.wild for level in self._levels]
             self._walked = Transitions(
-                np.concatenate(slots),
-                np.cumsum([0, *map(len, slots)]),
+                np.concatenate(buckets),
+                np.cumsum([0, *map(len, buckets)]),
                 np.array([level.table.shift for level in self._levels], np.uint64),
                 np.concatenate(wild),
                 np.cumsum([0, *map(len, wild)]),
@@ -231,7 +231,7 @@ def _walked(
 @njit(cache=True)
 def _walk(transitions: Transitions, subject: Ids, predicate: Ids, target: Ids, graph: Ids) -> tuple[Ids, Ids]:
     """Every (row, machine) pair that matches, by row; a graph column without rows is one of 0."""
-    slots, first, shift, wild, wild_first, constants = transitions
+    buckets, first, shift, wild, wild_first, constants = transitions
     count, room = 0, 4 * len(subject) + _MOST
     rows, machines = np.empty(room, np.int64), np.empty(room, np.int64)
     states = np.zeros((_LEVELS + 1, _MOST), np.int64)
@@ -256,17 +256,17 @@ def _walk(transitions: Transitions, subject: Ids, predicate: Ids, target: Ids, g
                 mixed ^= mixed >> np.uint64(32)
                 mixed *= MIX
                 begin, end = first[level], first[level + 1]
-                slot = begin + np.int64(mixed >> shift[level])
-                # A free slot has the value −1, a removed pair keeps its key and has −2.
-                while slots[slot, 2] != -1:
-                    if slots[slot, 1] == symbol and slots[slot, 0] == state:
-                        if slots[slot, 2] >= 0:
-                            states[level + 1, found] = slots[slot, 2]
+                bucket = begin + np.int64(mixed >> shift[level])
+                # A free bucket has the value −1, a removed pair keeps its key and has −2.
+                while buckets[bucket, 2] != -1:
+                    if buckets[bucket, 1] == symbol and buckets[bucket, 0] == state:
+                        if buckets[bucket, 2] >= 0:
+                            states[level + 1, found] = buckets[bucket, 2]
                             found += 1
                         break
-                    slot += 1
-                    if slot == end:
-                        slot = begin
+                    bucket += 1
+                    if bucket == end:
+                        bucket = begin
             active = found
             if not active:
                 break

@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 
 from weir.kernel.matching.answers import Header
 from weir.kernel.matching.automaton import Matcher
-from weir.kernel.matching.joinorder import Conjunctions, order_steps
+from weir.kernel.matching.joinorder import encode, order_steps
 from weir.kernel.matching.trie import Trie, offsets_of
 from weir.plan.analysis.conjunctions import Conjunction
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.ids.dictionary import Dictionary
-from weir.rdf.terms import Variable
 
 _SHAPE = np.array([1, 2, 4])
 _ALL = -1
@@ -166,10 +165,10 @@ class Channels:
         return self._special
 
     @property
-    def slots(self) -> NDArray[np.int8]:
+    def origins(self) -> NDArray[np.int8]:
         """Where the columns of each node's solutions are in its combinations (``answers.gather``)."""
         self._refresh()
-        return self._slots
+        return self._origins
 
     @property
     def whole(self) -> Mask:
@@ -206,33 +205,6 @@ class Channels:
             np.array([each[2] for each in special], np.bool_).reshape(len(special), width),
             np.array([each[3] for each in special], np.bool_),
         )
-        self._slots = np.ascontiguousarray(self.trie.slots[:, :width])
+        self._origins = np.ascontiguousarray(self.trie.origins[:, :width])
         self._width = int(self.trie.steps(ends).max(initial=1))
         self._changed = False
-
-
-def encode(
-    queries: Sequence[Conjunction], dictionary: Dictionary
-) -> tuple[Conjunctions, list[dict[Variable, int]]]:
-    """The queries as columns, and the number of each variable in each query."""
-    texts: list[str] = []
-    wanted: list[int] = []
-    flat: list[int] = []
-    offsets = [0]
-    numbers: list[dict[Variable, int]] = []
-    for query in queries:
-        known: dict[Variable, int] = {}
-        for triple in query.patterns:
-            for node in (triple.subject, triple.predicate, triple.object):
-                if isinstance(node, Variable):
-                    flat.append(known.setdefault(node, len(known)))
-                else:
-                    wanted.append(len(flat))
-                    texts.append(str(node))
-                    flat.append(-1)
-        offsets.append(len(flat) // 3)
-        numbers.append(known)
-    symbols = np.zeros(len(flat), np.int64)
-    symbols[wanted] = dictionary.encode_texts(texts)
-    variables = np.array(flat, np.int64).reshape(-1, 3)
-    return Conjunctions(np.array(offsets), symbols.reshape(-1, 3), variables), numbers

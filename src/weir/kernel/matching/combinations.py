@@ -1,8 +1,8 @@
 """Combinations of triples grown down the tree of steps: the loops of ``resolve``, which numba compiles.
 
-Matches are grouped by (lane, value) in a hash table, each group in the order of arrival. Every match that may
-begin a combination then descends the tree depth first, combination by combination; nothing is made that
-is not part of a longer one or a result.
+Matches are grouped by (probe, value) in a hash table, each group in the order of arrival. Every match that
+may begin a combination then descends the tree depth first, combination by combination; nothing is made
+that is not part of a longer one or a result.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from weir.rdf.columns import Ids, Mask
 
 Rows = NDArray[np.int32]
 
-_LANE = np.uint64(0x9E3779B97F4A7C15)
+_PROBE = np.uint64(0x9E3779B97F4A7C15)
 _MIX = np.uint64(0xD6E8FEB86659FD93)
 _FOLD = np.int64(-4658895280553007687)
 _FEW = 8
 
 
 class Groups(NamedTuple):
-    """Matches by (lane, value): an open-addressing table of groups, and their matches as runs.
+    """Matches by (probe, value): an open-addressing table of groups, and their matches as runs.
 
-    ``about`` has lane, value, first and end of the run of each group, side by side in memory.
+    ``about`` has probe, value, first and end of the run of each group, side by side in memory.
     """
 
-    slots: Rows
+    buckets: Rows
     about: NDArray[np.int64]
     rows: Rows
     machines: Rows
@@ -52,8 +52,8 @@ class Kept(NamedTuple):
 
 
 @njit(cache=True, inline="always")
-def _slot(lane: Any, value: Any, mask: Any) -> Any:
-    mixed = np.uint64(value) ^ (np.uint64(lane) * _LANE)
+def _bucket(probe: Any, value: Any, mask: Any) -> Any:
+    mixed = np.uint64(value) ^ (np.uint64(probe) * _PROBE)
     mixed ^= mixed >> np.uint64(32)
     mixed *= _MIX
     return np.int64(mixed >> np.uint64(32)) & mask
@@ -74,20 +74,20 @@ def previous_equal(terms: NDArray[np.int64]) -> Ids:
     while capacity < 2 * count:
         capacity *= 2
     mask = capacity - 1
-    slots = np.full(capacity, -1, np.int32)
+    buckets = np.full(capacity, -1, np.int32)
     previous = np.full(count, -1, np.int64)
     for row in range(count):
-        slot = _slot(terms[1, row], _fold(terms[0, row], terms[2, row]), mask)
-        other = slots[slot]
+        bucket = _bucket(terms[1, row], _fold(terms[0, row], terms[2, row]), mask)
+        other = buckets[bucket]
         while other >= 0 and not (
             terms[0, other] == terms[0, row]
             and terms[2, other] == terms[2, row]
             and terms[1, other] == terms[1, row]
         ):
-            slot = (slot + 1) & mask
-            other = slots[slot]
+            bucket = (bucket + 1) & mask
+            other = buckets[bucket]
         previous[row] = other
-        slots[slot] = row
+        buckets[bucket] = row
     return previous
 
 
@@ -95,21 +95,21 @@ def previous_equal(terms: NDArray[np.int64]) -> Ids:
 def group(
     terms: NDArray[np.int64], rows: Ids, machines: Ids, first: int, stop: int, layout: Layout
 ) -> Groups:
-    """The matches ``first`` to ``stop`` of machines that have lanes, by (lane, value); ``rows`` ascend."""
-    lane_offsets, machine_lanes, lane_places = layout.lane_offsets, layout.lanes, layout.lane_places
-    wide_offsets, wide_lanes = layout.wide_offsets, layout.wide_lanes
-    known = len(lane_offsets) - 1
+    """The matches ``first`` to ``stop`` of machines that have probes, by (probe, value); ``rows`` ascend."""
+    probe_offsets, machine_probes, probe_places = layout.probe_offsets, layout.probes, layout.probe_places
+    wide_offsets, wide_probes = layout.wide_offsets, layout.wide_probes
+    known = len(probe_offsets) - 1
     entries = 0
     for match in range(first, stop):
         machine = machines[match]
         if machine < known:
-            entries += lane_offsets[machine + 1] - lane_offsets[machine]
+            entries += probe_offsets[machine + 1] - probe_offsets[machine]
             entries += wide_offsets[machine + 1] - wide_offsets[machine]
     capacity = 64
     while capacity < 2 * entries:
         capacity *= 2
     mask = capacity - 1
-    slots = np.full(capacity, -1, np.int32)
+    buckets = np.full(capacity, -1, np.int32)
     about = np.empty((entries, 4), np.int64)
     member = np.empty(entries, np.int32)
     entry, groups = 0, 0
@@ -117,24 +117,24 @@ def group(
         machine = machines[match]
         if machine >= known:
             continue
-        own = lane_offsets[machine + 1] - lane_offsets[machine]
+        own = probe_offsets[machine + 1] - probe_offsets[machine]
         for number in range(own + wide_offsets[machine + 1] - wide_offsets[machine]):
             if number < own:
-                lane = machine_lanes[lane_offsets[machine] + number]
+                probe = machine_probes[probe_offsets[machine] + number]
             else:
-                lane = wide_lanes[wide_offsets[machine] + number - own]
+                probe = wide_probes[wide_offsets[machine] + number - own]
             value = 0
             for place in range(3):
-                if lane_places[lane] & (1 << place):
+                if probe_places[probe] & (1 << place):
                     value = _fold(value, terms[place, rows[match]])
-            slot = _slot(lane, value, mask)
-            at = slots[slot]
-            while at >= 0 and not (about[at, 1] == value and about[at, 0] == lane):
-                slot = (slot + 1) & mask
-                at = slots[slot]
+            bucket = _bucket(probe, value, mask)
+            at = buckets[bucket]
+            while at >= 0 and not (about[at, 1] == value and about[at, 0] == probe):
+                bucket = (bucket + 1) & mask
+                at = buckets[bucket]
             if at < 0:
-                at = slots[slot] = groups
-                about[at, 0], about[at, 1], about[at, 3] = lane, value, 0
+                at = buckets[bucket] = groups
+                about[at, 0], about[at, 1], about[at, 3] = probe, value, 0
                 groups += 1
             member[entry] = at
             about[at, 3] += 1
@@ -150,14 +150,14 @@ def group(
         machine = machines[match]
         if machine >= known:
             continue
-        own = lane_offsets[machine + 1] - lane_offsets[machine]
+        own = probe_offsets[machine + 1] - probe_offsets[machine]
         for _ in range(own + wide_offsets[machine + 1] - wide_offsets[machine]):
             at = member[entry]
             out_rows[about[at, 3]] = rows[match]
             out_machines[about[at, 3]] = machine
             about[at, 3] += 1
             entry += 1
-    return Groups(slots, about[:groups], out_rows, out_machines)
+    return Groups(buckets, about[:groups], out_rows, out_machines)
 
 
 @njit(cache=True, inline="always")
@@ -254,12 +254,17 @@ def grow(
     # Arrays are taken out of their tuples first: inside loops each access would count references.
     root_offsets, roots, links, rest = layout.root_offsets, layout.roots, layout.links, layout.rest
     child_offsets, children, child_machine = layout.child_offsets, layout.children, layout.child_machine
-    wide_end, wide_lane, node_ends, node_lane = layout.wide_end, layout.wide_lane, layout.ends, layout.lane
+    wide_end, wide_probe, node_ends, node_probe = (
+        layout.wide_end,
+        layout.wide_probe,
+        layout.ends,
+        layout.probe,
+    )
     from_step, from_place = layout.from_step, layout.from_place
-    slots, about, members, member_machines = groups
+    buckets, about, members, member_machines = groups
     only_new, fresh, shown, whole, any_marked, marked, chain, as_set = kept
     known = len(root_offsets) - 1
-    mask = len(slots) - 1
+    mask = len(buckets) - 1
     heads, found = np.empty((3, room), np.int32), np.empty((room, width), np.int32)
     # Plain combinations grow from the front, the others from the back.
     count, back = 0, room
@@ -276,10 +281,10 @@ def grow(
     run_end = np.empty(MAX_PATTERNS + 1, np.int64)
     run_node = np.empty(MAX_PATTERNS + 1, np.int64)
     run_first = np.empty(MAX_PATTERNS + 1, np.int64)
-    # What each lane was last asked for, and the group found (−1 none, −2 not asked yet): patterns that
+    # What each probe was last asked for, and the group found (−1 none, −2 not asked yet): patterns that
     # share a subject, and the triples of one message, ask the same again and again.
-    known_value = np.zeros(len(layout.lane_places), np.int64)
-    known_owner = np.full(len(layout.lane_places), -2, np.int32)
+    known_value = np.zeros(len(layout.probe_places), np.int64)
+    known_owner = np.full(len(layout.probe_places), -2, np.int32)
     match = begin
     while match < stop:
         whole_match, whole_count, whole_back = match, count, back
@@ -351,15 +356,15 @@ def grow(
                             if step >= 0:
                                 value = _fold(value, terms[from_place[place, node], chosen[step]])
                         together = wide_end[at] > 0 and at >= single[depth]
-                        lane = wide_lane[at] if together else node_lane[node]
-                        owner = known_owner[lane]
-                        if owner == -2 or known_value[lane] != value:
-                            slot = _slot(lane, value, mask)
-                            owner = slots[slot]
-                            while owner >= 0 and not (about[owner, 1] == value and about[owner, 0] == lane):
-                                slot = (slot + 1) & mask
-                                owner = slots[slot]
-                            known_value[lane], known_owner[lane] = value, owner
+                        probe = wide_probe[at] if together else node_probe[node]
+                        owner = known_owner[probe]
+                        if owner == -2 or known_value[probe] != value:
+                            bucket = _bucket(probe, value, mask)
+                            owner = buckets[bucket]
+                            while owner >= 0 and not (about[owner, 1] == value and about[owner, 0] == probe):
+                                bucket = (bucket + 1) & mask
+                                owner = buckets[bucket]
+                            known_value[probe], known_owner[probe] = value, owner
                         if owner < 0:
                             child[depth] = wide_end[at] if together else at + 1
                             continue

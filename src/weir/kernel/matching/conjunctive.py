@@ -7,31 +7,30 @@ alone: the window, its reports and R2S are those of ``kernel.interval``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from weir.errors import UsageError
-from weir.kernel.batch import Slab
-from weir.kernel.interval.arrivals import Arrivals, Ready, Single
-from weir.kernel.interval.buffer import Buffer
-from weir.kernel.interval.clock import Clock
-from weir.kernel.interval.instants import HIGHEST, LOWEST, Instants
-from weir.kernel.interval.keys import codes
-from weir.kernel.interval.lacking import NotCovered
-from weir.kernel.interval.leaves import Streams
+from weir.kernel.contract import NotCovered, Slab
 from weir.kernel.interval.r2s import sent
-from weir.kernel.interval.relation import Relation
 from weir.kernel.interval.snapshot import dump, load
-from weir.kernel.interval.spec import spec_of
-from weir.kernel.interval.window import Window
 from weir.kernel.matching.answers import Listed, Matched, Near, Results, SetAnswers, gather
 from weir.kernel.matching.channels import Channels
 from weir.kernel.matching.duplicates import Duplicates
 from weir.kernel.matching.resolve import Combinations, Visible, Wanted, combinations, passed
-from weir.kernel.operators import distinct, expand
+from weir.kernel.operators import distinct
+from weir.kernel.relations.coverage import expand
+from weir.kernel.relations.keys import codes
+from weir.kernel.relations.relation import Relation
+from weir.kernel.windows.arrivals import Arrivals, Ready, Single
+from weir.kernel.windows.buffer import Buffer
+from weir.kernel.windows.evaluation_times import Clock
+from weir.kernel.windows.instants import HIGHEST, LOWEST, Instants
+from weir.kernel.windows.streams import Streams
+from weir.kernel.windows.window import Window, spec_of
 from weir.language.algebra.query import R2S, Semantics
 from weir.language.algebra.windows import WindowDeclaration
 from weir.plan.analysis.conjunctions import Conjunction
@@ -187,9 +186,9 @@ class ConjunctiveSet:
                 places = np.flatnonzero(good)
                 index, found = index[places], found.take(places)
         if len(found):
-            plain, slots = self.channels.plain, self.channels.slots
+            plain, origins = self.channels.plain, self.channels.origins
             node = found.node.astype(np.int16) if len(plain) <= _FEW_NODES else found.node
-            yield Matched(node, Near.of(index, found.rows), terms, at.time, plain, slots)
+            yield Matched(node, Near.of(index, found.rows), terms, at.time, plain, origins)
 
     def _disputed(
         self, found: Combinations, at: Instants, terms: NDArray[np.int64], duplicates: Duplicates | None
@@ -208,7 +207,7 @@ class ConjunctiveSet:
     def _special(self, found: Combinations, at: Instants, terms: NDArray[np.int64]) -> Iterator[Results]:
         """The channels that leave variables out, or duplicates."""
         special = self.channels.special
-        values = gather(terms, found.rows, self.channels.slots, found.node)
+        values = gather(terms, found.rows, self.channels.origins, found.node)
         first = special.offsets[found.node]
         counts = special.offsets[found.node + 1] - first
         owner = np.repeat(np.arange(len(found)), counts)
@@ -261,18 +260,15 @@ class ConjunctiveSet:
 
     # State
 
-    def state(self) -> dict[str, Any]:
-        """Everything but the queries, as plain values, columns and bytes."""
-        return {
-            "streams": dump(self._streams(), self.clock, self.through, self.ended),
-            "first": self.rows.first,
-            "rows": [self.rows.column(place).copy() for place in range(5)],
-        }
+    def state(self) -> tuple[bytes, list[Ids]]:
+        """Everything but the queries: the streams' state, and the rows' columns from ``rows.first`` on."""
+        streams = dump(self._streams(), self.clock, self.through, self.ended)
+        return streams, [self.rows.column(place).copy() for place in range(5)]
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, streams: bytes, first: int, rows: Sequence[Ids]) -> None:
         """Replace the state by one that ``state`` gave; matches are found anew."""
-        self.through, self.ended = load(state["streams"], self._streams(), self.clock)
-        self.rows.restore(state["first"], state["rows"])
+        self.through, self.ended = load(streams, self._streams(), self.clock)
+        self.rows.restore(first, rows)
         self._matches = None
 
     def _streams(self) -> Streams:

@@ -34,14 +34,16 @@ def explain_all(shared: SharedEvaluator) -> str:
             lines += [f"  {line}" for line in _set(generation.set)]
             if generation is not generations[0]:
                 lines.append("  joins the set above once the window holds nothing older")
-    for part in shared.templates:
+    for template in (each for each in shared.templates if each.alone is None):
         lines.append("")
-        rows = len({reader.number for reader in part.readers.values()})
-        lines.append(f"template of {_count(len(part), 'query', 'queries')}: {rows} different, evaluated once")
-        lines.append(f"  {_some(list(part.readers))}")
-    if shared.own:
-        lines += ["", f"evaluated singly: {_count(len(shared.own), 'query', 'queries')}"]
-        lines += [f"  {part.name}: {part.reason}" for part in shared.own]
+        rows = len({reader.number for reader in template.readers.values()})
+        count = _count(len(template), "query", "queries")
+        lines.append(f"template of {count}: {rows} different, evaluated once")
+        lines.append(f"  {_some(list(template.readers))}")
+    alone = [(name, each.alone) for each in shared.templates for name in each.readers if each.alone]
+    if alone:
+        lines += ["", f"evaluated singly: {_count(len(alone), 'query', 'queries')}"]
+        lines += [f"  {name}: {reason}" for name, reason in alone]
     return "\n".join(lines) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Conjunctive queries as sequences of steps: which pattern comes next, and what it must agree with.
+"""The join order of conjunctive queries: which pattern comes next, and what it must agree with.
 
 A step is one pattern of a query: its machine in the automaton, and for each place of its triple the
 earlier place that has the same variable, if any. All queries of a set are put in order at once. Two
@@ -14,7 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from weir.plan.analysis.conjunctions import Conjunction
 from weir.rdf.columns import Ids, Mask
+from weir.rdf.ids.dictionary import Dictionary
+from weir.rdf.terms import Variable
 
 PLACES = 3
 _BITS = 8
@@ -36,15 +39,32 @@ class Conjunctions(NamedTuple):
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    @staticmethod
-    def of(queries: Sequence[Sequence[tuple[Sequence[int], Sequence[int]]]]) -> Conjunctions:
-        """From (symbols, variables) of every pattern of every query."""
-        flat = [pattern for query in queries for pattern in query]
-        return Conjunctions(
-            np.cumsum([0, *map(len, queries)]),
-            np.array([symbols for symbols, _ in flat], np.int64).reshape(-1, PLACES),
-            np.array([variables for _, variables in flat], np.int64).reshape(-1, PLACES),
-        )
+
+def encode(
+    queries: Sequence[Conjunction], dictionary: Dictionary
+) -> tuple[Conjunctions, list[dict[Variable, int]]]:
+    """The queries as columns, and the number of each variable in each query."""
+    texts: list[str] = []
+    wanted: list[int] = []
+    flat: list[int] = []
+    offsets = [0]
+    numbers: list[dict[Variable, int]] = []
+    for query in queries:
+        known: dict[Variable, int] = {}
+        for triple in query.patterns:
+            for node in (triple.subject, triple.predicate, triple.object):
+                if isinstance(node, Variable):
+                    flat.append(known.setdefault(node, len(known)))
+                else:
+                    wanted.append(len(flat))
+                    texts.append(str(node))
+                    flat.append(-1)
+        offsets.append(len(flat) // 3)
+        numbers.append(known)
+    symbols = np.zeros(len(flat), np.int64)
+    symbols[wanted] = dictionary.encode_texts(texts)
+    variables = np.array(flat, np.int64).reshape(-1, 3)
+    return Conjunctions(np.array(offsets), symbols.reshape(-1, 3), variables), numbers
 
 
 class Steps(NamedTuple):

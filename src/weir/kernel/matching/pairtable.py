@@ -24,7 +24,7 @@ class PairTable:
 
     def __init__(self) -> None:
         self._reset(_MIN_BITS)
-        self._used = 0  # slots that are not free, removed ones among them
+        self._used = 0  # buckets that are not free, removed ones among them
         self._next = 0
         self._spare: list[int] = []
 
@@ -38,43 +38,43 @@ class PairTable:
 
     def find(self, states: Ids, symbols: Ids) -> Ids:
         """The value of each pair, −1 where it is absent."""
-        slots = self._slots(states, symbols)
-        found = self._values[slots]
-        same = (self._symbols[slots] == symbols) & (self._states[slots] == states)
+        buckets = self._buckets(states, symbols)
+        found = self._values[buckets]
+        same = (self._symbols[buckets] == symbols) & (self._states[buckets] == states)
         out = np.where(same & (found >= 0), found, -1)
         # A removed pair keeps its key, so a key that is met ends the search, whatever its value.
         pending = np.flatnonzero((found != _FREE) & ~same)
-        slots = slots[pending]
+        buckets = buckets[pending]
         while len(pending):
-            slots = (slots + 1) & self._mask
-            found = self._values[slots]
-            same = (self._symbols[slots] == symbols[pending]) & (self._states[slots] == states[pending])
+            buckets = (buckets + 1) & self._mask
+            found = self._values[buckets]
+            same = (self._symbols[buckets] == symbols[pending]) & (self._states[buckets] == states[pending])
             hit = same & (found >= 0)
             out[pending[hit]] = found[hit]
             on = (found != _FREE) & ~same
-            pending, slots = pending[on], slots[on]
+            pending, buckets = pending[on], buckets[on]
         return out
 
     def intern(self, states: Ids, symbols: Ids) -> tuple[Ids, Ids]:
         """The value of each pair, made where it is absent, and the places of the pairs that made one."""
         if (self._used + len(states)) * 4 > self._mask + 1:
             self._grow(len(states))
-        slots = self._claim(states, symbols)
-        values = self._values[slots]
+        buckets = self._claim(states, symbols)
+        values = self._values[buckets]
         fresh = np.flatnonzero(values < 0)
         if not len(fresh):
             return values, fresh
-        _, first = np.unique(slots[fresh], return_index=True)
+        _, first = np.unique(buckets[fresh], return_index=True)
         makers = np.sort(fresh[first])
         self._used += int(np.count_nonzero(values[makers] == _FREE))
-        self._values[slots[makers]] = self._draw(len(makers))
-        return self._values[slots], makers
+        self._values[buckets[makers]] = self._draw(len(makers))
+        return self._values[buckets], makers
 
     def remove(self, states: Ids, symbols: Ids) -> None:
         """Forget pairs that are present, each given once; their values become spare."""
-        slots = self._claim(states, symbols)
-        self._spare += self._values[slots].tolist()
-        self._values[slots] = _REMOVED
+        buckets = self._claim(states, symbols)
+        self._spare += self._values[buckets].tolist()
+        self._values[buckets] = _REMOVED
 
     def items(self) -> tuple[Ids, Ids, Ids]:
         """States, symbols and values of all pairs, in no particular order."""
@@ -82,9 +82,9 @@ class PairTable:
         return self._states[live], self._symbols[live], self._values[live]
 
     @property
-    def slots(self) -> NDArray[np.int64]:
-        """By slot the state, the symbol and the value, which is −1 where the slot is free and −2 where its
-        pair was removed; a pair is looked for from the slot on that ``shift`` leaves of its hash."""
+    def buckets(self) -> NDArray[np.int64]:
+        """By bucket the state, the symbol and the value, which is −1 where the bucket is free and −2 where
+        its pair was removed; a pair is looked for from the bucket on that ``shift`` leaves of its hash."""
         return np.stack([self._states, self._symbols, self._values], axis=1)
 
     @property
@@ -99,29 +99,29 @@ class PairTable:
         self._rebuild(states, symbols, values, len(values))
 
     def _claim(self, states: Ids, symbols: Ids) -> NDArray[np.int64]:
-        """The slot of each pair; one that is absent gets a slot whose value is still negative.
+        """The bucket of each pair; one that is absent gets a bucket whose value is still negative.
 
-        Pairs that want the same free slot all write their key; the last writer has it, equal pairs
-        with it, and the others go on to the next slot.
+        Pairs that want the same free bucket all write their key; the last writer has it, equal pairs
+        with it, and the others go on to the next bucket.
         """
-        slots = self._slots(states, symbols)
-        out = slots.copy()
+        buckets = self._buckets(states, symbols)
+        out = buckets.copy()
         pending = np.arange(len(states))
         claimed = np.zeros(self._mask + 1, np.bool_) if len(states) > 1 else None
         while True:
             own_states, own_symbols = states[pending], symbols[pending]
-            free = self._values[slots] == _FREE
+            free = self._values[buckets] == _FREE
             if claimed is not None:
-                free &= ~claimed[slots]
-                claimed[slots[free]] = True
-            self._states[slots[free]] = own_states[free]
-            self._symbols[slots[free]] = own_symbols[free]
-            same = (self._symbols[slots] == own_symbols) & (self._states[slots] == own_states)
-            out[pending[same]] = slots[same]
+                free &= ~claimed[buckets]
+                claimed[buckets[free]] = True
+            self._states[buckets[free]] = own_states[free]
+            self._symbols[buckets[free]] = own_symbols[free]
+            same = (self._symbols[buckets] == own_symbols) & (self._states[buckets] == own_states)
+            out[pending[same]] = buckets[same]
             on = np.flatnonzero(~same)
             if not len(on):
                 return out
-            pending, slots = pending[on], (slots[on] + 1) & self._mask
+            pending, buckets = pending[on], (buckets[on] + 1) & self._mask
 
     def _draw(self, count: int) -> Ids:
         reused = self._spare[len(self._spare) - min(count, len(self._spare)) :]
@@ -146,7 +146,7 @@ class PairTable:
         self._symbols = np.zeros(1 << bits, np.int64)
         self._values = np.full(1 << bits, _FREE, np.int64)
 
-    def _slots(self, states: Ids, symbols: Ids) -> NDArray[np.int64]:
+    def _buckets(self, states: Ids, symbols: Ids) -> NDArray[np.int64]:
         mixed = symbols.view(np.uint64) * SYMBOL
         mixed ^= states.view(np.uint64) * STATE
         mixed ^= mixed >> np.uint64(32)

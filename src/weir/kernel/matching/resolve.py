@@ -2,7 +2,7 @@
 
 A *combination* is one triple for each step of a query such that all links hold; it is visible while all of
 its triples are, ``[max start, min end)``. Combinations grow down the tree of steps. A node's partners are
-found by one look-up in a table of all (lane, value) pairs. Windows show triples in the order of arrival
+found by one look-up in a table of all (probe, value) pairs. Windows show triples in the order of arrival
 (neither end ever goes back), so the partners that are visible together with a combination are a run of
 them. Cost follows shared prefixes and matches; the number of queries does not appear.
 

@@ -2,7 +2,7 @@
 
 Queries are added and dropped at any time, one or thousands; each gets exactly what it would get alone, from
 its first batch on. Conjunctions on equal windows become one set (``conjunctive``), others of equal shape
-one template (``plan.templates``), and what fits neither runs by itself; ``explain`` shows which.
+one template (``templates``), and what fits neither runs by itself; ``explain`` shows which.
 """
 
 from __future__ import annotations
@@ -14,13 +14,11 @@ from typing import Any
 import numpy as np
 
 from weir.errors import UsageError
-from weir.kernel.background import Background
-from weir.kernel.batch import Answers, Slab
-from weir.kernel.evaluator import choose_evaluator
+from weir.kernel.contract import Answers, Background, Evaluator, Slab
+from weir.kernel.evaluators import choose_evaluator
 from weir.kernel.matching.conjunctive import ConjunctiveSet
 from weir.kernel.matching.generations import Generation, absorb, raise_levels
-from weir.kernel.matching.snapshot import dump, load
-from weir.kernel.matching.templates import OwnPart, PartAnswers, Reader, TemplatePart
+from weir.kernel.matching.templates import PartAnswers, Reader, Template
 from weir.language.algebra.query import Query, Semantics
 from weir.language.algebra.windows import WindowDeclaration
 from weir.plan.analysis.conjunctions import Conjunction, conjunction
@@ -29,9 +27,11 @@ from weir.plan.querysets import Command, Drop, Register
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import Term
+from weir.storage import numbers, pack, unpack
 
 SlabOf = Callable[[int], Slab]
 _FIRST, _LAST = -(1 << 62), 1 << 62
+_KIND = "weir.shared/2"
 SetKey = tuple[WindowDeclaration, Semantics]
 
 
@@ -90,7 +90,7 @@ class SharedEvaluator:
         self._since: dict[str, int] = {}
         self._staged: dict[str, None] = {}
         self._sets: dict[SetKey, list[Generation]] = {}
-        self._others: list[tuple[int, TemplatePart | OwnPart]] = []
+        self._templates: list[Template] = []
 
     def __len__(self) -> int:
         return len(self._queries)
@@ -117,13 +117,12 @@ class SharedEvaluator:
                 raise UsageError(f"query {name!r} is not registered")
             del self._queries[name], self._since[name]
             self._staged.pop(name, None)
-        left = set(gone)
         for generations in self._sets.values():
             for each in generations:
-                each.set.drop([name for name in left if name in each.set.channels])
-        for _, part in self._others:
-            part.drop([name for name in left if name in _names(part)])
-        self._others = [(since, part) for since, part in self._others if len(part)]
+                each.set.drop([name for name in gone if name in each.set.channels])
+        for part in self._templates:
+            part.drop(gone)
+        self._templates = [part for part in self._templates if len(part)]
         self._sets = {
             key: merged
             for key, generations in self._sets.items()
@@ -170,9 +169,9 @@ class SharedEvaluator:
                 parts.append(each.set.advance(given(each.since)))
             raise_levels(generations, before)
             self._sets[key] = absorb(generations, self._dictionary, settled)
-        for since, part in self._others:
-            owner.update(dict.fromkeys(_names(part), len(parts)))
-            parts.append(part.advance(given(since)))
+        for part in self._templates:
+            owner.update(dict.fromkeys(part.readers, len(parts)))
+            parts.append(part.advance(given(part.since)))
         return SharedAnswers(parts, owner)
 
     # Putting queries into parts
@@ -193,7 +192,7 @@ class SharedEvaluator:
                     generations.append(Generation(ConjunctiveSet(*key), since))
                     generations[-1].level = generations[0].received
                 generations[-1].set.add(members, self._dictionary)
-            self._others += [(since, part) for part in self._templates(rest)]
+            self._templates += self._by_shape(rest, since)
 
     def _sorted_out(
         self, names: Sequence[str]
@@ -215,38 +214,38 @@ class SharedEvaluator:
                 rest[name] = "its window goes back in time"
         return sets, rest
 
-    def _templates(self, names: Iterable[str]) -> Iterator[TemplatePart | OwnPart]:
+    def _by_shape(self, names: Iterable[str], since: int) -> Iterator[Template]:
         shapes: dict[Shape, list[tuple[str, Instance]]] = {}
         for name in names:
             found = instance(self._queries[name])
             if isinstance(found, str):
-                yield self._own(name, found)
+                yield self._alone(name, since, found)
             else:
                 shapes.setdefault(found.shape, []).append((name, found))
         for shape, members in shapes.items():
             if len(members) == 1:
-                yield self._own(members[0][0], "no other query of its shape")
+                yield self._alone(members[0][0], since, "no other query of its shape")
             else:
-                yield self._template(shape, members)
+                yield self._together(shape, members, since)
 
-    def _template(self, shape: Shape, members: Sequence[tuple[str, Instance]]) -> TemplatePart:
+    def _together(self, shape: Shape, members: Sequence[tuple[str, Instance]], since: int) -> Template:
         """One row of constants per distinct query: identical ones share a number."""
-        numbers: dict[tuple[Term, ...], int] = {}
+        rows: dict[tuple[Term, ...], int] = {}
         readers: dict[str, Reader] = {}
         for name, member in members:
-            number = numbers.setdefault(member.constants, len(numbers))
+            number = rows.setdefault(member.constants, len(rows))
             readers[name] = Reader(number if shape.parameters else None, member.names)
-        query = template(shape, [(number, constants) for constants, number in numbers.items()])
+        query = template(shape, [(number, constants) for constants, number in rows.items()])
+        return Template(self._evaluator(query), since, readers)
+
+    def _alone(self, name: str, since: int, reason: str) -> Template:
+        return Template(self._evaluator(self._queries[name]), since, {name: Reader()}, reason)
+
+    def _evaluator(self, query: Query) -> Evaluator:
         chosen = choose_evaluator(
             query, self._background, self._dictionary, self._choice, streams=self._streams
         )
-        return TemplatePart(chosen.evaluator, readers)
-
-    def _own(self, name: str, reason: str) -> OwnPart:
-        chosen = choose_evaluator(
-            self._queries[name], self._background, self._dictionary, self._choice, streams=self._streams
-        )
-        return OwnPart(name, chosen.evaluator, reason)
+        return chosen.evaluator
 
     # State
 
@@ -254,14 +253,28 @@ class SharedEvaluator:
         """The whole state, readable by ``restore`` in another process that has the same queries."""
         self._settle()
         parts: list[dict[str, Any]] = []
+        tables: dict[str, dict[str, Any]] = {}
+
+        def keep(part: dict[str, Any], state: bytes, rows: Sequence[Ids] = ()) -> None:
+            tables[f"state {len(parts)}"] = {"bytes": np.frombuffer(state, np.uint8)}
+            tables[f"rows {len(parts)}"] = {str(place): column for place, column in enumerate(rows)}
+            parts.append(part)
+
         for generations in self._sets.values():
-            for each in generations:
-                names = {name: self._since[name] for name in each.set.channels.queries}
-                parts.append({"names": names, "since": each.since, "level": each.level, **each.set.state()})
-        for since, part in self._others:
-            kind = {"template": isinstance(part, TemplatePart), "state": part.evaluator.snapshot()}
-            parts.append({"names": dict.fromkeys(_names(part), since), "since": since, **kind})
-        return dump(parts)
+            for generation in generations:
+                names = {name: self._since[name] for name in generation.set.channels.queries}
+                part = {
+                    "names": names,
+                    "since": generation.since,
+                    "level": generation.level,
+                    "first": generation.set.rows.first,
+                }
+                keep(part, *generation.set.state())
+        for each in self._templates:
+            names = dict.fromkeys(each.readers, each.since)
+            part = {"names": names, "since": each.since, "alone": each.alone is not None}
+            keep(part, each.evaluator.snapshot())
+        return bytes(pack(_KIND, {"parts": parts}, tables))
 
     def restore(self, state: bytes) -> None:
         """Replace the state by one that ``snapshot`` gave.
@@ -269,39 +282,41 @@ class SharedEvaluator:
         The queries must have been added before. Those that the state does not know start from nothing;
         of those in the state that are not registered any more, nothing is left.
         """
-        self._staged, self._sets, self._others = dict.fromkeys(self._queries), {}, []
-        for part in load(state):
+        self._staged, self._sets, self._templates = dict.fromkeys(self._queries), {}, []
+        found = unpack(state, _KIND)
+        for number, part in enumerate(found.header["parts"]):
             names = [name for name, since in part["names"].items() if self._since.get(name) == since]
             if not names:
                 continue
             for name in names:
                 del self._staged[name]
-            if "state" not in part:
-                self._restore_set(names, part)
+            own = found.table(f"state {number}")["bytes"].to_numpy().tobytes()
+            if "level" in part:
+                rows = [numbers(column) for column in found.table(f"rows {number}").values()]
+                self._restore_set(names, part, own, rows)
             else:
-                self._restore_other(names, part)
+                self._restore_template(names, part, own)
 
-    def _restore_set(self, names: Sequence[str], part: Mapping[str, Any]) -> None:
+    def _restore_set(
+        self, names: Sequence[str], part: Mapping[str, Any], state: bytes, rows: Sequence[Ids]
+    ) -> None:
         sets, _ = self._sorted_out(names)
         ((key, members),) = sets.items()
         found = Generation(ConjunctiveSet(*key), part["since"], (part["level"][0], part["level"][1]))
         found.set.add(members, self._dictionary)
-        found.set.restore(part)
+        found.set.restore(state, part["first"], rows)
         self._sets.setdefault(key, []).append(found)
 
-    def _restore_other(self, names: Sequence[str], part: Mapping[str, Any]) -> None:
-        found: TemplatePart | OwnPart
-        instances = [instance(self._queries[name]) for name in names]
-        members = [
-            (name, each) for name, each in zip(names, instances, strict=True) if isinstance(each, Instance)
-        ]
-        if part["template"]:
-            # Also where one query is left: the state is the template's.
-            found = self._template(members[0][1].shape, members)
+    def _restore_template(self, names: Sequence[str], part: Mapping[str, Any], state: bytes) -> None:
+        if part["alone"]:
+            (found,) = self._by_shape(names, part["since"])
         else:
-            (found,) = self._templates(names)
-        found.evaluator.restore(part["state"])
-        self._others.append((part["since"], found))
+            # Also where one query is left: the state is the template's.
+            instances = [(name, instance(self._queries[name])) for name in names]
+            members = [(name, each) for name, each in instances if isinstance(each, Instance)]
+            found = self._together(members[0][1].shape, members, part["since"])
+        found.evaluator.restore(state)
+        self._templates.append(found)
 
     # Looking in
 
@@ -312,16 +327,10 @@ class SharedEvaluator:
         return self._sets
 
     @property
-    def templates(self) -> Sequence[TemplatePart]:
-        """The templates of other queries."""
+    def templates(self) -> Sequence[Template]:
+        """The evaluators of other queries: of several queries of one shape, or of one alone."""
         self._settle()
-        return [part for _, part in self._others if isinstance(part, TemplatePart)]
-
-    @property
-    def own(self) -> Sequence[OwnPart]:
-        """The queries that run by themselves."""
-        self._settle()
-        return [part for _, part in self._others if isinstance(part, OwnPart)]
+        return self._templates
 
     def statistics(self) -> dict[str, Any]:
         """Counters for metrics."""
@@ -329,9 +338,10 @@ class SharedEvaluator:
         total: dict[str, Any] = {"queries": len(self._queries), "sets": len(sets)}
         for name in ("channels", "machines", "states", "nodes", "live_rows", "late"):
             total[name] = sum(each[name] for each in sets)
-        total["templates"], total["own"] = len(self.templates), len(self.own)
-        for _, part in self._others:
-            told = part.statistics()
+        alone = sum(part.alone is not None for part in self.templates)
+        total["templates"], total["own"] = len(self.templates) - alone, alone
+        for part in self.templates:
+            told = part.evaluator.statistics()
             for name in ("live_rows", "late"):
                 total[name] += told.get(name, 0)
         return total
@@ -344,12 +354,8 @@ class SharedEvaluator:
                 columns += [each.set.rows.column(place) for place in range(3)]
                 pending = each.set.arrivals.pending
                 columns += [pending.subject, pending.predicate, pending.object]
-        for _, part in self._others:
+        for part in self._templates:
             live = getattr(part.evaluator, "live_ids", None)
             if live is not None:
                 columns.append(live())
         return np.unique(np.concatenate(columns))
-
-
-def _names(part: TemplatePart | OwnPart) -> Iterable[str]:
-    return part.readers if isinstance(part, TemplatePart) else (part.name,)

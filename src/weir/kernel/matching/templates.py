@@ -1,6 +1,8 @@
-"""Queries that run as one evaluator: a set of conjunctions, a template, or a query by itself.
+"""Queries that share an evaluator: the members of a template, or one query by itself.
 
-All parts answer alike: ``of`` a query's name gives its ``Answers``.
+Queries of one shape that differ in constants alone run as one query, whose solutions carry the *number* of
+the member they belong to (``plan.analysis.templates``). ``of`` a query's name gives its ``Answers``, as a set
+of conjunctions does (``answers``).
 """
 
 from __future__ import annotations
@@ -8,18 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from weir.kernel.batch import Answers, Evaluator, Slab
+from weir.kernel.contract import Answers, Evaluator, Slab
 from weir.plan.analysis.templates import NUMBER
 from weir.rdf.columns import Ids
 from weir.rdf.ids.inline import payloads
 
 
 class PartAnswers(Protocol):
-    """The answers of the queries of a part."""
+    """The answers of queries that are evaluated together."""
 
     @property
     def evaluations(self) -> int: ...
@@ -48,11 +50,13 @@ class PartAnswers(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """How a query reads a template: its number (None where all are identical), and its own names of
-    the template's columns."""
+    """How a query reads a template: its number, and (column, own name) of the columns it selects.
 
-    number: int | None
-    names: tuple[tuple[str, str], ...]
+    Without a number it gets every solution, without names every column as it is.
+    """
+
+    number: int | None = None
+    names: tuple[tuple[str, str], ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,7 @@ class TemplateAnswers:
 
     @property
     def delivered(self) -> int:
-        return sum(len(self._rows(reader)) for reader in self.readers.values())
+        return sum(self.counts().values())
 
     @cached_property
     def _order(self) -> tuple[Ids, Ids]:
@@ -92,6 +96,8 @@ class TemplateAnswers:
 
     def of(self, query: str) -> Answers:
         reader = self.readers[query]
+        if reader.names is None:
+            return self.answers
         rows = self._rows(reader)
         columns = {name: self.answers.columns[column][rows] for column, name in reader.names}
         return Answers(self.answers.at[rows], columns, self.answers.empty, self.answers.evaluations)
@@ -103,74 +109,26 @@ class TemplateAnswers:
                 yield name, found
 
 
-@dataclass(frozen=True)
-class OwnAnswers:
-    """The answers of a query that runs by itself."""
-
-    query: str
-    answers: Answers
-
-    @property
-    def evaluations(self) -> int:
-        return self.answers.evaluations
-
-    def __len__(self) -> int:
-        return len(self.answers.at)
-
-    @property
-    def delivered(self) -> int:
-        return len(self.answers.at)
-
-    def counts(self) -> dict[str, int]:
-        return {self.query: len(self.answers.at)}
-
-    def of(self, query: str) -> Answers:
-        return self.answers
-
-    def items(self) -> Iterator[tuple[str, Answers]]:
-        if len(self.answers.at) or len(self.answers.empty):
-            yield self.query, self.answers
-
-
 @dataclass(slots=True)
-class TemplatePart:
-    """A template's evaluator and the queries that read it; ``rows`` are the constants it was made for."""
+class Template:
+    """An evaluator and the queries that read it, from batch ``since`` on.
+
+    ``alone`` says why a query runs by itself; None for a template of several.
+    """
 
     evaluator: Evaluator
+    since: int
     readers: dict[str, Reader] = field(default_factory=dict)
+    alone: str | None = None
 
     def __len__(self) -> int:
         return len(self.readers)
 
     def drop(self, names: Sequence[str]) -> None:
-        """Queries that nobody asks for any more; their rows stay until the last query has gone."""
+        """Forget queries; their constants stay in the template until its last query has gone."""
         for name in names:
-            del self.readers[name]
+            self.readers.pop(name, None)
 
     def advance(self, slab: Slab) -> TemplateAnswers:
+        """Evaluate every evaluation time that the slab completes."""
         return TemplateAnswers(self.evaluator.advance(slab), dict(self.readers))
-
-    def statistics(self) -> Mapping[str, Any]:
-        return self.evaluator.statistics()
-
-
-@dataclass(slots=True)
-class OwnPart:
-    """A query by itself, and why."""
-
-    name: str
-    evaluator: Evaluator
-    reason: str
-    gone: bool = False
-
-    def __len__(self) -> int:
-        return 0 if self.gone else 1
-
-    def drop(self, names: Sequence[str]) -> None:
-        self.gone = self.name in names
-
-    def advance(self, slab: Slab) -> OwnAnswers:
-        return OwnAnswers(self.name, self.evaluator.advance(slab))
-
-    def statistics(self) -> Mapping[str, Any]:
-        return self.evaluator.statistics()

@@ -24,22 +24,22 @@ WIDE = 8
 
 
 class Layout(NamedTuple):
-    """Nodes are numbered; children of a node, roots and lanes of a machine are runs of one array.
+    """Nodes are numbered; children of a node, roots and probes of a machine are runs of one array.
 
-    By node: its ``links``, how many queries end there, and how it is reached: by looking up its ``lane``
+    By node: its ``links``, how many queries end there, and how it is reached: by looking up its ``probe``
     with the values of the places that it is linked to. ``from_step`` and ``from_place`` have a row per
     place of the new triple, −1 where the place is not looked up. ``rest`` are links still to check then:
-    a hash of several values may deceive, and a pattern may use a variable twice. A lane is a machine and
+    a hash of several values may deceive, and a pattern may use a variable twice. A probe is a machine and
     the set of places (as bits) whose values make the key.
 
     Children of a node that are looked up alike stand together, by machine. Where there are ``WIDE`` or
-    more, ``wide_end`` at the first of them is where they end (0 elsewhere) and ``wide_lane`` the lane
+    more, ``wide_end`` at the first of them is where they end (0 elsewhere) and ``wide_probe`` the probe
     that holds the matches of *all* machines by those places.
     """
 
     links: Ids
     ends: Ids
-    lane: Ids
+    probe: Ids
     from_step: NDArray[np.int64]
     from_place: NDArray[np.int64]
     rest: Ids
@@ -47,13 +47,13 @@ class Layout(NamedTuple):
     child_offsets: Ids
     child_machine: Ids
     wide_end: Ids
-    wide_lane: Ids
+    wide_probe: Ids
     roots: Ids
     root_offsets: Ids
-    lanes: Ids
-    lane_offsets: Ids
-    lane_places: Ids
-    wide_lanes: Ids
+    probes: Ids
+    probe_offsets: Ids
+    probe_places: Ids
+    wide_probes: Ids
     wide_offsets: Ids
 
 
@@ -74,21 +74,21 @@ def lay_out(live: Ids, bound: int, parent: Ids, machine: Ids, links: Ids, depth:
     several = (places & (places - 1)) != 0
 
     inner = np.flatnonzero(parent != ROOT)
-    codes, lanes = np.unique(machine[inner] * 8 + places[inner], return_inverse=True)
+    codes, probes = np.unique(machine[inner] * 8 + places[inner], return_inverse=True)
     machines = int(machine.max(initial=-1)) + 1
-    by_machine, lane_offsets = runs(np.arange(len(codes)), codes >> 3, machines)
+    by_machine, probe_offsets = runs(np.arange(len(codes)), codes >> 3, machines)
 
     order = inner[np.lexsort((machine[inner], links[inner], parent[inner]))]
-    wide_end, wide_lane = _wide(parent[order], links[order], places[order], len(codes))
+    wide_end, wide_probe = _wide(parent[order], links[order], places[order], len(codes))
     covered = _covered(wide_end)
     pairs = np.unique(machine[order][covered] * 8 + places[order][covered])
-    wide_lanes, wide_offsets = runs(len(codes) + (pairs & 7), pairs >> 3, machines)
+    wide_probes, wide_offsets = runs(len(codes) + (pairs & 7), pairs >> 3, machines)
     outer = np.flatnonzero(parent == ROOT)
     roots, root_offsets = runs(live[outer], machine[outer], machines)
     return Layout(
         links=every_links,
         ends=every_ends,
-        lane=_spread(live[inner], lanes, bound),
+        probe=_spread(live[inner], probes, bound),
         from_step=from_step,
         from_place=from_place,
         rest=_spread(live, np.where(own | several, links, 0), bound),
@@ -96,21 +96,21 @@ def lay_out(live: Ids, bound: int, parent: Ids, machine: Ids, links: Ids, depth:
         child_offsets=offsets_of(parent[order], bound),
         child_machine=machine[order],
         wide_end=wide_end,
-        wide_lane=wide_lane,
+        wide_probe=wide_probe,
         roots=roots,
         root_offsets=root_offsets,
-        lanes=by_machine,
-        lane_offsets=lane_offsets,
-        lane_places=np.concatenate([codes & 7, np.arange(8)]),
-        wide_lanes=wide_lanes,
+        probes=by_machine,
+        probe_offsets=probe_offsets,
+        probe_places=np.concatenate([codes & 7, np.arange(8)]),
+        wide_probes=wide_probes,
         wide_offsets=wide_offsets,
     )
 
 
-def _wide(parent: Ids, links: Ids, places: Ids, lanes: int) -> tuple[Ids, Ids]:
-    """Where runs of children with equal parent and links begin that are wide: their end and lane."""
+def _wide(parent: Ids, links: Ids, places: Ids, probes: int) -> tuple[Ids, Ids]:
+    """Where runs of children with equal parent and links begin that are wide: their end and probe."""
     count = len(parent)
-    end, lane = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    end, probe = np.zeros(count, np.int64), np.zeros(count, np.int64)
     if count:
         head = np.ones(count, np.bool_)
         head[1:] = (parent[1:] != parent[:-1]) | (links[1:] != links[:-1])
@@ -118,8 +118,8 @@ def _wide(parent: Ids, links: Ids, places: Ids, lanes: int) -> tuple[Ids, Ids]:
         after = np.append(first[1:], count)
         many = (after - first >= WIDE) & (places[first] != 0)
         end[first[many]] = after[many]
-        lane[first[many]] = lanes + places[first[many]]
-    return end, lane
+        probe[first[many]] = probes + places[first[many]]
+    return end, probe
 
 
 def _covered(wide_end: Ids) -> NDArray[np.bool_]:
@@ -160,7 +160,7 @@ class Trie:
         self._nodes = PairTable()  # (parent, kind)
         self._templates = PairTable()  # (template of the parent, links and shape of the pattern)
         self._columns = np.zeros((9, 16), np.int64)
-        self._slots = np.full((16, 4), -1, np.int8)
+        self._origins = np.full((16, 4), -1, np.int8)
         self._layout: Layout | None = None
 
     def __len__(self) -> int:
@@ -217,9 +217,9 @@ class Trie:
         return found
 
     @property
-    def slots(self) -> NDArray[np.int8]:
+    def origins(self) -> NDArray[np.int8]:
         """By node and column of its solutions: 4·step + place where that variable first occurs, or −1."""
-        return self._slots[: self.bound]
+        return self._origins[: self.bound]
 
     def width(self, ends: Ids) -> Ids:
         """The number of variables at each node."""
@@ -264,14 +264,14 @@ class Trie:
         """The columns of new nodes: those of the node above, then the variables that are new."""
         inner = above != ROOT
         width = np.where(inner, self._columns[_WIDTH, np.maximum(above, 0)], 0)
-        if len(width) and int(width.max()) + PLACES > self._slots.shape[1]:
-            wider = np.full((len(self._slots), 2 * self._slots.shape[1]), -1, np.int8)
-            wider[:, : self._slots.shape[1]] = self._slots
-            self._slots = wider
-        self._slots[made] = np.where(inner[:, None], self._slots[np.maximum(above, 0)], -1)
+        if len(width) and int(width.max()) + PLACES > self._origins.shape[1]:
+            wider = np.full((len(self._origins), 2 * self._origins.shape[1]), -1, np.int8)
+            wider[:, : self._origins.shape[1]] = self._origins
+            self._origins = wider
+        self._origins[made] = np.where(inner[:, None], self._origins[np.maximum(above, 0)], -1)
         for place in range(PLACES):
             new = ((shapes >> place) & 1 == 0) & ((links >> (8 * place)) & 0xFF == 0)
-            self._slots[made[new], width[new]] = 4 * step + place
+            self._origins[made[new], width[new]] = 4 * step + place
             width = width + new
         self._columns[_WIDTH, made] = width
 
@@ -280,6 +280,6 @@ class Trie:
             larger = np.zeros((len(self._columns), max(bound, 2 * self._columns.shape[1])), np.int64)
             larger[:, : self._columns.shape[1]] = self._columns
             self._columns = larger
-            slots = np.full((larger.shape[1], self._slots.shape[1]), -1, np.int8)
-            slots[: len(self._slots)] = self._slots
-            self._slots = slots
+            origins = np.full((larger.shape[1], self._origins.shape[1]), -1, np.int8)
+            origins[: len(self._origins)] = self._origins
+            self._origins = origins

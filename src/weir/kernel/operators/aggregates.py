@@ -1,8 +1,8 @@
 """The set functions of section 18.5.1 on every segment of a sweep at once.
 
 An operand is a column of ids, 0 being an error. COUNT and SAMPLE skip errors; any other aggregate is an
-error (0) wherever one takes part (decisions on values, 5 to 8). DISTINCT unites the intervals of a group's
-equal terms before anything is counted.
+error (0) wherever one takes part (decision semantics-values, 5 to 8). DISTINCT unites the intervals of a
+group's equal terms before anything is counted.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from weir.kernel.expressions.ranks import extreme_order, sample_order
 from weir.kernel.expressions.termcache import Terms
 from weir.kernel.functions import ExpressionError, aggregate
 from weir.kernel.functions.builtins import str_
-from weir.kernel.interval.keys import codes
-from weir.kernel.operators.coverage import unite
 from weir.kernel.operators.sums import sums
-from weir.kernel.operators.sweep import Operand, Sweep
+from weir.kernel.relations.coverage import unite
+from weir.kernel.relations.keys import codes
+from weir.kernel.relations.sweep import Operand, Sweep
 from weir.language.algebra.expressions import Aggregate, Aggregation
 from weir.rdf.columns import Ids
 from weir.rdf.ids.inline import Inline, make

@@ -1,4 +1,4 @@
-"""SUM and AVG on every segment of a sweep (decisions on values, 7 and 9).
+"""SUM and AVG on every segment of a sweep (decision semantics-values, 7 and 9).
 
 Integers and decimals are added as scaled integers, in 64 bits or Python's own; as soon as a float or double
 takes part in a segment, all its operands are added as such, exactly, and rounded once (``exactsum``).
@@ -26,7 +26,7 @@ from weir.kernel.expressions.numeric import (
 )
 from weir.kernel.expressions.termcache import EXOTIC, NOT_A_NUMBER, Terms
 from weir.kernel.operators.exactsum import real_sums
-from weir.kernel.operators.sweep import Operand, Sweep
+from weir.kernel.relations.sweep import Operand, Sweep
 from weir.rdf.columns import Ids
 from weir.rdf.xsd.numbers import Number, NumericError, NumericKind, bounded, divide, literal_of
 

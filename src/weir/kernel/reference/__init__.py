@@ -1,9 +1,9 @@
 """The reference evaluator: the algebra at each evaluation time, over multisets of term tuples."""
 
-from weir.kernel.reference.api import evaluate_query, evaluations, run
+from weir.kernel.reference.continuousquery import ContinuousQuery, Evaluated, evaluate_query, evaluations, run
+from weir.kernel.reference.datasets import Static, Timed
 from weir.kernel.reference.evaluator import ReferenceEvaluator
-from weir.kernel.reference.messages import Message
-from weir.kernel.reference.streaming import ContinuousQuery, Evaluated, Static, Timed
+from weir.kernel.reference.streams import Message
 
 __all__ = [
     "ContinuousQuery",
@@ -12,7 +12,10 @@ __all__ = [
     "ReferenceEvaluator",
     "Static",
     "Timed",
+    "algebra",
+    "datasets",
     "evaluate_query",
     "evaluations",
+    "queryforms",
     "run",
 ]

@@ -1,26 +1,31 @@
-"""The reference evaluator behind the ``Evaluator`` protocol: ids in, ids out, terms inside."""
+"""The reference evaluator behind the ``Evaluator`` protocol: ids in, ids out, terms inside.
+
+Its state is JSON of term texts, readable in any process.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from weir.kernel.background import Background, GraphTable
-from weir.kernel.batch import NO_GRAPH, Answers, Batch, Slab
+from weir.errors import CheckpointError
+from weir.kernel.contract import NO_GRAPH, Answers, Background, Batch, GraphTable, Slab
+from weir.kernel.reference.algebra import ServiceHook
+from weir.kernel.reference.continuousquery import ContinuousQuery, Evaluated
+from weir.kernel.reference.datasets import Quad, Static, Timed
 from weir.kernel.reference.federation import Federation
-from weir.kernel.reference.forms import Row
-from weir.kernel.reference.graphs import Quad
-from weir.kernel.reference.messages import Message
-from weir.kernel.reference.patterns import ServiceHook
-from weir.kernel.reference.snapshots import dump, load
-from weir.kernel.reference.streaming import ContinuousQuery, Evaluated, Static, Timed
-from weir.kernel.service import Services
+from weir.kernel.reference.queryforms import Row
+from weir.kernel.reference.streams import Message
+from weir.kernel.service_calls import Services
 from weir.language.algebra.query import Ask, Query, Select
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
-from weir.rdf.terms import Term
+from weir.rdf.terms import Term, parse_term
+
+_VERSION = 1
 
 
 class ReferenceEvaluator:
@@ -63,11 +68,11 @@ class ReferenceEvaluator:
 
     def snapshot(self) -> bytes:
         """The whole state as JSON of term texts."""
-        return dump(self._continuous)
+        return _dump(self._continuous)
 
     def restore(self, state: bytes) -> None:
         """Replace the state by one that ``snapshot`` gave for the same query."""
-        load(self._continuous, state)
+        _load(self._continuous, state)
 
     def statistics(self) -> Mapping[str, Any]:
         """Counters: evaluations, messages that the windows still hold, late messages dropped."""
@@ -132,3 +137,62 @@ class ReferenceEvaluator:
 
     def _encode(self, terms: Sequence[Term | None]) -> Ids:
         return self.dictionary.encode_terms(terms)
+
+
+def _dump(continuous: ContinuousQuery) -> bytes:
+    """Messages of every window, the last evaluation, and how far the schedule has come."""
+    state = {
+        "version": _VERSION,
+        "windows": [
+            {
+                "name": view.declaration.name,
+                "stream": view.stream,
+                "messages": [_message(message) for message in view.messages.messages],
+                "first": view.messages.first,
+                "last": view.messages.last,
+                "dropped_triples": view.messages.dropped_triples,
+                "dropped_messages": view.messages.dropped_messages,
+            }
+            for view in continuous.views
+        ],
+        "before": [{name: str(term) for name, term in row.items()} for row in continuous.before],
+        "before_time": continuous.before_time,
+        "schedule": [continuous.schedule.time, continuous.schedule.sub],
+        "through": continuous.through,
+        "ended": continuous.ended,
+        "late": continuous.late,
+        "evaluations": continuous.evaluations,
+    }
+    return json.dumps(state, separators=(",", ":")).encode()
+
+
+def _load(continuous: ContinuousQuery, data: bytes) -> None:
+    """Put a dumped state into a query of the same text."""
+    state = json.loads(data)
+    names = [(view.declaration.name, view.stream) for view in continuous.views]
+    if state.get("version") != _VERSION or [(w["name"], w["stream"]) for w in state["windows"]] != names:
+        raise CheckpointError("the state of another query, or of another version")
+    for view, window in zip(continuous.views, state["windows"], strict=True):
+        view.messages.messages = [_read(message) for message in window["messages"]]
+        view.messages.first, view.messages.last = window["first"], window["last"]
+        view.messages.dropped_triples = window["dropped_triples"]
+        view.messages.dropped_messages = window["dropped_messages"]
+    continuous.before = [{name: parse_term(text) for name, text in row.items()} for row in state["before"]]
+    continuous.before_time = state["before_time"]
+    continuous.schedule.time, continuous.schedule.sub = state["schedule"]
+    continuous.through, continuous.ended = state["through"], state["ended"]
+    continuous.late, continuous.evaluations = state["late"], state["evaluations"]
+
+
+def _message(message: Message) -> list[Any]:
+    quads = [[None if term is None else str(term) for term in quad] for quad in message.quads]
+    return [message.time, quads, message.positions, message.size]
+
+
+def _read(data: list[Any]) -> Message:
+    time, quads, positions, size = data
+    terms: list[Quad] = []
+    for s, p, o, g in quads:
+        graph = None if g is None else parse_term(g)
+        terms.append((parse_term(s), parse_term(p), parse_term(o), graph))
+    return Message(time, tuple(terms), None if positions is None else tuple(positions), size)

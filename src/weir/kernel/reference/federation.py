@@ -9,11 +9,12 @@ from collections.abc import Sequence
 
 from weir.errors import EvaluationError
 from weir.kernel.reference.multisets import Bindings
-from weir.kernel.service import ServiceCall, Services, places_of, span_of
+from weir.kernel.service_calls import ServiceCall, Services, places_of, span_of
 from weir.language.algebra import patterns as a
 from weir.language.algebra.patterns import Pattern, Service
 from weir.language.algebra.query import Query
 from weir.language.algebra.scope import visible
+from weir.language.algebra.walking import walk
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, Term, Variable
 
@@ -111,18 +112,34 @@ def certain(pattern: Pattern) -> frozenset[str]:
         case a.Graph(name, inner) | a.Window(name, inner):
             own = frozenset({name.name}) if isinstance(name, Variable) else frozenset()
             return certain(inner) | own
-        case a.Service(_, a.BGP() as inner, False):
-            return certain(inner)
+        case a.Service(_, inner, silent):
+            return certain(inner) if isinstance(inner, a.BGP) and not silent else frozenset()
         case a.Values(variables, rows):
             places = range(len(variables))
             return frozenset(variables[i].name for i in places if all(row[i] is not None for row in rows))
-        case a.Group(inner, keys, _):
-            return certain(inner) & frozenset(key.name for key in keys)
-        case a.Project(inner, variables):
-            return certain(inner) & frozenset(variable.name for variable in variables)
-        case a.Filter(_, inner) | a.Extend(inner, _, _):
-            return certain(inner)
-        case a.OrderBy() | a.Distinct() | a.Reduced() | a.Slice():
-            return certain(pattern.pattern)
+        case a.Group(inner, names) | a.Project(inner, names):
+            return certain(inner) & frozenset(variable.name for variable in names)
         case _:
-            return frozenset()
+            return certain(pattern.pattern)
+
+
+def service_variables(pattern: Pattern) -> set[str]:
+    """Names of the variables of ``SERVICE ?v`` in a pattern that are not bound beside it, left of it: they
+    must be bound before it is evaluated.
+
+    In a subquery only a variable that it projects can be bound from outside.
+    """
+    match pattern:
+        case a.BGP() | a.PathPattern() | a.Values():
+            return set()
+        case a.Service(name, _, _):
+            return {name.name} if isinstance(name, Variable) else set()
+        case a.Join(left, right) | a.LeftJoin(left, right, _):
+            bound = {node.name for node in walk(left) if isinstance(node, Variable)}
+            return service_variables(left) | (service_variables(right) - bound)
+        case a.Union(left, right) | a.Minus(left, right):
+            return service_variables(left) | service_variables(right)
+        case a.Project(inner, variables):
+            return service_variables(inner) & {variable.name for variable in variables}
+        case _:
+            return service_variables(pattern.pattern)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
-from weir.kernel.reference.graphs import Graph
+from weir.kernel.reference.datasets import Graph
 from weir.language.algebra.patterns import (
     Alternative,
     Inverse,

@@ -1,6 +1,6 @@
 """One window on one stream: what it holds at an instant (S2R).
 
-Numbers in brackets refer to docs/decisions/2026-11-15-semantics-time.md.
+Numbers in brackets are points of decision semantics-time.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from weir.errors import UsageError
-from weir.kernel.reference.graphs import Quad
-from weir.kernel.reference.messages import Instant, Message, Stream
+from weir.kernel.reference.datasets import Quad
+from weir.kernel.reference.streams import Instant, Message, Stream
 from weir.language.algebra.windows import (
     AlignedTo,
     All,

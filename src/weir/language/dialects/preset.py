@@ -55,7 +55,8 @@ _AT_CLOSE = Report(window_close=True)
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """``report`` applies to windows that close; the others report on content change (SEMANTICS, Presets).
+    """``report`` applies to windows that close; the others report on content change
+    (docs/semantics.md, "Dialects").
 
     ``tumbling`` says what a RANGE without STEP is: a tumbling window, or one that moves with every
     message. ``in_default`` says whether windows live in the default graph where the text does not.

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from weir.kernel.background import Background, GraphTable
+from weir.kernel.contract import Background, GraphTable
 from weir.language.algebra.patterns import (
     Link,
     NegatedSet,
@@ -30,6 +30,7 @@ from weir.language.algebra.patterns import (
     ZeroOrOne,
 )
 from weir.language.algebra.query import Describe, Query
+from weir.language.algebra.walking import walk
 from weir.linked.graphs.history import Delta, background_of, contains
 from weir.linked.graphs.triple_tables import (
     DEFAULT,
@@ -42,7 +43,7 @@ from weir.linked.graphs.triple_tables import (
     semi_join,
     take,
 )
-from weir.plan.nodes import Connect, Each, Joined, Match, Names, Plan, Source, children, formulas
+from weir.plan import nodes as p
 from weir.plan.planner import plan_query
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
@@ -181,36 +182,36 @@ class _Walk:
         self.mixed = bool(self.query.dataset.default_windows)
         yield from self.parts(plan_query(self.query, streams).root)
 
-    def parts(self, plan: Plan) -> Iterator[PatternRows]:
+    def parts(self, plan: p.Plan) -> Iterator[PatternRows]:
         """The parts of one operator and those below it."""
-        for formula in formulas(plan):
+        for formula in p.formulas(plan):
             for test in formula.tests:
                 yield from self.parts(test.plan)
-        if isinstance(plan, Names | Each) and plan.source.window is None:
+        if isinstance(plan, p.GraphNames | p.Graph) and plan.source.window is None:
             graph = plan.source.graph
             self.touched |= graph.value in self.made if isinstance(graph, IRI) else bool(self.made)
-        if isinstance(plan, Joined):
-            yield from self._reduced([part for part in plan.parts if isinstance(part, Match)])
+        if isinstance(plan, p.Join):
+            yield from self._reduced([part for part in plan.parts if isinstance(part, p.Match)])
             for part in plan.parts:
-                if not isinstance(part, Match):
+                if not isinstance(part, p.Match):
                     yield from self.parts(part)
-        elif isinstance(plan, Match):
+        elif isinstance(plan, p.Match):
             yield from self._reduced([plan])
-        elif isinstance(plan, Connect):
+        elif isinstance(plan, p.PathPattern):
             yield from self._path(plan)
         else:
-            for child in children(plan):
+            for child in p.children(plan):
                 yield from self.parts(child)
 
-    def _graphs(self, source: Source) -> tuple[str, ...]:
+    def _graphs(self, source: p.Source) -> tuple[str, ...]:
         if source.window is not None:
             return ()
         if source.graph is None:
             return (DEFAULT, *self.query.dataset.default)
         return (source.graph.value,) if isinstance(source.graph, IRI) else tuple(self.names)
 
-    def _reduced(self, matches: Sequence[Match]) -> Iterator[PatternRows]:
-        joined: list[Match] = []
+    def _reduced(self, matches: Sequence[p.Match]) -> Iterator[PatternRows]:
+        joined: list[p.Match] = []
         for match in matches:
             if self.mixed and match.source.graph is None:
                 for graph in self._graphs(match.source):
@@ -227,7 +228,7 @@ class _Walk:
                 groups = [seeds if at == place else self._matching(other) for at, other in enumerate(joined)]
                 yield from _joined(groups)
 
-    def _matching(self, match: Match) -> list[PatternRows]:
+    def _matching(self, match: p.Match) -> list[PatternRows]:
         """A pattern on all its graphs, as they were read and as updates changed them."""
         places = _places(match.pattern)
         found: list[PatternRows] = []
@@ -239,7 +240,7 @@ class _Walk:
                 found.append(PatternRows(scan, added, places, added=True))
         return found
 
-    def _seeds(self, match: Match) -> Iterator[PatternRows]:
+    def _seeds(self, match: p.Match) -> Iterator[PatternRows]:
         assert self.changed is not None
         for graph in self._graphs(match.source):
             scan = self._scan_of(graph, match.pattern)
@@ -263,7 +264,7 @@ class _Walk:
     def _constant(self, node: Node) -> int | None:
         return None if isinstance(node, Variable) else self.maker.dictionary.encode(node)
 
-    def _path(self, plan: Connect) -> Iterator[PatternRows]:
+    def _path(self, plan: p.PathPattern) -> Iterator[PatternRows]:
         predicates = _predicates(plan.path)
         open_ended = isinstance(plan.subject, Variable) and isinstance(plan.object, Variable)
         for graph in self._graphs(plan.source):
@@ -295,17 +296,12 @@ def _places(pattern: TriplePattern) -> dict[str, str]:
 
 def _predicates(path: Path) -> set[IRI | None]:
     """The predicates that a path can follow; None for any."""
-    if isinstance(path, Link):
-        return {path.iri}
-    if isinstance(path, NegatedSet):
+    steps = list(walk(path))
+    if any(isinstance(step, NegatedSet) for step in steps):
         return {None}
-    inner = [getattr(path, name) for name in ("path", "left", "right") if hasattr(path, name)]
-    return set().union(*(_predicates(each) for each in inner))
+    return {step.iri for step in steps if isinstance(step, Link)}
 
 
 def _may_be_empty(path: Path) -> bool:
     """Whether some part of a path holds between a node and itself."""
-    if isinstance(path, ZeroOrMore | ZeroOrOne):
-        return True
-    inner = [getattr(path, name) for name in ("path", "left", "right") if hasattr(path, name)]
-    return any(_may_be_empty(each) for each in inner)
+    return any(isinstance(step, ZeroOrMore | ZeroOrOne) for step in walk(path))

@@ -8,14 +8,21 @@ from pathlib import Path
 import numpy as np
 
 from weir.errors import DataError, UsageError
-from weir.kernel.background import Background, GraphTable
+from weir.kernel.contract import Background, GraphTable
 from weir.language.algebra.query import Query
 from weir.linked.graphs.extract import Extractor
 from weir.linked.graphs.graph_files import graph_files, read_file
+from weir.linked.graphs.history import background_of
 from weir.linked.graphs.parquet_store import MANIFEST, GraphStore, StoreSource
 from weir.linked.graphs.remote_graph import RemoteGraph, fetch, kept
-from weir.linked.graphs.triple_tables import DEFAULT, CombinedSource, TableSource, TripleSource
-from weir.rdf.columns import Ids
+from weir.linked.graphs.triple_tables import (
+    DEFAULT,
+    CombinedSource,
+    TableSource,
+    TripleSource,
+    distinct,
+    stacked,
+)
 from weir.rdf.ids.dictionary import Dictionary
 
 
@@ -118,10 +125,10 @@ def read_graphs(sources: Mapping[str, Sequence[Path]], dictionary: Dictionary) -
     Statements that name a graph of their own (N-Quads, TriG, JSON-LD) go there; the rest into the graph
     that the file was given for. Malformed input is a ``DataError`` that lists file, line and reason.
     """
-    columns: dict[str, list[list[Ids]]] = {}
+    tables: dict[str, list[GraphTable]] = {}
     problems: list[str] = []
     for name, paths in sources.items():
-        columns.setdefault(name, [])
+        tables.setdefault(name, [])
         for file in graph_files(paths):
             for piece in read_file(file, dictionary.key):
                 problems += [f"{file.path}:{item.line}: {item.reason}" for item in piece.rejected]
@@ -132,23 +139,12 @@ def read_graphs(sources: Mapping[str, Sequence[Path]], dictionary: Dictionary) -
                 for number in np.unique(graph).tolist():
                     target = dictionary.text(number)[1:-1] if number else name
                     rows = graph == number
-                    parts = [column.column[rows] for column in piece.columns[:3]]
-                    columns.setdefault(target, []).append(parts)
+                    table = GraphTable(*(terms.column[rows] for terms in piece.columns[:3]))
+                    tables.setdefault(target, []).append(table)
     if problems:
         raise DataError(
             f"{len(problems)} malformed {'line' if len(problems) == 1 else 'lines'} in graph files",
             detail="\n".join(problems[:_SHOWN]) + ("\n…" if len(problems) > _SHOWN else ""),
             hint="mend or remove these lines: a graph is read whole or not at all",
         )
-    tables = {name: _table(parts) for name, parts in columns.items()}
-    default = tables.pop(DEFAULT, GraphTable.empty())
-    return Background(default, tables)
-
-
-def _table(parts: Sequence[Sequence[Ids]]) -> GraphTable:
-    if not parts:
-        return GraphTable.empty()
-    rows = np.unique(
-        np.stack([np.concatenate([part[place] for part in parts]) for place in range(3)]), axis=1
-    )
-    return GraphTable(rows[0], rows[1], rows[2])
+    return background_of({name: distinct(stacked(parts)) for name, parts in tables.items() if parts}, tables)

@@ -15,15 +15,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from weir.kernel.background import Background, GraphTable
-from weir.linked.graphs.triple_tables import DEFAULT, TableSource, take
+from weir.kernel.contract import Background, GraphTable
+from weir.linked.graphs.triple_tables import (
+    CLOSE,
+    DEFAULT,
+    OPEN,
+    TableSource,
+    bounds,
+    distinct,
+    stacked,
+    take,
+)
 from weir.rdf.columns import Ids, Mask
-
-OPEN = int(np.iinfo(np.int64).min)
-CLOSE = int(np.iinfo(np.int64).max)
-"""Without a start, without an end."""
-
-_COLUMNS = ("subject", "predicate", "object")
 
 
 def events(table: GraphTable, number: int, *, inserted: bool) -> GraphTable:
@@ -32,24 +35,6 @@ def events(table: GraphTable, number: int, *, inserted: bool) -> GraphTable:
     start = np.full(rows, number if inserted else OPEN, np.int64)
     end = np.full(rows, CLOSE if inserted else number, np.int64)
     return GraphTable(table.subject, table.predicate, table.object, start, end)
-
-
-def stacked(tables: Sequence[GraphTable]) -> GraphTable:
-    """Event tables one below the other."""
-    if len(tables) == 1:
-        return tables[0]
-    if not any(len(table.subject) for table in tables):
-        return GraphTable.empty()
-    subject, predicate, object = (
-        np.concatenate([getattr(table, name) for table in tables]) for name in _COLUMNS
-    )
-    return GraphTable(
-        subject,
-        predicate,
-        object,
-        np.concatenate([_bound(table, table.start, OPEN) for table in tables]),
-        np.concatenate([_bound(table, table.end, CLOSE) for table in tables]),
-    )
 
 
 def contains(table: GraphTable, wanted: GraphTable) -> Mask:
@@ -125,7 +110,7 @@ def background_of(tables: Mapping[str, GraphTable], names: Iterable[str] = ()) -
 
 
 def _resolved(table: GraphTable, known: Ids, at: Ids) -> GraphTable:
-    start, end = _bound(table, table.start, OPEN), _bound(table, table.end, CLOSE)
+    start, end = bounds(table)
     event = (start != OPEN) | (end != CLOSE)
     if not event.any():
         return GraphTable(table.subject, table.predicate, table.object)
@@ -159,10 +144,6 @@ def _resolved(table: GraphTable, known: Ids, at: Ids) -> GraphTable:
         np.concatenate([np.full(len(same), OPEN, np.int64), time[rows[there]]]),
         np.concatenate([np.full(len(same), CLOSE, np.int64), until[there]]),
     )
-
-
-def _bound(table: GraphTable, column: Ids | None, default: int) -> Ids:
-    return np.full(len(table.subject), default, np.int64) if column is None else column
 
 
 def _keys(table: GraphTable) -> np.ndarray:
@@ -217,7 +198,10 @@ class Delta:
 
     def triples(self) -> TableSource:
         """Every triple that some update named, as plain graphs."""
-        tables = {name: _distinct(table) for name, table in self.events.items()}
+        tables = {
+            name: distinct(GraphTable(table.subject, table.predicate, table.object))
+            for name, table in self.events.items()
+        }
         return TableSource(Background(tables.pop(DEFAULT, GraphTable.empty()), tables))
 
     def history(self, graph: str, there: GraphTable, others: GraphTable) -> GraphTable:
@@ -230,8 +214,3 @@ class Delta:
                 if len(rows):
                     parts.append(take(known, rows))
         return stacked(parts)
-
-
-def _distinct(table: GraphTable) -> GraphTable:
-    columns = np.stack([table.subject, table.predicate, table.object])
-    return GraphTable(*np.unique(columns, axis=1))

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from weir.errors import DataError, UsageError
-from weir.kernel.background import GraphTable
+from weir.kernel.contract import GraphTable
 from weir.linked.graphs.triple_tables import DEFAULT
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary

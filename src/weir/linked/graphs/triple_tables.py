@@ -12,11 +12,15 @@ from typing import Protocol
 
 import numpy as np
 
-from weir.kernel.background import Background, GraphTable
+from weir.kernel.contract import Background, GraphTable
 from weir.rdf.columns import Ids
 
 DEFAULT = ""
 """The name of the default graph."""
+
+OPEN = int(np.iinfo(np.int64).min)
+CLOSE = int(np.iinfo(np.int64).max)
+"""Without a start, without an end."""
 
 
 class TripleSource(Protocol):
@@ -93,6 +97,19 @@ def merged(tables: Sequence[GraphTable]) -> GraphTable:
     """Tables of one graph as one table, equal rows once."""
     if not tables:
         return GraphTable.empty()
+    return tables[0] if len(tables) == 1 else distinct(stacked(tables))
+
+
+def distinct(table: GraphTable) -> GraphTable:
+    """Equal rows once, in the order of their ids."""
+    columns = [table.subject, table.predicate, table.object]
+    if table.start is not None and table.end is not None:
+        columns += [table.start, table.end]
+    return GraphTable(*np.unique(np.stack(columns), axis=1))
+
+
+def stacked(tables: Sequence[GraphTable]) -> GraphTable:
+    """Tables one below the other; with bounds where one of them has any."""
     if len(tables) == 1:
         return tables[0]
     columns = [
@@ -100,14 +117,17 @@ def merged(tables: Sequence[GraphTable]) -> GraphTable:
         for name in ("subject", "predicate", "object")
     ]
     if any(table.start is not None or table.end is not None for table in tables):
-        columns.append(np.concatenate([_bound(table, "start", np.iinfo(np.int64).min) for table in tables]))
-        columns.append(np.concatenate([_bound(table, "end", np.iinfo(np.int64).max) for table in tables]))
-    return GraphTable(*np.unique(np.stack(columns), axis=1))
+        columns += [np.concatenate(each) for each in zip(*map(bounds, tables), strict=True)]
+    return GraphTable(*columns)
 
 
-def _bound(table: GraphTable, name: str, default: int) -> Ids:
-    column: Ids | None = getattr(table, name)
-    return np.full(len(table.subject), default, np.int64) if column is None else column
+def bounds(table: GraphTable) -> tuple[Ids, Ids]:
+    """Start and end of each row, ``OPEN`` and ``CLOSE`` where it has none."""
+    rows = len(table.subject)
+    return (
+        np.full(rows, OPEN, np.int64) if table.start is None else table.start,
+        np.full(rows, CLOSE, np.int64) if table.end is None else table.end,
+    )
 
 
 class IndexedTable:

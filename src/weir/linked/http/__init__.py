@@ -5,7 +5,7 @@ address for as long as that is fresh; ``open_document`` fetches one document fro
 ``allowed_hosts.Allowed`` says which hosts may be asked, and no connection goes to an address that it refuses.
 """
 
-from weir.linked.http.cache import HttpCache, Stored, freshness
+from weir.linked.http.cache import HttpCache, freshness
 from weir.linked.http.client import Breaker, BreakerState, HttpClient, RequestLimits, Response, Transient
 from weir.linked.http.document import open_document
 
@@ -16,10 +16,10 @@ __all__ = [
     "HttpClient",
     "RequestLimits",
     "Response",
-    "Stored",
     "Transient",
     "allowed_hosts",
     "clocks",
     "freshness",
+    "negotiation",
     "open_document",
 ]

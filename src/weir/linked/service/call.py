@@ -10,20 +10,20 @@ link that never changes. An aggregate is as old as the oldest key it is made of.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
-from weir.kernel.batch import FOREVER
-from weir.kernel.service import Freshness, ServiceRows
+from weir.kernel.contract import FOREVER
+from weir.kernel.service_calls import Freshness, ServiceRows
 from weir.linked.service.budget import Ledger, choose, definite_policy, horizon_of
 from weir.linked.service.config import OnFailure
 from weir.linked.service.endpoint import RemoteLoop
 from weir.linked.service.estimates import Lifetimes
-from weir.linked.service.local_view import NEVER, LocalView
+from weir.linked.service.local_view import NEVER, LocalView, State
 from weir.linked.service.maintenance_graph import (
     CallViews,
     LeftNodes,
@@ -63,7 +63,7 @@ class RemoteCall:
         self.answered: ServiceRows | None = None
         self._views = CallViews(target.parts, *views)
         self.ledger = ledger
-        self._post = ViewRefresher(target, views, loop, dictionary)
+        self._refresher = ViewRefresher(target, views, loop, dictionary)
         self._dictionary = dictionary
         self._lifetimes = Lifetimes(width)
         self._slide = slide
@@ -85,7 +85,7 @@ class RemoteCall:
         return self._finished(self._gather(found, right, at), found, Freshness(at))
 
     def _evaluated(self, bindings: Mapping[str, Ids], length: int, at: int) -> ServiceRows:
-        failures = self._post.receive()
+        failures = self._refresher.receive()
         started = perf_counter()
         left = LeftNodes.of({name: bindings[name] for name in self.join}, length)
         found, right = self._look(left, at)
@@ -94,11 +94,11 @@ class RemoteCall:
         if self._advance(at):
             chosen = self._choose(found, right, at)
             planned = perf_counter()
-            asked, requests = self._post.ask(found, chosen, at)
+            asked, requests = self._refresher.ask(found, chosen, at)
             if self.ledger is not None:
                 self.ledger.spend(self.target.query, at, asked)
             if asked or (self.ledger is None and right.waiting.any()):
-                failures += self._post.receive(wait=True)
+                failures += self._refresher.receive(wait=True)
                 answered = perf_counter()
                 found, right = self._look(left, at)
             self._trim()
@@ -113,7 +113,7 @@ class RemoteCall:
             refreshed=asked,
             requests=requests,
             failed=len(failures),
-            waiting=self._post.pending,
+            waiting=self._refresher.pending,
             oldest=max(int(at - gathered.fetched.min(initial=at)), 0),
             planning=planned - started,
             waited=max(answered - planned, 0.0),
@@ -144,9 +144,9 @@ class RemoteCall:
         stale = ~right.fresh(at) & ~right.waiting
         config = self.target.config
         if config.budget is None or self.ledger is None:
-            return np.flatnonzero(stale) if not self._post.blocked else np.empty(0, np.int64)
+            return np.flatnonzero(stale) if not self._refresher.blocked else np.empty(0, np.int64)
         rows = self._lifetimes.update(found.left.name, found.left.count, at, self._pace)
-        if self._post.blocked or not stale.any():
+        if self._refresher.blocked or not stale.any():
             return np.empty(0, np.int64)
         graph = maintenance_graph(found, right, rows, at, self._pace)
         aggregate = self.target.parts.outer is not None
@@ -158,36 +158,31 @@ class RemoteCall:
 
     def _trim(self) -> None:
         """Keep the views within bounds, while nothing on its way refers to their keys."""
-        if not self._post.pending:
+        if not self._refresher.pending:
             for view in (self._views.link, self._views.value):
                 if view is not None and len(view) > self.target.config.max_keys:
                     view.forget(self.target.config.max_keys * 9 // 10)
 
-    def snapshot(self) -> bytes:
+    def snapshot(self) -> State:
         """What the call knows besides its views: lives, pace, and the latest answer."""
-        binding, arrival, count = self._lifetimes.state()
-        arrays = {"binding": binding, "arrival": arrival, "count": count}
-        arrays["pace"] = np.array([self._pace, NEVER if self._at is None else self._at])
+        tables: dict[str, Mapping[str, Ids]] = {"lives": self._lifetimes.state()}
+        header: dict[str, Any] = {"pace": self._pace, "at": self._at, "account": None}
         if self.answered is not None:
-            rows, account = self.answered, self.answered.freshness
-            arrays |= {f"column {name}": column for name, column in rows.columns.items()}
-            arrays |= {"fetched": rows.fetched, "expiry": rows.expiry}
-            arrays["account"] = np.array([getattr(account, name) for name in _ACCOUNT])
-        buffer = io.BytesIO()
-        np.savez(buffer, **arrays)  # type: ignore[arg-type]
-        return buffer.getvalue()
+            rows = self.answered
+            header["account"] = {name: int(getattr(rows.freshness, name)) for name in _ACCOUNT}
+            tables |= {"times": {"fetched": rows.fetched, "expiry": rows.expiry}, "columns": rows.columns}
+        return header, tables
 
-    def restore(self, state: bytes) -> None:
+    def restore(self, state: State) -> None:
         """Replace all that by what ``snapshot`` gave."""
-        with np.load(io.BytesIO(state), allow_pickle=False) as arrays:
-            self._lifetimes.restore(arrays["binding"], arrays["arrival"], arrays["count"])
-            pace, at = arrays["pace"].tolist()
-            self._pace, self._at = pace, None if at == NEVER else at
-            self.answered = None
-            if "account" in arrays:
-                columns = {name[7:]: arrays[name] for name in arrays.files if name.startswith("column ")}
-                account = Freshness(**dict(zip(_ACCOUNT, arrays["account"].tolist(), strict=True)))
-                self.answered = ServiceRows(columns, arrays["fetched"], arrays["expiry"], account)
+        header, tables = state
+        self._lifetimes.restore(tables["lives"])
+        self._pace, self._at = header["pace"], header["at"]
+        self.answered = None
+        if header["account"] is not None:
+            columns = {name: np.array(column) for name, column in tables.get("columns", {}).items()}
+            fetched, expiry = (np.array(tables["times"][name]) for name in ("fetched", "expiry"))
+            self.answered = ServiceRows(columns, fetched, expiry, Freshness(**header["account"]))
 
     # Answering
 
@@ -218,7 +213,7 @@ class RemoteCall:
         """LeftNodes nodes of which nothing is known because their endpoint fails: SILENT lets them pass."""
         link = self._views.link
         view, numbers = (self._views.value, found.value) if link is None else (link, found.link)
-        gone = (view.failed[numbers] | self._post.down) & (view.fetched[numbers] == NEVER)
+        gone = (view.failed[numbers] | self._refresher.down) & (view.fetched[numbers] == NEVER)
         lost: Mask = gone[found.link_of]
         return lost
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections import deque
-from collections.abc import Hashable, Iterable
-from concurrent.futures import Future
+from collections.abc import Hashable
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any
@@ -152,51 +151,31 @@ class Mailbox:
 
     def __init__(self, loop: RemoteLoop) -> None:
         self._loop = loop
-        self._done: deque[Outcome] = deque()
-        self._change = threading.Condition()
-        self._running: dict[int, Future[Answer]] = {}
-        self._next = 0
+        self._asked: list[tuple[Any, Future[Answer]]] = []
 
     @property
     def pending(self) -> int:
         """Requests without an outcome."""
-        return len(self._running)
+        return sum(not future.done() for _, future in self._asked)
 
     def ask(self, endpoint: str, config: ServiceConfig, query: str, tag: Any) -> None:
         """Start a request whose outcome will carry ``tag``."""
-        number, self._next = self._next, self._next + 1
-        future = self._loop.submit(endpoint, config, query)
-        with self._change:
-            self._running[number] = future
-        future.add_done_callback(lambda done: self._deliver(number, tag, done))
+        self._asked.append((tag, self._loop.submit(endpoint, config, query)))
 
-    def _deliver(self, number: int, tag: Any, done: Future[Answer]) -> None:
-        if done.cancelled():
-            outcome = Outcome(tag, None, RemoteError("the request was given up"))
-        elif (error := done.exception()) is None:
-            outcome = Outcome(tag, done.result(), None)
-        elif isinstance(error, RemoteError):
-            outcome = Outcome(tag, None, error)
-        else:
-            outcome = Outcome(tag, None, RemoteError("a request failed", detail=repr(error)))
-        with self._change:
-            self._running.pop(number, None)
-            self._done.append(outcome)
-            self._change.notify_all()
-
-    def collect(self, wait: float = 0.0) -> list[Outcome]:
-        """All outcomes there are, after waiting at most ``wait`` seconds for those still running."""
-        until = monotonic() + wait
-        with self._change:
-            while self._running and (left := until - monotonic()) > 0:
-                self._change.wait(left)
-            found = list(self._done)
-            self._done.clear()
+    def collect(self, timeout: float = 0.0) -> list[Outcome]:
+        """All outcomes there are, after waiting at most ``timeout`` seconds for those still running."""
+        done = wait([future for _, future in self._asked], timeout).done
+        found = [_outcome(tag, future) for tag, future in self._asked if future in done]
+        self._asked = [(tag, future) for tag, future in self._asked if future not in done]
         return found
 
-    def cancel(self) -> None:
-        """Give up what still runs; the outcomes say so."""
-        with self._change:
-            running: Iterable[Future[Answer]] = list(self._running.values())
-        for future in running:
-            future.cancel()
+
+def _outcome(tag: Any, done: Future[Answer]) -> Outcome:
+    if done.cancelled():
+        return Outcome(tag, None, RemoteError("the request was given up"))
+    error = done.exception()
+    if error is None:
+        return Outcome(tag, done.result(), None)
+    if not isinstance(error, RemoteError):
+        error = RemoteError("a request failed", detail=repr(error))
+    return Outcome(tag, None, error)

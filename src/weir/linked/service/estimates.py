@@ -13,6 +13,9 @@ prior interval keeps young keys sane; old observations fade.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -53,13 +56,15 @@ class Lifetimes:
         none = np.empty(0, np.int64)
         self._binding, self._arrival, self._count = none, none, none
 
-    def state(self) -> tuple[Ids, Ids, Ids]:
+    def state(self) -> Mapping[str, Ids]:
         """What is known, for ``restore``."""
-        return self._binding, self._arrival, self._count
+        return {"binding": self._binding, "arrival": self._arrival, "count": self._count}
 
-    def restore(self, binding: Ids, arrival: Ids, count: Ids) -> None:
+    def restore(self, state: Mapping[str, Any]) -> None:
         """Replace what is known."""
-        self._binding, self._arrival, self._count = binding, arrival, count
+        self._binding, self._arrival, self._count = (
+            np.array(state[name]) for name in ("binding", "arrival", "count")
+        )
 
     def update(self, binding: Ids, count: Ids, at: int, slide: int) -> tuple[Ids, Ids]:
         """The lives of the rows at ``at``: for each row the place of its binding, and its L.

@@ -12,14 +12,14 @@ are asked for at the moment, ``failed`` those whose last request failed. ``editi
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from weir.kernel.batch import FOREVER
-from weir.kernel.interval.keys import codes, combine
-from weir.kernel.interval.relation import Relation
+from weir.kernel.contract import FOREVER
+from weir.kernel.relations.keys import codes, combine
+from weir.kernel.relations.relation import Relation
 from weir.linked.service.estimates import Floats, learned_interval, observe, pooled_interval
 from weir.rdf.columns import Ids
 
@@ -30,6 +30,9 @@ NEVER_CHANGES = 1 << 61
 """From here on an interval means for ever."""
 
 _ALL = ".all"
+
+State: TypeAlias = tuple[Mapping[str, Any], Mapping[str, Mapping[str, Any]]]
+"""What is kept in a checkpoint: plain values, and tables of columns."""
 
 
 class LocalView:
@@ -267,22 +270,21 @@ class LocalView:
         """Every id that a row or a key refers to."""
         return np.unique(np.concatenate([*self.keys.values(), *self._columns.values()]))
 
-    def snapshot(self) -> bytes:
+    def snapshot(self) -> State:
         """The whole view, for ``restore`` into one with the same key and variables."""
-        arrays = {f"key{place}": column for place, column in enumerate(self.keys.values())}
-        arrays |= {f"row{place}": column for place, column in enumerate(self._columns.values())}
-        arrays |= {name: getattr(self, name) for name in (*_STATE, "_owner")}
-        buffer = io.BytesIO()
-        np.savez(buffer, **arrays)  # type: ignore[arg-type]
-        return buffer.getvalue()
+        keys = {f"key {place}": column for place, column in enumerate(self.keys.values())}
+        rows = {f"column {place}": column for place, column in enumerate(self._columns.values())}
+        state = {name: getattr(self, name) for name in _STATE}
+        return {}, {"keys": {**keys, **state}, "rows": {**rows, "owner": self._owner}}
 
-    def restore(self, state: bytes) -> None:
+    def restore(self, state: State) -> None:
         """Replace everything by what ``snapshot`` gave."""
-        with np.load(io.BytesIO(state), allow_pickle=False) as arrays:
-            self.keys = {name: arrays[f"key{place}"] for place, name in enumerate(self.keys)}
-            self._columns = {name: arrays[f"row{place}"] for place, name in enumerate(self._columns)}
-            for name in (*_STATE, "_owner"):
-                setattr(self, name, arrays[name])
+        keys, rows = state[1]["keys"], state[1]["rows"]
+        self.keys = {name: np.array(keys[f"key {place}"]) for place, name in enumerate(self.keys)}
+        self._columns = {name: np.array(rows[f"column {place}"]) for place, name in enumerate(self._columns)}
+        self._owner = np.array(rows["owner"])
+        for name in _STATE:
+            setattr(self, name, np.array(keys[name]))
         self.waiting = np.zeros(len(self), np.bool_)
         self._reindex()
         self.edition += 1

@@ -21,10 +21,11 @@ from xml.etree import ElementTree
 import numpy as np
 
 from weir.errors import DataError
-from weir.kernel.batch import FOREVER
-from weir.kernel.interval.keys import codes
+from weir.kernel.contract import FOREVER
+from weir.kernel.relations.keys import codes
 from weir.language.algebra import patterns as a
 from weir.language.algebra.scope import visible
+from weir.language.algebra.walking import walk
 from weir.language.writing.queries import QueryWriter
 from weir.language.writing.terms import Terms
 from weir.linked.service.service_parts import PartRows, ServicePart
@@ -69,8 +70,7 @@ def can_ask(term: Term) -> bool:
 
 def request_text(part: ServicePart, keys: Sequence[Sequence[Term]]) -> str:
     """The query for some keys of a part; all variables of its rows are projected."""
-    patterns = [part.pattern] if part.along is None else [part.pattern, part.along]
-    taken = {name for pattern in patterns for name in _all_names(pattern)}
+    taken = _all_names(part)
     names = {name: _public(name, taken) for name in _row_names(part)}
     main = _renamed(part.pattern, names)
     if part.key:
@@ -108,14 +108,8 @@ def _renamed(node: Any, names: Mapping[str, str]) -> Any:
     return node
 
 
-def _all_names(node: Any) -> set[str]:
-    if isinstance(node, Variable):
-        return {node.name}
-    if isinstance(node, tuple):
-        return set().union(*(_all_names(item) for item in node)) if node else set()
-    if is_dataclass(node) and not isinstance(node, type):
-        return _all_names(tuple(getattr(node, f.name) for f in fields(node)))
-    return set()
+def _all_names(part: ServicePart) -> set[str]:
+    return {node.name for node in walk((part.pattern, part.along)) if isinstance(node, Variable)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,8 +201,7 @@ def _glimpse(body: bytes) -> str:
 def decode(part: ServicePart, solutions: Solutions, dictionary: Dictionary, request: str) -> PartRows:
     """The rows of an answer. Its blank nodes belong to this request alone."""
     names = _row_names(part)
-    patterns = [part.pattern] if part.along is None else [part.pattern, part.along]
-    taken = {name for pattern in patterns for name in _all_names(pattern)}
+    taken = _all_names(part)
     scope = hashlib.blake2b(request.encode(), digest_size=8).hexdigest()
     columns = {}
     for name in names:

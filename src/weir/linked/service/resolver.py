@@ -8,28 +8,29 @@ is data: restored in another process it answers the same, and asks for what it w
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
-from weir.errors import CheckpointError, EvaluationError, UsageError
-from weir.kernel.service import Freshness
+from weir.errors import EvaluationError, UsageError
+from weir.kernel.service_calls import Freshness
 from weir.language.algebra.patterns import Service
 from weir.linked.service.budget import Ledger
 from weir.linked.service.call import RemoteCall
 from weir.linked.service.config import ServiceConfig, hinted
 from weir.linked.service.endpoint import RemoteLoop, shared_loop
-from weir.linked.service.local_view import LocalView
+from weir.linked.service.local_view import LocalView, State
 from weir.linked.service.service_parts import ServicePart, parts_of
 from weir.linked.service.view_refresher import Target
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI
+from weir.storage import numbers, pack, unpack
 
-_VERSION = 1
+_KIND = "service views, version 2"
 
 
 class ServiceResolver:
@@ -51,7 +52,7 @@ class ServiceResolver:
         self._calls: dict[str, dict[str, RemoteCall]] = {}
         self._views: dict[str, LocalView] = {}
         self._ledgers: dict[str, Ledger] = {}
-        self._kept: dict[str, bytes] = {}
+        self._kept: dict[str, State] = {}
         self._kept_ledgers: dict[str, Any] = {}
 
     def call(
@@ -154,43 +155,39 @@ class ServiceResolver:
 
     def snapshot(self) -> bytes:
         """Views, calls, ledgers and the texts of their terms, but for keys that were never asked for."""
-        blobs = dict(self._kept)
-        blobs |= {name: view.snapshot() for name, view in self._views.items()}
-        blobs |= {name: call.snapshot() for name, call in self._each_call().items()}
+        states = dict(self._kept)
+        states |= {name: view.snapshot() for name, view in self._views.items()}
+        states |= {name: call.snapshot() for name, call in self._each_call().items()}
         ids = [i for i in self.ids().tolist() if i > 0 and i in self._dictionary]
-        head = {
-            "version": _VERSION,
-            "parts": {name: len(blob) for name, blob in blobs.items()},
-            "ledgers": self._kept_ledgers
-            | {name: _ledger_state(ledger) for name, ledger in self._ledgers.items()},
-            "terms": {str(i): self._dictionary.text(i) for i in ids},
+        texts = pa.array([self._dictionary.text(i) for i in ids], pa.large_string())
+        tables = {"terms": {"id": np.array(ids, np.int64), "text": texts}}
+        for name, (_, own) in states.items():
+            tables |= {f"{name}/{table}": dict(columns) for table, columns in own.items()}
+        ledgers = {name: _ledger_state(ledger) for name, ledger in self._ledgers.items()}
+        header = {
+            "states": {name: dict(values) for name, (values, _) in states.items()},
+            "ledgers": self._kept_ledgers | ledgers,
         }
-        text = json.dumps(head, ensure_ascii=False).encode()
-        return len(text).to_bytes(8, "big") + text + b"".join(blobs.values())
+        state: bytes = pack(_KIND, header, tables).to_pybytes()
+        return state
 
     def restore(self, state: bytes) -> None:
         """Replace the state by one that ``snapshot`` gave; calls may be prepared before or after."""
-        try:
-            size = int.from_bytes(state[:8], "big")
-            head = json.loads(state[8 : 8 + size])
-            if head["version"] != _VERSION:
-                raise ValueError(f"version {head['version']}")
-        except (ValueError, LookupError, TypeError) as error:
-            raise CheckpointError("the state of SERVICE views cannot be read", detail=str(error)) from None
-        terms: dict[str, str] = head["terms"]
-        self._dictionary.add(np.array([int(i) for i in terms], np.int64), list(terms.values()))
-        place = 8 + size
-        calls = self._each_call()
-        for name, length in head["parts"].items():
-            blob = state[place : place + length]
-            place += length
-            if name in self._views:
-                self._views[name].restore(blob)
-            elif name in calls:
-                calls[name].restore(blob)
+        found = unpack(state, _KIND)
+        terms = found.table("terms")
+        self._dictionary.add(numbers(terms["id"]), terms["text"].to_pylist())
+        tables: dict[str, dict[str, Any]] = {name: {} for name in found.header["states"]}
+        for full, columns in found.tables.items():
+            name, _, table = full.rpartition("/")
+            if name:
+                tables[name][table] = columns
+        holders: dict[str, LocalView | RemoteCall] = {**self._views, **self._each_call()}
+        for name, values in found.header["states"].items():
+            if name in holders:
+                holders[name].restore((values, tables[name]))
             else:
-                self._kept[name] = blob
-        for name, kept in head["ledgers"].items():
+                self._kept[name] = (values, tables[name])
+        for name, kept in found.header["ledgers"].items():
             if name in self._ledgers:
                 _restore_ledger(self._ledgers[name], kept)
             else:

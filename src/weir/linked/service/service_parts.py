@@ -14,22 +14,22 @@ of these keys.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from weir.kernel.batch import FOREVER
+from weir.kernel.contract import FOREVER
 from weir.kernel.functions import Context
-from weir.kernel.interval.keys import codes
-from weir.kernel.reference.graphs import Dataset, World
-from weir.kernel.reference.patterns import Evaluation
+from weir.kernel.reference.algebra import Evaluation
+from weir.kernel.reference.datasets import Dataset, World
+from weir.kernel.relations.keys import codes
 from weir.language.algebra import patterns as a
 from weir.language.algebra.scope import visible
 from weir.linked.service.config import ServiceConfig
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.ids.dictionary import Dictionary
-from weir.rdf.terms import IRI, BlankNode, Literal, Term, Variable
+from weir.rdf.terms import IRI, Term, Variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,14 +180,5 @@ def _terms(column: Ids, dictionary: Dictionary) -> list[Term | None]:
 def _replaced(node: Any, inner: a.Pattern, table: a.Values) -> Any:
     """``node`` with ``table`` for ``inner``: the pattern right below the one GROUP BY of the spine."""
     if isinstance(node, a.Group):
-        return a.Group(table, node.keys, node.aggregates) if node.pattern == inner else node
-    if is_dataclass(node) and not isinstance(node, IRI | Literal | BlankNode | Variable | type):
-        return type(node)(
-            *(
-                _replaced(getattr(node, f.name), inner, table)
-                if f.name == "pattern"
-                else getattr(node, f.name)
-                for f in fields(node)
-            )
-        )
-    return node
+        return replace(node, pattern=table) if node.pattern == inner else node
+    return replace(node, pattern=_replaced(node.pattern, inner, table))

@@ -1,4 +1,4 @@
-"""Which queries can be split over all slots, by the hash of one variable or by time (DESIGN.md, "A group").
+"""Which queries can be split over all slots, by the hash of one variable or by time.
 
 Every slot sees all messages, but only those triples whose term at one place hashes to it. That changes
 nothing where each solution comes from triples that have the same term there: all patterns on windows have one

@@ -15,77 +15,61 @@ from weir.language.algebra.patterns import (
     ZeroOrMore,
     ZeroOrOne,
 )
+from weir.plan import nodes as p
 from weir.plan.analysis.variables import certain, possible, reads
-from weir.plan.nodes import (
-    Bind,
-    Connect,
-    Each,
-    Either,
-    Joined,
-    Match,
-    Names,
-    Optionally,
-    Plan,
-    Projected,
-    Table,
-    Unique,
-    Without,
-    children,
-    formulas,
-)
 
 
-def substituted(plan: Plan, known: frozenset[str]) -> tuple[str, ...]:
+def substituted(plan: p.Plan, known: frozenset[str]) -> tuple[str, ...]:
     """The variables among ``known`` whose values must be put into the plan; none where a join will do."""
     if joinable(plan, known):
         return ()
     return tuple(sorted(known & everything(plan)))
 
 
-def everything(plan: Plan) -> frozenset[str]:
+def everything(plan: p.Plan) -> frozenset[str]:
     """All variables that the plan mentions where values put in from outside would reach them."""
     names = set(possible(plan))
-    for formula in formulas(plan):
+    for formula in p.formulas(plan):
         names |= reads(formula)
         for test in formula.tests:
             names |= everything(test.plan)
-    if isinstance(plan, Projected):
+    if isinstance(plan, p.Project):
         return frozenset(plan.variables)
-    for child in children(plan):
+    for child in p.children(plan):
         names |= everything(child)
     return frozenset(names)
 
 
-def joinable(plan: Plan, known: frozenset[str]) -> bool:
+def joinable(plan: p.Plan, known: frozenset[str]) -> bool:
     """Whether putting values of ``known`` into the plan is the same as joining with them."""
     match plan:
-        case Match() | Names() | Table():
+        case p.Match() | p.GraphNames() | p.Values():
             return True
-        case Connect(_, _, path, _):
+        case p.PathPattern(_, _, path, _):
             return not (possible(plan) & known and may_be_empty(path))
-        case Joined(parts, conditions):
+        case p.Join(parts, conditions):
             bound = certain(plan)
             return all(joinable(part, known) for part in parts) and all(
                 reads(condition) & known <= bound for condition in conditions
             )
-        case Either(parts):
+        case p.Union(parts):
             return all(joinable(part, known) for part in parts)
-        case Bind(inner, _, formula):
+        case p.Extend(inner, _, formula):
             return joinable(inner, known) and reads(formula) & known <= certain(inner)
-        case Optionally(left, right, condition):
+        case p.LeftJoin(left, right, condition):
             seen = everything(right) | (reads(condition) if condition else frozenset())
             return joinable(left, known) and joinable(right, known) and seen & known <= certain(left)
-        case Without(left, right):
+        case p.Minus(left, right):
             return (
                 joinable(left, known)
                 and joinable(right, known)
                 and everything(right) & known <= certain(left)
             )
-        case Projected(inner, variables):
+        case p.Project(inner, variables):
             return joinable(inner, known & frozenset(variables))
-        case Unique(inner):
+        case p.Distinct(inner):
             return joinable(inner, known)
-        case Each(_, _, variable, inner):
+        case p.Graph(_, _, variable, inner):
             return variable not in everything(inner) and joinable(inner, known)
     return not everything(plan) & known
 

@@ -7,29 +7,7 @@ from collections.abc import Iterator
 from weir.language.algebra.expressions import Aggregate, Builtin, Call, Exists, Expression, FunctionCall
 from weir.language.algebra.patterns import Node
 from weir.language.algebra.scope import mentioned, operands, visible
-from weir.plan.nodes import (
-    Bind,
-    Connect,
-    Each,
-    Either,
-    Formula,
-    Grouped,
-    Joined,
-    Match,
-    Names,
-    Optionally,
-    Ordered,
-    Plan,
-    Projected,
-    Remote,
-    Sliced,
-    Static,
-    Table,
-    Unique,
-    Without,
-    children,
-    formulas,
-)
+from weir.plan import nodes as p
 from weir.rdf.terms import IRI, Literal, Variable
 
 TIMESTAMP = "http://larkc.eu/csparql/sparql/jena/ext#timestamp"
@@ -38,37 +16,37 @@ TIMESTAMP = "http://larkc.eu/csparql/sparql/jena/ext#timestamp"
 VOLATILE = frozenset({Builtin.RAND, Builtin.UUID, Builtin.STRUUID, Builtin.BNODE})
 
 
-def possible(plan: Plan) -> frozenset[str]:
+def possible(plan: p.Plan) -> frozenset[str]:
     """The variables that some solution may bind."""
     match plan:
-        case Match() | Connect() | Names():
+        case p.Match() | p.PathPattern() | p.GraphNames():
             return certain(plan)
-        case Table(variables, _):
+        case p.Values(variables, _):
             return frozenset(variables)
-        case Joined(parts, _) | Either(parts):
+        case p.Join(parts, _) | p.Union(parts):
             return frozenset().union(*(possible(part) for part in parts))
-        case Optionally(left, right, _):
+        case p.LeftJoin(left, right, _):
             return possible(left) | possible(right)
-        case Without(left, _):
+        case p.Minus(left, _):
             return possible(left)
-        case Bind(inner, variable, _):
+        case p.Extend(inner, variable, _):
             return possible(inner) | {variable}
-        case Grouped(_, keys, aggregates):
+        case p.Group(_, keys, aggregates):
             return frozenset(keys) | {name for name, _ in aggregates}
-        case Projected(inner, variables):
+        case p.Project(inner, variables):
             return possible(inner) & frozenset(variables)
-        case Ordered(inner) | Unique(inner) | Sliced(inner) | Static(inner):
+        case p.OrderBy(inner) | p.Distinct(inner) | p.Slice(inner) | p.Static(inner):
             return possible(inner)
-        case Each(_, _, variable, inner):
+        case p.Graph(_, _, variable, inner):
             return possible(inner) | {variable}
-        case Remote(service):
+        case p.Service(service):
             return frozenset(variable.name for variable in visible(service))
 
 
-def certain(plan: Plan) -> frozenset[str]:
+def certain(plan: p.Plan) -> frozenset[str]:
     """The variables that every solution binds."""
     match plan:
-        case Match(source, pattern):
+        case p.Match(source, pattern):
             nodes: tuple[Node | None, ...] = (
                 pattern.subject,
                 pattern.predicate,
@@ -76,33 +54,33 @@ def certain(plan: Plan) -> frozenset[str]:
                 source.graph,
             )
             return _names(nodes)
-        case Connect(source, subject, _, object):
+        case p.PathPattern(source, subject, _, object):
             return _names((subject, object, source.graph))
-        case Names(source):
+        case p.GraphNames(source):
             return _names((source.graph,))
-        case Table(variables, rows):
+        case p.Values(variables, rows):
             places = range(len(variables))
             return frozenset(variables[i] for i in places if all(row[i] is not None for row in rows))
-        case Joined(parts, _):
+        case p.Join(parts, _):
             return frozenset().union(*(certain(part) for part in parts))
-        case Either(parts):
+        case p.Union(parts):
             found = [certain(part) for part in parts]
             return frozenset.intersection(*found) if found else frozenset()
-        case Optionally(left, _, _) | Without(left, _):
+        case p.LeftJoin(left, _, _) | p.Minus(left, _):
             return certain(left)
-        case Bind(inner, variable, formula):
+        case p.Extend(inner, variable, formula):
             bound = certain(inner)
             return bound | {variable} if always(formula.expression, bound) else bound
-        case Grouped(inner, keys, aggregates):
+        case p.Group(inner, keys, aggregates):
             counts = {name for name, aggregate in aggregates if aggregate.function.value == "COUNT"}
             return (certain(inner) & frozenset(keys)) | counts
-        case Projected(inner, variables):
+        case p.Project(inner, variables):
             return certain(inner) & frozenset(variables)
-        case Ordered(inner) | Unique(inner) | Sliced(inner) | Static(inner):
+        case p.OrderBy(inner) | p.Distinct(inner) | p.Slice(inner) | p.Static(inner):
             return certain(inner)
-        case Each(_, _, variable, inner):
+        case p.Graph(_, _, variable, inner):
             return certain(inner) | {variable}
-        case Remote():
+        case p.Service():
             return frozenset()
 
 
@@ -112,16 +90,16 @@ def _names(nodes: tuple[Node | None, ...]) -> frozenset[str]:
     )
 
 
-def marks(plan: Plan) -> frozenset[str]:
+def marks(plan: p.Plan) -> frozenset[str]:
     """The marks (``.each…``) of the enclosing ``GRAPH ?g`` whose graph a plan reads."""
-    found = {name for formula in formulas(plan) for test in formula.tests for name in marks(test.plan)}
-    for child in children(plan):
+    found = {name for formula in p.formulas(plan) for test in formula.tests for name in marks(test.plan)}
+    for child in p.children(plan):
         found |= marks(child)
-    if isinstance(plan, Match | Connect | Names | Each):
+    if isinstance(plan, p.Match | p.PathPattern | p.GraphNames | p.Graph):
         graph = plan.source.graph
         if isinstance(graph, Variable) and graph.name.startswith(".each"):
             found.add(graph.name)
-    if isinstance(plan, Each):
+    if isinstance(plan, p.Graph):
         found.discard(plan.name)
     return frozenset(found)
 
@@ -133,7 +111,7 @@ def always(expression: Expression, bound: frozenset[str]) -> bool:
     return isinstance(expression, IRI | Literal)
 
 
-def reads(formula: Formula) -> frozenset[str]:
+def reads(formula: p.Formula) -> frozenset[str]:
     """The variables whose values decide a formula, also through EXISTS."""
     names = {variable.name for variable in mentioned(formula.expression)}
     for test in formula.tests:
@@ -174,17 +152,17 @@ def operand_of(aggregate: Aggregate) -> Expression | None:
     return aggregate.operand
 
 
-def subjects(plan: Plan) -> frozenset[str]:
+def subjects(plan: p.Plan) -> frozenset[str]:
     """Variables that every solution takes from the subject of a triple."""
     match plan:
-        case Match(_, pattern):
+        case p.Match(_, pattern):
             return frozenset({pattern.subject.name} if isinstance(pattern.subject, Variable) else ())
-        case Joined(parts, _):
+        case p.Join(parts, _):
             return frozenset().union(*(subjects(part) for part in parts))
-        case Projected(inner, names) | Grouped(inner, names, _):
+        case p.Project(inner, names) | p.Group(inner, names, _):
             return subjects(inner) & frozenset(names)
-        case Optionally(left, _, _) | Without(left, _):
+        case p.LeftJoin(left, _, _) | p.Minus(left, _):
             return subjects(left)
-        case Static(inner) | Bind(inner, _, _) | Ordered(inner) | Unique(inner) | Sliced(inner):
+        case p.Static(inner) | p.Extend(inner, _, _) | p.OrderBy(inner) | p.Distinct(inner) | p.Slice(inner):
             return subjects(inner)
     return frozenset()

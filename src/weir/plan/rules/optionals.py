@@ -6,30 +6,30 @@ binds in every solution (well-designed patterns: Pérez, Arenas and Gutierrez, 2
 
 from __future__ import annotations
 
+from weir.plan import nodes as p
 from weir.plan.analysis.variables import certain, possible, reads, volatile
 from weir.plan.build import joined
-from weir.plan.nodes import Joined, Optionally, Plan
 from weir.plan.rules.rewriting import bottom_up
 
 
-def hoist_optionals(plan: Plan) -> Plan:
+def hoist_optionals(plan: p.Plan) -> p.Plan:
     """The plan with OPTIONAL above the joins that it does not concern."""
     return bottom_up(plan, _hoist)
 
 
-def _hoist(plan: Plan) -> Plan:
-    if not isinstance(plan, Joined) or len(plan.parts) < 2:
+def _hoist(plan: p.Plan) -> p.Plan:
+    if not isinstance(plan, p.Join) or len(plan.parts) < 2:
         return plan
     if any(volatile(condition.expression) for condition in plan.conditions):
         return plan
     for number, part in enumerate(plan.parts):
-        if not isinstance(part, Optionally):
+        if not isinstance(part, p.LeftJoin):
             continue
         others = [other for i, other in enumerate(plan.parts) if i != number]
         beside = frozenset().union(*(possible(other) for other in others))
         seen = possible(part.right) | (frozenset() if part.condition is None else reads(part.condition))
         if beside & seen <= certain(part.left):
             below = _hoist(joined(part.left, *others))
-            lifted: Plan = Optionally(below, part.right, part.condition)
-            return Joined((lifted,), plan.conditions) if plan.conditions else lifted
+            lifted: p.Plan = p.LeftJoin(below, part.right, part.condition)
+            return p.Join((lifted,), plan.conditions) if plan.conditions else lifted
     return plan

@@ -14,27 +14,9 @@ from dataclasses import replace
 from functools import partial
 
 from weir.language.algebra.expressions import Expression
+from weir.plan import nodes as p
 from weir.plan.analysis.substitution import joinable
 from weir.plan.analysis.variables import certain, marks, possible, reads, timely, volatile
-from weir.plan.nodes import (
-    Connect,
-    Each,
-    Formula,
-    Grouped,
-    Joined,
-    Match,
-    Names,
-    Ordered,
-    Plan,
-    Projected,
-    Remote,
-    Source,
-    Static,
-    Table,
-    Test,
-    children,
-    formulas,
-)
 from weir.plan.rules.rewriting import rebuilt
 
 _NOTHING: frozenset[str] = frozenset()
@@ -46,63 +28,65 @@ class Splitter:
     def __init__(self, *, streamed_default: bool) -> None:
         self.streamed_default = streamed_default
 
-    def split(self, plan: Plan, outer: frozenset[str] = _NOTHING) -> Plan:
+    def split(self, plan: p.Plan, outer: frozenset[str] = _NOTHING) -> p.Plan:
         """The plan with its greatest static parts marked; values of ``outer`` are put into it."""
-        if isinstance(plan, Table | Static):
+        if isinstance(plan, p.Values | p.Static):
             return plan
         if self._once(plan, outer):
-            return Static(plan)
-        if isinstance(plan, Joined):
+            return p.Static(plan)
+        if isinstance(plan, p.Join):
             plan = self._grouped(plan, outer)
-        elif isinstance(plan, Projected):
+        elif isinstance(plan, p.Project):
             outer &= frozenset(plan.variables) | marks(plan)
-        elif isinstance(plan, Each):
+        elif isinstance(plan, p.Graph):
             outer |= {plan.name}
         return rebuilt(plan, partial(self.split, outer=outer), self._split_test)
 
-    def _split_test(self, test: Test) -> Test:
+    def _split_test(self, test: p.Exists) -> p.Exists:
         return replace(test, plan=self.split(test.plan, frozenset(test.outer) | marks(test.plan)))
 
-    def _once(self, plan: Plan, outer: frozenset[str]) -> bool:
+    def _once(self, plan: p.Plan, outer: frozenset[str]) -> bool:
         """Whether the plan's solutions can be found once and joined with any values of ``outer``."""
         if not self.is_static(plan):
             return False
-        return not outer or isinstance(plan, Match) or (joinable(plan, outer) and not marks(plan) & outer)
+        return not outer or isinstance(plan, p.Match) or (joinable(plan, outer) and not marks(plan) & outer)
 
-    def is_static(self, plan: Plan) -> bool:
+    def is_static(self, plan: p.Plan) -> bool:
         """Whether the outcome depends on static graphs alone."""
-        if isinstance(plan, Static):
+        if isinstance(plan, p.Static):
             return True
-        if isinstance(plan, Remote):
+        if isinstance(plan, p.Service):
             return False
-        if isinstance(plan, Match | Connect | Names | Each) and not self._static_source(plan.source):
+        if isinstance(plan, p.Match | p.PathPattern | p.GraphNames | p.Graph) and not self._static_source(
+            plan.source
+        ):
             return False
-        if not all(self._steady(formula) for formula in formulas(plan)):
+        if not all(self._steady(formula) for formula in p.formulas(plan)):
             return False
-        if isinstance(plan, Ordered) and any(_restless(key.expression) for key in plan.keys):
+        if isinstance(plan, p.OrderBy) and any(_restless(key.expression) for key in plan.keys):
             return False
-        if isinstance(plan, Grouped) and any(
+        if isinstance(plan, p.Group) and any(
             aggregate.operand is not None and _restless(aggregate.operand) for _, aggregate in plan.aggregates
         ):
             return False
-        return all(self.is_static(child) for child in children(plan))
+        return all(self.is_static(child) for child in p.children(plan))
 
-    def _static_source(self, source: Source) -> bool:
+    def _static_source(self, source: p.Source) -> bool:
         return source.window is None and (source.graph is not None or not self.streamed_default)
 
-    def _steady(self, formula: Formula) -> bool:
+    def _steady(self, formula: p.Formula) -> bool:
         return not _restless(formula.expression) and all(self.is_static(test.plan) for test in formula.tests)
 
-    def _grouped(self, plan: Joined, outer: frozenset[str]) -> Joined:
-        static: list[Plan] = [
-            part for part in plan.parts if self._once(part, outer) and not isinstance(part, Table)
+    def _grouped(self, plan: p.Join, outer: frozenset[str]) -> p.Join:
+        static: list[p.Plan] = [
+            part for part in plan.parts if self._once(part, outer) and not isinstance(part, p.Values)
         ]
         rest = [part for part in plan.parts if part not in static]
         conditions = list(plan.conditions)
-        views: list[Plan] = []
+        views: list[p.Plan] = []
         components = _components(static)
         for component in components:
-            view = Joined(tuple(component))
+            view = p.Join(tuple(component))
             others = [*rest, *(part for other in components if other is not component for part in other)]
             beside = outer.union(*(possible(part) for part in others))
             names, bound = possible(view), certain(view)
@@ -117,19 +101,19 @@ class Splitter:
             ]
             conditions = [condition for condition in conditions if condition not in mine]
             views.append(_view(component, mine))
-        return Joined((*rest, *views), tuple(conditions))
+        return p.Join((*rest, *views), tuple(conditions))
 
 
-def _view(parts: list[Plan], conditions: list[Formula]) -> Static:
+def _view(parts: list[p.Plan], conditions: list[p.Formula]) -> p.Static:
     if len(parts) == 1 and not conditions:
         part = parts[0]
-        return part if isinstance(part, Static) else Static(part)
-    return Static(Joined(tuple(parts), tuple(conditions)))
+        return part if isinstance(part, p.Static) else p.Static(part)
+    return p.Static(p.Join(tuple(parts), tuple(conditions)))
 
 
-def _components(parts: list[Plan]) -> list[list[Plan]]:
+def _components(parts: list[p.Plan]) -> list[list[p.Plan]]:
     """The parts grouped such that parts of different groups share no variable."""
-    groups: list[tuple[set[str], list[Plan]]] = []
+    groups: list[tuple[set[str], list[p.Plan]]] = []
     for part in parts:
         names = set(possible(part))
         touching = [group for group in groups if group[0] & names]

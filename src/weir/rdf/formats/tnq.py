@@ -1,4 +1,4 @@
-"""``.tnq`` stream lines, ``TIME<TAB>STATEMENT``, a buffer at a time (DESIGN.md, "Stream files").
+"""``.tnq`` stream lines, ``TIME<TAB>STATEMENT``, a buffer at a time (docs/guide/streams.md, "Stream files").
 
 Consecutive lines of equal time form one message; lines without a readable time are set aside and do not
 part what stands around them. ``TIME<TAB>`` alone is a heartbeat; blank lines and ``#`` lines are skipped.

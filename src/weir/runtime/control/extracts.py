@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from weir.kernel.background import Background, GraphTable
+from weir.kernel.contract import Background, GraphTable
 from weir.language.algebra.query import Query
 from weir.language.update import Update
 from weir.linked.graphs import StaticGraphs, read_graphs

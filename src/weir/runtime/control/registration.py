@@ -9,8 +9,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from weir.errors import CheckpointError, UsageError
-from weir.kernel.background import Background
-from weir.kernel.evaluator import choose_evaluator
+from weir.kernel.contract import Background
+from weir.kernel.evaluators import choose_evaluator
 from weir.language import parse
 from weir.language.algebra.patterns import BGP, Pattern, Service
 from weir.language.algebra.query import Query

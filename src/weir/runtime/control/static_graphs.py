@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from weir.errors import UsageError
-from weir.kernel.background import Background
+from weir.kernel.contract import Background
 from weir.language.update import Update, parse_update
 from weir.linked.graphs import RemoteGraph
 from weir.plan.analysis.chain import parsed

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from weir.kernel.background import Background, GraphTable
+from weir.kernel.contract import Background, GraphTable
 from weir.kernel.progress import NEVER
 from weir.language.update import InsertData, Update
 from weir.linked.graphs.history import graphs_of, layered, resolved

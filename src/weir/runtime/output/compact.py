@@ -185,8 +185,8 @@ def _nodes(matched: Sequence[Matched]) -> pa.Buffer:
     """The channel and the columns of each node; all results of one batch read them alike."""
     if not matched:
         return _stream([_record({"channel": np.empty(0, np.int64)})])
-    slots = {f"c{place}": column for place, column in enumerate(matched[0].slots.T)}
-    return _stream([_record({"channel": matched[0].plain, **slots})], _PRESSED)
+    origins = {f"c{place}": column for place, column in enumerate(matched[0].origins.T)}
+    return _stream([_record({"channel": matched[0].plain, **origins})], _PRESSED)
 
 
 def _triples(codes: Ids) -> pa.Buffer:
@@ -232,13 +232,13 @@ def _read_queries(table: pa.Table) -> tuple[dict[str, Header], dict[str, Voice]]
 def _read_block(
     nodes: pa.Table, terms: Ids, times: pa.Table, results: Sequence[tuple[list[list[int]], pa.Table]]
 ) -> Iterator[Matched]:
-    slots = np.stack([column.to_numpy() for column in nodes.columns[1:]], axis=1)
+    origins = np.stack([column.to_numpy() for column in nodes.columns[1:]], axis=1)
     at, plain = np.cumsum(_numbers(times["step"])), _numbers(nodes["channel"])
     for begins, table in results:
         for begin, batch in zip(begins, table.to_batches(), strict=True):
             node, *columns = (column.to_numpy() for column in batch.columns)
             near = Near((begin[0], begin[1]), np.stack(columns))
-            yield Matched(node, near, terms, at, plain, slots)
+            yield Matched(node, near, terms, at, plain, origins)
 
 
 def _read_listing(table: pa.Table) -> Listed:

@@ -1,4 +1,6 @@
-"""Answers as result lines: JSON Lines by the contract, a column at a time (DESIGN.md, "Result lines").
+"""Answers as result lines: JSON Lines by the contract, a column at a time.
+
+What a line says is in docs/semantics.md, "Result lines".
 
 Each distinct term is written once and each line is put together by Polars, so that a million results a
 second are a matter of memory bandwidth. Results of one evaluation time have no order of their own unless
@@ -15,7 +17,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from weir.kernel.batch import Answers
+from weir.kernel.contract import Answers
 from weir.language.algebra.patterns import Distinct, OrderBy, Project, Reduced, Slice
 from weir.language.algebra.query import Ask, Query, Select
 from weir.language.algebra.windows import TickKind

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from weir.errors import UsageError
-from weir.kernel.background import Background
-from weir.kernel.batch import Answers, Slab
+from weir.kernel.contract import Answers, Background, Slab
 from weir.kernel.matching.conjunctive import ConjunctiveSet
 from weir.kernel.matching.shared import SharedAnswers, SharedEvaluator, SlabOf
 from weir.language.algebra.patterns import BGP, Graph, PathPattern, Window
@@ -90,7 +89,7 @@ def _covered(queries: Sequence[Query]) -> bool:
     shared = SharedEvaluator(Background(), Dictionary(), choice="interval")
     shared.add({str(number): query for number, query in enumerate(queries)})
     try:
-        return not shared.own
+        return all(template.alone is None for template in shared.templates)
     except UsageError:
         return False
 

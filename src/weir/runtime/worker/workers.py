@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Set
 from pathlib import Path
 
-from weir.kernel.background import Background
+from weir.kernel.contract import Background
 from weir.kernel.memory import keep_memory
 from weir.linked.service import config_of
 from weir.runtime.control.catalog import Catalog

@@ -1,12 +1,14 @@
-"""What routes ask of a request: the service, the address that it was called by, the scope that it needs."""
+"""What routes ask of a request: the service, the address that it was called by, its scope and its types."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
-from fastapi import Depends
+from fastapi import Depends, Request
 from fastapi.requests import HTTPConnection
 
+from weir.linked.http.negotiation import negotiate
 from weir.server.problems import Problem
 from weir.server.service import Service
 from weir.server.settings import SCOPES, Token
@@ -45,3 +47,11 @@ class Needs:
 
 
 READ, WRITE, ADMIN = Needs("read"), Needs("write"), Needs("admin")
+
+
+def chosen(request: Request, offered: Sequence[str]) -> str:
+    """The best of ``offered`` for a request, the first where nothing is asked for; else 406."""
+    found = negotiate(request.headers.get("accept", ""), offered)
+    if found is None:
+        raise Problem(406, "none of these types can be made", f"known are {', '.join(offered)}")
+    return found

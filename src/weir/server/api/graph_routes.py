@@ -11,16 +11,15 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from weir.errors import UsageError, WeirError
-from weir.kernel.background import Background
+from weir.kernel.contract import Background
 from weir.language import parse
 from weir.language.algebra.query import Ask, Select
 from weir.linked.graphs import RemoteGraph
 from weir.linked.graphs.remote_graph import TYPES, fetch
 from weir.linked.http.allowed_hosts import Forbidden
 from weir.runtime.control.refresh import minus
-from weir.server.api.dependencies import ADMIN, READ, WRITE, Here
+from weir.server.api.dependencies import ADMIN, READ, WRITE, Here, chosen
 from weir.server.api.models import PROBLEMS, GraphUrl, Id, IriText, Updated, body_of, media_type_of
-from weir.server.api.negotiate import chosen
 from weir.server.drawing import services_of
 from weir.server.problems import Problem
 from weir.server.resources import slug

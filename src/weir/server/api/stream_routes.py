@@ -12,7 +12,7 @@ from weir.errors import BacklogFull, DataError, UsageError
 from weir.rdf.formats.tnq_time import FIRST_TIME, LAST_TIME, read_time
 from weir.runtime.control.registry import StreamInfo
 from weir.runtime.output.writing import timestamp
-from weir.server.api.dependencies import ADMIN, READ, WRITE, Here, base_of
+from weir.server.api.dependencies import ADMIN, READ, WRITE, Here, base_of, chosen
 from weir.server.api.models import (
     PROBLEMS,
     Id,
@@ -24,7 +24,6 @@ from weir.server.api.models import (
     body_of,
     media_type_of,
 )
-from weir.server.api.negotiate import chosen
 from weir.server.api.stream_catalog import TYPES, catalog, document
 from weir.server.problems import Problem
 from weir.server.pushed_streams import form_of

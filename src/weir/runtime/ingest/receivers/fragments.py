@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import aclosing, suppress
 
-from weir.fragments.client.follow import follow_async, stream_lines
-from weir.fragments.client.streamer import Update
+from weir.fragments.client import Update, follow_async, stream_lines
 from weir.runtime.ingest.receivers.base import Client
 from weir.runtime.ingest.sources.fragments import FragmentsSource
 from weir.runtime.ingest.sources.log_writer import LogWriter

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from weir.errors import UsageError
-from weir.fragments.client.streamer import Options
+from weir.fragments.client import Options
 from weir.language import parse
 from weir.language.algebra.query import Construct
 from weir.runtime.ingest.sources.push import PushSource

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from weir.fragments.server.publish import Publisher
+from weir.fragments.server import Publisher
 from weir.runtime.output.sinks.base import Results
 
 

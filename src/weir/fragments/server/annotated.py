@@ -1,0 +1,263 @@
+"""What a pattern sees of annotated facts: the shapes of ``protocol.annotation`` matched against a store.
+
+Annotation quads are never stored. A pattern's places, matched against a shape's, become constraints on
+facts; the facts found are written out as that shape's quad. On intervals: at an instant τ (the present
+for expirations, the instant asked for with intervals) the facts with ``start ≤ τ < end``; with
+intervals and no instant, all facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+from urllib.parse import quote, unquote_plus
+
+import numpy as np
+
+from weir.errors import DataError
+from weir.fragments.protocol.annotation import (
+    FOREVER,
+    Annotation,
+    Labeling,
+    Method,
+    Place,
+    Quad,
+    Shape,
+    Slot,
+    TripleText,
+    read_time,
+    time_text,
+)
+from weir.fragments.protocol.controls import text_of, value_of
+from weir.fragments.server.facts import FactStore
+from weir.fragments.server.quad_index import Bound, Column, Segment
+
+
+class Part(NamedTuple):
+    """A countable piece of a selection, in order."""
+
+    length: int
+    quads: Callable[[int, int], list[Quad]]
+    labels: Callable[[int, int], list[Quad]] | None = None
+    """The time labels of the facts in a range, where the quads are statements of facts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """How annotation nodes are written: ``prefix`` + kind + number, or the implicit graph's address.
+
+    ``address`` writes the fragment address of a triple, ``triple`` reads it back.
+    """
+
+    prefix: str
+    address: Callable[[TripleText], str]
+    triple: Callable[[str], TripleText | None]
+
+    def number(self, text: str, kind: str) -> int | None:
+        head = f"<{self.prefix}{kind}:"
+        digits = text[len(head) : -1]
+        return int(digits) if text.startswith(head) and digits.isdecimal() and len(digits) < 19 else None
+
+
+@lru_cache(maxsize=65_536)
+def _quoted(text: str) -> str:
+    return quote(value_of(text), safe="")
+
+
+def implicit_names(prefix: str, address: str) -> Names:
+    """Names of annotation nodes where the data set's fragments live at ``address``."""
+    head = f"<{address}?subject="
+
+    def name(triple: TripleText) -> str:
+        s, p, o = triple
+        return f"{head}{_quoted(s)}&predicate={_quoted(p)}&object={_quoted(o)}>"
+
+    def triple(text: str) -> TripleText | None:
+        if not text.startswith(head):
+            return None
+        fields = dict(pair.partition("=")[::2] for pair in text[len(address) + 2 : -1].split("&"))
+        if list(fields) != ["subject", "predicate", "object"] or not all(fields.values()):
+            return None
+        s, p, o = (text_of(unquote_plus(value)) for value in fields.values())
+        if not (isinstance(s, str) and isinstance(p, str) and isinstance(o, str)):
+            return None
+        return (s, p, o) if name((s, p, o)) == text else None
+
+    return Names(prefix, name, triple)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What a pattern asks of facts."""
+
+    subject: str | None = None
+    predicate: str | None = None
+    object: str | None = None
+    number: int | None = None
+    start: int | None = None
+    end: int | None = None
+
+
+_KINDS = {Method.SINGLETON: "property", Method.GRAPHS: "graph", Method.REIFICATION: "statement"}
+
+
+class View:
+    """A store of facts seen through one annotation."""
+
+    def __init__(self, store: FactStore, annotation: Annotation, names: Names) -> None:
+        self.store = store
+        self.annotation = annotation
+        self.names = names
+
+    def select(self, pattern: Bound, now: int, instant: int | None) -> tuple[list[Part], int]:
+        """The parts that match, and when the selection next changes by itself (``FOREVER``: never)."""
+        parts: list[Part] = []
+        changes = FOREVER
+        for shape in self.annotation.shapes:
+            wanted = self._wanted(shape, pattern)
+            if wanted is None:
+                continue
+            found, boundary = self._find(wanted, shape, now, instant)
+            changes = min(changes, boundary)
+            parts.extend(found)
+        return parts, changes
+
+    def concerns(self, pattern: Bound) -> bool:
+        """Whether some fact could match a pattern, now or later."""
+        return any(self._wanted(shape, pattern) is not None for shape in self.annotation.shapes)
+
+    def _wanted(self, shape: Shape, pattern: Bound) -> _Wanted | None:
+        asked: dict[str, str | int] = {}
+        for place, text in zip(shape, pattern, strict=True):
+            if text is None:
+                continue
+            if not isinstance(place, Slot):
+                if place != text:
+                    return None
+            elif place in (Slot.SUBJECT, Slot.PREDICATE, Slot.OBJECT):
+                asked[place.name.lower()] = text
+            elif place in (Slot.START, Slot.END):
+                time = _exact_time(text)
+                if time is None:
+                    return None
+                asked[place.name.lower()] = time
+            elif not self._node(place, text, asked):
+                return None
+        return _Wanted(**asked)  # type: ignore[arg-type]
+
+    def _node(self, place: Slot, text: str, asked: dict[str, str | int]) -> bool:
+        """Add what a node's name says of its fact; False where it is no such name."""
+        if place is Slot.NODE and self.annotation.method is Method.IMPLICIT:
+            triple = self.names.triple(text)
+            if triple is None:
+                return False
+            for name, part in zip(("subject", "predicate", "object"), triple, strict=True):
+                asked[name] = part
+            return True
+        kind = "interval" if place is Slot.SPAN else _KINDS[self.annotation.method]
+        number = self.names.number(text, kind)
+        if number is None:
+            return False
+        asked["number"] = number
+        return True
+
+    def _find(self, wanted: _Wanted, shape: Shape, now: int, instant: int | None) -> tuple[list[Part], int]:
+        if self.annotation.labeling is Labeling.EXPIRATION:
+            instant = now
+        once = (
+            instant is None
+            and self.annotation.method is Method.IMPLICIT
+            and Slot.NODE not in shape
+            and Slot.SPAN not in shape
+        )
+        parts: list[Part] = []
+        changes = FOREVER
+        reference = now if instant is None else instant
+        segments = self.store.segments if instant is None else self.store.upcoming(instant)
+        if wanted.number is not None:
+            segments = [segment for segment, _ in self.store.numbered(wanted.number)]
+        for segment in segments:
+            rows = _rows(segment, wanted)
+            if rows is None or not len(rows):
+                continue
+            start, end = segment.start[rows], segment.end[rows]
+            if segment.max_end > reference:
+                later = start[(start > reference) & (start < end)]
+                valid = (start <= reference) & (end > reference)
+                for times in (later, end[valid]):
+                    if len(times):
+                        changes = min(changes, int(times.min()))
+            if instant is not None:
+                rows = rows[(start <= instant) & (end > instant)]
+            elif segment.withdrawn or once:
+                shown = start < end
+                rows = rows[shown & segment.first[rows]] if once else rows[shown]
+            if len(rows):
+                parts.append(self._part(segment, rows, shape))
+        return parts, changes
+
+    def _part(self, segment: Segment, rows: Column, shape: Shape) -> Part:
+        def quads(low: int, high: int) -> list[Quad]:
+            return self._write(segment, rows[low:high], shape)
+
+        def labels(low: int, high: int) -> list[Quad]:
+            return [q for one in self.annotation.label for q in self._write(segment, rows[low:high], one)]
+
+        return Part(len(rows), quads, labels if shape in self.annotation.statement else None)
+
+    def _write(self, segment: Segment, rows: Column, shape: Shape) -> list[Quad]:
+        triples = segment.index.quads(rows)
+        columns = [self._column(place, segment, rows, triples) for place in shape]
+        return list(zip(*columns, strict=True))
+
+    def _column(self, place: Place, segment: Segment, rows: Column, triples: list[Quad]) -> list[str]:
+        if not isinstance(place, Slot):
+            return [place] * len(rows)
+        if place is Slot.SUBJECT:
+            return [triple[0] for triple in triples]
+        if place is Slot.PREDICATE:
+            return [triple[1] for triple in triples]
+        if place is Slot.OBJECT:
+            return [triple[2] for triple in triples]
+        if place in (Slot.START, Slot.END):
+            times = segment.start[rows] if place is Slot.START else segment.end[rows]
+            texts = {time: time_text(time) for time in np.unique(times).tolist()}
+            return [texts[time] for time in times.tolist()]
+        if place is Slot.NODE and self.annotation.method is Method.IMPLICIT:
+            return [self.names.address(triple[:3]) for triple in triples]
+        kind = "interval" if place is Slot.SPAN else _KINDS[self.annotation.method]
+        head = f"<{self.names.prefix}{kind}:"
+        return [f"{head}{number}>" for number in segment.number[rows].tolist()]
+
+
+def _rows(segment: Segment, wanted: _Wanted) -> Column | None:
+    if wanted.number is not None:
+        row = segment.row_of(wanted.number)
+        if row is None:
+            return None
+        rows = np.array([row], np.int32)
+        triple = segment.index.quads(rows)[0]
+        asked = (wanted.subject, wanted.predicate, wanted.object)
+        if any(text is not None and text != part for text, part in zip(asked, triple, strict=False)):
+            return None
+    else:
+        found = segment.matching(wanted.subject, wanted.predicate, wanted.object)
+        if found is None:
+            return None
+        rows = found
+    if wanted.start is not None:
+        rows = rows[segment.start[rows] == wanted.start]
+    if wanted.end is not None:
+        rows = rows[segment.end[rows] == wanted.end]
+    return rows
+
+
+def _exact_time(text: str) -> int | None:
+    """The time whose text this is, to the letter: a fragment matches terms, not values."""
+    try:
+        time = read_time(text)
+    except DataError:
+        return None
+    return time if time_text(time) == text else None

@@ -1,0 +1,320 @@
+"""The fast path under uvicorn: ordinary GETs answered without HTTP parsing and the ASGI round trip.
+
+Those cost several times what a fragment does, whose head is short and whose response is mostly ready.
+``FastPath.answer`` looks at what arrives: a complete, ordinary GET is answered at once, to the byte as the
+application does; anything else (other methods, bodies, upgrades, split heads, HTTP/1.0, paths outside the
+mount point) is declined and takes uvicorn's own way. Whatever wraps the ASGI application (middleware,
+access logs) does not see what is answered here, so this is for serving fragments that need none.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import Any, NamedTuple
+
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from weir.fragments.protocol.annotation import FOREVER
+from weir.fragments.protocol.controls import text_of
+from weir.fragments.server.app import FragmentsApp
+from weir.fragments.server.dataset import Dataset
+from weir.fragments.server.metadata import LONG, Described
+from weir.fragments.server.quad_index import Bound
+from weir.fragments.server.request import IRI, UNSAFE, decoded, parse_request
+from weir.fragments.server.responses import SECOND, Head, Responder, Response, etag, opening, understands_gzip
+from weir.fragments.server.serialize import SYNTAXES, media_type_for
+
+_REST = re.compile(rb"(?:[!#-'*+.^-z|~A-Z0-9-]+:[ \t]*[^\x00-\x08\x0a-\x1f\x7f]*\r\n)*\r\n")
+_ODD = re.compile(
+    rb"^(?:connection[ \t]*:(?![ \t]*keep-alive[ \t]*\r)|(?:upgrade|expect|transfer-encoding"
+    rb"|content-length|te|range|if-match|if-range|if-unmodified-since)[ \t]*:)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_FIELDS = re.compile(
+    rb"^(host|accept|accept-encoding|if-none-match):[ \t]*(.*?)[ \t]*\r$", re.IGNORECASE | re.MULTILINE
+)
+_SAFE = bytes(code for code in range(0x21, 0x7F) if code != 0x23 and not UNSAFE.match(chr(code)))
+"""What a target here consists of: all that may stand in an IRI, but no fragment identifier."""
+_LONGEST = 65_536
+_ONCE = 65_536
+_WANTS = 1024
+_WANTS_LONGEST = 4096
+
+
+_STRING = re.compile(r'"[^"\\\n\r]*"(?:@[a-z]{1,8}(?:-[a-z0-9]{1,8})*)?')
+"""Literals whose text is the same in a form's field and in N-Triples."""
+
+
+class Wants(NamedTuple):
+    """What the header fields of a request ask for; a client's requests mostly have the same ones."""
+
+    base: str
+    accept: str
+    tags: bytes | None
+    packs: bool
+
+
+class FastPath:
+    """Turns heads of requests into bytes of responses for one application mounted at one path.
+
+    A head that is new is answered from ``StaticPages`` where it can be. One that comes again is remembered
+    with the response it led to, which is sent again while it is current: a crawler, who asks for
+    everything once, pushes nothing out.
+    """
+
+    def __init__(self, app: FragmentsApp, mount: str = "", scheme: str = "http") -> None:
+        self.app = app
+        self.mount = mount.rstrip("/")
+        self.scheme = scheme
+        self._heads: dict[bytes, tuple[Response, bytes | None, bool]] = {}
+        self._held = 0
+        self._once: set[int] = set()
+        self._wants: dict[bytes, Wants | None] = {}
+        self._pages: dict[tuple[Wants, str], StaticPages] = {}
+
+    def answer(self, head: bytes) -> bytes | None:
+        """The response to a complete head; None where it is declined."""
+        app = self.app
+        now = app.clock()
+        known = self._heads.get(head)
+        if known is not None:
+            response, tags, packs = known
+            if response.current(now) and self._published(response):
+                app.responder.counters["requests"] += 1
+                app.responder.counters["hits"] += 1
+                return _bytes(response, now, tags, packs)
+            del self._heads[head]
+        line, _, rest = head.partition(b"\r\n")
+        try:
+            wants = self._wants[rest]
+        except KeyError:
+            wants = self._read(rest)
+        if wants is None or not line.endswith(b" HTTP/1.1") or len(head) > _LONGEST:
+            return None
+        if line.translate(None, _SAFE) != b"  ":
+            return None
+        path, _, query = line[4:-9].decode("ascii").partition("?")
+        if not path.startswith(f"{self.mount}/") or "%" in path:
+            return None
+        mark = hash(head)
+        if mark not in self._once:
+            if len(self._once) >= _ONCE:
+                self._once.clear()
+            self._once.add(mark)
+            pages = self._pages.get((wants, path))
+            if pages is None or not self._published(pages):
+                pages = self._static_pages(wants, path)
+            answer = None if pages is None else pages.answer(query, now, int(time.time()))
+            if answer is not None:
+                return answer
+        base, accept, tags, packs = wants
+        response = app.get(base, path[len(self.mount) :], query, accept)
+        if response.dataset is not None:
+            self._held += len(head) + response.size
+            if self._held > app.limits.cache_bytes:
+                self._heads.clear()
+                self._held = 0
+            self._heads[head] = (response, tags, packs)
+        return _bytes(response, now, tags, packs)
+
+    def _published(self, of: Response | StaticPages) -> bool:
+        dataset = of.dataset
+        return dataset is not None and self.app.datasets.get(dataset.name) is dataset
+
+    def _read(self, rest: bytes) -> Wants | None:
+        """What a request's head asks for after its first line; None where it is declined."""
+        wants = self._parse(rest)
+        if len(rest) <= _WANTS_LONGEST:
+            if len(self._wants) >= _WANTS:
+                self._wants.clear()
+            self._wants[rest] = wants
+        return wants
+
+    def _static_pages(self, wants: Wants, path: str) -> StaticPages | None:
+        """The pages for what is wanted of the data set at a path; None where there can be none."""
+        dataset = self.app.datasets.get(path[len(self.mount) + 1 :])
+        media_type = media_type_for(wants.accept)
+        if dataset is None or media_type is None or media_type not in SYNTAXES or wants.tags is not None:
+            return None
+        if len(self._pages) >= _WANTS:
+            self._pages.clear()
+        pages = StaticPages(
+            self.app.responder, dataset, f"{wants.base}/", f"{wants.base}/{dataset.name}", media_type
+        )
+        self._pages[wants, path] = pages
+        return pages
+
+    def _parse(self, rest: bytes) -> Wants | None:
+        if not _REST.fullmatch(rest) or _ODD.search(rest):
+            return None
+        fields: dict[bytes, bytes] = {}
+        for name, value in _FIELDS.findall(rest):
+            if fields.setdefault(name.lower(), value) is not value:
+                return None
+        base = self.app.base_of(self.scheme, fields.get(b"host", b""), self.mount)
+        if base is None:
+            return None
+        accept = fields.get(b"accept", b"").decode("latin-1")
+        packs = understands_gzip(fields.get(b"accept-encoding", b""))
+        return Wants(base, accept, fields.get(b"if-none-match"), packs)
+
+
+class StaticPages:
+    """The most frequent requests: one pattern of static triples whose matches fit on one page.
+
+    All such fragments of one data set at one address in one syntax are the same but for the address, the
+    count and the triples, so the rest is put together once.
+    """
+
+    def __init__(
+        self, responder: Responder, dataset: Dataset, home: str, address: str, media_type: str
+    ) -> None:
+        self.responder = responder
+        self.dataset = dataset
+        self.home = home
+        self.address = address
+        self.media_type = media_type
+        self.syntax = SYNTAXES[media_type]
+        limits = dataset.limits
+        self.longest = min(LONG - len(address) - 1, limits.query_string, limits.term)
+        self.version = (-1, -1)
+        self.moment = (-1, -1)
+        self.opening = b""
+
+    def answer(self, query: str, now: int, second: int) -> bytes | None:
+        """The response to a ``safe`` query string at a time; None where it is something else."""
+        pattern = plain_pattern(query) if 0 < len(query) <= self.longest else None
+        if pattern is None:
+            return None
+        dataset = self.dataset
+        with dataset.lock:
+            index, version = dataset.static, dataset.version(pattern[1])
+        if version[1]:
+            return None
+        run = index.find(pattern)
+        total = 0 if run is None else run.high - run.low
+        if total > dataset.page_size:
+            return None
+        if version != self.version:
+            self._describe(query, version)
+        moment = (now // SECOND, second)
+        if moment != self.moment:
+            self._date(moment)
+        quads = self.syntax.data([] if run is None else index.slice(run, 0, total))
+        values = {"page": f"{self.address}?{query}".encode(), "total": b"%d" % total}
+        own, chosen, controls = self.template
+        data = f"{self.syntax.closing}{quads}".encode("utf-8", "replace")
+        said = own % chosen(values)
+        length = b"content-length: %d\r\n\r\n" % (len(said) + len(controls) + len(data))
+        self.responder.counters["requests"] += 1
+        return b"".join((self.opening, length, said, controls, data))
+
+    def _describe(self, query: str, version: tuple[int, int]) -> None:
+        dataset = self.dataset
+        request = parse_request(query, dataset, 0)
+        about = Described(
+            request,
+            self.home,
+            self.address,
+            dataset.title,
+            dataset.annotation,
+            0,
+            dataset.page_size,
+            FOREVER,
+        )
+        self.template = self.responder.templates.of(dataset, self.media_type, about, ("page", "total"))
+        self.version, self.moment = version, (-1, -1)
+
+    def _date(self, moment: tuple[int, int]) -> None:
+        """What comes before the length, for a second by the application's clock and the wall's."""
+        tag = etag(self.dataset.nonce, self.media_type, self.version, FOREVER)
+        age = self.responder.static_age // SECOND
+        head = Head(200, self.media_type, tag, False, age, moment[0] + age)
+        self.moment, self.opening = moment, opening(head, moment[1])
+
+
+def plain_pattern(query: str) -> Bound | None:
+    """The triple pattern of a query string; None where it asks for anything else, or is malformed."""
+    s = p = o = None
+    for pair in query.split("&"):
+        name, _, value = pair.partition("=")
+        if "%" in value or "+" in value:
+            value = decoded(value)
+        if IRI.fullmatch(value):
+            term = f"<{value}>"
+        elif _STRING.fullmatch(value):
+            term = value
+        else:
+            other = text_of(value) if value else None
+            if not isinstance(other, str):
+                return None
+            term = other
+        if name == "subject":
+            s = term
+        elif name == "predicate":
+            p = term
+        elif name == "object":
+            o = term
+        else:
+            return None
+    return s, p, o, None
+
+
+def _bytes(response: Response, now: int, tags: bytes | None, packs: bool) -> bytes:
+    head, body = response.reply(now, tags, packs)
+    start = opening(head, int(time.time()))
+    if head.status == 304:
+        return start + b"\r\n"
+    return b"%bcontent-length: %d\r\n\r\n%b" % (start, len(body), body)
+
+
+def protocol(path: FastPath) -> type[HttpToolsProtocol]:
+    """A protocol for uvicorn's ``http`` option that tries the fast path first."""
+
+    class FragmentsProtocol(HttpToolsProtocol):
+        inside = False
+        answered = 0.0
+
+        def data_received(self, data: bytes) -> None:
+            free = (
+                not self.inside and not self.pipeline and (self.cycle is None or self.cycle.response_complete)
+            )
+            if free and data.startswith(b"GET /") and data.endswith(b"\r\n\r\n"):
+                answer = path.answer(data)
+                if answer is not None:
+                    self.transport.write(answer)
+                    self.answered = self.loop.time()
+                    if self.timeout_keep_alive_task is None:
+                        self._watch(self.timeout_keep_alive)
+                    return
+            super().data_received(data)
+
+        def _watch(self, seconds: float) -> None:
+            self.timeout_keep_alive_task = self.loop.call_later(seconds, self.timeout_keep_alive_handler)
+
+        def timeout_keep_alive_handler(self) -> None:
+            """One timer for many requests: it waits on where one was answered since it was set."""
+            left = self.answered + self.timeout_keep_alive - self.loop.time()
+            if left > 0.0 and not self.transport.is_closing():
+                self._watch(left)
+            else:
+                super().timeout_keep_alive_handler()
+
+        def on_message_begin(self) -> None:
+            self.inside = True
+            super().on_message_begin()
+
+        def on_message_complete(self) -> None:
+            self.inside = False
+            super().on_message_complete()
+
+    return FragmentsProtocol
+
+
+def server(app: FragmentsApp, host: str = "127.0.0.1", port: int = 8080, **options: Any) -> uvicorn.Server:
+    """A uvicorn server of one fragments application, with the fast path; ``.run()`` serves."""
+    settings: dict[str, Any] = {"access_log": False, "log_level": "warning", "ws": "none", **options}
+    config = uvicorn.Config(app, host=host, port=port, http=protocol(FastPath(app)), **settings)
+    return uvicorn.Server(config)

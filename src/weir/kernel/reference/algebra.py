@@ -1,0 +1,398 @@
+"""The algebra over multisets of solutions, one function per node, straight from section 18.5.
+
+A pattern is evaluated in a ``Scope``: the active graph, the dataset that GRAPH ranges over, and the
+*outer* solution where the pattern stands in EXISTS. EXISTS substitutes that solution (18.6): here its
+bindings go into every triple pattern and expression that mentions the variables, and stay in the
+solutions' domains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+from weir.errors import EvaluationError, WeirError
+from weir.kernel.functions import Context, value_or_none
+from weir.kernel.functions.draws import Draws, solution_text
+from weir.kernel.functions.ordering import Solution, sort_solutions
+from weir.kernel.reference.datasets import Dataset, Graph, World
+from weir.kernel.reference.federation import Federation, certain, service_variables
+from weir.kernel.reference.multisets import (
+    Bindings,
+    compatible,
+    distinct,
+    group,
+    join,
+    merge,
+    minus,
+    named_variables,
+    partners,
+    slice_,
+)
+from weir.kernel.reference.paths import pairs
+from weir.language.algebra import patterns as algebra
+from weir.language.algebra.expressions import Expression
+from weir.language.algebra.patterns import Node, Pattern, TriplePattern
+from weir.plan.analysis.variables import volatile
+from weir.rdf.terms import IRI, Literal, Term, Variable
+from weir.rdf.xsd.values import effective_boolean
+
+Valuer: TypeAlias = Callable[..., Term | None]
+ServiceHook: TypeAlias = Callable[[str, Pattern, Solution], Iterable[Bindings]]
+"""Evaluates a pattern at an endpoint; the solution holds what is bound already, as a hint."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where a pattern is evaluated."""
+
+    graph: Graph
+    dataset: Dataset
+    outer: Bindings = field(default_factory=dict)
+
+
+class Evaluation:
+    """One query at one instant. ``key`` names query and τ for the draws of RAND and its like."""
+
+    def __init__(
+        self,
+        world: World,
+        context: Context,
+        *,
+        service: ServiceHook | None = None,
+        federation: Federation | None = None,
+        refresh: bool = True,
+        key: str = "",
+    ) -> None:
+        self.world = world
+        self.service = service
+        self.federation = federation
+        self.refresh = refresh
+        self.key = key
+        self.context = context
+
+    def solutions(self, pattern: Pattern) -> list[Bindings]:
+        """The multiset of solutions of a whole query's pattern, as a sequence."""
+        return self.evaluate(pattern, Scope(self.world.dataset.default, self.world.dataset))
+
+    def evaluate(self, pattern: Pattern, scope: Scope) -> list[Bindings]:
+        """The solutions of a pattern in a scope."""
+        return _OPERATORS[type(pattern)](self, pattern, scope)
+
+    def context_in(self, scope: Scope) -> Context:
+        """The context of expressions in a scope: EXISTS looks at that scope."""
+
+        def exists(pattern: Pattern, solution: Solution) -> bool:
+            return bool(self.evaluate(pattern, replace(scope, outer={**scope.outer, **solution})))
+
+        return replace(self.context, exists=exists)
+
+    def valuer(self, scope: Scope, expression: Expression, place: str = "") -> Valuer:
+        """A function that gives the expression's value for a solution and its identity, None on error."""
+        context = self.context_in(scope)
+        where = f"{place} {expression!r}" if volatile(expression) else ""
+
+        def value(solution: Bindings, identity: str = "") -> Term | None:
+            if where:
+                context.draws = Draws(f"{self.key} {identity or solution_text(solution)}", where)
+            return value_or_none(expression, {**scope.outer, **solution}, context)
+
+        return value
+
+    def tester(self, scope: Scope, condition: Expression) -> Callable[..., bool]:
+        """A function that tells whether a filter keeps a solution, given its identity."""
+        value = self.valuer(scope, condition)
+
+        def test(solution: Bindings, identity: str = "") -> bool:
+            term = value(solution, identity)
+            return isinstance(term, Literal) and bool(effective_boolean(term))
+
+        return test
+
+
+def identities(solutions: list[Bindings]) -> list[str]:
+    """A name for each solution of a multiset: its bindings and which of the equal ones it is."""
+    seen: dict[str, int] = {}
+    names = []
+    for solution in solutions:
+        text = solution_text(solution)
+        seen[text] = seen.get(text, 0) + 1
+        names.append(f"{text} #{seen[text]}")
+    return names
+
+
+# Graph patterns
+
+
+def _bound(node: Node, solution: Bindings) -> Term | None:
+    return solution.get(node.name) if isinstance(node, Variable) else node
+
+
+def _bgp(evaluation: Evaluation, pattern: algebra.BGP, scope: Scope) -> list[Bindings]:
+    solutions: list[Bindings] = [{}]
+    for triple in pattern.triples:
+        solutions = [extended for solution in solutions for extended in _match(triple, solution, scope)]
+    return solutions
+
+
+def _match(pattern: TriplePattern, solution: Bindings, scope: Scope) -> Iterable[Bindings]:
+    known = {**scope.outer, **solution}
+    nodes = (pattern.subject, pattern.predicate, pattern.object)
+    subject, predicate, object = (_bound(node, known) for node in nodes)
+    for triple in scope.graph.match(subject, predicate, object):
+        extended: Bindings | None = dict(solution)
+        for node, term in zip(nodes, triple, strict=True):
+            if extended is not None and isinstance(node, Variable):
+                extended = extended if extended.setdefault(node.name, term) == term else None
+        if extended is not None:
+            yield extended
+
+
+def _path_pattern(evaluation: Evaluation, pattern: algebra.PathPattern, scope: Scope) -> list[Bindings]:
+    start, end = _bound(pattern.subject, scope.outer), _bound(pattern.object, scope.outer)
+    solutions = []
+    for x, y in pairs(pattern.path, start, end, scope.graph):
+        solution: Bindings = {}
+        if isinstance(pattern.subject, Variable):
+            solution[pattern.subject.name] = x
+        if isinstance(pattern.object, Variable) and solution.setdefault(pattern.object.name, y) != y:
+            continue
+        solutions.append(solution)
+    return solutions
+
+
+def _federated(
+    evaluation: Evaluation, left: Pattern, right: algebra.Service, scope: Scope, *, optional: bool = False
+) -> tuple[list[Bindings], list[Bindings]]:
+    """The solutions of ``left``, and those of a SERVICE that may join with them."""
+    assert evaluation.federation is not None
+    solutions = evaluation.evaluate(left, scope)
+    at, bound = evaluation.context.now, certain(left)
+    found = evaluation.federation.solutions(
+        right, solutions, bound, at, refresh=evaluation.refresh, optional=optional
+    )
+    return solutions, found
+
+
+def _join(evaluation: Evaluation, pattern: algebra.Join, scope: Scope) -> list[Bindings]:
+    if evaluation.federation is not None:
+        match pattern:
+            case algebra.Join(other, algebra.Service() as service):
+                return join(*_federated(evaluation, other, service, scope))
+            case algebra.Join(algebra.Service(IRI()) as service, other):
+                return join(*_federated(evaluation, other, service, scope))
+    left = evaluation.evaluate(pattern.left, scope)
+    endpoints = service_variables(pattern.right) - scope.outer.keys()
+    if endpoints:
+        return [
+            merge(solution, other)
+            for solution in left
+            for other in _right(evaluation, pattern.right, solution, endpoints, scope)
+        ]
+    return join(left, evaluation.evaluate(pattern.right, scope))
+
+
+def _right(
+    evaluation: Evaluation, right: Pattern, solution: Bindings, endpoints: set[str], scope: Scope
+) -> list[Bindings]:
+    """Partners of one solution where the right side calls endpoints that the solution names."""
+    given = {name: solution[name] for name in endpoints & solution.keys()}
+    found = evaluation.evaluate(right, replace(scope, outer={**scope.outer, **given}))
+    return [other for other in found if compatible(solution, other)]
+
+
+def _left_join(evaluation: Evaluation, pattern: algebra.LeftJoin, scope: Scope) -> list[Bindings]:
+    if evaluation.federation is not None and isinstance(pattern.right, algebra.Service):
+        left, right = _federated(evaluation, pattern.left, pattern.right, scope, optional=True)
+        endpoints: set[str] = set()
+    else:
+        left = evaluation.evaluate(pattern.left, scope)
+        endpoints = service_variables(pattern.right) - scope.outer.keys()
+        right = [] if endpoints else evaluation.evaluate(pattern.right, scope)
+    find = None if endpoints else partners(left, right)
+    test = None if pattern.condition is None else evaluation.tester(scope, pattern.condition)
+    solutions = []
+    for solution in left:
+        others = find(solution) if find else _right(evaluation, pattern.right, solution, endpoints, scope)
+        joined = [merge(solution, other) for other in others]
+        if test is not None:
+            joined = [each for each in joined if test(each)]
+        solutions += joined or [solution]
+    return solutions
+
+
+def _filter(evaluation: Evaluation, pattern: algebra.Filter, scope: Scope) -> list[Bindings]:
+    solutions = evaluation.evaluate(pattern.pattern, scope)
+    names = identities(solutions) if volatile(pattern.condition) else [""] * len(solutions)
+    test = evaluation.tester(scope, pattern.condition)
+    return [solution for solution, name in zip(solutions, names, strict=True) if test(solution, name)]
+
+
+def _union(evaluation: Evaluation, pattern: algebra.Union, scope: Scope) -> list[Bindings]:
+    return evaluation.evaluate(pattern.left, scope) + evaluation.evaluate(pattern.right, scope)
+
+
+def _minus(evaluation: Evaluation, pattern: algebra.Minus, scope: Scope) -> list[Bindings]:
+    return minus(evaluation.evaluate(pattern.left, scope), evaluation.evaluate(pattern.right, scope))
+
+
+def _bind_name(name: Variable, term: Term, solutions: list[Bindings], scope: Scope) -> list[Bindings]:
+    if scope.outer.get(name.name, term) != term:
+        return []
+    return join(solutions, [{name.name: term}])
+
+
+def _graph(evaluation: Evaluation, pattern: algebra.Graph, scope: Scope) -> list[Bindings]:
+    named = scope.dataset.named
+    if isinstance(pattern.name, IRI):
+        graph = named.get(pattern.name)
+        return [] if graph is None else evaluation.evaluate(pattern.pattern, replace(scope, graph=graph))
+    solutions = []
+    for term, graph in named.items():
+        inner = evaluation.evaluate(pattern.pattern, replace(scope, graph=graph))
+        solutions += _bind_name(pattern.name, term, inner, scope)
+    return solutions
+
+
+def _window(evaluation: Evaluation, pattern: algebra.Window, scope: Scope) -> list[Bindings]:
+    world = evaluation.world
+    names = [pattern.name.value] if isinstance(pattern.name, IRI) else list(world.nameable)
+    solutions: list[Bindings] = []
+    for name in names:
+        for content in world.windows.get(name, ()):
+            inside = replace(scope, graph=content.dataset.default, dataset=content.dataset)
+            inner = evaluation.evaluate(pattern.pattern, inside)
+            if content.bind is not None:
+                inner = _bind_name(Variable(content.bind[0]), content.bind[1], inner, scope)
+            if isinstance(pattern.name, Variable):
+                inner = _bind_name(pattern.name, IRI(name), inner, scope)
+            solutions += inner
+    return solutions
+
+
+def _service(evaluation: Evaluation, pattern: algebra.Service, scope: Scope) -> list[Bindings]:
+    endpoint = _bound(pattern.name, scope.outer)
+    if not isinstance(endpoint, IRI):
+        raise EvaluationError(
+            f"SERVICE {pattern.name} has no endpoint", hint="bind the variable to an IRI before SERVICE"
+        )
+    if evaluation.federation is not None:
+        unit = algebra.Values((), ((),))
+        named = algebra.Service(endpoint, pattern.pattern, pattern.silent)
+        return [
+            each for each in _federated(evaluation, unit, named, scope)[1] if compatible(each, scope.outer)
+        ]
+    if evaluation.service is None:
+        raise EvaluationError(f"SERVICE {endpoint} cannot be called here")
+    try:
+        found = [
+            dict(solution) for solution in evaluation.service(endpoint.value, pattern.pattern, scope.outer)
+        ]
+    except WeirError:
+        if pattern.silent:
+            return [{}]
+        raise
+    if isinstance(pattern.name, Variable):
+        found = join(found, [{pattern.name.name: endpoint}])
+    return [solution for solution in found if compatible(solution, scope.outer)]
+
+
+def _values(evaluation: Evaluation, pattern: algebra.Values, scope: Scope) -> list[Bindings]:
+    names = [variable.name for variable in pattern.variables]
+    rows = [
+        {name: term for name, term in zip(names, row, strict=True) if term is not None}
+        for row in pattern.rows
+    ]
+    return [row for row in rows if compatible(row, scope.outer)]
+
+
+# Extension, aggregation, solution modifiers
+
+
+def _extend(evaluation: Evaluation, pattern: algebra.Extend, scope: Scope) -> list[Bindings]:
+    """A run of Extends shares the identity of each solution below it, so that BNODE("x") is one node."""
+    run = [pattern]
+    while isinstance(run[-1].pattern, algebra.Extend):
+        run.append(run[-1].pattern)
+    solutions = evaluation.evaluate(run[-1].pattern, scope)
+    drawn = any(volatile(extend.expression) for extend in run)
+    names = identities(solutions) if drawn else [""] * len(solutions)
+    for extend in reversed(run):
+        value = evaluation.valuer(scope, extend.expression, extend.variable.name)
+        kept = []
+        for solution, name in zip(solutions, names, strict=True):
+            term = value(solution, name)
+            variable = extend.variable.name
+            if term is None:
+                kept.append((solution, name))
+            elif scope.outer.get(variable, term) == term:
+                kept.append(({**solution, variable: term}, name))
+        solutions, names = [s for s, _ in kept], [n for _, n in kept]
+    return solutions
+
+
+def _group(evaluation: Evaluation, pattern: algebra.Group, scope: Scope) -> list[Bindings]:
+    solutions = evaluation.evaluate(pattern.pattern, scope)
+    operands = {variable.name: aggregate.operand for variable, aggregate in pattern.aggregates}
+    valuers = {
+        name: evaluation.valuer(scope, operand, name)
+        for name, operand in operands.items()
+        if operand is not None
+    }
+    drawn = any(operand is not None and volatile(operand) for operand in operands.values())
+    names = identities(solutions) if drawn else [""] * len(solutions)
+    return group(pattern, list(zip(solutions, names, strict=True)), valuers)
+
+
+def _order_by(
+    evaluation: Evaluation, pattern: algebra.OrderBy, scope: Scope, visible: tuple[str, ...] | None = None
+) -> list[Bindings]:
+    solutions = evaluation.evaluate(pattern.pattern, scope)
+    keys = [(evaluation.valuer(scope, key.expression), key.descending) for key in pattern.keys]
+    names = named_variables(solutions) if visible is None else visible
+    return [dict(solution) for solution in sort_solutions(solutions, keys, names)]
+
+
+def _project(evaluation: Evaluation, pattern: algebra.Project, scope: Scope) -> list[Bindings]:
+    names = tuple(variable.name for variable in pattern.variables)
+    inner = replace(scope, outer={name: term for name, term in scope.outer.items() if name in names})
+    if isinstance(pattern.pattern, algebra.OrderBy):
+        solutions = _order_by(evaluation, pattern.pattern, inner, names)
+    else:
+        solutions = evaluation.evaluate(pattern.pattern, inner)
+    return [{name: solution[name] for name in names if name in solution} for solution in solutions]
+
+
+def _distinct(evaluation: Evaluation, pattern: algebra.Distinct, scope: Scope) -> list[Bindings]:
+    return distinct(evaluation.evaluate(pattern.pattern, scope))
+
+
+def _reduced(evaluation: Evaluation, pattern: algebra.Reduced, scope: Scope) -> list[Bindings]:
+    return evaluation.evaluate(pattern.pattern, scope)
+
+
+def _slice(evaluation: Evaluation, pattern: algebra.Slice, scope: Scope) -> list[Bindings]:
+    return slice_(pattern, evaluation.evaluate(pattern.pattern, scope))
+
+
+_OPERATORS: dict[type, Callable[[Evaluation, Any, Scope], list[Bindings]]] = {
+    algebra.BGP: _bgp,
+    algebra.PathPattern: _path_pattern,
+    algebra.Join: _join,
+    algebra.LeftJoin: _left_join,
+    algebra.Filter: _filter,
+    algebra.Union: _union,
+    algebra.Minus: _minus,
+    algebra.Graph: _graph,
+    algebra.Window: _window,
+    algebra.Service: _service,
+    algebra.Extend: _extend,
+    algebra.Values: _values,
+    algebra.Group: _group,
+    algebra.OrderBy: _order_by,
+    algebra.Project: _project,
+    algebra.Distinct: _distinct,
+    algebra.Reduced: _reduced,
+    algebra.Slice: _slice,
+}
