@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from weir.errors import UsageError
 from weir.kernel.contract import Background, Evaluator, NotCovered
 from weir.kernel.interval.evaluator import IntervalEvaluator
+from weir.kernel.reference import ReferenceEvaluator
 from weir.kernel.reference.algebra import ServiceHook
-from weir.kernel.reference.evaluator import ReferenceEvaluator
 from weir.kernel.service_calls import Services
 from weir.language.algebra.query import Query
 from weir.rdf.ids.dictionary import Dictionary

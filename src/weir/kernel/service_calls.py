@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Protocol
 
+from weir.language.algebra.fold import walk
 from weir.language.algebra.patterns import Service
 from weir.language.algebra.query import Query
-from weir.language.algebra.walking import walk
 from weir.language.algebra.windows import Past, Range
 from weir.rdf.columns import Ids
 

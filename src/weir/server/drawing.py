@@ -10,9 +10,9 @@ from weir.kernel.contract import Background
 from weir.kernel.evaluators import choose_evaluator
 from weir.kernel.interval.leaves import shown
 from weir.language.algebra.expressions import Aggregation
+from weir.language.algebra.fold import walk
 from weir.language.algebra.patterns import Extend, Group, Service
 from weir.language.algebra.query import Ask, Construct, Query, Select
-from weir.language.algebra.walking import walk
 from weir.language.algebra.windows import All, Elements, Now, Past, Range, Triples, WindowDeclaration
 from weir.language.writing.windows import kind_text, report_text
 from weir.linked.service import ServiceResolver

@@ -19,9 +19,9 @@ import pyoxigraph as ox
 from weir.errors import WeirError
 from weir.rdf.formats.media import Format, format_of
 from weir.rdf.formats.payloads import parse_payloads
-from weir.rdf.formats.tnq_time import read_time
+from weir.rdf.formats.times import read_time
 from weir.rdf.messages import Rejected
-from weir.rdf.xsd.calendar import EPOCH
+from weir.rdf.xsd.moments import EPOCH
 from weir.runtime.ingest.sources.log_writer import TNQ, LogWriter
 
 MEDIA_TYPES = ("application/x-tnq", "text/tab-separated-values", "text/plain")

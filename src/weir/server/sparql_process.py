@@ -26,7 +26,7 @@ from weir.linked.graphs import StaticGraphs
 from weir.linked.graphs.history import mapped, resolved
 from weir.linked.graphs.triple_tables import CLOSE
 from weir.rdf.ids.dictionary import Dictionary
-from weir.rdf.sparql_json import json_term
+from weir.rdf.terms import json_term
 
 SOLUTIONS: Mapping[str, ox.QueryResultsFormat] = {
     "application/sparql-results+json": ox.QueryResultsFormat.JSON,

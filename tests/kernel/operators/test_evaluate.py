@@ -20,6 +20,7 @@ from weir.kernel.operators import Surroundings, Triples
 from weir.kernel.operators.evaluate import instants
 from weir.kernel.relations.relation import Relation
 from weir.language.algebra.expressions import (
+    TIMESTAMP,
     Arithmetic,
     Builtin,
     Calculate,
@@ -29,7 +30,6 @@ from weir.language.algebra.expressions import (
     Expression,
     FunctionCall,
 )
-from weir.plan.analysis.variables import TIMESTAMP
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, XSD, Literal, Term, Variable
 from weir.rdf.xsd.moments import datetime_literal

@@ -212,4 +212,4 @@ def test_what_no_window_can_show_is_forgotten(window: str) -> None:
     quads = ((IRI("urn:a"), IRI("urn:p"), Literal("x"), None),)
     for time in range(200):
         list(evaluator.advance({"urn:s": [Message(time * MS, quads)]}, time * MS))
-    assert len(evaluator.views[0].messages.messages) <= 45
+    assert len(evaluator.windows[0].messages.messages) <= 45

@@ -7,7 +7,7 @@ messages not yet complete, and the clock. Everything else is computed anew in ea
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields, is_dataclass, replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
@@ -37,6 +37,7 @@ from weir.kernel.windows.evaluation_times import Clock, pieces
 from weir.kernel.windows.instants import HIGHEST, Instants
 from weir.kernel.windows.streams import Streams
 from weir.kernel.windows.window import Window, spec_of
+from weir.language.algebra.fold import walk
 from weir.language.algebra.query import R2S, Ask, Construct, Previous, Query
 from weir.plan import nodes as p
 from weir.plan.analysis.variables import subjects
@@ -483,10 +484,4 @@ def _without_answers(at: Instants, found: Sent | None) -> Ids:
 
 def _terms(node: object) -> set[Term]:
     """Every constant that occurs in a query."""
-    if isinstance(node, IRI | Literal | BlankNode):
-        return {node}
-    if isinstance(node, tuple):
-        return set().union(*(_terms(part) for part in node))
-    if is_dataclass(node) and not isinstance(node, type | Variable):
-        return set().union(*(_terms(getattr(node, field.name)) for field in fields(node)))
-    return set()
+    return {part for part in walk(node) if isinstance(part, IRI | Literal | BlankNode)}

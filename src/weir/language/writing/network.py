@@ -15,9 +15,9 @@ from weir.errors import TranslationError
 from weir.language.algebra import patterns as a
 from weir.language.algebra.canonical import names_are_bound
 from weir.language.algebra.expressions import Aggregation, Expression
+from weir.language.algebra.fold import mapped, patterns
 from weir.language.algebra.query import R2S, Construct, Dataset, Dialect, Previous, Query, Semantics
 from weir.language.algebra.scope import visible
-from weir.language.algebra.traverse import mapped, patterns
 from weir.language.algebra.windows import Range, Report, WindowDeclaration
 from weir.language.dialects import CSPARQL
 from weir.language.writing.dialects import write

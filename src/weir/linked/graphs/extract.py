@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from weir.kernel.contract import Background, GraphTable
+from weir.language.algebra.fold import walk
 from weir.language.algebra.patterns import (
     Link,
     NegatedSet,
@@ -30,7 +31,6 @@ from weir.language.algebra.patterns import (
     ZeroOrOne,
 )
 from weir.language.algebra.query import Describe, Query
-from weir.language.algebra.walking import walk
 from weir.linked.graphs.history import Delta, background_of, contains
 from weir.linked.graphs.triple_tables import (
     DEFAULT,

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from weir.errors import BacklogFull, DataError, UsageError
-from weir.rdf.formats.tnq_time import FIRST_TIME, LAST_TIME, read_time
+from weir.rdf.formats.times import FIRST_TIME, LAST_TIME, read_time
 from weir.runtime.control.registry import StreamInfo
 from weir.runtime.output.writing import timestamp
 from weir.server.api.access import ADMIN, READ, WRITE

@@ -19,8 +19,8 @@ from weir.runtime.control.catalog import Catalog
 from weir.runtime.control.checkpoint import Checkpoint
 from weir.runtime.control.entries import Registration, StreamEntry, entry_of
 from weir.runtime.control.extracts import Extractor
-from weir.runtime.control.planning import HELD, HOLD, planning_held, wait_while_held
-from weir.runtime.control.static_graphs import BASE, StaticGraphs, moment
+from weir.runtime.control.graph_updates import BASE, GraphUpdates, moment
+from weir.runtime.control.planning import HELD, HOLD, ControlWriter, planning_held, wait_while_held
 from weir.runtime.worker.workers import Workplace
 
 PEOPLE = (
@@ -29,7 +29,7 @@ PEOPLE = (
 ROOMS = "SELECT ?r FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?x <urn:at> ?r } ?r <urn:in> ?h }"
 
 
-def live(folder: Path, library: GraphSources) -> StaticGraphs:
+def live(folder: Path, library: GraphSources) -> GraphUpdates:
     checkpoint = Checkpoint.open(folder, version="1", slots=1)
     shelf = library.open(Dictionary(checkpoint.key), checkpoint.graphs / BASE)
     log = checkpoint.control()
@@ -40,11 +40,11 @@ def live(folder: Path, library: GraphSources) -> StaticGraphs:
             graphs, updates = extractor.extract(parse(text), ("s",))
             entries.append(entry_of(Registration(name, text, graphs=graphs, updates=updates), 0))
         log.append(entries)
-    return StaticGraphs(checkpoint, extractor, lambda: False, lambda: False)
+    return GraphUpdates(ControlWriter(checkpoint, lambda: False), extractor)
 
 
-def catalog(graphs: StaticGraphs) -> Catalog:
-    return Catalog.of(graphs.checkpoint.control().entries())
+def catalog(graphs: GraphUpdates) -> Catalog:
+    return Catalog.of(graphs.control.checkpoint.control().entries())
 
 
 def library(folder: Path) -> GraphSources:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weir.rdf.formats.statements import quad_texts, read_statements
+from weir.rdf.formats.guarded_parser import quad_texts, read_statements
 from weir.rdf.formats.tnq import parse_lines
 from weir.rdf.messages import Messages
 

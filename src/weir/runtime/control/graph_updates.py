@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeAlias
@@ -13,12 +12,10 @@ from weir.kernel.contract import Background
 from weir.language.update import Update, parse_update
 from weir.linked.graphs import RemoteGraph
 from weir.plan.analysis.chain import parsed
-from weir.rdf.formats.tnq_time import read_time
-from weir.runtime.control.catalog import Catalog
-from weir.runtime.control.checkpoint import Checkpoint
+from weir.rdf.formats.times import read_time
 from weir.runtime.control.entries import entry_of
 from weir.runtime.control.extracts import Extractor
-from weir.runtime.control.planning import planning_held
+from weir.runtime.control.planning import ControlWriter
 from weir.runtime.control.refresh import Refresher
 from weir.runtime.control.updates import is_empty
 
@@ -31,25 +28,14 @@ BASE, LATEST = "fetched", "refreshed"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class StaticGraphs:
-    """Updates go into the control log one at a time, each for a batch that is not planned yet.
+class GraphUpdates:
+    """Updates go into the control log one at a time, each for a batch that is not planned yet."""
 
-    ``active`` says whether batches are being planned, ``started`` whether they ever were.
-    """
-
-    def __init__(
-        self,
-        checkpoint: Checkpoint,
-        extractor: Extractor | None,
-        active: Callable[[], bool],
-        started: Callable[[], bool],
-    ) -> None:
-        self.checkpoint = checkpoint
+    def __init__(self, control: ControlWriter, extractor: Extractor | None) -> None:
         self.extractor = extractor
-        self._active = active
-        self._started = started
-        self.lock = threading.RLock()
+        self.lock = control.lock
         self.refreshers: list[Refresher] = []
+        self.control = control
 
     def update(self, request: str | Sequence[Update], at: When = None) -> int:
         """INSERT DATA and DELETE DATA; the number of the update, 0 where there was nothing to do."""
@@ -70,7 +56,7 @@ class StaticGraphs:
 
     def keep_fresh(self, remotes: Sequence[tuple[str | None, RemoteGraph]]) -> None:
         """Start the timers of graphs from URLs that are to be refreshed."""
-        folder = self.checkpoint.graphs
+        folder = self.control.checkpoint.graphs
         for iri, graph in remotes:
             if graph.refresh is not None:
                 folders = (folder / BASE, folder / LATEST)
@@ -91,22 +77,20 @@ class StaticGraphs:
     def _graphs(self) -> Extractor:
         if self.extractor is None:
             raise UsageError("this job was started without its graphs, so they cannot be updated")
-        if self._started() and not self._active():
+        if self.control.ended():
             raise UsageError("the job has ended: its graphs can no longer be updated")
         return self.extractor
 
     def _log(self, inserted: Background, deleted: Background, at: int | None) -> int:
         if is_empty(inserted) and is_empty(deleted):
             return 0
-        log = self.checkpoint.control()
-        catalog = Catalog.of(log.entries())
+        catalog = self.control.catalog()
         queries = {
             name: parsed(registration.text, registration.dialect)
             for name, registration in catalog.queries.items()
         }
         entry = self._graphs.update(inserted, deleted, at, queries, tuple(catalog.streams))
-        with planning_held(self.checkpoint.own, self._active):
-            log.append([entry_of(entry, self.checkpoint.next_batch())])
+        self.control.append(lambda batch: [entry_of(entry, batch)])
         return entry.number
 
 

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from weir.errors import UsageError
 from weir.rdf.formats.media import FORMATS, format_of, format_of_path
-from weir.rdf.formats.message_times import moment_of, predicate_iri
 from weir.rdf.formats.payloads import parse_payloads
+from weir.rdf.formats.times import write_time
 from weir.rdf.formats.tnq import parse_lines
-from weir.rdf.formats.tnq_write import write_tnq
 from weir.rdf.messages import Messages
 
 KEY = b"test"
@@ -227,45 +226,6 @@ def test_json_lines_are_messages() -> None:
     assert [item.line for item in messages.rejected] == [3]
 
 
-def test_predicates_may_use_known_prefixes() -> None:
-    assert predicate_iri("prov:generatedAtTime") == predicate_iri(f"<{TIME}>") == TIME
-    assert moment_of("_:x") is None
-
-
-LEXICAL = st.sampled_from(
-    [
-        "5",
-        "-7",
-        "+05",
-        "1970-01-01T00:00:01Z",
-        "1970-01-01T00:00:00.5+01:00",
-        "2020-13-01T00:00:00Z",
-        " 5 ",
-        "x",
-        "",
-    ]
-)
-TAIL = st.sampled_from(
-    [
-        "",
-        "@en",
-        *(
-            f"^^<http://www.w3.org/2001/XMLSchema#{name}>"
-            for name in ("dateTime", "dateTimeStamp", "integer", "long", "gYear", "date")
-        ),
-    ]
-)
-
-
-@given(st.lists(st.tuples(LEXICAL, TAIL), min_size=1, max_size=8))
-def test_times_of_many_messages_are_those_of_each(said: list[tuple[str, str]]) -> None:
-    terms = [f'"{lexical}"{tail}' for lexical, tail in said]
-    found = parse(*(f"<http://e/x> <{TIME}> {term} .\n" for term in terms), format="ntriples")
-    expected = [(number, moment_of(term)) for number, term in enumerate(terms)]
-    assert found.time.tolist() == [at for _, at in expected if at is not None]
-    assert [item.line - 1 for item in found.rejected] == [number for number, at in expected if at is None]
-
-
 TERM = st.sampled_from(["<http://e/a>", "<http://e/é>", "_:x", "_:y"])
 OBJECT = st.one_of(TERM, st.text(max_size=5).map(lambda text: str(ox.Literal(text))))
 STATEMENT = st.tuples(TERM, OBJECT, st.sampled_from(["", "<http://e/g>"])).map(
@@ -279,7 +239,12 @@ def test_written_lines_read_back(script: list[tuple[int, list[str]]]) -> None:
     times = [2 * time + place % 2 for place, (time, _) in enumerate(script)]
     payloads = ["".join(line + "\n" for line in lines).encode() for _, lines in script]
     messages = parse(*payloads, format="nquads", times=times)
-    back = parse_lines(write_tnq(messages), scope="s", key=KEY)
+    lines = [
+        f"{write_time(time)}\t{line}\n"
+        for time, (_, statements) in zip(times, script, strict=True)
+        for line in statements or [""]
+    ]
+    back = parse_lines("".join(lines).encode(), scope="s", key=KEY)
     assert not back.rejected
     assert back.time.tolist() == messages.time.tolist()
     assert np.array_equal(back.triples, messages.triples)

@@ -1,4 +1,4 @@
-"""One text at a time gives the ids that columns give."""
+"""Ids of texts: the same one by one and in columns, in every process, and different under another key."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weir.rdf.ids.encoding import encode_texts
+from weir.rdf.ids.encoding import encode_text, encode_texts
 from weir.rdf.ids.inline import INTEGER_TYPES
-from weir.rdf.ids.single import encode_text
 from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term
 
 DATATYPES = st.sampled_from(
@@ -51,3 +50,33 @@ def test_one_by_one_or_in_columns(terms: list[Term], key: bytes) -> None:
 def test_texts_of_every_length(length: int) -> None:
     text = '"' + "x" * length + '"'
     assert encode_text(text) == int(encode_texts(pl.Series([text]))[0])
+
+
+def one(text: str) -> int:
+    return int(encode_texts(pl.Series([text]))[0])
+
+
+@given(st.lists(st.text(max_size=40), max_size=20))
+def test_ids_do_not_depend_on_the_column_they_are_encoded_in(texts: list[str]) -> None:
+    quoted = [str(Literal(text)) for text in texts]
+    together = encode_texts(pl.Series(quoted, dtype=pl.String))
+    assert together.tolist() == [one(text) for text in quoted]
+
+
+def test_hashes_are_pinned() -> None:
+    """Stored graphs and checkpoints rely on these numbers: they never change."""
+    texts = ["<http://example.org/a>", "_:b", '"chat"@en', '"' + "x" * 40_000 + '"']
+    assert encode_texts(pl.Series(texts), b"key").tolist() == PINNED
+
+
+PINNED = [6234772278666571999, 6795154280325952989, 7578417860363984953, 4490234943255202072]
+
+
+def test_the_key_changes_every_hash() -> None:
+    texts = pl.Series([f"<http://example.org/{i}>" for i in range(1000)])
+    assert not set(encode_texts(texts, b"a").tolist()) & set(encode_texts(texts, b"b").tolist())
+
+
+def test_words_that_change_places_change_the_hash() -> None:
+    block = "abcdefgh" * 4096
+    assert one(f'"{block}ijklmnop"') != one(f'"{"ijklmnop"}{block}"')
