@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from weir.errors import WeirError
+from weir.explain.plans import operator_text
 from weir.kernel.contract import Background
 from weir.kernel.evaluators import choose_evaluator
 from weir.kernel.interval.leaves import shown
@@ -17,7 +18,6 @@ from weir.language.algebra.windows import Elements, Now, Past, Range, StartAt, T
 from weir.language.writing.windows import kind_text, report_text
 from weir.linked.service import ServiceResolver
 from weir.plan import nodes as p
-from weir.plan.explain import operator_text
 from weir.plan.planner import plan_query
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import Variable

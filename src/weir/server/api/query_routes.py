@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Depends, Response
 from starlette.concurrency import run_in_threadpool
 
-from weir.language.translation import translate
+from weir.language import translate
 from weir.runtime.control.registry import QueryInfo
 from weir.runtime.output.writing import timestamp
 from weir.server.api.dependencies import ADMIN, READ, Here
