@@ -14,7 +14,7 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from weir.kernel.interval.relation import Relation
+from weir.kernel.relations.relation import Relation
 
 Solution = frozenset[tuple[str, int]]
 Bag = Counter[Solution]

@@ -13,8 +13,7 @@ from random import Random
 
 import numpy as np
 
-from weir.kernel.background import Background
-from weir.kernel.batch import Answers, Batch, Slab
+from weir.kernel.contract import Answers, Background, Batch, Slab
 from weir.kernel.reference import ReferenceEvaluator
 from weir.language.algebra.expressions import (
     Aggregate,

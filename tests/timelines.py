@@ -13,8 +13,7 @@ from itertools import groupby
 
 import numpy as np
 
-from weir.kernel.background import Background
-from weir.kernel.batch import Answers, Batch, Slab
+from weir.kernel.contract import Answers, Background, Batch, Slab
 from weir.kernel.interval.evaluator import IntervalEvaluator
 from weir.kernel.reference import Message, evaluations
 from weir.language import Query, parse

@@ -15,17 +15,15 @@ from typing import Any
 import numpy as np
 
 from weir.errors import RemoteError
-from weir.kernel.background import Background, GraphTable
-from weir.kernel.batch import Answers, Batch, Evaluator, Slab
-from weir.kernel.evaluator import make_evaluator
+from weir.kernel.contract import Answers, Background, Batch, Evaluator, GraphTable, Slab
+from weir.kernel.evaluators import make_evaluator
 from weir.kernel.reference import ReferenceEvaluator, Static, evaluate_query
 from weir.language.algebra.patterns import Graph, Pattern, Project, Window
 from weir.language.algebra.query import Ask, Dataset, Dialect, Query, Select
 from weir.language.algebra.windows import Range, Report, WindowDeclaration, WindowSemantics
 from weir.language.writing.dialects import write
 from weir.rdf.ids.dictionary import Dictionary
-from weir.rdf.sparql_json import term_of_json
-from weir.rdf.terms import IRI, Term, Triple, Variable
+from weir.rdf.terms import IRI, Term, Triple, Variable, term_of_json
 from weir.testing import Scenario
 
 Services = Mapping[str, Sequence[Triple]]

@@ -7,8 +7,8 @@ import pytest
 from conformance.manifest import Case
 from conformance.running import streamed
 from conformance.test_evaluation import CASES
-from weir.kernel.background import Background
-from weir.kernel.evaluator import choose_evaluator
+from weir.kernel.contract import Background
+from weir.kernel.evaluators import choose_evaluator
 from weir.language import parse
 from weir.rdf.ids.dictionary import Dictionary
 

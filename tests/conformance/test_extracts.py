@@ -9,11 +9,11 @@ import pytest
 from conformance.manifest import Case, read_graph
 from conformance.running import EVALUATORS, run_static
 from conformance.test_evaluation import CASES, check, load, static_data
-from weir.kernel.background import Background
+from weir.kernel.contract import Background
 from weir.kernel.reference import ReferenceEvaluator
 from weir.language import parse
 from weir.language.algebra.query import Query
-from weir.linked.graphs.extract import Extractor
+from weir.linked.graphs.extract import StaticGraphs
 from weir.linked.graphs.triple_tables import TableSource
 from weir.rdf.ids.dictionary import Dictionary
 
@@ -21,7 +21,7 @@ from weir.rdf.ids.dictionary import Dictionary
 def on_extract(
     query: Query, background: Background, dictionary: Dictionary, **rest: Any
 ) -> ReferenceEvaluator:
-    part = Extractor(TableSource(background), dictionary).extract(query)
+    part = StaticGraphs(TableSource(background), dictionary).extract(query)
     return ReferenceEvaluator(query, part, dictionary, **rest)
 
 

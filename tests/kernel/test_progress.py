@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weir.kernel.batch import FOREVER
+from weir.kernel.contract import FOREVER
 from weir.kernel.progress import NEVER, Lane, Progress, late, too_far_ahead
 
 SECOND = 1_000_000

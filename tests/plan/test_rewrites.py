@@ -11,8 +11,8 @@ import pytest
 
 from properties.generate import STREAMS, case
 from properties.test_evaluators import outcome
+from weir.kernel.contract import NotCovered
 from weir.kernel.interval.evaluator import IntervalEvaluator
-from weir.kernel.interval.lacking import NotCovered
 from weir.kernel.reference import ReferenceEvaluator
 from weir.language import parse
 from weir.plan import nodes as p

@@ -11,8 +11,7 @@ from random import Random
 
 import numpy as np
 
-from weir.kernel.background import Background, GraphTable
-from weir.kernel.batch import Batch, Slab
+from weir.kernel.contract import Background, Batch, GraphTable, Slab
 from weir.language.algebra import expressions as e
 from weir.language.algebra import patterns as a
 from weir.language.algebra.query import (

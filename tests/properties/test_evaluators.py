@@ -16,11 +16,10 @@ from typing import Any
 import pytest
 
 from properties.generate import STREAMS, Case, Message, Step, background, case, slab
-from weir.kernel import batch
-from weir.kernel.batch import Evaluator
+from weir.kernel import contract as batch
+from weir.kernel.contract import Evaluator, NotCovered
 from weir.kernel.interval import evaluator
 from weir.kernel.interval.evaluator import IntervalEvaluator
-from weir.kernel.interval.lacking import NotCovered
 from weir.kernel.reference import ReferenceEvaluator
 from weir.language.algebra.windows import TickKind
 from weir.rdf.ids.dictionary import Dictionary

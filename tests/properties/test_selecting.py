@@ -10,8 +10,8 @@ import pytest
 
 from properties.generate import STREAMS, Case, background, case, slab
 from properties.test_evaluators import CHUNK, FIRST, SCALE, Make
+from weir.kernel.contract import NotCovered
 from weir.kernel.interval.evaluator import IntervalEvaluator
-from weir.kernel.interval.lacking import NotCovered
 from weir.kernel.reference import ReferenceEvaluator
 from weir.plan.analysis.demand import demands
 from weir.rdf.ids.dictionary import Dictionary

@@ -28,21 +28,7 @@ from properties.generate import (
     graph,
     slab,
 )
-from weir.kernel.batch import Evaluator
-from weir.kernel.interval import (
-    clock,
-    evaluator,
-    fused,
-    gathering,
-    kept,
-    keys,
-    lookup,
-    sorting,
-    track,
-    views,
-    walk,
-    windowed,
-)
+from weir.kernel.contract import Evaluator
 from weir.kernel.interval.evaluator import IntervalEvaluator
 from weir.kernel.interval.routing import Policy
 from weir.kernel.reference import ReferenceEvaluator
@@ -69,32 +55,36 @@ FIRST = int(os.environ.get("WEIR_SEED", "1")) * 1_000_000
 CHUNK = 50
 
 
+SIZES: dict[str, float] = {
+    "windows.evaluation_times.CHUNK": 3,
+    "interval.evaluator._GROWTH": 5,
+    "interval.evaluator._LONG": 1,
+    "interval.evaluator._IN_VAIN": 1,
+    "interval.fused._FEWEST": 1,
+    "relations.gathered._SMALL": 0,
+    "interval.windowed._LAZY": 0,
+    "interval.windowed._MANY": 0,
+    "interval.views._TINY": 0,
+    "windows.window_index._BROADCAST": 0,
+    "windows.window_index._MANY": 0,
+    "windows.window_index._SORT": 0.0,
+    "windows.window_index._COMPARE": 1e6,
+    "relations.keys._LARGE": 1,
+    "relations.keys._SMALL": 0,
+    "fast.hash_index._MANY": 1,
+    "relations.sorted_keys._MANY": 0,
+    "windows.reduction._TRIED": 2,
+    "interval.walk._AGAIN": 2,
+}
+"""Sizes at which another way begins, such that it is taken all the time."""
+
+
 @pytest.fixture(params=["as they are", "always"])
 def sizes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Thresholds as they are, or such that every path is taken from the first rows on."""
     if request.param == "always":
-        for module, name, value in (
-            (clock, "CHUNK", 3),
-            (evaluator, "_GROWTH", 5),
-            (evaluator, "_LONG", 1),
-            (evaluator, "_IN_VAIN", 1),
-            (fused, "_FEWEST", 1),
-            (gathering, "_SMALL", 0),
-            (windowed, "_LAZY", 0),
-            (windowed, "_MANY", 0),
-            (views, "_TINY", 0),
-            (kept, "_BROADCAST", 0),
-            (kept, "_MANY", 0),
-            (kept, "_SORT", 0.0),
-            (kept, "_COMPARE", 1e6),
-            (keys, "_LARGE", 1),
-            (keys, "_SMALL", 0),
-            (lookup, "_MANY", 1),
-            (sorting, "_MANY", 0),
-            (track, "_TRIED", 2),
-            (walk, "_AGAIN", 2),
-        ):
-            monkeypatch.setattr(module, name, value)
+        for name, value in SIZES.items():
+            monkeypatch.setattr(f"weir.kernel.{name}", value)
     yield request.param
 
 

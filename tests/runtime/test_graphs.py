@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from weir.kernel.background import Background, GraphTable
+from weir.kernel.contract import Background, GraphTable
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI
 from weir.runtime.control.extracts import load_extract, write_extract

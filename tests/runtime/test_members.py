@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weir.kernel.background import Background
+from weir.kernel.contract import Background
 from weir.rdf.formats.tnq import parse_lines
 from weir.runtime.control.catalog import Catalog
 from weir.runtime.control.entries import Registration, StreamEntry

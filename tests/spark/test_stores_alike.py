@@ -10,10 +10,11 @@ from random import Random
 import pytest
 from pyspark.sql import SparkSession
 
-from weir.kernel.batch import Slab
-from weir.kernel.evaluator import make_evaluator
+from weir.kernel.contract import Slab
+from weir.kernel.evaluators import make_evaluator
 from weir.language import parse
-from weir.linked.graphs.graph_sources import GraphSources, StaticGraphs
+from weir.linked.graphs.extract import StaticGraphs
+from weir.linked.graphs.graph_sources import GraphSources
 from weir.linked.graphs.parquet_store import GraphStore
 from weir.rdf.ids.dictionary import Dictionary
 from weir.spark.load import load_graphs

@@ -23,13 +23,13 @@ import psutil
 import pyoxigraph as ox
 from pyspark.sql import SparkSession
 
-from weir.kernel.background import Background
-from weir.kernel.batch import Slab
+from weir.kernel.contract import Background, Slab
 from weir.kernel.interval.evaluator import IntervalEvaluator
 from weir.kernel.matching.shared import SharedEvaluator
 from weir.language import parse
 from weir.language.algebra.query import Query
-from weir.linked.graphs.graph_sources import GraphSources, StaticGraphs
+from weir.linked.graphs.extract import StaticGraphs
+from weir.linked.graphs.graph_sources import GraphSources
 from weir.linked.graphs.triple_tables import merged
 from weir.rdf.ids.dictionary import Dictionary
 from weir.spark.load import load_graphs

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from weir.kernel.background import Background, GraphTable
-from weir.kernel.batch import NO_GRAPH, Batch
+from weir.kernel.contract import NO_GRAPH, Background, Batch, GraphTable
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 from weir_bench.data.library import Library, Triples, author_text

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from weir.kernel.batch import FOREVER
+from weir.kernel.contract import FOREVER
 from weir.language.algebra.patterns import BGP
 from weir.linked.service.budget import Allowance, choose
 from weir.linked.service.config import PolicyName

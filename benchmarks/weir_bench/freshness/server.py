@@ -16,7 +16,7 @@ import numpy as np
 
 from weir.errors import EvaluationError
 from weir.fragments.protocol.annotation import time_text
-from weir.kernel.service import ServiceRows
+from weir.kernel.service_calls import ServiceRows
 from weir.language.algebra.patterns import BGP, Service, TriplePattern
 from weir.linked.service.call import RemoteCall
 from weir.linked.service.config import Budget, PolicyName, ServiceConfig

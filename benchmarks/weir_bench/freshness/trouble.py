@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from weir.kernel.service import Freshness
+from weir.kernel.service_calls import Freshness
 from weir.language.algebra.patterns import BGP, Service, TriplePattern
 from weir.linked.service.call import RemoteCall
 from weir.linked.service.config import SECOND, Budget, ServiceConfig

@@ -15,8 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from weir.kernel.background import Background
-from weir.kernel.batch import Batch, Slab
+from weir.kernel.contract import Background, Batch, Slab
 from weir.kernel.interval.evaluator import IntervalEvaluator
 from weir.kernel.matching.automaton import Matcher
 from weir.kernel.matching.conjunctive import ConjunctiveSet

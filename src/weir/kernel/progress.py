@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from weir.kernel.batch import FOREVER
+from weir.kernel.contract import FOREVER
 from weir.rdf.columns import Ids, Mask
 
 NEVER = int(np.iinfo(np.int64).min)

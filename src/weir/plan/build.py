@@ -7,18 +7,19 @@ nameable ones (35).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
 from weir.errors import UsageError
 from weir.language.algebra import patterns as a
 from weir.language.algebra.expressions import Aggregate, And, Exists, Expression, Not
+from weir.language.algebra.fold import rebuilt
 from weir.plan import nodes as p
 from weir.plan.analysis.substitution import substituted
 from weir.plan.analysis.variables import certain, has_exists, possible, reads, volatile
-from weir.rdf.terms import IRI, Literal, Variable
+from weir.rdf.terms import IRI, Variable
 
 _NOTHING: frozenset[str] = frozenset()
 
@@ -177,16 +178,11 @@ class Builder:
         return p.Formula(replaced(expression, test), tuple(tests), expression)
 
 
-def replaced(expression: Any, test: Any) -> Any:
+def replaced(expression: Any, test: Callable[[Exists], Expression]) -> Any:
     """The expression with ``test(exists)`` in place of every EXISTS."""
     if isinstance(expression, Exists):
         return test(expression)
-    if isinstance(expression, tuple):
-        return tuple(replaced(part, test) for part in expression)
-    if isinstance(expression, IRI | Literal | Variable) or not is_dataclass(expression):
-        return expression
-    changes = {field.name: replaced(getattr(expression, field.name), test) for field in fields(expression)}
-    return replace(expression, **changes)  # type: ignore[type-var]
+    return rebuilt(expression, lambda part: replaced(part, test))
 
 
 def conjuncts(expression: Expression) -> tuple[Expression, ...]:

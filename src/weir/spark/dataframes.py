@@ -23,9 +23,8 @@ from pyspark.sql import types as T
 
 from weir.errors import UsageError
 from weir.rdf.formats.media import format_of
-from weir.rdf.formats.message_times import predicate_iri
 from weir.rdf.formats.payloads import parse_payloads
-from weir.rdf.formats.tnq_time import read_time
+from weir.rdf.formats.times import predicate_iri, read_time
 from weir.rdf.messages import Messages
 from weir.runtime.ingest.frames import Frame
 from weir.runtime.worker.partitioning import slot_keys

@@ -12,7 +12,7 @@ from weir.errors import EvaluationError
 from weir.kernel.expressions import compile
 from weir.kernel.expressions.termcache import Terms
 from weir.kernel.functions import Context, holds, value_or_none
-from weir.kernel.interval.relation import Relation
+from weir.kernel.relations.relation import Relation
 from weir.language.algebra.expressions import (
     And,
     Arithmetic,

@@ -6,7 +6,7 @@ import numpy as np
 
 from weir.kernel.expressions import compile
 from weir.kernel.expressions.termcache import Terms
-from weir.kernel.interval.relation import Relation
+from weir.kernel.relations.relation import Relation
 from weir.language.algebra.expressions import Builtin, Call, Coalesce
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, Literal, Variable

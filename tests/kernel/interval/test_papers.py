@@ -8,8 +8,7 @@ from dataclasses import replace
 import pytest
 
 from timelines import batch
-from weir.kernel.background import Background, GraphTable
-from weir.kernel.batch import Slab
+from weir.kernel.contract import Background, GraphTable, Slab
 from weir.kernel.interval.evaluator import IntervalEvaluator
 from weir.kernel.interval.routing import Policy
 from weir.kernel.reference import Message

@@ -15,8 +15,7 @@ import pytest
 from properties.generate import STREAMS, background, case, slab
 from properties.test_evaluators import outcome
 from timelines import batch, over
-from weir.kernel.background import Background
-from weir.kernel.batch import Slab
+from weir.kernel.contract import Background, Slab
 from weir.kernel.interval.evaluator import IntervalEvaluator
 from weir.kernel.reference import Message
 from weir.language import parse
@@ -63,7 +62,7 @@ def test_another_process_goes_on_where_this_one_stopped(tmp_path: Path) -> None:
     earlier = {str(seed): evaluated(seed, tmp_path, restore=False) for seed in SEEDS}
     done = subprocess.run(
         [sys.executable, "-c", AWAY, str(tmp_path), json.dumps([str(seed) for seed in SEEDS])],
-        env={**os.environ, "PYTHONHASHSEED": "4711", "PYTHONPATH": str(TESTS)},
+        env={**os.environ, "PYTHONHASHSEED": "4711", "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path])},
         capture_output=True,
         text=True,
         timeout=120,

@@ -168,8 +168,6 @@ def test_coming_and_going_leaves_what_a_new_automaton_of_the_rest_would_be(queri
         assert [matcher.pattern(m) for m in ids.tolist()] == query
         expected |= {(row, int(ids[place])) for row, place in scan(query, quads)}
     assert found == expected
-    listed, patterns = matcher.patterns()
-    assert [matcher.pattern(m) for m in listed.tolist()] == [tuple(row) for row in patterns.tolist()]
 
 
 def test_the_table_holds_many_pairs_that_come_and_go():

@@ -24,8 +24,7 @@ from matching_kit import (
     triple,
 )
 from weir.errors import CheckpointError, UsageError
-from weir.kernel.background import Background
-from weir.kernel.batch import Slab
+from weir.kernel.contract import Background, Slab
 from weir.kernel.matching.shared import SharedEvaluator
 from weir.language.algebra.query import R2S, Semantics
 from weir.language.algebra.windows import (
@@ -39,7 +38,6 @@ from weir.language.algebra.windows import (
     WindowDeclaration,
     WindowSemantics,
 )
-from weir.plan.querysets import Drop, Register
 from weir.rdf.ids.dictionary import Dictionary
 
 
@@ -204,11 +202,3 @@ def test_later_sets_join_the_first_once_nothing_older_is_alive(kind, content):
         assert len(generations) == 1
     for name, (query, first) in queries.items():
         assert answered(found[name], query) == alone(query, given_slabs[first:], dictionary), (name, query)
-
-
-def test_commands_register_and_drop():
-    rng = Random(3)
-    query = conjunctive(rng, declaration(rng), semantics(rng))
-    shared = SharedEvaluator(Background(), Dictionary())
-    shared.apply([Register("a", query), Register("b", query), Drop("a")])
-    assert list(shared.queries) == ["b"]

@@ -10,8 +10,7 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 from weir.errors import CheckpointError, UsageError
-from weir.kernel.background import Background
-from weir.kernel.batch import Batch, Slab
+from weir.kernel.contract import Background, Batch, Slab
 from weir.kernel.reference import ContinuousQuery, Message, ReferenceEvaluator, evaluations
 from weir.language import Query, parse
 from weir.rdf.ids.dictionary import Dictionary
@@ -213,4 +212,4 @@ def test_what_no_window_can_show_is_forgotten(window: str) -> None:
     quads = ((IRI("urn:a"), IRI("urn:p"), Literal("x"), None),)
     for time in range(200):
         list(evaluator.advance({"urn:s": [Message(time * MS, quads)]}, time * MS))
-    assert len(evaluator.views[0].messages.messages) <= 45
+    assert len(evaluator.windows[0].messages.messages) <= 45

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from weir.kernel.background import Background, GraphTable
+from weir.kernel.contract import Background, GraphTable
 from weir.language import parse
-from weir.linked.graphs.extract import Extractor
+from weir.linked.graphs.extract import StaticGraphs
 from weir.linked.graphs.triple_tables import TableSource
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, Literal, Term
@@ -33,7 +33,7 @@ def library(authors: int, dictionary: Dictionary) -> GraphTable:
 def test_the_extract_of_a_join_is_what_its_solutions_use() -> None:
     dictionary = Dictionary()
     source = TableSource(Background(library(100, dictionary)))
-    part = Extractor(source, dictionary).extract(parse(CO_AUTHORS)).default
+    part = StaticGraphs(source, dictionary).extract(parse(CO_AUTHORS)).default
     used = {
         tuple(dictionary.text(int(x)).strip('<>"').removeprefix("http://e/") for x in row)
         for row in zip(part.subject, part.predicate, part.object, strict=True)
@@ -52,7 +52,7 @@ def test_the_extract_does_not_grow_with_the_graph() -> None:
     for authors in (50, 5000):
         dictionary = Dictionary()
         source = TableSource(Background(library(authors, dictionary)))
-        sizes.append(len(Extractor(source, dictionary).extract(parse(CO_AUTHORS)).default.subject))
+        sizes.append(len(StaticGraphs(source, dictionary).extract(parse(CO_AUTHORS)).default.subject))
     assert sizes[0] == sizes[1]
 
 
@@ -60,7 +60,7 @@ def test_validity_comes_along() -> None:
     dictionary = Dictionary()
     table = library(10, dictionary)
     timed = GraphTable(table.subject, table.predicate, table.object, np.arange(30), np.arange(30) + 100)
-    part = Extractor(TableSource(Background(timed)), dictionary).extract(parse(CO_AUTHORS)).default
+    part = StaticGraphs(TableSource(Background(timed)), dictionary).extract(parse(CO_AUTHORS)).default
     assert part.start is not None and part.end is not None
     assert (part.end - part.start == 100).all()
 
@@ -68,7 +68,7 @@ def test_validity_comes_along() -> None:
 def test_a_graph_is_there_because_it_was_given_or_inserted_into() -> None:
     dictionary = Dictionary()
     row = library(1, dictionary)
-    extractor = Extractor(TableSource(Background(named={"urn:given": GraphTable.empty()})), dictionary)
+    extractor = StaticGraphs(TableSource(Background(named={"urn:given": GraphTable.empty()})), dictionary)
     text = "SELECT * WHERE {{ GRAPH ?g {{}} OPTIONAL {{ GRAPH <{}> {{ ?s ?p ?o }} }} }}"
     assert set(extractor.extract(parse(text.format("urn:asked"))).named) == {"urn:given"}
     number = extractor.apply(Background(), Background(named={"urn:deleted": row}))
@@ -84,7 +84,7 @@ def test_a_graph_is_there_because_it_was_given_or_inserted_into() -> None:
 
 def test_an_update_that_makes_a_graph_concerns_the_queries_that_look_at_its_name() -> None:
     dictionary = Dictionary()
-    extractor = Extractor(TableSource(Background()), dictionary)
+    extractor = StaticGraphs(TableSource(Background()), dictionary)
     number = extractor.apply(Background(named={"urn:made": library(1, dictionary)}), Background())
     for pattern, concerned in (
         ("GRAPH ?g {}", True),

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from weir.errors import DataError, UsageError
-from weir.kernel.background import Background
+from weir.kernel.contract import Background
 from weir.language import parse
-from weir.linked.graphs.graph_sources import GraphSources, StaticGraphs, read_graphs
+from weir.linked.graphs.extract import StaticGraphs
+from weir.linked.graphs.graph_sources import GraphSources, read_graphs
 from weir.linked.graphs.remote_graph import RemoteGraph
 from weir.rdf.ids.dictionary import Dictionary
 

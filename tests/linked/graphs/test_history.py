@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from properties import generate
-from weir.kernel.background import Background, GraphTable
-from weir.kernel.evaluator import make_evaluator
+from weir.kernel.contract import Background, GraphTable
+from weir.kernel.evaluators import make_evaluator
 from weir.language import parse
 from weir.language.algebra.query import Query
-from weir.linked.graphs.extract import Extractor
+from weir.linked.graphs.extract import StaticGraphs
 from weir.linked.graphs.history import events, layered, numbers, resolved
 from weir.linked.graphs.triple_tables import CLOSE, OPEN, TableSource, stacked
 from weir.rdf.ids.dictionary import Dictionary
@@ -104,7 +104,7 @@ def test_extracts_with_changes_answer_like_the_whole_time_varying_graph(seed: in
     dictionary = Dictionary()
     named = {name: generate.table(rows, dictionary) for name, rows in plain.items() if name != "default"}
     base = Background(generate.table(plain["default"], dictionary), named)
-    extractor = Extractor(TableSource(base), dictionary)
+    extractor = StaticGraphs(TableSource(base), dictionary)
     before = rng.randrange(2)
     changes = [random_change(rng) for _ in range(rng.randrange(1, 5))]
     layers: list[Background] = []
@@ -160,7 +160,7 @@ def test_the_work_of_a_change_follows_its_size() -> None:
         np.concatenate([authors, people]),
     )
     query = parse_query()
-    extractor = Extractor(TableSource(Background(graph)), dictionary)
+    extractor = StaticGraphs(TableSource(Background(graph)), dictionary)
     assert len(extractor.extract(query).default.subject) == 10000 - (2000 - len(np.unique(authors)))
     fresh = dictionary.encode_terms([IRI("urn:new")])
     added = GraphTable(fresh, np.array([by]), people[:1])

@@ -12,7 +12,7 @@ import pytest
 
 from weir.cli.load import graph_source
 from weir.errors import DataError, RemoteError, UsageError
-from weir.kernel.background import Background
+from weir.kernel.contract import Background
 from weir.language.update import parse_update
 from weir.linked.graphs.graph_files import graph_files, read_file
 from weir.linked.graphs.graph_sources import GraphSources, read_graphs

@@ -9,7 +9,7 @@ import pytest
 
 from service_store import E, StoreLoop
 from weir.errors import EvaluationError, RemoteError, UsageError
-from weir.kernel.service import ServiceRows
+from weir.kernel.service_calls import ServiceRows
 from weir.language.algebra.expressions import Aggregate, Aggregation, Bound
 from weir.language.algebra.patterns import (
     BGP,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service_graphs import bounded, ids
-from weir.kernel.batch import FOREVER
+from weir.kernel.contract import FOREVER
 from weir.linked.service.local_view import NEVER, LocalView
 
 Key = tuple[int, ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from weir.kernel.batch import FOREVER
+from weir.kernel.contract import FOREVER
 from weir.language.algebra.patterns import BGP
 from weir.linked.service.local_view import LocalView
 from weir.linked.service.maintenance_graph import (

@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 from service_graphs import EXAMPLES
 from service_store import E, StoreLoop
 from weir.errors import EvaluationError, RemoteError
-from weir.kernel.background import Background, GraphTable
-from weir.kernel.batch import Batch, Evaluator, Slab
-from weir.kernel.evaluator import make_evaluator
+from weir.kernel.contract import Background, Batch, Evaluator, GraphTable, Slab
+from weir.kernel.evaluators import make_evaluator
 from weir.language import parse
 from weir.language.algebra.patterns import Graph, Service
 from weir.language.algebra.query import Query

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weir.kernel.batch import FOREVER
+from weir.kernel.contract import FOREVER
 from weir.language.algebra.expressions import Aggregate, Aggregation
 from weir.language.algebra.patterns import (
     BGP,

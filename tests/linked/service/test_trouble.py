@@ -12,7 +12,7 @@ from collections.abc import Callable
 import pytest
 
 from service_servers import Mood, moody
-from weir.kernel.service import ServiceRows
+from weir.kernel.service_calls import ServiceRows
 from weir.language.algebra.patterns import BGP, Service, TriplePattern
 from weir.linked.service.call import RemoteCall
 from weir.linked.service.config import SECOND, Budget, ServiceConfig

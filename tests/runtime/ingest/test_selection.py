@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from weir.kernel.batch import Batch
+from weir.kernel.contract import Batch
 from weir.plan.analysis.demand import Wanted
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI

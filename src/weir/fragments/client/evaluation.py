@@ -21,12 +21,12 @@ from weir.fragments.protocol.annotation import Quad
 from weir.kernel.functions import Context
 from weir.kernel.functions.draws import seed
 from weir.kernel.reference.algebra import Evaluation
-from weir.kernel.reference.datasets import Dataset, Graph, World
+from weir.kernel.reference.datasets import SDS, Dataset, Graph
 from weir.kernel.reference.queryforms import Row, gamma, rows
 from weir.language.algebra import patterns as algebra
 from weir.language.algebra.expressions import Exists, Expression
+from weir.language.algebra.fold import walk
 from weir.language.algebra.query import Describe, Query
-from weir.language.algebra.walking import walk
 from weir.rdf.terms import IRI, Term, Triple, Variable, parse_term
 
 _term = lru_cache(maxsize=65_536)(parse_term)
@@ -223,7 +223,7 @@ def answer(
     default = Graph(graphs.pop(""))
     named = {_term(name): Graph(triples) for name, triples in graphs.items()}
     key = seed(query.form, query.pattern).hex()
-    evaluation = Evaluation(World(Dataset(default, named)), Context(now=now), key=key)
+    evaluation = Evaluation(SDS(Dataset(default, named)), Context(now=now), key=key)
     known = replace(query, pattern=_filled(query.pattern, solved)) if solved else query
     try:
         return rows(query.form, gamma(known, evaluation), evaluation)

@@ -38,10 +38,11 @@ _COUNT = re.compile(r'"\+?(\d{1,18})"(?:\^\^<[^<>]*>)?')
 class ClientLimits:
     """What the client spends at most: no server, broken or hostile, can make it work for ever.
 
-    An evaluation is bounded in ``requests``, ``quads`` read, ``rows`` of a join and ``seconds``; a fragment in ``pages``, and ``idle_pages`` in a row that bring nothing new; a page in bytes and quads; a
-    request in ``attempts`` of ``timeout`` seconds each, with waits of ``retry_after`` seconds at most between
-    them. ``concurrency`` requests are under way at once. An ``address`` has at most so many characters, and
-    a bindings-restricted request (``bulk``) so many bindings.
+    An evaluation is bounded in ``requests``, ``quads`` read, ``rows`` of a join and ``seconds``; a fragment
+    in ``pages``, and ``idle_pages`` in a row that bring nothing new; a page in bytes and quads; a request in
+    ``attempts`` of ``timeout`` seconds each, with waits of at most ``retry_after`` seconds between them.
+    ``concurrency`` requests are under way at once. An ``address`` has at most so many characters, and a
+    bindings-restricted request (``bulk``) so many bindings.
     """
 
     requests: int = 20_000

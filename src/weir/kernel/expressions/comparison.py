@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from weir.kernel.expressions.numeric import (
     DECIMAL,
     FLOAT,
-    POWERS,
     Numbers,
+    aligned,
     numbers_of,
     reals,
     single,
@@ -38,7 +38,6 @@ _OPERATORS: dict[Comparison, Callable[[Any, Any], Any]] = {
     Comparison.GE: np.greater_equal,
 }
 _UNEQUAL = {Comparison.EQ: FALSE, Comparison.NE: TRUE}
-_SAFE = 2.0**62
 
 _HASHED, _NUMBER, _BOOLEAN, _MOMENT, _DATE = range(5)
 _FAMILY = np.full(32, _MOMENT, np.int8)
@@ -85,14 +84,8 @@ def compare_numbers(operator: Comparison, left: Numbers, right: Numbers) -> Trut
 
 
 def _compare_exact(compare: Callable[[Any, Any], Any], left: Numbers, right: Numbers) -> tuple[Truth, Mask]:
-    a, b = left.digits, right.digits
-    if len(left.scale) == len(right.scale) == 1 and left.scale[0] == right.scale[0]:
-        return truth_of(compare(a, b)), np.zeros(1, np.bool_)
-    scale = np.maximum(left.scale, right.scale)
-    up, over = POWERS[scale - left.scale], POWERS[scale - right.scale]
-    too_large = np.abs(a) * up.astype(np.float64) >= _SAFE
-    too_large = too_large | (np.abs(b) * over.astype(np.float64) >= _SAFE)
-    return truth_of(compare(a * up, b * over)), too_large
+    a, b, _, too_large = aligned(left, right)
+    return truth_of(compare(a, b)), too_large
 
 
 def compare(operator: Comparison, left: Vector, right: Vector, terms: Terms) -> Truth:

@@ -13,18 +13,18 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from weir.errors import EvaluationError
-from weir.kernel.expressions import arithmetic, columnar
+from weir.kernel.expressions import columnar, numeric
 from weir.kernel.expressions.columnar import Node, Solutions
 from weir.kernel.expressions.fallback import RowByRow, Scalar
 from weir.kernel.expressions.numeric import Numbers
 from weir.kernel.expressions.termcache import TermClass, Terms
 from weir.kernel.expressions.vector import TRUE
 from weir.kernel.functions import Context
-from weir.kernel.interval.relation import Relation
+from weir.kernel.relations.relation import Relation
 from weir.language.algebra import expressions as e
-from weir.language.algebra.expressions import Builtin
+from weir.language.algebra.expressions import TIMESTAMP, Builtin
 from weir.language.algebra.scope import mentioned
-from weir.plan.analysis.variables import TIMESTAMP, parts_of, volatile
+from weir.plan.analysis.variables import parts_of, volatile
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.terms import Term, Variable
 
@@ -149,9 +149,9 @@ class _Builder:
                 return columnar.Calculate(operation, self.build(left), self.build(right), scalar)
             case e.Negate(operand):
                 scalar = self._scalar(e.Negate(_FIRST), 1)
-                return columnar.Numeric(arithmetic.negate, self.build(operand), scalar)
+                return columnar.Numeric(numeric.negate, self.build(operand), scalar)
             case e.Plus(operand):
-                return columnar.Numeric(arithmetic.plus, self.build(operand), self._scalar(e.Plus(_FIRST), 1))
+                return columnar.Numeric(numeric.plus, self.build(operand), self._scalar(e.Plus(_FIRST), 1))
             case e.Bound(variable):
                 return columnar.Bound(variable.name)
             case e.If(condition, then, otherwise):
@@ -216,10 +216,10 @@ def _is_class(*classes: TermClass) -> Columnar:
 Columnar = Callable[[Scalar, tuple[Node, ...]], Node]
 
 _COLUMNAR: dict[Builtin, Columnar] = {
-    Builtin.ABS: _numeric(arithmetic.absolute),
-    Builtin.CEIL: _numeric(arithmetic.ceiling),
-    Builtin.FLOOR: _numeric(arithmetic.floor),
-    Builtin.ROUND: _numeric(arithmetic.round_half_up),
+    Builtin.ABS: _numeric(numeric.absolute),
+    Builtin.CEIL: _numeric(numeric.ceiling),
+    Builtin.FLOOR: _numeric(numeric.floor),
+    Builtin.ROUND: _numeric(numeric.round_half_up),
     Builtin.SAMETERM: lambda scalar, arguments: columnar.SameTerm(*arguments),
     Builtin.ISNUMERIC: lambda scalar, arguments: columnar.IsNumeric(*arguments),
     Builtin.ISIRI: _is_class(TermClass.IRI),

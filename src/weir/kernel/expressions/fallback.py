@@ -12,8 +12,8 @@ import numpy as np
 
 from weir.kernel.expressions.termcache import Terms
 from weir.kernel.functions import Context, holds, value_or_none
-from weir.kernel.interval.keys import codes
-from weir.kernel.interval.relation import Relation
+from weir.kernel.relations.keys import codes
+from weir.kernel.relations.relation import Relation
 from weir.language.algebra.expressions import Expression
 from weir.language.algebra.scope import mentioned
 from weir.rdf.columns import Ids, Mask

@@ -1,18 +1,24 @@
-"""Columns of numbers: ids of numeric literals as integers, scaled integers and floats, and back.
+"""Columns of numbers: ids of numeric literals as integers, scaled integers and floats, arithmetic, and back.
 
 A column keeps each number in the type SPARQL computes it in (17.3): integers and decimals exactly, as
 ``digits / 10^scale`` in 64 bits; floats and doubles as IEEE values. What does not fit is *exotic*: it keeps
 its id and goes the scalar way. Arrays have the column's length or, where all rows agree, length 1.
+
+Arithmetic gives the outcome and the rows it could not do: results that leave 64 bits, quotients that do not
+end soon, exotic operands. Those go the scalar way too (``fallback``), so that no result depends on which way
+it took.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from weir.kernel.expressions.termcache import EXOTIC, NOT_A_NUMBER, Terms
+from weir.language.algebra.expressions import Arithmetic
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.ids.inline import TYPE_SHIFT, Inline, make, payloads
 from weir.rdf.xsd.numbers import NumericKind
@@ -26,6 +32,7 @@ _HASHED = -2
 
 POWERS = 10 ** np.arange(19, dtype=np.int64)
 _REAL_POWERS = 10.0 ** np.arange(23)
+SAFE = 2.0**62
 _EXACT_REAL = 1 << 53
 _INLINE_LIMIT = 1 << 57
 _ZERO = np.zeros(1, np.int64)
@@ -37,6 +44,9 @@ _KIND_OF[Inline.INTEGER : Inline.POSITIVE_INTEGER + 1] = INTEGER
 _KIND_OF[Inline.DECIMAL] = DECIMAL
 _KIND_OF[[Inline.DOUBLE, Inline.DOUBLE_E]] = DOUBLE
 _KIND_OF[Inline.FLOAT] = FLOAT
+_PLACES = 18
+_QUOTIENT_PLACES = 6
+_EXACT_KIND = np.int8(DECIMAL)
 
 
 class Numbers(NamedTuple):
@@ -50,26 +60,30 @@ class Numbers(NamedTuple):
 
     def spread(self, length: int) -> Numbers:
         """Every array at full length."""
-        return Numbers(
-            np.broadcast_to(self.kind, length),
-            np.broadcast_to(self.digits, length),
-            np.broadcast_to(self.scale, length),
-            np.broadcast_to(self.real, length),
-            np.broadcast_to(self.ids, length),
-        )
+        return Numbers._make(np.broadcast_to(part, length) for part in self)
 
     def take(self, rows: Ids | Mask) -> Numbers:
         """The given rows of a spread column."""
-        return Numbers(self.kind[rows], self.digits[rows], self.scale[rows], self.real[rows], self.ids[rows])
+        return Numbers._make(part[rows] for part in self)
 
-    def patched(self, rows: Ids, part: Numbers) -> Numbers:
-        """A spread column with some rows replaced; both spread."""
-        new = Numbers(
-            self.kind.copy(), self.digits.copy(), self.scale.copy(), self.real.copy(), self.ids.copy()
-        )
-        new.kind[rows], new.digits[rows], new.scale[rows] = part.kind, part.digits, part.scale
-        new.real[rows], new.ids[rows] = part.real, part.ids
-        return new
+    def patched(self, rows: Ids, other: Numbers) -> Numbers:
+        """A spread column with some rows replaced by another spread one."""
+        new: list[Any] = [part.copy() for part in self]
+        for part, values in zip(new, other, strict=True):
+            part[rows] = values
+        return Numbers._make(new)
+
+
+def aligned(left: Numbers, right: Numbers) -> tuple[Ids, Ids, Ids, Mask]:
+    """Digits of both sides at the greater scale of each row, that scale, and where they do not fit."""
+    if len(left.scale) == len(right.scale) == 1 and left.scale[0] == right.scale[0]:
+        return left.digits, right.digits, left.scale, np.zeros(1, np.bool_)
+    scale = np.maximum(left.scale, right.scale)
+    up, over = POWERS[scale - left.scale], POWERS[scale - right.scale]
+    a, b = left.digits * up, right.digits * over
+    too_large = np.abs(left.digits) * up.astype(np.float64) >= SAFE
+    too_large = too_large | (np.abs(right.digits) * over.astype(np.float64) >= SAFE)
+    return a, b, scale, too_large
 
 
 def numbers_of(ids: Ids, terms: Terms) -> Numbers:
@@ -241,3 +255,116 @@ def _floats(numbers: Numbers, terms: Terms) -> Ids:
 
 
 _ENCODERS = {INTEGER: _integers, DECIMAL: _decimals, DOUBLE: _doubles, FLOAT: _floats}
+
+
+def calculate(operator: Arithmetic, left: Numbers, right: Numbers) -> tuple[Numbers, Mask]:
+    """``left operator right``, and which rows are still to be done."""
+    kind = np.maximum(left.kind, right.kind)
+    failed = (left.kind == NOT_A_NUMBER) | (right.kind == NOT_A_NUMBER)
+    pending = (kind == EXOTIC) & ~failed
+    if failed.any():
+        kind = np.where(failed, np.int8(NOT_A_NUMBER), kind)
+    exact = (kind <= DECIMAL) & ~failed
+    digits, scale = _ZERO, _ZERO
+    if exact.any():
+        digits, scale, undone = _EXACT[operator](left, right)
+        pending = pending | (undone & exact)
+        if operator is Arithmetic.DIVIDE:
+            # Integers divide into decimals; by zero is an error.
+            zero = exact & (right.digits == 0)
+            kind = np.where(zero, np.int8(NOT_A_NUMBER), np.where(exact, _EXACT_KIND, kind))
+    real = _ZERO_REAL
+    if ((kind > DECIMAL) & (kind != EXOTIC)).any():
+        real, undone = _inexact(operator, left, right, kind)
+        pending = pending | (undone & (kind > DECIMAL) & (kind != EXOTIC))
+    return Numbers(kind, digits, scale, real), pending
+
+
+def _inexact(operator: Arithmetic, left: Numbers, right: Numbers, kind: Kinds) -> tuple[Reals, Mask]:
+    (a, a_fits), (b, b_fits) = reals(left), reals(right)
+    floats = kind == FLOAT
+    if floats.any():
+        a, b = np.where(floats, single(a), a), np.where(floats, single(b), b)
+    with np.errstate(all="ignore"):
+        value = _REAL[operator](a, b)
+    if floats.any():
+        value = np.where(floats, single(value), value)
+    return value, ~(a_fits & b_fits)
+
+
+def _add(left: Numbers, right: Numbers) -> tuple[Ids, Ids, Mask]:
+    a, b, scale, undone = aligned(left, right)
+    return a + b, scale, undone | (np.abs(a.astype(np.float64) + b) >= SAFE)
+
+
+def _subtract(left: Numbers, right: Numbers) -> tuple[Ids, Ids, Mask]:
+    a, b, scale, undone = aligned(left, right)
+    return a - b, scale, undone | (np.abs(a.astype(np.float64) - b) >= SAFE)
+
+
+def _multiply(left: Numbers, right: Numbers) -> tuple[Ids, Ids, Mask]:
+    scale = left.scale + right.scale
+    undone = np.abs(left.digits.astype(np.float64) * right.digits) >= SAFE
+    return left.digits * right.digits, np.minimum(scale, _PLACES), undone | (scale > _PLACES)
+
+
+def _divide(left: Numbers, right: Numbers) -> tuple[Ids, Ids, Mask]:
+    """Quotients that end within a few places; the others are rounded the scalar way."""
+    a, b, _, undone = aligned(left, right)
+    divisor = np.where(b == 0, 1, b)
+    fits = np.abs(a) < SAFE / 10**_QUOTIENT_PLACES
+    scaled = np.where(fits, a, 0) * 10**_QUOTIENT_PLACES
+    quotient = scaled // divisor
+    undone = undone | ~fits | (quotient * divisor != scaled)
+    return quotient, np.full(1, _QUOTIENT_PLACES), undone
+
+
+_EXACT: dict[Arithmetic, Callable[[Numbers, Numbers], tuple[Ids, Ids, Mask]]] = {
+    Arithmetic.ADD: _add,
+    Arithmetic.SUBTRACT: _subtract,
+    Arithmetic.MULTIPLY: _multiply,
+    Arithmetic.DIVIDE: _divide,
+}
+_REAL: dict[Arithmetic, Callable[[Reals, Reals], Reals]] = {
+    Arithmetic.ADD: np.add,
+    Arithmetic.SUBTRACT: np.subtract,
+    Arithmetic.MULTIPLY: np.multiply,
+    Arithmetic.DIVIDE: np.divide,
+}
+
+
+def negate(numbers: Numbers) -> Numbers:
+    """Unary minus."""
+    return Numbers(numbers.kind, -numbers.digits, numbers.scale, -numbers.real, numbers.ids)
+
+
+def plus(numbers: Numbers) -> Numbers:
+    """Unary plus: the number in its canonical form."""
+    return numbers
+
+
+def absolute(numbers: Numbers) -> Numbers:
+    """ABS."""
+    return numbers._replace(digits=np.abs(numbers.digits), real=np.abs(numbers.real))
+
+
+def floor(numbers: Numbers) -> Numbers:
+    """FLOOR: of the same type."""
+    digits = numbers.digits // POWERS[numbers.scale]
+    return numbers._replace(digits=digits, scale=_ZERO, real=np.floor(numbers.real))
+
+
+def ceiling(numbers: Numbers) -> Numbers:
+    """CEIL: of the same type."""
+    return negate(floor(negate(numbers)))
+
+
+def round_half_up(numbers: Numbers) -> Numbers:
+    """ROUND: to the nearest, halves towards positive infinity."""
+    power = POWERS[numbers.scale]
+    low = numbers.digits // power
+    digits = low + (2 * (numbers.digits - low * power) >= power)
+    whole = np.floor(numbers.real)
+    with np.errstate(invalid="ignore"):
+        real = whole + (numbers.real - whole >= 0.5)
+    return numbers._replace(digits=digits, scale=_ZERO, real=np.copysign(real, numbers.real))

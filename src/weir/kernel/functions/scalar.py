@@ -18,8 +18,8 @@ from weir.kernel.functions.operators import ExpressionError, calculate, compare,
 from weir.kernel.functions.ordering import Solution
 from weir.kernel.functions.strings import simple_text
 from weir.language.algebra import expressions as e
+from weir.language.algebra.expressions import TIMESTAMP
 from weir.language.algebra.patterns import Pattern
-from weir.plan.analysis.variables import TIMESTAMP
 from weir.rdf.terms import IRI, BlankNode, Literal, Term, Variable
 from weir.rdf.xsd.moments import datetime_literal
 from weir.rdf.xsd.numbers import XSD_DECIMAL, XSD_INTEGER, decimal_text

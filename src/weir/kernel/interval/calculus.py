@@ -16,24 +16,14 @@ from weir.kernel.expressions import Compiled
 from weir.kernel.expressions.ranks import canonical_ranks, order_ranks
 from weir.kernel.expressions.termcache import Terms
 from weir.kernel.interval.inputs import Input, Present, RelationInput
-from weir.kernel.interval.keys import codes
-from weir.kernel.interval.relation import Relation
 from weir.kernel.interval.views import StaticInput
 from weir.kernel.interval.windowed import WindowInput
-from weir.kernel.operators import (
-    Measure,
-    distinct,
-    group,
-    join,
-    matches,
-    order,
-    project,
-    slice,
-    uncovered,
-    union,
-    values,
-)
+from weir.kernel.operators import Measure, distinct, group, join, order, project, slice, values
 from weir.kernel.operators.evaluate import Surroundings, extend_by
+from weir.kernel.relations.coverage import uncovered
+from weir.kernel.relations.keys import codes
+from weir.kernel.relations.matches import matches
+from weir.kernel.relations.relation import Relation, union
 from weir.language.algebra.patterns import OrderKey
 from weir.rdf.columns import Ids
 

@@ -8,6 +8,7 @@ from itertools import count
 
 import numpy as np
 
+from weir.kernel.contract import Lack, NotCovered
 from weir.kernel.expressions import Compiled, compile
 from weir.kernel.expressions.termcache import Terms
 from weir.kernel.interval.calculus import (
@@ -23,17 +24,18 @@ from weir.kernel.interval.calculus import (
     Unions,
 )
 from weir.kernel.interval.inputs import Present
-from weir.kernel.interval.instants import HIGHEST, LOWEST, Instants
 from weir.kernel.interval.joining import Check, Difference, Joining, Marking, Optional, Probe
-from weir.kernel.interval.lacking import Lack, NotCovered
-from weir.kernel.interval.leaves import Leaves, Streams
+from weir.kernel.interval.leaves import Leaves
 from weir.kernel.interval.paths import ForEachGraph, PathSearch
-from weir.kernel.interval.reduction import reduce_windows
 from weir.kernel.interval.remote import Federated, Federation, always_bound
 from weir.kernel.interval.routing import Policy, Router, Routes, TooLarge
 from weir.kernel.interval.surroundings import Around
 from weir.kernel.interval.views import StaticInput
+from weir.kernel.interval.windowed import WindowInput
 from weir.kernel.operators import Measure
+from weir.kernel.windows.instants import HIGHEST, LOWEST, Instants
+from weir.kernel.windows.reduction import Members, Membership
+from weir.kernel.windows.streams import Streams
 from weir.language.algebra.expressions import Aggregate, Expression
 from weir.language.algebra.patterns import Service
 from weir.plan import nodes as p
@@ -138,7 +140,7 @@ class Compiler:
                 continue
             parts.append((_shown(part), operator))
         checks = [(reads(condition), self._check(condition)) for condition in conditions]
-        reduce_windows([operator for _, operator in parts])
+        _reduce_windows([operator for _, operator in parts])
         if len(parts) == 1 and not checks:
             return parts[0][1]
         return Joining(parts, checks, self.present, self.router)
@@ -318,6 +320,24 @@ class Compiler:
             ends = np.append(times, HIGHEST)
             found = StaticInput(name, self.present, view, ends[view.start], ends[view.end])
         return Leaf(view.variables, lambda: found)
+
+
+def _reduce_windows(parts: Sequence[Operator]) -> None:
+    """Let the window inputs of one join look only at rows that its static parts can match."""
+    inputs = [part.give() for part in parts if isinstance(part, Leaf)]
+    views = [each for each in inputs if isinstance(each, StaticInput) and not each.varies]
+    for window in inputs:
+        if not isinstance(window, WindowInput):
+            continue
+        tests: list[Membership] = []
+        for view in views:
+            shared = [name for name in window.variables if name in view.variables]
+            shared = [name for name in shared if name not in view.view.optional]
+            if shared:
+                columns = [view.view.columns[name] for name in shared]
+                tests.append(Membership([window.place_of(name) for name in shared], columns))
+        if tests:
+            window.reduce(Members(sorted(tests, key=len)))
 
 
 def draws(plan: p.Plan) -> bool:

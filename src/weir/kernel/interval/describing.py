@@ -12,10 +12,10 @@ import numpy as np
 
 from weir.kernel.expressions.termcache import TermClass, Terms
 from weir.kernel.interval.calculus import Operator
-from weir.kernel.interval.keys import codes
-from weir.kernel.interval.relation import Relation
-from weir.kernel.operators import distinct, join, union
+from weir.kernel.operators import distinct, join
 from weir.kernel.operators.evaluate import each_index
+from weir.kernel.relations.keys import codes
+from weir.kernel.relations.relation import Relation, union
 from weir.rdf.columns import Ids
 from weir.rdf.terms import IRI, Variable
 

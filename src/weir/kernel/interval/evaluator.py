@@ -7,37 +7,37 @@ messages not yet complete, and the clock. Everything else is computed anew in ea
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields, is_dataclass, replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from weir.errors import UsageError
-from weir.kernel.background import Background
-from weir.kernel.batch import Answers, Slab, Stretch
+from weir.kernel.contract import Answers, Background, Slab, Stretch
 from weir.kernel.expressions.termcache import Terms
 from weir.kernel.functions.draws import seed
-from weir.kernel.interval.arrivals import Arrivals
 from weir.kernel.interval.calculus import Operator
-from weir.kernel.interval.clock import Clock, pieces
 from weir.kernel.interval.compiler import Compiler
 from weir.kernel.interval.describing import Descriptions
 from weir.kernel.interval.forms import Forms, Sent
 from weir.kernel.interval.inputs import Present
-from weir.kernel.interval.instants import HIGHEST, Instants
 from weir.kernel.interval.joining import Joining
-from weir.kernel.interval.leaves import EVERYTHING, Leaves, Streams
-from weir.kernel.interval.relation import Relation
+from weir.kernel.interval.leaves import EVERYTHING, Leaves
 from weir.kernel.interval.remote import Federation
 from weir.kernel.interval.routing import Policy, Router, Routes
 from weir.kernel.interval.snapshot import dump, dump_core, load, load_core, table_rows, tables
-from weir.kernel.interval.spec import spec_of
 from weir.kernel.interval.surroundings import Around
 from weir.kernel.interval.tables import StaticGraphs
 from weir.kernel.interval.walk import walk_of
-from weir.kernel.interval.window import Window
-from weir.kernel.service import Services, places_of, span_of
+from weir.kernel.relations.relation import Relation
+from weir.kernel.service_calls import Services, places_of, span_of
+from weir.kernel.windows.arrivals import Arrivals
+from weir.kernel.windows.evaluation_times import Clock, pieces
+from weir.kernel.windows.instants import HIGHEST, Instants
+from weir.kernel.windows.streams import Streams
+from weir.kernel.windows.window import Window, spec_of
+from weir.language.algebra.fold import walk
 from weir.language.algebra.query import R2S, Ask, Construct, Previous, Query
 from weir.plan import nodes as p
 from weir.plan.analysis.variables import subjects
@@ -106,8 +106,8 @@ class IntervalEvaluator:
     def background(self, background: Background) -> None:
         """Use these static graphs from the next slab on; views are computed anew."""
         self._graphs = StaticGraphs(self.query, background, self.dictionary)
-        self.streams.forget_inputs()
-        leaves = Leaves(self._present, self._graphs, self.streams, self.dictionary)
+        self.streams.forget_followers()
+        leaves = self._leaves = Leaves(self._present, self._graphs, self.streams, self.dictionary)
         terms = Terms(self.dictionary)
         router = Router(self._policy, self.routes)
         around = Around(self._present, self._key)
@@ -142,7 +142,7 @@ class IntervalEvaluator:
             and self._clock.simple
             and not semantics.report_empty
             and all(not window.spec.lag for window in self.streams.windows.values())
-            and all("time" in track.rows.names for track in self.streams.tracks.values())
+            and all("time" in track.rows.names for track in self.streams.triples.values())
         )
         self._required = [] if self._asks or self._clock.tuples else self._root.required()
         self._simple = self._clock.simple
@@ -242,7 +242,7 @@ class IntervalEvaluator:
         if len(self._changes) and ((self._changes >= first) & (self._changes <= last)).any():
             return None
         found = []
-        for track in self.streams.tracks.values():
+        for track in self.streams.triples.values():
             when = track.coordinate("time")
             found.append(when[int(when.searchsorted(first)) : int(when.searchsorted(last + 1))])
         if 2 * sum(map(len, found)) > len(times):
@@ -309,11 +309,11 @@ class IntervalEvaluator:
             for ready in found:
                 if isinstance(ready, tuple):
                     self._arrived += 2
-                    for track in self.streams.tracks_of[name]:
+                    for track in self.streams.triples_of[name]:
                         track.append_single(ready)
                     continue
                 self._arrived += len(ready) + ready.messages
-                for track in self.streams.tracks_of[name]:
+                for track in self.streams.triples_of[name]:
                     track.append(ready)
             if self._expectant:
                 for window in self._expectant:
@@ -328,7 +328,7 @@ class IntervalEvaluator:
             self._release(bounds, at)
             return None
         self._present.at = at
-        for name, inputs in self.streams.inputs.items():
+        for name, inputs in self._leaves.inputs.items():
             low, high = bounds[name]
             for each in inputs:
                 each.prepare(low, high)
@@ -408,7 +408,7 @@ class IntervalEvaluator:
         # What could have gone counts as arrived: a run that is restarted again and again drops it, too.
         self._arrived = sum(end - first for first, end in self.tables().values())
         self._expectant = [window for window in self.streams.windows.values() if window.first is None]
-        for inputs in self.streams.inputs.values():
+        for inputs in self._leaves.inputs.values():
             for each in inputs:
                 each.use(each.track)
 
@@ -438,7 +438,7 @@ class IntervalEvaluator:
 
     def statistics(self) -> Mapping[str, Any]:
         """Counters for ``explain --analyze`` and metrics."""
-        tracks = self.streams.tracks.values()
+        tracks = self.streams.triples.values()
         return {
             "evaluator": "interval",
             "evaluations": self._evaluations,
@@ -450,13 +450,13 @@ class IntervalEvaluator:
             "bytes": sum(track.rows.bytes for track in tracks)
             + sum(each.log.bytes for each in self.streams.arrivals.values()),
             "leaves": {
-                each.name: len(each.track.rows) for inputs in self.streams.inputs.values() for each in inputs
+                each.name: len(each.track.rows) for inputs in self._leaves.inputs.values() for each in inputs
             },
             "views": dict(self._compiler.views),
             "services": [] if self.services is None else self.services.freshness(self.name),
             "policy": self._policy.value,
             "routes": dict(self.routes.taken),
-            "indexes": asdict(self.streams.counts),
+            "indexes": asdict(self._leaves.counts),
         }
 
 
@@ -484,10 +484,4 @@ def _without_answers(at: Instants, found: Sent | None) -> Ids:
 
 def _terms(node: object) -> set[Term]:
     """Every constant that occurs in a query."""
-    if isinstance(node, IRI | Literal | BlankNode):
-        return {node}
-    if isinstance(node, tuple):
-        return set().union(*(_terms(part) for part in node))
-    if is_dataclass(node) and not isinstance(node, type | Variable):
-        return set().union(*(_terms(getattr(node, field.name)) for field in fields(node)))
-    return set()
+    return {part for part in walk(node) if isinstance(part, IRI | Literal | BlankNode)}

@@ -18,13 +18,13 @@ from weir.kernel.expressions.termcache import TermClass, Terms
 from weir.kernel.functions.draws import blank_node, solution_text
 from weir.kernel.interval.describing import Descriptions
 from weir.kernel.interval.fused import distinct_join
-from weir.kernel.interval.instants import Instants
 from weir.kernel.interval.joining import Joining
-from weir.kernel.interval.keys import codes, firsts
 from weir.kernel.interval.r2s import sent
-from weir.kernel.interval.relation import Relation
 from weir.kernel.interval.windowed import WindowInput
-from weir.kernel.operators import clip, uncovered, unite
+from weir.kernel.relations.coverage import uncovered, unite
+from weir.kernel.relations.keys import codes, firsts
+from weir.kernel.relations.relation import Relation, clip
+from weir.kernel.windows.instants import Instants
 from weir.language.algebra.patterns import Node
 from weir.language.algebra.query import Ask, Construct, Describe, Query, Select
 from weir.rdf.columns import Ids, Mask

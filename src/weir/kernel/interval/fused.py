@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from weir.kernel.interval import compiled
-from weir.kernel.interval.gathering import groups_of
-from weir.kernel.interval.keys import codes
-from weir.kernel.interval.relation import Relation
 from weir.kernel.interval.windowed import WindowInput
+from weir.kernel.relations import loops as compiled
+from weir.kernel.relations.gathered import groups_of
+from weir.kernel.relations.keys import codes
+from weir.kernel.relations.relation import Relation
 from weir.rdf.columns import Ids
 
 _FEWEST = 1 << 8

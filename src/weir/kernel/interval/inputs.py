@@ -12,11 +12,11 @@ from typing import Protocol
 
 import numpy as np
 
-from weir.kernel.interval.instants import Instants
-from weir.kernel.interval.keys import combine
-from weir.kernel.interval.relation import Relation
-from weir.kernel.interval.sorting import SortedKeys
-from weir.kernel.operators import matches, merge, union
+from weir.kernel.relations.keys import combine
+from weir.kernel.relations.matches import matches, merge
+from weir.kernel.relations.relation import Relation, union
+from weir.kernel.relations.sorted_keys import SortedKeys
+from weir.kernel.windows.instants import Instants
 
 
 class Present:

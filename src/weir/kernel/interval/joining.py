@@ -16,21 +16,13 @@ from weir.kernel.expressions import Compiled
 from weir.kernel.expressions.vector import FALSE_ID, TRUE_ID
 from weir.kernel.interval.calculus import Leaf, Operator, informed
 from weir.kernel.interval.inputs import Input, Present, RelationInput
-from weir.kernel.interval.relation import Relation
 from weir.kernel.interval.routing import Condition, Router
 from weir.kernel.interval.windowed import WindowInput
-from weir.kernel.operators import (
-    exists,
-    join,
-    left_join,
-    mark_exists,
-    matches,
-    minus,
-    outer_rows,
-    uncovered,
-    union,
-)
+from weir.kernel.operators import exists, join, left_join, mark_exists, minus, outer_rows
 from weir.kernel.operators.evaluate import Surroundings, extend_by, filter_by
+from weir.kernel.relations.coverage import uncovered
+from weir.kernel.relations.matches import matches
+from weir.kernel.relations.relation import Relation, union
 from weir.language.algebra.expressions import Not
 from weir.rdf.columns import Ids
 from weir.rdf.terms import Variable

@@ -1,130 +1,37 @@
 """Leaves of a plan as inputs: patterns over windows, over static graphs, or over both merged.
 
-Patterns that differ only in the names of variables share one track of live triples.
+Patterns that differ only in the names of variables share their live triples.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from weir.kernel.interval.arrivals import Arrivals
 from weir.kernel.interval.inputs import Input, Present, RelationInput, UnionInput
-from weir.kernel.interval.instants import LOWEST
-from weir.kernel.interval.kept import Counts
-from weir.kernel.interval.keys import combine
-from weir.kernel.interval.relation import Relation
-from weir.kernel.interval.sorting import spread
 from weir.kernel.interval.tables import StaticGraphs, StaticTable
-from weir.kernel.interval.track import Keeping, Track
 from weir.kernel.interval.turns import InTurnInput
 from weir.kernel.interval.views import StaticInput
-from weir.kernel.interval.window import Window
 from weir.kernel.interval.windowed import WindowInput
-from weir.kernel.operators import Slot, distinct, union
+from weir.kernel.operators import Slot, distinct
+from weir.kernel.relations.keys import combine
+from weir.kernel.relations.relation import Relation, union
+from weir.kernel.relations.sorted_keys import spread
+from weir.kernel.windows.live_triples import LiveTriples
+from weir.kernel.windows.streams import Streams
+from weir.kernel.windows.window import Window
+from weir.kernel.windows.window_index import IndexCounts
 from weir.language.algebra.patterns import Node, TriplePattern
 from weir.plan import nodes as p
-from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import Variable
 
 Leaf = Callable[[], Input]
 """Gives the input of a leaf in the slab at hand."""
 
+
 EVERYTHING = TriplePattern(Variable("subject"), Variable("predicate"), Variable("object"))
-
-
-class Streams:
-    """Everything that is kept of the streams: arrivals, windows, tracks, and the inputs on them."""
-
-    def __init__(self) -> None:
-        self.arrivals: dict[str, Arrivals] = {}
-        self.windows: dict[str, Window] = {}
-        self.default: list[str] = []
-        self.tracks: dict[tuple[object, ...], Track] = {}
-        self.readers: dict[int, dict[str, Window]] = {}
-        self.inputs: dict[str, list[WindowInput | InTurnInput]] = {}
-        self.counts = Counts()
-        self.tracks_of: dict[str, list[Track]] = {}
-
-    def seal(self) -> None:
-        """Once everything is declared and compiled."""
-        self.tracks_of = {
-            name: [track for key, track in self.tracks.items() if key[0] == name] for name in self.arrivals
-        }
-
-    def windows_of(self, stream: str) -> list[Window]:
-        """The windows over one stream."""
-        return [window for window in self.windows.values() if window.spec.stream == stream]
-
-    def input(
-        self, name: str, track: Track, window: Window, names: dict[str, str], present: Present
-    ) -> WindowInput | InTurnInput:
-        """The triples of a track in a window, prepared in every slab."""
-        found: WindowInput | InTurnInput = WindowInput(name, track, window, names, self.counts)
-        if window.spec.back_and_forth:
-            assert isinstance(found, WindowInput)
-            found = InTurnInput(name, present, found, WindowInput(name, track, window, names, self.counts))
-        self.inputs.setdefault(window.spec.name, []).append(found)
-        return found
-
-    def forget_inputs(self) -> None:
-        """Before the plan is compiled anew; tracks stay."""
-        self.inputs.clear()
-        for track in self.tracks.values():
-            track.derived.clear()
-
-    def release(self, bounds: Mapping[str, tuple[Ids, Ids]], time: int) -> None:
-        """Drop what no instant after the last of ``bounds`` (at ``time``) can show."""
-        for track in self.tracks.values():
-            windows = self.readers[id(track)]
-            for each in (track, *track.derived):
-                each.drop(min(_expired(each, window, bounds) for window in windows.values()))
-        for name, arrivals in self.arrivals.items():
-            times = arrivals.times
-            count = int(times.searchsorted(time))
-            for window in self.windows_of(name):
-                spec = window.spec
-                if spec.unit is not None:
-                    # A report waits for the next tick.
-                    count = min(count, int(times.searchsorted(time - spec.unit)))
-                if spec.width is not None:
-                    low = int(bounds[spec.name][0][-1])
-                    kept = times.searchsorted(low) if spec.rows_by == "time" else low - arrivals.log.first
-                    count = min(count, int(kept))
-            arrivals.log.drop(count)
-
-    def track(
-        self, window: Window, slots: Sequence[Slot | None], extra: Sequence[str], *, once: bool
-    ) -> Track:
-        """The track of a pattern whose variables are named by their slots."""
-        spec = window.spec
-        if spec.bag and not once:
-            keeping = Keeping.BAG
-        elif spec.width is None and spec.count is None and not extra:
-            keeping = Keeping.FIRST
-        else:
-            keeping = Keeping.LATEST
-        floor = window.floor if keeping is Keeping.FIRST else LOWEST
-        needed = {each.spec.rows_by for each in self.windows_of(spec.stream)}
-        coordinates = tuple(sorted(needed.union(extra)))
-        key = (spec.stream, tuple(slots), keeping, floor, coordinates)
-        found = self.tracks.get(key)
-        if found is None:
-            found = self.tracks[key] = Track(slots, coordinates, keeping, floor)
-        self.readers.setdefault(id(found), {})[spec.name] = window
-        return found
-
-    def ids(self) -> list[Ids]:
-        """The terms of live rows and of waiting messages."""
-        found: list[Ids] = []
-        for track in self.tracks.values():
-            found += [track.rows.column(place) for place in range(len(track.columns))]
-        for arrivals in self.arrivals.values():
-            waiting = arrivals.pending
-            found += [waiting.subject, waiting.predicate, waiting.object, waiting.graph]
-        return found
 
 
 class Leaves:
@@ -137,6 +44,8 @@ class Leaves:
         self.graphs = graphs
         self.streams = streams
         self.dictionary = dictionary
+        self.inputs: dict[str, list[WindowInput | InTurnInput]] = {}
+        self.counts = IndexCounts()
 
     def match(self, source: p.Source, pattern: TriplePattern) -> Leaf:
         """The input of one triple pattern."""
@@ -175,16 +84,28 @@ class Leaves:
         general: list[Slot | None] = []
         for place, slot in zip(("s", "p", "o", "g"), slots, strict=True):
             general.append(names.setdefault(slot, place) if isinstance(slot, str) else slot)
-        track = self.streams.track(window, general, (), once=once)
-        return self.streams.input(name, track, window, names, self.present)
+        triples = self.streams.triples_for(window, general, (), once=once)
+        return self._input(name, triples, window, names)
+
+    def _input(
+        self, name: str, triples: LiveTriples, window: Window, names: dict[str, str]
+    ) -> WindowInput | InTurnInput:
+        """The triples of a pattern in a window, prepared in every slab."""
+        found: WindowInput | InTurnInput = WindowInput(name, triples, window, names, self.counts)
+        if window.spec.back_and_forth:
+            assert isinstance(found, WindowInput)
+            opened = WindowInput(name, triples, window, names, self.counts)
+            found = InTurnInput(name, self.present, found, opened)
+        self.inputs.setdefault(window.spec.name, []).append(found)
+        return found
 
     def timed(self) -> list[Input]:
         """Every triple of every window with its time, for ``f:timestamp``."""
         names = {"subject": "s", "predicate": "p", "object": "o", "time": "time"}
         found: list[Input] = []
         for window in self.streams.windows.values():
-            track = self.streams.track(window, ("s", "p", "o", None), ("time",), once=False)
-            found.append(self.streams.input("timestamps", track, window, names, self.present))
+            triples = self.streams.triples_for(window, ("s", "p", "o", None), ("time",), once=False)
+            found.append(self._input("timestamps", triples, window, names))
         return found
 
     def names(self, source: p.Source) -> Leaf:
@@ -229,12 +150,6 @@ class Leaves:
             return UnionInput(name, [*graph, *bags])
 
         return merged
-
-
-def _expired(track: Track, window: Window, bounds: Mapping[str, tuple[Ids, Ids]]) -> int:
-    """How many of a track's oldest rows the window no longer shows."""
-    low = bounds[window.spec.name][0][-1]
-    return int(track.coordinate(window.spec.rows_by).searchsorted(low))
 
 
 def _absent(rows: Relation, static: StaticInput) -> Relation:

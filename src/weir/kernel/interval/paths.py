@@ -9,9 +9,9 @@ import numpy as np
 from weir.kernel.interval.calculus import Operator, seeded
 from weir.kernel.interval.inputs import Input, Present
 from weir.kernel.interval.leaves import EVERYTHING, Leaves
-from weir.kernel.interval.relation import Relation
 from weir.kernel.interval.views import StaticInput
 from weir.kernel.operators import PathFinder, Slot, Triples, join, union
+from weir.kernel.relations.relation import Relation
 from weir.plan import nodes as p
 from weir.plan.analysis.substitution import may_be_empty
 from weir.plan.analysis.variables import possible

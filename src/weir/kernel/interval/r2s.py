@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from weir.kernel.interval.instants import Instants
-from weir.kernel.interval.keys import codes
-from weir.kernel.interval.relation import Relation
-from weir.kernel.operators import expand
+from weir.kernel.relations.coverage import expand
+from weir.kernel.relations.keys import codes
+from weir.kernel.relations.relation import Relation
+from weir.kernel.windows.instants import Instants
 from weir.language.algebra.query import R2S
 from weir.rdf.columns import Ids, Mask
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from weir.errors import EvaluationError
+from weir.kernel.contract import Lack, NotCovered
 from weir.kernel.interval.calculus import Operator
 from weir.kernel.interval.inputs import Present
 from weir.kernel.interval.joining import Check
-from weir.kernel.interval.lacking import Lack, NotCovered
-from weir.kernel.interval.relation import Relation
-from weir.kernel.operators import join, left_join, union
-from weir.kernel.service import ServiceCall, Services
+from weir.kernel.operators import join, left_join
+from weir.kernel.relations.relation import Relation, union
+from weir.kernel.service_calls import ServiceCall, Services
 from weir.language.algebra.patterns import BGP, Service
 from weir.language.algebra.scope import visible
 from weir.rdf.columns import Ids

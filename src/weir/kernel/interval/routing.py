@@ -16,7 +16,7 @@ from enum import Enum
 
 from weir.errors import EvaluationError
 from weir.kernel.interval.inputs import Input, RelationInput
-from weir.kernel.interval.relation import Relation
+from weir.kernel.relations.relation import Relation
 
 
 class Policy(Enum):

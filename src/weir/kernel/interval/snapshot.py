@@ -17,11 +17,10 @@ import numpy as np
 import pyarrow as pa
 
 from weir.errors import CheckpointError
-from weir.kernel.batch import Batch, Stretch
-from weir.kernel.interval.buffer import Buffer
-from weir.kernel.interval.clock import Clock
-from weir.kernel.interval.leaves import Streams
-from weir.kernel.interval.tuples import Cursor
+from weir.kernel.contract import Batch, Stretch
+from weir.kernel.windows.buffer import Buffer
+from weir.kernel.windows.evaluation_times import Clock, Cursor
+from weir.kernel.windows.streams import Streams
 from weir.rdf.columns import Ids
 
 _MAGIC = b"WEIR-INTERVAL 1 "
@@ -52,7 +51,7 @@ def dump(streams: Streams, clock: Clock, through: int | None, ended: bool) -> by
         _write(body, [log.column(0), log.column(1)])
         _write(body, [getattr(arrivals.pending, column) for column in _MESSAGES])
         _write(body, [getattr(arrivals.pending, column) for column in _ROWS])
-    for key, track in streams.tracks.items():
+    for key, track in streams.triples.items():
         first, columns = track.saved()
         header["tracks"].append({"key": _shown(key), "first": first})
         _write(body, columns)
@@ -63,7 +62,7 @@ def dump(streams: Streams, clock: Clock, through: int | None, ended: bool) -> by
 def load(state: bytes, streams: Streams, clock: Clock) -> tuple[int | None, bool]:
     """Put a state into an evaluator of the same query; returns its T and whether input has ended."""
     header, body = _open(state)
-    tracks = [_shown(key) for key in streams.tracks]
+    tracks = [_shown(key) for key in streams.triples]
     saved = [each["key"] for each in header["tracks"]]
     if saved != tracks or list(header["streams"]) != list(streams.arrivals):
         raise CheckpointError(
@@ -75,7 +74,7 @@ def load(state: bytes, streams: Streams, clock: Clock) -> tuple[int | None, bool
         arrivals.log.restore(entry["first"], _read(body))
         messages, rows = _read(body), _read(body)
         arrivals.pending = Batch(*messages, *rows) if messages else Batch.empty()
-    for entry, track in zip(header["tracks"], streams.tracks.values(), strict=True):
+    for entry, track in zip(header["tracks"], streams.triples.values(), strict=True):
         track.restore(entry["first"], _read(body))
     for name, (first, message, triple) in header["windows"].items():
         window = streams.windows[name]
@@ -144,7 +143,7 @@ def dump_core(streams: Streams, clock: Clock, through: int | None, ended: bool) 
 def tables(streams: Streams) -> dict[str, tuple[int, int]]:
     """First and next row number of every log and track."""
     found = {f"log {name}": (each.log.first, each.log.end) for name, each in streams.arrivals.items()}
-    for key, track in streams.tracks.items():
+    for key, track in streams.triples.items():
         found[f"track {_shown(key)}"] = (track.rows.first, track.rows.end)
     return found
 
@@ -155,7 +154,7 @@ def table_rows(streams: Streams, table: str, first: int, end: int) -> list[Ids]:
         if table == f"log {name}":
             base = arrivals.log.first
             return [arrivals.log.column(place)[first - base : end - base].copy() for place in range(2)]
-    for key, track in streams.tracks.items():
+    for key, track in streams.triples.items():
         if table == f"track {_shown(key)}":
             base, columns = track.saved()
             return [column[first - base : end - base] for column in columns]
@@ -176,7 +175,7 @@ def load_core(
         _resume(arrivals.log, rows[f"log {name}"])
         messages, triples = _read(body), _read(body)
         arrivals.pending = Batch(*messages, *triples) if messages else Batch.empty()
-    for key, track in streams.tracks.items():
+    for key, track in streams.triples.items():
         stretch = rows[f"track {_shown(key)}"]
         if _continues(track.rows, stretch):
             track.add(stretch.columns)

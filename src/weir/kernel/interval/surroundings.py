@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from weir.kernel.interval.inputs import Input, Present
-from weir.kernel.interval.instants import Instants
 from weir.kernel.interval.leaves import Leaves
 from weir.kernel.operators import Triples
 from weir.kernel.operators.evaluate import Surroundings
+from weir.kernel.windows.instants import Instants
 from weir.rdf.columns import Ids
 
 

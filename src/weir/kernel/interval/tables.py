@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weir.kernel.background import Background, GraphTable
-from weir.kernel.interval.instants import HIGHEST, LOWEST
-from weir.kernel.interval.keys import codes
-from weir.kernel.interval.relation import Relation
-from weir.kernel.operators import Slot, Triples, select, unite
+from weir.kernel.contract import Background, GraphTable
+from weir.kernel.operators import Slot, Triples, select
+from weir.kernel.relations.coverage import unite
+from weir.kernel.relations.keys import codes
+from weir.kernel.relations.relation import Relation
+from weir.kernel.windows.instants import HIGHEST, LOWEST
 from weir.language.algebra.query import Query
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary

@@ -12,11 +12,10 @@ from __future__ import annotations
 import numpy as np
 
 from weir.kernel.interval.inputs import Present, RelationInput
-from weir.kernel.interval.relation import Relation
-from weir.kernel.interval.sorting import spread
-from weir.kernel.interval.track import Track
 from weir.kernel.interval.windowed import WindowInput
-from weir.kernel.operators import union
+from weir.kernel.relations.relation import Relation, union
+from weir.kernel.relations.sorted_keys import spread
+from weir.kernel.windows.live_triples import LiveTriples
 from weir.rdf.columns import Ids, Mask
 
 
@@ -30,11 +29,11 @@ class InTurnInput(RelationInput):
         self.window = closed.window
 
     @property
-    def track(self) -> Track:
+    def track(self) -> LiveTriples:
         """Where both rows find their triples."""
         return self.closed.track
 
-    def use(self, track: Track) -> None:
+    def use(self, track: LiveTriples) -> None:
         """Read from this track."""
         self.closed.use(track)
         self.opened.use(track)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from weir.kernel.interval.gathering import gathered
 from weir.kernel.interval.inputs import Present, instantaneous, join_generally, unsteady
-from weir.kernel.interval.keys import combine
-from weir.kernel.interval.relation import Relation
-from weir.kernel.interval.sorting import SortedKeys, spread
+from weir.kernel.relations.gathered import gathered
+from weir.kernel.relations.keys import combine
+from weir.kernel.relations.relation import Relation
+from weir.kernel.relations.sorted_keys import SortedKeys, spread
 from weir.rdf.columns import Ids
 
 _NONE = np.empty(0, np.int64)

@@ -15,14 +15,14 @@ from collections.abc import Iterable, Sequence
 from itertools import chain, repeat
 from typing import Any, TypeAlias
 
+from weir.kernel.fast.hash_index import Key, Lists, table_of
 from weir.kernel.interval.calculus import Leaf, Operator, Projection
 from weir.kernel.interval.inputs import Input
 from weir.kernel.interval.joining import Joining
-from weir.kernel.interval.lookup import Key, Lists, table_of
 from weir.kernel.interval.routing import Policy, Routes
-from weir.kernel.interval.track import Keeping
 from weir.kernel.interval.views import StaticInput
 from weir.kernel.interval.windowed import WindowInput
+from weir.kernel.windows.live_triples import Keeping
 
 _AGAIN = 32
 """So many evaluations take the same route."""

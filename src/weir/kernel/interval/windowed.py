@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from weir.kernel.interval import compiled
-from weir.kernel.interval.arrivals import FEW
-from weir.kernel.interval.gathering import gathered
+from weir.kernel.fast.hash_index import HashIndex, hash_index
 from weir.kernel.interval.inputs import instantaneous, join_generally, unsteady
-from weir.kernel.interval.instants import LOWEST
-from weir.kernel.interval.kept import Counts, KeptIndex
-from weir.kernel.interval.lookup import Lookup
-from weir.kernel.interval.relation import Relation
-from weir.kernel.interval.sorting import spread
-from weir.kernel.interval.track import NEVER, Accept, Derived, Keeping, Track
-from weir.kernel.interval.window import Window
+from weir.kernel.relations import loops as compiled
+from weir.kernel.relations.gathered import gathered
+from weir.kernel.relations.relation import Relation
+from weir.kernel.relations.sorted_keys import spread
+from weir.kernel.windows.arrivals import FEW
+from weir.kernel.windows.instants import LOWEST
+from weir.kernel.windows.live_triples import NEVER, Keeping, LiveTriples
+from weir.kernel.windows.reduction import Members, ReducedTriples, reduced
+from weir.kernel.windows.window import Window
+from weir.kernel.windows.window_index import IndexCounts, WindowIndex
 from weir.rdf.columns import Ids
 
 _NONE = np.empty(0, np.int64)
@@ -39,7 +40,7 @@ class WindowInput:
     steady = False
 
     def __init__(
-        self, name: str, track: Track, window: Window, names: dict[str, str], counts: Counts
+        self, name: str, track: LiveTriples, window: Window, names: dict[str, str], counts: IndexCounts
     ) -> None:
         self.name = name
         self.window = window
@@ -49,7 +50,7 @@ class WindowInput:
         self._by = window.spec.rows_by
         self.use(track)
 
-    def use(self, track: Track) -> None:
+    def use(self, track: LiveTriples) -> None:
         """Read from this track."""
         self.track = track
         self._rows = track.rows
@@ -59,21 +60,21 @@ class WindowInput:
         self._coordinate = track.place(self._by)
         self._later = track.place("later") if track.keeping is Keeping.LATEST else None
         self._seen = (LOWEST, -1, 0, 0)
-        self._lookups: dict[tuple[tuple[str, ...], tuple[str, ...]], Lookup] = {}
-        self._indexes: dict[tuple[str, ...], KeptIndex] = {}
+        self._lookups: dict[tuple[tuple[str, ...], tuple[str, ...]], HashIndex] = {}
+        self._indexes: dict[tuple[str, ...], WindowIndex] = {}
 
     def place_of(self, name: str) -> int:
         """The place of a variable among the track's columns."""
         return self._place[name]
 
-    def reduce(self, accept: Accept) -> None:
+    def reduce(self, accept: Members) -> None:
         """Look only at rows that ``accept`` keeps, as long as that leaves much out."""
-        self.use(self.track.derive(accept))
+        self.use(reduced(self.track, accept))
 
     def settle(self) -> None:
         """Go back to the whole track where reducing it leaves out little."""
-        if isinstance(self.track, Derived) and self.track.useless:
-            self.track.whole.derived.remove(self.track)
+        if isinstance(self.track, ReducedTriples) and self.track.useless:
+            self.track.whole.followers.remove(self.track)
             self.use(self.track.whole)
 
     def numbers_at(self, time: int) -> tuple[int, int]:
@@ -123,12 +124,12 @@ class WindowInput:
             found.reverse()
         return found
 
-    def lookup(self, on: tuple[str, ...], rest: tuple[str, ...]) -> Lookup:
+    def lookup(self, on: tuple[str, ...], rest: tuple[str, ...]) -> HashIndex:
         """The track's rows by some variables."""
         found = self._lookups.get((on, rest))
         if found is None:
             places = [tuple(self._place[name] for name in names) for names in (on, rest)]
-            found = self._lookups[on, rest] = self.track.lookup(self.window.spec.name, *places)
+            found = self._lookups[on, rest] = hash_index(self.track, self.window.spec.name, *places)
         return found
 
     def prepare(self, low: Ids, high: Ids) -> None:
@@ -246,10 +247,10 @@ class WindowInput:
             self._bounds = (low + first, high + first)
         return self._bounds[0][flow.start], self._bounds[1][flow.end - 1]
 
-    def _index(self, on: tuple[str, ...]) -> KeptIndex:
+    def _index(self, on: tuple[str, ...]) -> WindowIndex:
         index = self._indexes.get(on)
         if index is None:
-            index = KeptIndex(self.track, tuple(self._place[name] for name in on), self._counts)
+            index = WindowIndex(self.track, tuple(self._place[name] for name in on), self._counts)
             self._indexes[on] = index
         return index
 

@@ -10,46 +10,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from weir.kernel.batch import Answers
+from weir.kernel.contract import Answers
 from weir.kernel.matching.resolve import Rows
 from weir.rdf.columns import Ids
 
 _NONE = np.empty(0, np.int64)
 
 
-class Results(Protocol):
-    """Results of some channels at some times; ``columns`` has a row per column, 0 behind the last."""
-
-    def __len__(self) -> int: ...
-
-    @property
-    def channel(self) -> Ids: ...
-
-    @property
-    def at(self) -> Ids: ...
-
-    def columns(self) -> NDArray[np.int64]:
-        """The values, a row per column."""
-        ...
-
-    def take(self, rows: Ids) -> Results:
-        """Some of the results."""
-        ...
-
-    def tally(self, counts: Ids) -> None:
-        """Add the number of results of each channel to ``counts``."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Results whose values are at hand."""
+    """Results whose values are at hand: a row per column, 0 behind the last."""
 
     channel: Ids
     at: Ids
@@ -103,6 +79,10 @@ class Matched:
         by_node = np.bincount(self.node, minlength=len(self.plain))
         some = np.flatnonzero(by_node)
         np.add.at(counts, self.plain[some], by_node[some])
+
+
+Results: TypeAlias = Listed | Matched
+"""Results of some channels at some times."""
 
 
 @njit(cache=True)
@@ -188,20 +168,6 @@ class SetAnswers:
             if len(rows):
                 parts.append(part.take(rows))
         return SetAnswers(headers, members, parts, self.evaluations, self.through)
-
-    def routed(self) -> tuple[Ids, Ids, NDArray[np.int64]]:
-        """All results once per query that gets them: the query's number in ``headers``, time, values.
-
-        A query's ``Header`` tells which column is which of its variables.
-        """
-        channel, at, values = self.table
-        reads = np.array([header.channel for header in self.headers.values()], np.int64)
-        queries = np.argsort(reads, kind="stable")
-        first = np.searchsorted(reads[queries], channel)
-        counts = self.members[channel]
-        row = np.repeat(np.arange(len(channel)), counts)
-        place = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts - first, counts)
-        return queries[place], at[row], values[:, row]
 
     def of(self, query: str) -> Answers:
         """One query's answers, in the order of time."""

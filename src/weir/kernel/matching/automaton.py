@@ -160,16 +160,6 @@ class Matcher:
         graph, object, predicate, subject = symbols
         return subject, predicate, object, graph
 
-    def patterns(self) -> tuple[Ids, NDArray[np.int64]]:
-        """The ids of all machines, ascending, and their patterns as rows of four."""
-        machines = np.sort(self._levels[-1].table.items()[2])
-        rows = np.empty((len(machines), _LEVELS), np.int64)
-        states = machines
-        for depth in range(_LEVELS - 1, -1, -1):
-            rows[:, depth] = self._symbol[depth][states]
-            states = self._origin[depth][states]
-        return machines, rows
-
     def _reserve(self, depth: int, bound: int) -> None:
         for arrays in (self._origin, self._symbol, self._uses):
             arrays[depth] = _enlarged(arrays[depth], bound)

@@ -14,24 +14,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weir.errors import UsageError
-from weir.kernel.batch import Slab
-from weir.kernel.interval.arrivals import Arrivals, Ready, Single
-from weir.kernel.interval.buffer import Buffer
-from weir.kernel.interval.clock import Clock
-from weir.kernel.interval.instants import HIGHEST, LOWEST, Instants
-from weir.kernel.interval.keys import codes
-from weir.kernel.interval.lacking import NotCovered
-from weir.kernel.interval.leaves import Streams
+from weir.kernel.contract import NotCovered, Slab
 from weir.kernel.interval.r2s import sent
-from weir.kernel.interval.relation import Relation
 from weir.kernel.interval.snapshot import dump, load
-from weir.kernel.interval.spec import spec_of
-from weir.kernel.interval.window import Window
 from weir.kernel.matching.answers import Listed, Matched, Near, Results, SetAnswers, gather
 from weir.kernel.matching.channels import Channels
 from weir.kernel.matching.duplicates import Duplicates
 from weir.kernel.matching.resolve import Combinations, Visible, Wanted, combinations, passed
-from weir.kernel.operators import distinct, expand
+from weir.kernel.operators import distinct
+from weir.kernel.relations.coverage import expand
+from weir.kernel.relations.keys import codes
+from weir.kernel.relations.relation import Relation
+from weir.kernel.windows.arrivals import Arrivals, Ready, Single
+from weir.kernel.windows.buffer import Buffer
+from weir.kernel.windows.evaluation_times import Clock
+from weir.kernel.windows.instants import HIGHEST, LOWEST, Instants
+from weir.kernel.windows.streams import Streams
+from weir.kernel.windows.window import Window, spec_of
 from weir.language.algebra.query import R2S, Semantics
 from weir.language.algebra.windows import WindowDeclaration
 from weir.plan.analysis.conjunctions import Conjunction

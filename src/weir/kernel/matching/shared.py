@@ -14,17 +14,16 @@ from typing import Any
 import numpy as np
 
 from weir.errors import UsageError
-from weir.kernel.background import Background
-from weir.kernel.batch import Answers, Evaluator, Slab
-from weir.kernel.evaluator import choose_evaluator
+from weir.kernel.contract import Answers, Background, Evaluator, Slab
+from weir.kernel.evaluators import choose_evaluator
+from weir.kernel.matching.answers import SetAnswers
 from weir.kernel.matching.conjunctive import ConjunctiveSet
 from weir.kernel.matching.generations import Generation, absorb, raise_levels
-from weir.kernel.matching.templates import PartAnswers, Reader, Template
+from weir.kernel.matching.templates import Reader, Template, TemplateAnswers
 from weir.language.algebra.query import Query, Semantics
 from weir.language.algebra.windows import WindowDeclaration
 from weir.plan.analysis.conjunctions import Conjunction, conjunction
 from weir.plan.analysis.templates import Instance, Shape, instance, template
-from weir.plan.querysets import Command, Drop, Register
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import Term
@@ -40,7 +39,7 @@ SetKey = tuple[WindowDeclaration, Semantics]
 class SharedAnswers:
     """What all queries answered in one slab."""
 
-    parts: Sequence[PartAnswers]
+    parts: Sequence[SetAnswers | TemplateAnswers]
     owner: Mapping[str, int]
 
     def __len__(self) -> int:
@@ -130,15 +129,6 @@ class SharedEvaluator:
             if (merged := absorb(generations, self._dictionary, _FIRST))
         }
 
-    def apply(self, commands: Iterable[Command], since: int = 0) -> None:
-        """Register and drop as a stream of commands says, in its order."""
-        for command in commands:
-            match command:
-                case Register(name, query):
-                    self.add({name: query}, since)
-                case Drop(name):
-                    self.drop([name])
-
     # Slabs
 
     def advance(self, slab: Slab | SlabOf, settled: int | None = None) -> SharedAnswers:
@@ -161,7 +151,7 @@ class SharedEvaluator:
                 slabs[since] = slab(since)
             return slabs[since]
 
-        parts: list[PartAnswers] = []
+        parts: list[SetAnswers | TemplateAnswers] = []
         owner: dict[str, int] = {}
         for key, generations in self._sets.items():
             before = [each.received for each in generations]

@@ -10,42 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
-from weir.kernel.batch import Answers, Evaluator, Slab
+from weir.kernel.contract import Answers, Evaluator, Slab
 from weir.plan.analysis.templates import NUMBER
 from weir.rdf.columns import Ids
 from weir.rdf.ids.inline import payloads
-
-
-class PartAnswers(Protocol):
-    """The answers of queries that are evaluated together."""
-
-    @property
-    def evaluations(self) -> int: ...
-
-    def __len__(self) -> int:
-        """The number of results that were computed; one that several queries share counts once."""
-        ...
-
-    @property
-    def delivered(self) -> int:
-        """The number of results, once per query that gets them."""
-        ...
-
-    def counts(self) -> dict[str, int]:
-        """The number of results of every query."""
-        ...
-
-    def of(self, query: str) -> Answers:
-        """One query's answers."""
-        ...
-
-    def items(self) -> Iterator[tuple[str, Answers]]:
-        """The answers of every query that has any."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +42,12 @@ class TemplateAnswers:
         return self.answers.evaluations
 
     def __len__(self) -> int:
+        """The number of results that were computed; one that several queries share counts once."""
         return len(self.answers.at)
 
     @property
     def delivered(self) -> int:
+        """The number of results, once per query that gets them."""
         return sum(self.counts().values())
 
     @cached_property

@@ -15,10 +15,10 @@ from weir.kernel.expressions.ranks import extreme_order, sample_order
 from weir.kernel.expressions.termcache import Terms
 from weir.kernel.functions import ExpressionError, aggregate
 from weir.kernel.functions.builtins import str_
-from weir.kernel.interval.keys import codes
-from weir.kernel.operators.coverage import unite
 from weir.kernel.operators.sums import sums
-from weir.kernel.operators.sweep import Operand, Sweep
+from weir.kernel.relations.coverage import unite
+from weir.kernel.relations.keys import codes
+from weir.kernel.relations.sweep import Operand, Sweep
 from weir.language.algebra.expressions import Aggregate, Aggregation
 from weir.rdf.columns import Ids
 from weir.rdf.ids.inline import Inline, make

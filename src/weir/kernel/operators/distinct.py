@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weir.kernel.interval.keys import codes
-from weir.kernel.interval.relation import Relation
-from weir.kernel.operators.coverage import unite
+from weir.kernel.relations.coverage import unite
+from weir.kernel.relations.keys import codes
+from weir.kernel.relations.relation import Relation
 
 
 def distinct(relation: Relation) -> Relation:

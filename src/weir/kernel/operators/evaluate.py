@@ -20,15 +20,15 @@ from weir.kernel.expressions.termcache import Terms
 from weir.kernel.expressions.vector import TRUE, effective
 from weir.kernel.functions import Context, value_or_none
 from weir.kernel.functions.draws import Draws, solution_text
-from weir.kernel.interval.keys import codes
-from weir.kernel.interval.relation import Relation
-from weir.kernel.operators.coverage import expand
-from weir.kernel.operators.join import LIMIT
 from weir.kernel.operators.leftjoin import left_join
-from weir.kernel.operators.rowwise import extend, fresh, union
+from weir.kernel.operators.rowwise import extend
 from weir.kernel.operators.rowwise import filter as keep_rows
 from weir.kernel.operators.scan import Triples
-from weir.kernel.operators.sweep import Sweep
+from weir.kernel.relations.coverage import expand
+from weir.kernel.relations.keys import codes
+from weir.kernel.relations.relation import Relation, fresh, union
+from weir.kernel.relations.sorted_keys import LIMIT
+from weir.kernel.relations.sweep import Sweep
 from weir.rdf.columns import Ids
 from weir.rdf.ids.inline import Inline, make
 from weir.rdf.terms import Term

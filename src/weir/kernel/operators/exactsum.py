@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from weir.kernel.operators.sweep import Sweep
+from weir.kernel.relations.sweep import Sweep
 from weir.rdf.columns import Ids, Mask
 
 Reals = NDArray[np.float64]

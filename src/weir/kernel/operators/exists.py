@@ -15,13 +15,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from weir.kernel.interval.keys import codes
-from weir.kernel.interval.relation import Relation
-from weir.kernel.operators.coverage import uncovered, unite
 from weir.kernel.operators.distinct import distinct_on
-from weir.kernel.operators.index import Index
-from weir.kernel.operators.join import LIMIT, matches
-from weir.kernel.operators.rowwise import union
+from weir.kernel.relations.coverage import uncovered, unite
+from weir.kernel.relations.keys import codes
+from weir.kernel.relations.matches import matches
+from weir.kernel.relations.relation import Relation, union
+from weir.kernel.relations.sorted_keys import LIMIT, Index
 from weir.rdf.columns import Ids
 
 

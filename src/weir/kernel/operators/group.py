@@ -15,12 +15,11 @@ import numpy as np
 
 from weir.kernel.expressions.termcache import Terms
 from weir.kernel.functions import ExpressionError, aggregate
-from weir.kernel.interval.keys import codes
-from weir.kernel.interval.relation import Relation
 from weir.kernel.operators.aggregates import compute, operand
-from weir.kernel.operators.coverage import uncovered, unite
-from weir.kernel.operators.rowwise import union
-from weir.kernel.operators.sweep import Sweep, changes
+from weir.kernel.relations.coverage import uncovered, unite
+from weir.kernel.relations.keys import codes
+from weir.kernel.relations.relation import Relation, union
+from weir.kernel.relations.sweep import Sweep, changes
 from weir.language.algebra.expressions import Aggregate, Aggregation
 from weir.rdf.columns import Ids
 from weir.rdf.ids.inline import Inline, make

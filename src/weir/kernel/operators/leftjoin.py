@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weir.kernel.interval.relation import Relation
-from weir.kernel.operators.coverage import uncovered
-from weir.kernel.operators.index import Index
-from weir.kernel.operators.join import LIMIT, matches, merge
-from weir.kernel.operators.rowwise import fresh, union
+from weir.kernel.relations.coverage import uncovered
+from weir.kernel.relations.matches import matches, merge
+from weir.kernel.relations.relation import Relation, fresh, union
+from weir.kernel.relations.sorted_keys import LIMIT, Index
 
 
 def left_join(

@@ -6,11 +6,11 @@ with nothing in common leaves the left as it is.
 
 from __future__ import annotations
 
-from weir.kernel.interval.relation import Relation
-from weir.kernel.operators.coverage import uncovered
 from weir.kernel.operators.distinct import distinct_on
-from weir.kernel.operators.index import Index
-from weir.kernel.operators.join import LIMIT, matches
+from weir.kernel.relations.coverage import uncovered
+from weir.kernel.relations.matches import matches
+from weir.kernel.relations.relation import Relation
+from weir.kernel.relations.sorted_keys import LIMIT, Index
 
 
 def minus(left: Relation, right: Relation | Index, *, limit: int = LIMIT) -> Relation:

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from weir.kernel.interval.keys import codes
-from weir.kernel.interval.relation import Relation
-from weir.kernel.operators.coverage import Pieces, uncovered, unite
-from weir.kernel.operators.sweep import Sweep
+from weir.kernel.relations.coverage import Pieces, uncovered, unite
+from weir.kernel.relations.keys import codes
+from weir.kernel.relations.relation import Relation
+from weir.kernel.relations.sweep import Sweep
 from weir.rdf.columns import Ids
 
 _PEEL = 8

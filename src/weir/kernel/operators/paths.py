@@ -12,13 +12,14 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from weir.kernel.interval.relation import Relation
-from weir.kernel.operators.coverage import uncovered
 from weir.kernel.operators.distinct import distinct
-from weir.kernel.operators.index import Index
-from weir.kernel.operators.join import LIMIT, join, matches
-from weir.kernel.operators.rowwise import project, rename, union
+from weir.kernel.operators.join import join
+from weir.kernel.operators.rowwise import project
 from weir.kernel.operators.scan import Slot, Triples, scan
+from weir.kernel.relations.coverage import uncovered
+from weir.kernel.relations.matches import matches
+from weir.kernel.relations.relation import Relation, rename, union
+from weir.kernel.relations.sorted_keys import LIMIT, Index
 from weir.language.algebra.patterns import (
     Alternative,
     Inverse,

@@ -6,12 +6,12 @@ Project, filter, extend, rename, values, union and clipping. What varies *within
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from weir.errors import EvaluationError
-from weir.kernel.interval.relation import Relation
+from weir.kernel.relations.relation import Relation
 from weir.rdf.columns import Ids, Mask
 
 
@@ -41,13 +41,6 @@ def extend(relation: Relation, name: str, ids: Ids) -> Relation:
     return relation.having(name, ids, optional=not ids.all())
 
 
-def rename(relation: Relation, names: Mapping[str, str]) -> Relation:
-    """Columns under other names; those not mentioned stay."""
-    columns = {names.get(name, name): column for name, column in relation.columns.items()}
-    optional = frozenset(names.get(name, name) for name in relation.optional)
-    return Relation(columns, relation.start, relation.end, optional)
-
-
 def values(names: Sequence[str], rows: Sequence[Sequence[int]], indices: int) -> Relation:
     """Inline data, visible at all ``indices`` of the slab; 0 is UNDEF."""
     table = np.array(rows, np.int64).reshape(len(rows), len(names))
@@ -55,47 +48,3 @@ def values(names: Sequence[str], rows: Sequence[Sequence[int]], indices: int) ->
     optional = frozenset(name for name, column in columns.items() if not column.all())
     start = np.zeros(len(rows), np.int64)
     return Relation(columns, start, np.full(len(rows), indices, np.int64), optional)
-
-
-def union(*relations: Relation) -> Relation:
-    """Multiset union; a column that some part lacks becomes optional."""
-    parts = [relation for relation in relations if len(relation)]
-    names = tuple(dict.fromkeys(name for relation in relations for name in relation.columns))
-    if not parts:
-        return Relation.empty(names)
-    if len(parts) == 1 and len(parts[0].columns) == len(names):
-        return parts[0]
-    columns: dict[str, Ids] = {}
-    optional: set[str] = set()
-    for name in names:
-        pieces: list[Ids] = []
-        for part in parts:
-            column = part.columns.get(name)
-            if column is None:
-                column = np.zeros(len(part), np.int64)
-                optional.add(name)
-            elif name in part.optional:
-                optional.add(name)
-            pieces.append(column)
-        columns[name] = np.concatenate(pieces)
-    start = np.concatenate([part.start for part in parts])
-    end = np.concatenate([part.end for part in parts])
-    return Relation(columns, start, end, frozenset(optional))
-
-
-def clip(relation: Relation, start: int, end: int) -> Relation:
-    """What is visible of each row within ``[start, end)``."""
-    first = np.maximum(relation.start, start)
-    last = np.minimum(relation.end, end)
-    kept = first < last
-    if kept.all():
-        return relation.during(first, last)
-    rows = np.flatnonzero(kept)
-    return relation.pieces(rows, first[rows], last[rows])
-
-
-def fresh(relation: Relation, name: str) -> str:
-    """A column name that the relation does not have yet."""
-    while name in relation.columns:
-        name += "'"
-    return name

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from weir.kernel.interval.relation import Relation
+from weir.kernel.relations.relation import Relation
 from weir.rdf.columns import Ids, Mask
 
 Slot: TypeAlias = int | str

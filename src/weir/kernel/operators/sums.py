@@ -26,7 +26,7 @@ from weir.kernel.expressions.numeric import (
 )
 from weir.kernel.expressions.termcache import EXOTIC, NOT_A_NUMBER, Terms
 from weir.kernel.operators.exactsum import real_sums
-from weir.kernel.operators.sweep import Operand, Sweep
+from weir.kernel.relations.sweep import Operand, Sweep
 from weir.rdf.columns import Ids
 from weir.rdf.xsd.numbers import Number, NumericError, NumericKind, bounded, divide, literal_of
 

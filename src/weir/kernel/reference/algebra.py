@@ -16,7 +16,7 @@ from weir.errors import EvaluationError, WeirError
 from weir.kernel.functions import Context, value_or_none
 from weir.kernel.functions.draws import Draws, solution_text
 from weir.kernel.functions.ordering import Solution, sort_solutions
-from weir.kernel.reference.datasets import Dataset, Graph, World
+from weir.kernel.reference.datasets import SDS, Dataset, Graph
 from weir.kernel.reference.federation import Federation, certain, service_variables
 from weir.kernel.reference.multisets import (
     Bindings,
@@ -57,7 +57,7 @@ class Evaluation:
 
     def __init__(
         self,
-        world: World,
+        sds: SDS,
         context: Context,
         *,
         service: ServiceHook | None = None,
@@ -65,7 +65,7 @@ class Evaluation:
         refresh: bool = True,
         key: str = "",
     ) -> None:
-        self.world = world
+        self.sds = sds
         self.service = service
         self.federation = federation
         self.refresh = refresh
@@ -74,7 +74,7 @@ class Evaluation:
 
     def solutions(self, pattern: Pattern) -> list[Bindings]:
         """The multiset of solutions of a whole query's pattern, as a sequence."""
-        return self.evaluate(pattern, Scope(self.world.dataset.default, self.world.dataset))
+        return self.evaluate(pattern, Scope(self.sds.dataset.default, self.sds.dataset))
 
     def evaluate(self, pattern: Pattern, scope: Scope) -> list[Bindings]:
         """The solutions of a pattern in a scope."""
@@ -256,11 +256,11 @@ def _graph(evaluation: Evaluation, pattern: algebra.Graph, scope: Scope) -> list
 
 
 def _window(evaluation: Evaluation, pattern: algebra.Window, scope: Scope) -> list[Bindings]:
-    world = evaluation.world
-    names = [pattern.name.value] if isinstance(pattern.name, IRI) else list(world.nameable)
+    sds = evaluation.sds
+    names = [pattern.name.value] if isinstance(pattern.name, IRI) else list(sds.nameable)
     solutions: list[Bindings] = []
     for name in names:
-        for content in world.windows.get(name, ()):
+        for content in sds.windows.get(name, ()):
             inside = replace(scope, graph=content.dataset.default, dataset=content.dataset)
             inner = evaluation.evaluate(pattern.pattern, inside)
             if content.bind is not None:

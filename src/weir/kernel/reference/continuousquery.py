@@ -16,11 +16,11 @@ from weir.kernel.functions import Context
 from weir.kernel.functions.draws import seed
 from weir.kernel.reference.algebra import Evaluation, ServiceHook
 from weir.kernel.reference.datasets import (
+    SDS,
     Dataset,
     Graph,
     Static,
     WindowContent,
-    World,
     as_set,
     static_dataset,
     window_dataset,
@@ -30,7 +30,7 @@ from weir.kernel.reference.multisets import Bindings, difference
 from weir.kernel.reference.queryforms import Row, gamma, rows
 from weir.kernel.reference.reports import Schedule, horizon
 from weir.kernel.reference.streams import Instant, Message
-from weir.kernel.reference.windows import Held, WindowView
+from weir.kernel.reference.windows import Held, StreamWindow
 from weir.language.algebra.query import R2S, Previous, Query
 from weir.rdf.terms import IRI, Term, Triple, Variable
 
@@ -60,12 +60,12 @@ class ContinuousQuery:
         self.service = service
         self.federation = federation
         self.streams = expand(query, streams)
-        self.views = [
-            WindowView(window, stream)
-            for window in query.dataset.windows
-            for stream in (self.streams if isinstance(window.stream, Variable) else [window.stream])
+        self.windows = [
+            StreamWindow(declared, stream)
+            for declared in query.dataset.windows
+            for stream in (self.streams if isinstance(declared.stream, Variable) else [declared.stream])
         ]
-        self.schedule = Schedule(self.views, self.streams)
+        self.schedule = Schedule(self.windows, self.streams)
         self.through: int | None = None
         self.ended = False
         self.late = 0
@@ -88,22 +88,22 @@ class ContinuousQuery:
             self._receive(stream, batch)
         through = through if self.through is None else max(through, self.through)
         first, self.through, self.ended = self.through is None, through, end
-        if not self.views:
+        if not self.windows:
             if first:
                 yield self._evaluate(Instant(through))
             return
         for instant in self.schedule.due(through, end=end):
             yield self._evaluate(instant)
-        for view in self.views:
-            view.messages.drop_before(*horizon(view, self.schedule.time))
+        for window in self.windows:
+            window.messages.drop_before(*horizon(window, self.schedule.time))
 
     def _receive(self, stream: str, batch: Sequence[Message]) -> None:
         oldest = self.through
         kept = [message for message in batch if oldest is None or message.time >= oldest]
         self.late += len(batch) - len(kept)
-        for view in self.views:
-            if view.stream == stream:
-                view.receive(kept)
+        for window in self.windows:
+            if window.stream == stream:
+                window.receive(kept)
 
     # One evaluation
 
@@ -132,11 +132,11 @@ class ContinuousQuery:
     def evaluation(self, instant: Instant, *, refresh: bool = True) -> Evaluation:
         """The query's algebra over what there is to see at an instant; remote data are fetched only where
         it is one to ``refresh`` them at."""
-        held = {view: view.content(instant) for view in self.views}
+        held = {window: window.content(instant) for window in self.windows}
         context = Context(now=instant.time, timestamp=_timestamps(held))
-        world = self._world(held, instant.time)
+        sds = self._sds(held, instant.time)
         return Evaluation(
-            world,
+            sds,
             context,
             service=self.service,
             federation=self.federation,
@@ -144,21 +144,23 @@ class ContinuousQuery:
             key=f"{self._name} {instant.time}",
         )
 
-    def _world(self, held: Mapping[WindowView, Held], time: int) -> World:
+    def _sds(self, held: Mapping[StreamWindow, Held], time: int) -> SDS:
         """The dataset [31–35]."""
         static = self._background(time)
         merged: list[Triple] = []
         occurrences: list[Triple] = []
         contents: dict[str, list[WindowContent]] = {w.name: [] for w in self.query.dataset.windows}
-        for view, content in held.items():
+        for window, content in held.items():
             quads = [quad for _, quad in content.quads]
-            if view.declaration.in_default:
-                (occurrences if view.bag else merged).extend((s, p, o) for s, p, o, _ in quads)
-            declared = view.declaration.stream
-            bind = (declared.name, IRI(view.stream)) if isinstance(declared, Variable) else None
-            contents[view.declaration.name].append(WindowContent(window_dataset(quads, bag=view.bag), bind))
+            if window.declaration.in_default:
+                (occurrences if window.bag else merged).extend((s, p, o) for s, p, o, _ in quads)
+            declared = window.declaration.stream
+            bind = (declared.name, IRI(window.stream)) if isinstance(declared, Variable) else None
+            contents[window.declaration.name].append(
+                WindowContent(window_dataset(quads, bag=window.bag), bind)
+            )
         new = [triple for triple in as_set(merged) if triple not in static.default.distinct]
-        return World(
+        return SDS(
             Dataset(Graph(new + occurrences, base=static.default), static.named),
             {name: tuple(parts) for name, parts in contents.items()},
             tuple(w.name for w in self.query.dataset.named_windows if not w.name.startswith(".")),
@@ -183,7 +185,7 @@ def expand(query: Query, registered: Sequence[str]) -> list[str]:
 class _timestamps:
     """f:timestamp [36]: the latest time of a triple in any window; looked up only where it is asked for."""
 
-    def __init__(self, held: Mapping[WindowView, Held]) -> None:
+    def __init__(self, held: Mapping[StreamWindow, Held]) -> None:
         self.held = held
 
     def __call__(self, subject: Term, predicate: Term, object: Term) -> int | None:
@@ -216,8 +218,8 @@ def evaluations(
     """
     continuous = ContinuousQuery(query, static, streams=list(streams), service=service)
     lateness: dict[str, int] = {}
-    for view in continuous.views:
-        lateness[view.stream] = max(lateness.get(view.stream, 0), view.semantics.lateness)
+    for window in continuous.windows:
+        lateness[window.stream] = max(lateness.get(window.stream, 0), window.semantics.lateness)
     reached = [
         max((message.time for message in streams.get(stream, ())), default=-(2**61)) - lateness[stream]
         for stream in lateness

@@ -103,8 +103,8 @@ class WindowContent:
 
 
 @dataclass(frozen=True, slots=True)
-class World:
-    """Everything that a query can see at one instant: its dataset, and its windows by name."""
+class SDS:
+    """RSP-QL's streaming dataset at one instant: the dataset of the query, and its windows by name."""
 
     dataset: Dataset
     windows: Mapping[str, tuple[WindowContent, ...]] = field(default_factory=dict)

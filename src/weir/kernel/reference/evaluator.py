@@ -12,15 +12,14 @@ from typing import Any
 import numpy as np
 
 from weir.errors import CheckpointError
-from weir.kernel.background import Background, GraphTable
-from weir.kernel.batch import NO_GRAPH, Answers, Batch, Slab
+from weir.kernel.contract import NO_GRAPH, Answers, Background, Batch, GraphTable, Slab
 from weir.kernel.reference.algebra import ServiceHook
 from weir.kernel.reference.continuousquery import ContinuousQuery, Evaluated
 from weir.kernel.reference.datasets import Quad, Static, Timed
 from weir.kernel.reference.federation import Federation
 from weir.kernel.reference.queryforms import Row
 from weir.kernel.reference.streams import Message
-from weir.kernel.service import Services
+from weir.kernel.service_calls import Services
 from weir.language.algebra.query import Ask, Query, Select
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
@@ -78,7 +77,7 @@ class ReferenceEvaluator:
     def statistics(self) -> Mapping[str, Any]:
         """Counters: evaluations, messages that the windows still hold, late messages dropped."""
         continuous = self._continuous
-        kept = sum(len(view.messages.messages) for view in continuous.views)
+        kept = sum(len(window.messages.messages) for window in continuous.windows)
         return {"evaluations": continuous.evaluations, "live_messages": kept, "late": continuous.late}
 
     # Ids to terms
@@ -146,15 +145,15 @@ def _dump(continuous: ContinuousQuery) -> bytes:
         "version": _VERSION,
         "windows": [
             {
-                "name": view.declaration.name,
-                "stream": view.stream,
-                "messages": [_message(message) for message in view.messages.messages],
-                "first": view.messages.first,
-                "last": view.messages.last,
-                "dropped_triples": view.messages.dropped_triples,
-                "dropped_messages": view.messages.dropped_messages,
+                "name": window.declaration.name,
+                "stream": window.stream,
+                "messages": [_message(message) for message in window.messages.messages],
+                "first": window.messages.first,
+                "last": window.messages.last,
+                "dropped_triples": window.messages.dropped_triples,
+                "dropped_messages": window.messages.dropped_messages,
             }
-            for view in continuous.views
+            for window in continuous.windows
         ],
         "before": [{name: str(term) for name, term in row.items()} for row in continuous.before],
         "before_time": continuous.before_time,
@@ -170,14 +169,14 @@ def _dump(continuous: ContinuousQuery) -> bytes:
 def _load(continuous: ContinuousQuery, data: bytes) -> None:
     """Put a dumped state into a query of the same text."""
     state = json.loads(data)
-    names = [(view.declaration.name, view.stream) for view in continuous.views]
+    names = [(window.declaration.name, window.stream) for window in continuous.windows]
     if state.get("version") != _VERSION or [(w["name"], w["stream"]) for w in state["windows"]] != names:
         raise CheckpointError("the state of another query, or of another version")
-    for view, window in zip(continuous.views, state["windows"], strict=True):
-        view.messages.messages = [_read(message) for message in window["messages"]]
-        view.messages.first, view.messages.last = window["first"], window["last"]
-        view.messages.dropped_triples = window["dropped_triples"]
-        view.messages.dropped_messages = window["dropped_messages"]
+    for window, saved in zip(continuous.windows, state["windows"], strict=True):
+        window.messages.messages = [_read(message) for message in saved["messages"]]
+        window.messages.first, window.messages.last = saved["first"], saved["last"]
+        window.messages.dropped_triples = saved["dropped_triples"]
+        window.messages.dropped_messages = saved["dropped_messages"]
     continuous.before = [{name: parse_term(text) for name, text in row.items()} for row in state["before"]]
     continuous.before_time = state["before_time"]
     continuous.schedule.time, continuous.schedule.sub = state["schedule"]

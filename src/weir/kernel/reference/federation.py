@@ -9,12 +9,12 @@ from collections.abc import Sequence
 
 from weir.errors import EvaluationError
 from weir.kernel.reference.multisets import Bindings
-from weir.kernel.service import ServiceCall, Services, places_of, span_of
+from weir.kernel.service_calls import ServiceCall, Services, places_of, span_of
 from weir.language.algebra import patterns as a
+from weir.language.algebra.fold import walk
 from weir.language.algebra.patterns import Pattern, Service
 from weir.language.algebra.query import Query
 from weir.language.algebra.scope import visible
-from weir.language.algebra.walking import walk
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, Term, Variable
 

@@ -38,7 +38,7 @@ def rows(form: Form, solutions: Sequence[Bindings], evaluation: Evaluation) -> l
         case Construct(template):
             return list(construct(template, list(solutions), evaluation.key))
         case Describe(targets):
-            return list(describe(targets, solutions, evaluation.world.everything()))
+            return list(describe(targets, solutions, evaluation.sds.everything()))
         case Ask():
             return [solution[ANSWER] == TRUE for solution in solutions]
         case _:

@@ -120,7 +120,7 @@ class Grid:
             k += 1
 
 
-class WindowView:
+class StreamWindow:
     """A declared window on one of its streams."""
 
     def __init__(self, declaration: WindowDeclaration, stream: str) -> None:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from weir.language.algebra import patterns as a
+from weir.language.algebra.fold import mapped, patterns
 from weir.language.algebra.query import Query
-from weir.language.algebra.traverse import mapped, patterns
 from weir.rdf.terms import IRI, Variable
 
 

@@ -88,6 +88,13 @@ class Builtin(Enum):
     REPLACE = "REPLACE"
 
 
+VOLATILE = frozenset({Builtin.RAND, Builtin.UUID, Builtin.STRUUID, Builtin.BNODE})
+"""Functions whose value is drawn anew at each call."""
+
+TIMESTAMP = "http://larkc.eu/csparql/sparql/jena/ext#timestamp"
+"""C-SPARQL's ``f:timestamp``: the time of a triple in the query's windows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Or:
     """Logical-or, which an error on one side survives if the other is true."""

@@ -9,8 +9,8 @@ from contextlib import suppress
 from weir.errors import SyntaxError, TranslationError
 from weir.language.algebra import patterns as a
 from weir.language.algebra.canonical import names_are_bound
+from weir.language.algebra.fold import patterns
 from weir.language.algebra.query import R2S, Construct, Dialect, Previous, Query, Select
-from weir.language.algebra.traverse import patterns
 from weir.language.dialects import PRESETS
 from weir.language.syntax.durations import written
 from weir.language.syntax.lexer import Tokens

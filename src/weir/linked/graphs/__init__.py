@@ -3,7 +3,8 @@
 An engine collects ``GraphSources``; opened, they are ``StaticGraphs``, which give the extract of each query.
 """
 
-from weir.linked.graphs.graph_sources import GraphSources, StaticGraphs, read_graphs
+from weir.linked.graphs.extract import StaticGraphs
+from weir.linked.graphs.graph_sources import GraphSources, read_graphs
 from weir.linked.graphs.remote_graph import RemoteGraph
 
 __all__ = [

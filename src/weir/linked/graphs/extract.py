@@ -19,7 +19,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from weir.kernel.background import Background, GraphTable
+from weir.kernel.contract import Background, GraphTable
+from weir.language.algebra.fold import walk
 from weir.language.algebra.patterns import (
     Link,
     NegatedSet,
@@ -30,7 +31,6 @@ from weir.language.algebra.patterns import (
     ZeroOrOne,
 )
 from weir.language.algebra.query import Describe, Query
-from weir.language.algebra.walking import walk
 from weir.linked.graphs.history import Delta, background_of, contains
 from weir.linked.graphs.triple_tables import (
     DEFAULT,
@@ -50,8 +50,10 @@ from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, Variable
 
 
-class Extractor:
-    """Extracts of many queries from the same graphs; scans and their indexes are shared between them.
+class StaticGraphs:
+    """Graphs that are open under one dictionary: the extracts of queries, and updates.
+
+    Scans and their indexes are shared between queries. The texts of an extract's terms are in the dictionary.
 
     Where there were updates, extracts are event tables (``history``): every triple that some update named
     counts as there, and comes with its whole history.
@@ -75,8 +77,13 @@ class Extractor:
         found = self._collected(walk.all(streams))
         return self._background({**dict.fromkeys(self.names(), GraphTable.empty()), **found})
 
+    @property
+    def number(self) -> int:
+        """The number of the latest update; 0 before the first."""
+        return self.delta.number
+
     def apply(self, inserted: Background, deleted: Background) -> int:
-        """Take in an update; its number."""
+        """Take in an update; its number. Its terms are in the dictionary, and no triple is in both."""
         number = self.delta.apply(inserted, deleted)
         self._added.clear()
         self._triples = self.delta.triples()
@@ -104,6 +111,8 @@ class Extractor:
         """Those of the graphs that exist: a name in a query or in a deletion makes none."""
         base, names = set(self.source.names()), {DEFAULT, *self.names()}
         found = background_of({name: table for name, table in tables.items() if name in names})
+        for table in (found.default, *found.named.values()):
+            self.source.add_texts(np.concatenate([table.subject, table.predicate, table.object]))
         made = {name: tuple(self.delta.inserting[name]) for name in found.named if name not in base}
         return replace(found, made=made)
 
@@ -163,7 +172,7 @@ class _Walk:
     or the query looks at the name of a graph that the change ``made``.
     """
 
-    maker: Extractor
+    graphs: StaticGraphs
     query: Query
     names: Sequence[str]
     changed: TableSource | None = None
@@ -234,8 +243,8 @@ class _Walk:
         found: list[PatternRows] = []
         for graph in self._graphs(match.source):
             scan = self._scan_of(graph, match.pattern)
-            found.append(PatternRows(scan, self.maker.base(scan), places))
-            added = self.maker.added(scan)
+            found.append(PatternRows(scan, self.graphs.base(scan), places))
+            added = self.graphs.added(scan)
             if len(added):
                 found.append(PatternRows(scan, added, places, added=True))
         return found
@@ -249,8 +258,8 @@ class _Walk:
     def _scan(self, scan: Scan) -> Iterator[PatternRows]:
         """All triples of a scan, or those of them that changed."""
         if self.changed is None:
-            yield PatternRows(scan, self.maker.base(scan), {})
-            yield PatternRows(scan, self.maker.added(scan), {}, added=True)
+            yield PatternRows(scan, self.graphs.base(scan), {})
+            yield PatternRows(scan, self.graphs.added(scan), {}, added=True)
             return
         seeds = PatternRows(scan, scanned(self.changed, scan), {}, added=True)
         self.touched |= len(seeds) > 0
@@ -262,7 +271,7 @@ class _Walk:
         return graph, constants[0], constants[1], constants[2]
 
     def _constant(self, node: Node) -> int | None:
-        return None if isinstance(node, Variable) else self.maker.dictionary.encode(node)
+        return None if isinstance(node, Variable) else self.graphs.dictionary.encode(node)
 
     def _path(self, plan: p.PathPattern) -> Iterator[PatternRows]:
         predicates = _predicates(plan.path)
@@ -273,7 +282,7 @@ class _Walk:
             else:
                 for predicate in predicates:
                     assert predicate is not None
-                    yield from self._scan((graph, None, self.maker.dictionary.encode(predicate), None))
+                    yield from self._scan((graph, None, self.graphs.dictionary.encode(predicate), None))
 
 
 def _joined(groups: Sequence[list[PatternRows]]) -> Iterator[PatternRows]:

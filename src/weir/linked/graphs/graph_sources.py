@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from weir.errors import DataError, UsageError
-from weir.kernel.background import Background, GraphTable
-from weir.language.algebra.query import Query
-from weir.linked.graphs.extract import Extractor
+from weir.kernel.contract import Background, GraphTable
+from weir.linked.graphs.extract import StaticGraphs
 from weir.linked.graphs.graph_files import graph_files, read_file
 from weir.linked.graphs.history import background_of
 from weir.linked.graphs.parquet_store import MANIFEST, GraphStore, StoreSource
@@ -24,6 +23,9 @@ from weir.linked.graphs.triple_tables import (
     stacked,
 )
 from weir.rdf.ids.dictionary import Dictionary
+
+_SHOWN = 20
+"""How many malformed lines an error lists."""
 
 
 class GraphSources:
@@ -63,60 +65,14 @@ class GraphSources:
             if downloads is None:
                 raise UsageError(f"nowhere to keep the graph at {graph.url}")
             files.setdefault(iri or DEFAULT, []).append(kept(graph, downloads) or fetch(graph, downloads))
-        return StaticGraphs(files, self._stores, dictionary)
-
-
-class StaticGraphs:
-    """Graphs that are open under one dictionary: extracts of queries, and updates."""
-
-    def __init__(
-        self,
-        files: Mapping[str, Sequence[Path]],
-        stores: Sequence[tuple[str | None, GraphStore]],
-        dictionary: Dictionary,
-    ) -> None:
-        self.dictionary = dictionary
-        background = read_graphs(files, dictionary)
-        tables = TableSource(background)
+        tables = TableSource(read_graphs(files, dictionary))
         parts: list[tuple[TripleSource, Mapping[str, str]]] = [
             (tables, {name: name for name in tables.tables})
         ]
-        self._stores = [StoreSource(store, dictionary) for _, store in stores]
-        for (iri, store), source in zip(stores, self._stores, strict=True):
+        for iri, store in self._stores:
             names = {name: name for name in store.manifest.graphs} if iri is None else {iri: DEFAULT}
-            parts.append((source, names))
-        self._extractor = Extractor(CombinedSource(parts), dictionary)
-
-    def extract(self, query: Query, streams: Sequence[str]) -> Background:
-        """The query's extract; the texts of its terms are in the dictionary."""
-        return self._with_texts(self._extractor.extract(query, streams))
-
-    @property
-    def number(self) -> int:
-        """The number of the latest update; 0 before the first."""
-        return self._extractor.delta.number
-
-    def names(self) -> Sequence[str]:
-        """The named graphs."""
-        return self._extractor.names()
-
-    def apply(self, inserted: Background, deleted: Background) -> int:
-        """Take in an update; its number. Their terms are in the dictionary, and no triple is in both."""
-        return self._extractor.apply(inserted, deleted)
-
-    def change(self, query: Query, number: int, streams: Sequence[str]) -> Background | None:
-        """What an update adds to the query's extract, None where it does not concern the query."""
-        found = self._extractor.change(query, number, streams)
-        return None if found is None else self._with_texts(found)
-
-    def _with_texts(self, found: Background) -> Background:
-        for source in self._stores:
-            for table in (found.default, *found.named.values()):
-                source.add_texts(np.concatenate([table.subject, table.predicate, table.object]))
-        return found
-
-
-_SHOWN = 20
+            parts.append((StoreSource(store, dictionary), names))
+        return StaticGraphs(CombinedSource(parts), dictionary)
 
 
 def read_graphs(sources: Mapping[str, Sequence[Path]], dictionary: Dictionary) -> Background:

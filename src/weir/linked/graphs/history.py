@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from weir.kernel.background import Background, GraphTable
+from weir.kernel.contract import Background, GraphTable
 from weir.linked.graphs.triple_tables import (
     CLOSE,
     DEFAULT,

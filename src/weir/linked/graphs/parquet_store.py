@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from weir.errors import DataError, UsageError
-from weir.kernel.background import GraphTable
+from weir.kernel.contract import GraphTable
 from weir.linked.graphs.triple_tables import DEFAULT
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
@@ -153,7 +153,6 @@ class StoreSource:
         return GraphTable(*(self._here(column) for column in (found.subject, found.predicate, found.object)))
 
     def add_texts(self, ids: Ids) -> None:
-        """Put the texts of a column into the dictionary, where they are not yet."""
         if self._same:
             missing = [each for each in np.unique(ids).tolist() if each and each not in self.dictionary]
             self.store.add_texts(np.array(missing, np.int64), self.dictionary)

@@ -8,7 +8,6 @@ depends on the URL alone, so that blank nodes of an unchanged document stay the 
 from __future__ import annotations
 
 import hashlib
-import os
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
@@ -17,6 +16,7 @@ from weir.errors import DataError, UsageError
 from weir.linked.graphs.graph_files import DOCUMENTS, LINES, NOTE
 from weir.linked.http import open_document
 from weir.linked.http.allowed_hosts import Allowed
+from weir.storage import replace_file, writing
 
 TYPES = {
     "text/turtle": ".ttl",
@@ -61,7 +61,7 @@ def is_url(source: str) -> bool:
 
 def kept(graph: RemoteGraph, folder: Path) -> Path | None:
     """The file into which the document was fetched before."""
-    found = [path for path in folder.glob(f"{graph.stem}.*") if not path.name.endswith((NOTE, ".partial"))]
+    found = [path for path in folder.glob(f"{graph.stem}.*") if not path.name.endswith(NOTE)]
     return found[0] if found else None
 
 
@@ -71,15 +71,13 @@ def fetch(graph: RemoteGraph, folder: Path, allowed: Allowed | None = None) -> P
     Raises ``RemoteError``, and ``DataError`` where the format is unknown.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    partial = folder / f"{graph.stem}.partial"
     with open_document(
         graph.url, accept=_ACCEPT, timeout=graph.timeout, max_bytes=graph.max_bytes, allowed=allowed
     ) as document:
         target = folder / f"{graph.stem}{_suffix(graph, document.media_type)}"
-        with open(partial, "wb") as file:
+        with writing(target, durable=False) as file:
             file.writelines(document.chunks)
-    target.with_name(target.name + NOTE).write_text(document.url)
-    os.replace(partial, target)
+            replace_file(target.with_name(target.name + NOTE), document.url.encode(), durable=False)
     return target
 
 

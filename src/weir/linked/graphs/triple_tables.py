@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from weir.kernel.background import Background, GraphTable
+from weir.kernel.contract import Background, GraphTable
 from weir.rdf.columns import Ids
 
 DEFAULT = ""
@@ -36,6 +36,10 @@ class TripleSource(Protocol):
         """The triples of a graph (none if there is no such graph) that the constants allow."""
         ...
 
+    def add_texts(self, ids: Ids) -> None:
+        """Put the texts of these of its terms into the dictionary, where they are not yet."""
+        ...
+
 
 class CombinedSource:
     """Several sources as one; each comes with the names under which its graphs are known here."""
@@ -55,6 +59,10 @@ class CombinedSource:
             if graph in names
         ]
         return merged([table for table in found if len(table.subject)])
+
+    def add_texts(self, ids: Ids) -> None:
+        for source, _ in self.parts:
+            source.add_texts(ids)
 
 
 class TableSource:
@@ -80,6 +88,9 @@ class TableSource:
         if object is not None:
             keep &= table.object == object
         return take(table, np.flatnonzero(keep))
+
+    def add_texts(self, ids: Ids) -> None:
+        """They are there since the graphs were read."""
 
 
 def take(table: GraphTable, rows: Ids) -> GraphTable:

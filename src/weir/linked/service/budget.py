@@ -155,7 +155,7 @@ def choose(
     at: int,
     slide: int,
     slides: int,
-    chance: np.random.Generator,
+    rng: np.random.Generator,
 ) -> Ids:
     """The right nodes to refresh, best first; ``stale`` marks those that may be chosen.
 
@@ -166,9 +166,9 @@ def choose(
         horizon = horizon_of(graph)
         interval = np.maximum(right.interval, 1)
         offered = versions(stale, right.change, interval, at, slide, min(slides, horizon))
-        picked = fba(graph, offered, allowed.ahead, horizon, chance, steady_arrivals(graph))
+        picked = fba(graph, offered, allowed.ahead, horizon, rng, steady_arrivals(graph))
         return picked[: allowed.now]
     part, kept = graph.restrict(stale)
-    picked = _PLAIN[policy][int(aggregate)](part, allowed.now, chance)
+    picked = _PLAIN[policy][int(aggregate)](part, allowed.now, rng)
     chosen: Ids = kept[picked]
     return chosen

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from weir.kernel.batch import FOREVER
-from weir.kernel.service import Freshness, ServiceRows
+from weir.kernel.contract import FOREVER
+from weir.kernel.service_calls import Freshness, ServiceRows
 from weir.linked.service.budget import Ledger, choose, definite_policy, horizon_of
 from weir.linked.service.config import OnFailure
 from weir.linked.service.endpoint import RemoteLoop
@@ -153,8 +153,8 @@ class RemoteCall:
         policy = definite_policy(config.policy, config.budget, aggregate)
         slides = min(horizon_of(graph), self.ledger.slides(at, self._pace))
         allowed = self.ledger.allowance(self.target.query, at, self._pace, slides)
-        chance = np.random.default_rng((config.seed, at & 0xFFFF_FFFF_FFFF))
-        return choose(policy, graph, stale, right, allowed, aggregate, at, self._pace, slides, chance)
+        rng = np.random.default_rng((config.seed, at & 0xFFFF_FFFF_FFFF))
+        return choose(policy, graph, stale, right, allowed, aggregate, at, self._pace, slides, rng)
 
     def _trim(self) -> None:
         """Keep the views within bounds, while nothing on its way refers to their keys."""

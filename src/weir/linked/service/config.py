@@ -77,7 +77,7 @@ class ServiceConfig:
     ``cache`` is how long an answer may be used again where there is no budget.
     ``age_variable`` binds in each row how old its remote part is, in seconds.
     ``allow`` false refuses the endpoint; declared for ``"*"``, all that are not declared themselves.
-    ``inner`` false refuses addresses that are not of the public internet (``weir.linked.http.addresses``).
+    ``inner`` false refuses addresses that are not of the public internet (``linked.http.allowed_hosts``).
     ``deadline`` is how long an evaluation waits for answers: by default 1 s with a budget, else 10 s.
     """
 
@@ -208,16 +208,14 @@ def _stricter(declared: Budget | None, told: Budget | None) -> Budget | None:
 def _budget(limits: Mapping[str, Any], base: Budget | None) -> Budget | None:
     if str(limits.get("budget", "")).lower() == "none":
         return None
-    per_evaluation = base.per_evaluation if base is not None else None
-    per_period = base.per_period if base is not None else None
-    period = base.period if base is not None else 60 * SECOND
+    told: dict[str, int] = {}
     if "budget" in limits:
-        per_evaluation = _integer("budget", limits["budget"])
+        told["per_evaluation"] = _integer("budget", limits["budget"])
     if "budget_per_period" in limits:
-        per_period = _integer("budget_per_period", limits["budget_per_period"])
+        told["per_period"] = _integer("budget_per_period", limits["budget_per_period"])
     if "period" in limits:
-        period = microseconds(limits["period"])
-    return Budget(per_evaluation, per_period, period)
+        told["period"] = microseconds(limits["period"])
+    return Budget(**told) if base is None else replace(base, **told)
 
 
 def _value(name: str, value: Any) -> Any:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weir.kernel.interval.keys import codes, combine
+from weir.kernel.relations.keys import codes, combine
 from weir.linked.service.estimates import evaluations_fresh
 from weir.linked.service.local_view import NEVER, LocalView
 from weir.linked.service.service_parts import ServiceParts

@@ -60,15 +60,15 @@ _SHORT = 32
 class Policy(Protocol):
     """What decides the candidate set of one evaluation."""
 
-    def __call__(self, graph: MaintenanceGraph, budget: int, chance: np.random.Generator) -> Ids: ...
+    def __call__(self, graph: MaintenanceGraph, budget: int, rng: np.random.Generator) -> Ids: ...
 
 
-def best(score: NDArray[Any], budget: int, chance: np.random.Generator) -> Ids:
+def best(score: NDArray[Any], budget: int, rng: np.random.Generator) -> Ids:
     """The ``budget`` highest positive scores, ties drawn at random, best first.
 
     A score of nothing is not worth a request, so such candidates are left out.
     """
-    shuffled = chance.permutation(len(score))
+    shuffled = rng.permutation(len(score))
     shuffled = shuffled[score[shuffled] > 0]
     if budget < len(shuffled):
         shuffled = (
@@ -77,14 +77,14 @@ def best(score: NDArray[Any], budget: int, chance: np.random.Generator) -> Ids:
     return shuffled[np.argsort(-score[shuffled], kind="stable")]
 
 
-def rand(graph: MaintenanceGraph, budget: int, chance: np.random.Generator) -> Ids:
+def rand(graph: MaintenanceGraph, budget: int, rng: np.random.Generator) -> Ids:
     """RAND (section 6): any stale candidates."""
-    return chance.permutation(graph.right)[: max(budget, 0)]
+    return rng.permutation(graph.right)[: max(budget, 0)]
 
 
-def lru(graph: MaintenanceGraph, budget: int, chance: np.random.Generator) -> Ids:
+def lru(graph: MaintenanceGraph, budget: int, rng: np.random.Generator) -> Ids:
     """LRU (section 6): the stale candidates whose last update is longest ago."""
-    shuffled = chance.permutation(graph.right)
+    shuffled = rng.permutation(graph.right)
     return shuffled[np.argsort(graph.updated[shuffled], kind="stable")][: max(budget, 0)]
 
 
@@ -94,9 +94,9 @@ def sbm_scores(graph: MaintenanceGraph) -> Ids:
     return np.bincount(graph.edge_right, weights=weight, minlength=graph.right).astype(np.int64)
 
 
-def sbm_bgp(graph: MaintenanceGraph, budget: int, chance: np.random.Generator) -> Ids:
+def sbm_bgp(graph: MaintenanceGraph, budget: int, rng: np.random.Generator) -> Ids:
     """SBM_BGP: the highest scores by formula 11. Law: no choice makes more rows fresh now (5.4)."""
-    return best(sbm_scores(graph), budget, chance)
+    return best(sbm_scores(graph), budget, rng)
 
 
 def ibm_scores(graph: MaintenanceGraph) -> Ids:
@@ -110,20 +110,20 @@ def ibm_scores(graph: MaintenanceGraph) -> Ids:
     return np.bincount(graph.edge_right, weights=reach, minlength=graph.right).astype(np.int64)
 
 
-def ibm_bgp(graph: MaintenanceGraph, budget: int, chance: np.random.Generator) -> Ids:
+def ibm_bgp(graph: MaintenanceGraph, budget: int, rng: np.random.Generator) -> Ids:
     """IBM_BGP: the highest scores by formula 15. Law: no choice makes more rows of the present window
     fresh, counted over all evaluations they take part in (5.4)."""
-    return best(ibm_scores(graph), budget, chance)
+    return best(ibm_scores(graph), budget, rng)
 
 
-def sbm_agg(graph: MaintenanceGraph, budget: int, chance: np.random.Generator) -> Ids:
+def sbm_agg(graph: MaintenanceGraph, budget: int, rng: np.random.Generator) -> Ids:
     """SBM_Agg: again and again the left node with the fewest stale right nodes left, ties at random."""
-    return _cheapest_first(graph, budget, chance, np.zeros(graph.left, np.int64))
+    return _cheapest_first(graph, budget, rng, np.zeros(graph.left, np.int64))
 
 
-def ibm_agg(graph: MaintenanceGraph, budget: int, chance: np.random.Generator) -> Ids:
+def ibm_agg(graph: MaintenanceGraph, budget: int, rng: np.random.Generator) -> Ids:
     """IBM_Agg: as SBM_Agg, but of equally cheap left nodes the one with the highest score (formula 17)."""
-    return _cheapest_first(graph, budget, chance, ibm_agg_scores(graph))
+    return _cheapest_first(graph, budget, rng, ibm_agg_scores(graph))
 
 
 def ibm_agg_scores(graph: MaintenanceGraph) -> Ids:
@@ -134,7 +134,7 @@ def ibm_agg_scores(graph: MaintenanceGraph) -> Ids:
     return life
 
 
-def _cheapest_first(graph: MaintenanceGraph, budget: int, chance: np.random.Generator, score: Ids) -> Ids:
+def _cheapest_first(graph: MaintenanceGraph, budget: int, rng: np.random.Generator, score: Ids) -> Ids:
     """The greedy loop of section 5.1; what is left when no left node fits any more is spent at random.
 
     ``need`` counts a left node's right nodes not yet chosen. Each round takes at least one right node, so
@@ -145,7 +145,7 @@ def _cheapest_first(graph: MaintenanceGraph, budget: int, chance: np.random.Gene
     need = np.diff(right_start)
     need[graph.compatible() == 0] = 0
     rank = np.empty(graph.left, np.int64)
-    rank[np.lexsort((chance.permutation(graph.left), -score))] = np.arange(graph.left)
+    rank[np.lexsort((rng.permutation(graph.left), -score))] = np.arange(graph.left)
     never = np.iinfo(np.int64).max
     chosen = np.zeros(graph.right, np.bool_)
     picked: list[Ids] = []
@@ -157,7 +157,7 @@ def _cheapest_first(graph: MaintenanceGraph, budget: int, chance: np.random.Gene
         mine = mine[~chosen[mine]]
         if len(mine) > budget:
             rest = np.flatnonzero(~chosen)
-            picked.append(chance.choice(rest, min(budget, len(rest)), replace=False))
+            picked.append(rng.choice(rest, min(budget, len(rest)), replace=False))
             break
         chosen[mine] = True
         budget -= len(mine)
@@ -239,13 +239,13 @@ def fba(
     offered: Versions,
     budget: int,
     horizon: int,
-    chance: np.random.Generator,
+    rng: np.random.Generator,
     arrivals: NDArray[np.float64] | None = None,
 ) -> Ids:
     """FBA: the right nodes whose present version is among the ``budget`` best of all versions.
 
     ``graph`` holds the fresh right nodes too, and ``budget`` is what may be spent over the whole horizon.
     """
-    chosen = best(fba_scores(graph, offered, horizon, arrivals), budget, chance)
+    chosen = best(fba_scores(graph, offered, horizon, arrivals), budget, rng)
     now: Ids = offered.right[chosen[offered.slide[chosen] == 0]]
     return now

@@ -14,25 +14,24 @@ import io
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 
 from weir.errors import DataError
-from weir.kernel.batch import FOREVER
-from weir.kernel.interval.keys import codes
+from weir.kernel.contract import FOREVER
+from weir.kernel.relations.keys import codes
 from weir.language.algebra import patterns as a
+from weir.language.algebra.fold import rebuilt, walk
 from weir.language.algebra.scope import visible
-from weir.language.algebra.walking import walk
 from weir.language.writing.queries import QueryWriter
 from weir.language.writing.terms import Terms
 from weir.linked.service.service_parts import PartRows, ServicePart
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.ids.dictionary import Dictionary
-from weir.rdf.sparql_json import literal_of, term_of_json
-from weir.rdf.terms import IRI, XSD_STRING, BlankNode, Literal, Term, Variable
+from weir.rdf.terms import IRI, XSD_STRING, BlankNode, Literal, Term, Variable, literal_of, term_of_json
 from weir.rdf.xsd.durations import DURATION_TYPES, parse_duration
 from weir.rdf.xsd.moments import XSD_DATETIME, XSD_DATETIMESTAMP, parse_moment
 from weir.rdf.xsd.numbers import parse_number, to_double
@@ -101,11 +100,7 @@ def _public(name: str, taken: set[str]) -> str:
 def _renamed(node: Any, names: Mapping[str, str]) -> Any:
     if isinstance(node, Variable):
         return Variable(names.get(node.name, node.name))
-    if isinstance(node, tuple):
-        return tuple(_renamed(item, names) for item in node)
-    if is_dataclass(node) and not isinstance(node, IRI | Literal | BlankNode | type):
-        return type(node)(*(_renamed(getattr(node, f.name), names) for f in fields(node)))
-    return node
+    return rebuilt(node, lambda part: _renamed(part, names))
 
 
 def _all_names(part: ServicePart) -> set[str]:

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from weir.errors import EvaluationError, UsageError
-from weir.kernel.service import Freshness
+from weir.kernel.service_calls import Freshness
 from weir.language.algebra.patterns import Service
 from weir.linked.service.budget import Ledger
 from weir.linked.service.call import RemoteCall

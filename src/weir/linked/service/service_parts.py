@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from weir.kernel.batch import FOREVER
+from weir.kernel.contract import FOREVER
 from weir.kernel.functions import Context
-from weir.kernel.interval.keys import codes
 from weir.kernel.reference.algebra import Evaluation
-from weir.kernel.reference.datasets import Dataset, World
+from weir.kernel.reference.datasets import SDS, Dataset
+from weir.kernel.relations.keys import codes
 from weir.language.algebra import patterns as a
 from weir.language.algebra.scope import visible
 from weir.linked.service.config import ServiceConfig
@@ -161,7 +161,7 @@ def evaluate_locally(
     terms = [_terms(rows.columns[name], dictionary) for name in names]
     solutions = tuple(zip(*terms, strict=True)) if names else ((),) * rows.length
     table = a.Values(tuple(Variable(name) for name in names), solutions)
-    evaluation = Evaluation(World(Dataset()), Context(now=at), key=f"service {at}")
+    evaluation = Evaluation(SDS(Dataset()), Context(now=at), key=f"service {at}")
     found = evaluation.solutions(_replaced(outer, inner, table))
     columns = {
         variable.name: dictionary.encode_terms([solution.get(variable.name) for solution in found])

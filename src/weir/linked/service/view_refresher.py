@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from weir.errors import DataError, RemoteError
-from weir.kernel.batch import FOREVER
+from weir.kernel.contract import FOREVER
 from weir.linked.http import BreakerState
 from weir.linked.service.config import ServiceConfig
 from weir.linked.service.endpoint import Mailbox, Outcome, RemoteLoop

@@ -6,18 +6,16 @@ everything (DESCRIBE, paths of length zero, ``f:timestamp``), it wants everythin
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from weir.language.algebra import expressions as e
 from weir.language.algebra import patterns as a
+from weir.language.algebra.fold import parts, walk
 from weir.language.algebra.query import Construct, Describe, Query, Select
 from weir.language.algebra.windows import Triples, WindowDeclaration
 from weir.rdf.terms import IRI, Term, Variable
-
-TIMESTAMP = "http://larkc.eu/csparql/sparql/jena/ext#timestamp"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,21 +91,22 @@ def written_variables(query: Query) -> frozenset[Variable] | None:
                 return None
         case Describe():
             return None
-    for node in nodes(query.pattern):
-        if isinstance(node, (a.Slice, a.OrderBy)) or (isinstance(node, e.Call) and node.function in _SEEDED):
+    for node in walk(query.pattern):
+        if isinstance(node, (a.Slice, a.OrderBy)) or (
+            isinstance(node, e.Call) and node.function in e.VOLATILE
+        ):
             return None
         if isinstance(node, a.Service):
-            needed.update(n for n in nodes((node.name, node.pattern)) if isinstance(n, Variable))
+            needed.update(n for n in walk((node.name, node.pattern)) if isinstance(n, Variable))
         if isinstance(node, _EXPRESSIONS):
-            needed.update(n for n in nodes(node) if isinstance(n, Variable))
+            needed.update(n for n in walk(node) if isinstance(n, Variable))
         if isinstance(node, (a.Filter, a.LeftJoin)):
-            needed.update(n for n in nodes(node.condition) if isinstance(n, Variable))
+            needed.update(n for n in walk(node.condition) if isinstance(n, Variable))
         if isinstance(node, a.Extend):
-            needed.update(n for n in nodes(node.expression) if isinstance(n, Variable))
+            needed.update(n for n in walk(node.expression) if isinstance(n, Variable))
     return frozenset(needed)
 
 
-_SEEDED = frozenset(b for b in e.Builtin if b.name in ("RAND", "UUID", "STRUUID", "BNODE"))
 _EXPRESSIONS = (e.Aggregate, a.OrderKey)
 
 
@@ -150,7 +149,7 @@ def _walk(
             held = {name: term for name, term in scope.fixed.items() if name in variables}
             yield from _walk(inner, replace(scope, fixed=held), query, lean)
         case _:
-            for child in children(pattern):
+            for child in parts(pattern):
                 yield from _walk(child, replace(scope, fixed={}), query, lean)
 
 
@@ -220,28 +219,12 @@ def _path_predicates(path: Any) -> tuple[IRI | None, ...]:
         return (path.iri,)
     if isinstance(path, (a.ZeroOrMore, a.ZeroOrOne, a.NegatedSet)):
         return (None,)
-    found = [predicate for child in children(path) for predicate in _path_predicates(child)]
+    found = [predicate for child in parts(path) for predicate in _path_predicates(child)]
     return (None,) if None in found else tuple(dict.fromkeys(found))
 
 
 def _calls_timestamp(pattern: a.Pattern) -> bool:
-    return any(isinstance(n, e.FunctionCall) and n.function.value == TIMESTAMP for n in nodes(pattern))
-
-
-def nodes(value: Any) -> Iterator[Any]:
-    """A frozen node and everything inside it."""
-    yield value
-    for child in children(value):
-        yield from nodes(child)
-
-
-def children(value: Any) -> Iterator[Any]:
-    """The values inside a frozen node, whatever its type."""
-    if isinstance(value, tuple):
-        yield from value
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        for item in dataclasses.fields(value):
-            yield getattr(value, item.name)
+    return any(isinstance(n, e.FunctionCall) and n.function.value == e.TIMESTAMP for n in walk(pattern))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,13 +18,12 @@ from typing import Any
 
 from weir.language.algebra import expressions as e
 from weir.language.algebra import patterns as a
+from weir.language.algebra.fold import parts, walk
 from weir.language.algebra.query import R2S, Construct, Query, Select
 from weir.language.algebra.windows import Elements, TickKind, Triples
-from weir.plan.analysis.demand import TIMESTAMP, children, nodes
 from weir.rdf.terms import Variable
 
 PLACES = ("subject", "predicate", "object")
-_DRAWN = frozenset(b for b in e.Builtin if b.name in ("RAND", "UUID", "STRUUID", "BNODE"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +81,7 @@ def _together(query: Query, outputs: Collection[str]) -> str | None:
         return "it reads the output of another query"
     if isinstance(query.form, Construct) and query.output is not None:
         return "its output is a stream that other queries may read"
-    if any(isinstance(node, a.Service) for node in nodes(query.pattern)):
+    if any(isinstance(node, a.Service) for node in walk(query.pattern)):
         return "SERVICE has one view and one budget"
     return None
 
@@ -98,15 +97,15 @@ def _refusal(query: Query) -> str | None:
         return "a window is part of the default graph"
     if query.semantics.report_empty:
         return "it reports evaluation times without results"
-    for node in nodes(query.pattern):
+    for node in walk(query.pattern):
         match node:
             case a.OrderBy() | a.Slice():
                 return "ORDER BY and LIMIT need all results"
             case a.PathPattern():
                 return "a path may pass through any triple"
-            case e.Call(function) if function in _DRAWN:
+            case e.Call(function) if function in e.VOLATILE:
                 return "random values depend on the order of all solutions"
-            case e.FunctionCall() if node.function.value == TIMESTAMP:
+            case e.FunctionCall() if node.function.value == e.TIMESTAMP:
                 return "the time of a triple is asked for"
     return None
 
@@ -179,17 +178,17 @@ def _matches(pattern: Any, variable: Variable) -> bool:
 
 def _static(pattern: Any) -> bool:
     """Whether a pattern reads no window: it is the same in every slot."""
-    return not any(isinstance(node, a.Window) for node in nodes(pattern))
+    return not any(isinstance(node, a.Window) for node in walk(pattern))
 
 
 def _tests(expression: Any) -> bool:
     """Whether an expression looks at its solution and at static graphs alone."""
-    return _static(expression) and not any(isinstance(node, e.Exists) for node in nodes(expression))
+    return _static(expression) and not any(isinstance(node, e.Exists) for node in walk(expression))
 
 
 def _windowed(pattern: Any, inside: bool) -> Iterator[a.TriplePattern]:
     """The triple patterns on windows."""
     if isinstance(pattern, a.TriplePattern) and inside:
         yield pattern
-    for child in children(pattern):
+    for child in parts(pattern):
         yield from _windowed(child, inside or isinstance(pattern, a.Window))

@@ -10,15 +10,15 @@ refused, with the reason: it is then evaluated by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from weir.language.algebra import expressions as e
 from weir.language.algebra import patterns as a
 from weir.language.algebra.canonical import canonical
+from weir.language.algebra.fold import rebuilt, walk
 from weir.language.algebra.query import Query, Select
-from weir.plan.analysis.variables import VOLATILE
 from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term, Variable
 
 NUMBER = Variable(".query")
@@ -85,22 +85,9 @@ def template(shape: Shape, rows: Sequence[tuple[int, tuple[Term, ...]]]) -> Quer
     )
 
 
-def rebuilt(node: Any, change: Callable[[Any], Any]) -> Any:
-    """A frozen node with ``change`` applied to its direct parts."""
-    if isinstance(node, tuple):
-        return tuple(change(part) for part in node)
-    if not is_dataclass(node) or isinstance(node, type):
-        return node
-    parts = {field.name: getattr(node, field.name) for field in fields(node)}
-    changed = {name: change(part) for name, part in parts.items()}
-    if all(changed[name] is parts[name] for name in parts):
-        return node
-    return replace(node, **changed)
-
-
 def _check(node: Any) -> Any:
     """Refuse what depends on who asks: on a query's identity, or on the names of its variables."""
-    if isinstance(node, e.Call) and node.function in VOLATILE:
+    if isinstance(node, e.Call) and node.function in e.VOLATILE:
         raise Refused(f"{node.function.value}, which is seeded by the query")
     if isinstance(node, a.OrderBy | a.Slice):
         raise Refused("ORDER BY, LIMIT or OFFSET")
@@ -228,15 +215,5 @@ class _Carrier:
 
     def _needs(self, node: Any) -> tuple[Variable, ...]:
         """The parameters that a pattern or expression mentions."""
-        found: dict[Variable, None] = {}
-
-        def visit(part: Any) -> Any:
-            if isinstance(part, Variable):
-                if part in self._places:
-                    found[part] = None
-            elif not isinstance(part, IRI | Literal | BlankNode):
-                rebuilt(part, visit)
-            return part
-
-        visit(node)
-        return tuple(found)
+        mentioned = (part for part in walk(node) if isinstance(part, Variable) and part in self._places)
+        return tuple(dict.fromkeys(mentioned))

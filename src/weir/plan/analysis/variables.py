@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from weir.language.algebra.expressions import Aggregate, Builtin, Call, Exists, Expression, FunctionCall
+from weir.language.algebra.expressions import (
+    TIMESTAMP,
+    VOLATILE,
+    Builtin,
+    Call,
+    Exists,
+    Expression,
+    FunctionCall,
+)
 from weir.language.algebra.patterns import Node
 from weir.language.algebra.scope import mentioned, operands, visible
 from weir.plan import nodes as p
 from weir.rdf.terms import IRI, Literal, Variable
-
-TIMESTAMP = "http://larkc.eu/csparql/sparql/jena/ext#timestamp"
-"""C-SPARQL's ``f:timestamp``: the time of a triple in the query's windows."""
-
-VOLATILE = frozenset({Builtin.RAND, Builtin.UUID, Builtin.STRUUID, Builtin.BNODE})
 
 
 def possible(plan: p.Plan) -> frozenset[str]:
@@ -145,11 +148,6 @@ def timely(expression: Expression) -> bool:
 def has_exists(expression: Expression) -> bool:
     """Whether EXISTS occurs."""
     return any(isinstance(part, Exists) for part in parts_of(expression))
-
-
-def operand_of(aggregate: Aggregate) -> Expression | None:
-    """What an aggregate aggregates."""
-    return aggregate.operand
 
 
 def subjects(plan: p.Plan) -> frozenset[str]:

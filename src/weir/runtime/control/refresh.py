@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from weir.errors import WeirError
-from weir.kernel.background import Background, GraphTable
+from weir.kernel.contract import Background, GraphTable
 from weir.linked.graphs import RemoteGraph
 from weir.linked.graphs.history import background_of, contains, graphs_of
 from weir.linked.graphs.remote_graph import fetch, kept

@@ -9,12 +9,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from weir.errors import CheckpointError, UsageError
-from weir.kernel.background import Background
-from weir.kernel.evaluator import choose_evaluator
+from weir.kernel.contract import Background
+from weir.kernel.evaluators import choose_evaluator
 from weir.language import parse
+from weir.language.algebra.fold import walk
 from weir.language.algebra.patterns import BGP, Pattern, Service
 from weir.language.algebra.query import Query
-from weir.language.algebra.walking import walk
 from weir.linked.service import HINT, ServiceResolver
 from weir.plan.analysis.chain import parsed, reads, refuse_bad_chains
 from weir.plan.analysis.place import place

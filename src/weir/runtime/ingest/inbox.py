@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from weir.kernel.batch import Batch
+from weir.kernel.contract import Batch
 from weir.kernel.progress import NEVER, Lane, Progress, late, too_far_ahead
 from weir.rdf.columns import Ids
 from weir.runtime.ingest.frames import Frame

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from weir.kernel.batch import NO_GRAPH, Batch
+from weir.kernel.contract import NO_GRAPH, Batch
 from weir.kernel.matching.automaton import Matcher
 from weir.plan.analysis.demand import Wanted
 from weir.rdf.columns import Ids

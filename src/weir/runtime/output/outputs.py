@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from weir.kernel.batch import Answers
+from weir.kernel.contract import Answers
 from weir.kernel.matching.answers import SetAnswers
 from weir.kernel.progress import NEVER
 from weir.language.algebra.query import Ask, Query, Select

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from weir.kernel.batch import Answers
+from weir.kernel.contract import Answers
 from weir.language.algebra.patterns import Distinct, OrderBy, Project, Reduced, Slice
 from weir.language.algebra.query import Ask, Query, Select
 from weir.language.algebra.windows import TickKind

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from weir.errors import EvaluationError, WeirError
-from weir.kernel.batch import FOREVER, Answers, Slab
+from weir.kernel.contract import FOREVER, Answers, Slab
 from weir.kernel.matching.shared import SharedAnswers
 from weir.kernel.progress import NEVER
 from weir.language.algebra.windows import Triples

@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from weir.kernel.background import Background
-from weir.kernel.batch import Answers, Batch, Evaluator
-from weir.kernel.evaluator import make_evaluator
-from weir.kernel.interval.spec import spec_of
+from weir.kernel.contract import Answers, Background, Batch, Evaluator
+from weir.kernel.evaluators import make_evaluator
 from weir.kernel.progress import NEVER
 from weir.kernel.reference import ReferenceEvaluator
-from weir.kernel.service import Services
+from weir.kernel.service_calls import Services
+from weir.kernel.windows.window import spec_of
 from weir.language.algebra.query import Query
 from weir.language.algebra.windows import All, Elements, Now, Past, Range, TickKind, Triples
 from weir.plan.analysis.chain import parsed

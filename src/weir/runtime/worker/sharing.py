@@ -15,13 +15,12 @@ from typing import Any
 import numpy as np
 
 from weir.errors import UsageError
-from weir.kernel.background import Background
-from weir.kernel.batch import Answers, Slab
+from weir.kernel.contract import Answers, Background, Slab
 from weir.kernel.matching.conjunctive import ConjunctiveSet
 from weir.kernel.matching.shared import SharedAnswers, SharedEvaluator, SlabOf
+from weir.language.algebra.fold import walk
 from weir.language.algebra.patterns import BGP, Graph, PathPattern, Window
 from weir.language.algebra.query import Query
-from weir.language.algebra.walking import walk
 from weir.language.algebra.windows import TickKind
 from weir.plan.analysis.conjunctions import conjunction
 from weir.plan.analysis.demand import Reading

@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from weir.errors import CheckpointError
-from weir.kernel.batch import Segmented, Stretch
+from weir.kernel.contract import Segmented, Stretch
 from weir.plan.analysis.demand import Reading
 from weir.rdf.columns import Ids
 from weir.runtime.ingest.inbox import Waiting

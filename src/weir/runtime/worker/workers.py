@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Set
 from pathlib import Path
 
-from weir.kernel.background import Background
-from weir.kernel.memory import keep_memory
+from weir.kernel.contract import Background
 from weir.linked.service import config_of
 from weir.runtime.control.catalog import Catalog
 from weir.runtime.control.checkpoint import Checkpoint
@@ -116,6 +115,5 @@ def workplace(folder: str) -> Workplace:
     """This process's view of the checkpoint in ``folder``."""
     known = _WORKPLACES.get(folder)
     if known is None:
-        keep_memory()
         known = _WORKPLACES[folder] = Workplace(folder)
     return known

@@ -1,0 +1,81 @@
+"""Choosing an evaluator: ``interval`` wherever it covers the query, else ``reference``, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from weir.errors import UsageError
+from weir.kernel.contract import Background, Evaluator, NotCovered
+from weir.kernel.interval.evaluator import IntervalEvaluator
+from weir.kernel.reference import ReferenceEvaluator
+from weir.kernel.reference.algebra import ServiceHook
+from weir.kernel.service_calls import Services
+from weir.language.algebra.query import Query
+from weir.rdf.ids.dictionary import Dictionary
+
+CHOICES = ("auto", "interval", "reference")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The evaluator that a query gets; ``reason`` says why ``auto`` fell back, None where it did not."""
+
+    name: str
+    evaluator: Evaluator
+    reason: str | None = None
+
+
+def choose_evaluator(
+    query: Query,
+    background: Background,
+    dictionary: Dictionary,
+    choice: str = "auto",
+    *,
+    streams: Sequence[str] = (),
+    service: ServiceHook | None = None,
+    services: Services | None = None,
+    name: str | None = None,
+) -> Choice:
+    """An evaluator of the query and how it was chosen.
+
+    ``streams`` are the registered ones, for ``STREAM ?v``; ``services`` answer SERVICE, for which the query
+    is known by its ``name``. Under ``interval`` a query that it does not cover is an error.
+    """
+    if choice not in CHOICES:
+        raise UsageError(f"unknown evaluator '{choice}'", hint=f"known are {', '.join(CHOICES)}")
+    reason: str | None = None
+    if choice != "reference":
+        try:
+            made = IntervalEvaluator(
+                query, background, dictionary, streams=streams, services=services, name=name
+            )
+            return Choice("interval", made)
+        except NotCovered as lacking:
+            if choice == "interval":
+                raise UsageError(
+                    f"the interval evaluator does not cover {lacking.primary}",
+                    hint="use --evaluator auto, which takes the reference evaluator for this query",
+                ) from None
+            reason = lacking.primary
+    reference = ReferenceEvaluator(
+        query, background, dictionary, streams=streams, service=service, services=services, name=name
+    )
+    return Choice("reference", reference, reason)
+
+
+def make_evaluator(
+    query: Query,
+    background: Background,
+    dictionary: Dictionary,
+    choice: str = "auto",
+    *,
+    streams: Sequence[str] = (),
+    service: ServiceHook | None = None,
+    services: Services | None = None,
+    name: str | None = None,
+) -> Evaluator:
+    """The evaluator of ``choose_evaluator``."""
+    return choose_evaluator(
+        query, background, dictionary, choice, streams=streams, service=service, services=services, name=name
+    ).evaluator

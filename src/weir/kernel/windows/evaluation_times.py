@@ -1,0 +1,350 @@
+"""Evaluation times: the union of the windows' reports, a bounded number at a time, laid out as instants.
+
+The clock remembers how far reports were listed (``cursor``) and what was evaluated last (``last``), which
+PREVIOUS EVALUATION compares with. Under the tuple-driven tick a time has sub-instants: *before* (closes of
+``[open, close)``), one per reporting message, and *after* (periods, and closes of ``(open, close]``), all
+stamped with the same τ. Numbers in brackets are points of decision semantics-time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import NamedTuple
+
+import numpy as np
+
+from weir.kernel.windows.arrivals import Arrivals
+from weir.kernel.windows.instants import AFTER, BEFORE, LOWEST, Instants, Sub
+from weir.kernel.windows.reports import (
+    changes,
+    closes_of,
+    closing_messages,
+    distinct,
+    empty_at,
+    last_report,
+    never_empty,
+    periods_of,
+    report_times,
+)
+from weir.kernel.windows.window import Window
+from weir.language.algebra.query import R2S, Previous, Semantics
+from weir.rdf.columns import Ids, Mask
+
+_FIRST, _MESSAGE, _LAST = 0, 1, 2
+
+
+class Cursor(NamedTuple):
+    """A place in the order of sub-instants."""
+
+    time: int
+    phase: int = _LAST
+    stream: int = 0
+    sequence: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far each phase may be evaluated (23); times are inclusive."""
+
+    before: int
+    message: int
+    after: int
+
+
+def sub_instants(
+    windows: Sequence[Window],
+    streams: Sequence[tuple[str, Arrivals]],
+    cursor: Cursor,
+    reach: Reach,
+    limit: int,
+) -> tuple[Ids, Cursor | None]:
+    """The next evaluations after ``cursor`` as columns (time, phase, stream, sequence) in their order.
+
+    The second value is how far reports were listed, None where there are none left; those of an empty
+    window under NON EMPTY are among them but not among the evaluations.
+    """
+    keys: list[Ids] = []
+    owners: list[Ids] = []
+    cut: int | None = None
+    for number, window in enumerate(windows):
+        if window.first is None:
+            continue
+        for columns, end in _reports(window, cursor, reach, limit):
+            keys.append(columns)
+            owners.append(np.full(columns.shape[1], number, np.int64))
+            if end is not None:
+                cut = end if cut is None else min(cut, end)
+    if not keys:
+        return np.empty((4, 0), np.int64), None
+    table, owner = np.concatenate(keys, axis=1), np.concatenate(owners)
+    if cut is not None:
+        chosen = table[0] <= cut
+        table, owner = table[:, chosen], owner[chosen]
+    kept = np.ones(table.shape[1], np.bool_)
+    for number, window in enumerate(windows):
+        if window.spec.non_empty and not never_empty(window):
+            mine = np.flatnonzero(owner == number)
+            kept[mine] = ~empty_at(window, instants_of(table[:, mine], streams))
+    last = table[:, np.lexsort(table[::-1])[-1]] if table.shape[1] else None
+    place = None if last is None else Cursor(*(int(value) for value in last))
+    return np.unique(table[:, kept], axis=1), place
+
+
+def _reports(window: Window, cursor: Cursor, reach: Reach, limit: int) -> list[tuple[Ids, int | None]]:
+    """Columns (time, phase, stream, sequence) of a window's reports, and where ``limit`` cut them."""
+    spec = window.spec
+    found: list[tuple[Ids, int | None]] = []
+    if spec.closes and spec.count is None:
+        phase = _LAST if spec.open_closed else _FIRST
+        through = reach.after if spec.open_closed else reach.before
+        after = cursor.time if cursor.phase >= phase else cursor.time - 1
+        found.append(_marked(*closes_of(window).between(after, through, limit), phase))
+    if spec.period is not None:
+        after = cursor.time if cursor.phase >= _LAST else cursor.time - 1
+        found.append(_marked(*periods_of(window).between(after, reach.after, limit), _LAST))
+    if spec.changes or (spec.closes and spec.count is not None):
+        log = window.arrivals.log
+        times = window.arrivals.times
+        if spec.changes:
+            sequences = np.arange(log.first, log.end)
+        else:
+            sequences = closing_messages(window)
+        moments = times[sequences - log.first]
+        good = (moments >= max(window.floor, cursor.time)) & (moments <= reach.message)
+        if cursor.phase > _MESSAGE:
+            good &= moments > cursor.time
+        elif cursor.phase == _MESSAGE and window.position <= cursor.stream:
+            later = moments > cursor.time
+            if window.position == cursor.stream:
+                later |= sequences > cursor.sequence
+            good &= later
+        chosen = np.flatnonzero(good)
+        columns = np.empty((4, len(chosen)), np.int64)
+        columns[0], columns[1] = moments[chosen], _MESSAGE
+        columns[2], columns[3] = window.position, sequences[chosen]
+        found.append((columns, None))
+    return found
+
+
+def _marked(times: Ids, more: bool, phase: int) -> tuple[Ids, int | None]:
+    columns = np.zeros((4, len(times)), np.int64)
+    columns[0], columns[1] = times, phase
+    return columns, int(times[-1]) if more else None
+
+
+def instants_of(table: Ids, streams: Sequence[tuple[str, Arrivals]]) -> Instants:
+    """Instants with, for each stream, the number of its messages that are in."""
+    time, phase, stream, sequence = table
+    upto: dict[str, Ids] = {}
+    for position, (name, arrivals) in enumerate(streams):
+        before = np.searchsorted(arrivals.times, time, side="left") + arrivals.log.first
+        through = np.searchsorted(arrivals.times, time, side="right") + arrivals.log.first
+        within = np.where(stream > position, through, np.where(stream == position, sequence + 1, before))
+        upto[name] = np.where(phase == _FIRST, before, np.where(phase == _LAST, through, within))
+    cause = np.where(phase == _MESSAGE, stream, np.where(phase == _FIRST, BEFORE, AFTER))
+    return Instants(time, np.ones(len(time), np.bool_), sub=Sub(cause, upto))
+
+
+def just_before(time: Ids) -> Ids:
+    """The columns of the instants one microsecond earlier, after all their messages."""
+    columns = np.zeros((4, len(time)), np.int64)
+    columns[0], columns[1] = time - 1, _LAST
+    return columns
+
+
+_NO_TIMES = np.empty(0, np.int64)
+
+
+CHUNK = 1 << 14
+"""The most reports of one window that are listed at a time."""
+
+
+class Clock:
+    """``streams`` are in the order of the query, which orders their messages of equal time (21)."""
+
+    def __init__(
+        self, windows: Sequence[Window], streams: Sequence[tuple[str, Arrivals]], semantics: Semantics
+    ) -> None:
+        self.windows = tuple(windows)
+        self.streams = tuple(streams)
+        self.tuples = any(window.spec.tuples for window in windows)
+        self.cursor = Cursor(LOWEST)
+        self.last: Cursor | None = None
+        self._compares = semantics.r2s is not R2S.RSTREAM
+        self._instant = self._compares and semantics.previous is Previous.INSTANT
+        self._inclusive = not any(window.spec.awaits_company for window in windows)
+        # Windows that report exactly at the times of their stream's messages need one list a stream.
+        self._plain = list({id(w.arrivals): w for w in windows if _is_plain(w)}.values())
+        self._others = [w for w in windows if not _is_plain(w)]
+        self._immediate = self.tuples and len(streams) == 1 and all(w.spec.lateness == 0 for w in windows)
+
+    def ready_below(self, through: int) -> int:
+        """Messages before this time are complete once the query's T is ``through``."""
+        return through + 1 if self._immediate else through
+
+    def chunks(self, through: int, *, end: bool) -> Iterator[tuple[Ids, Callable[[], Instants]]]:
+        """The evaluations that T = ``through`` completes; at the end of input, also those that are left (24).
+
+        A chunk is its evaluation times and a function that lays them out as instants.
+        """
+        last = LOWEST
+        if end:
+            last = max(
+                (each for window in self.windows if (each := last_report(window)) is not None), default=last
+            )
+        if self.tuples:
+            yield from self._sub_chunks(through, last)
+            return
+        bound = max(last, through if self._inclusive else through - 1)
+        while self.cursor.time < bound:
+            times, listed = self._times(self.cursor.time, bound)
+            self.cursor = Cursor(listed)
+            for piece in pieces(times):
+                yield piece, partial(self._laid_out, piece)
+                self.passed(piece)
+
+    @property
+    def simple(self) -> bool:
+        """Whether evaluation times are the times of messages and nothing else."""
+        return not self.tuples and not self._others
+
+    def news(self, through: int, *, end: bool) -> Ids:
+        """The evaluation times that T = ``through`` completes, or the end of input, for a simple clock;
+        ``passed`` follows."""
+        after = self.cursor.time
+        if after >= through - 1 and not end:
+            return _NO_TIMES
+        self.cursor = Cursor(through - 1)
+        return self._news(after)
+
+    def passed(self, times: Ids) -> None:
+        """These times have been evaluated."""
+        self.last = Cursor(times.item(-1))
+
+    def laid_out(self, times: Ids) -> Instants:
+        """Evaluation times as instants."""
+        return self._laid_out(times)
+
+    def _times(self, after: int, through: int) -> tuple[Ids, int]:
+        """The next evaluation times, and the time through which reports were listed for them."""
+        kept = [times for window in self._plain if len(times := changes(window, after, through))]
+        lists = [report_times(window, after, through, CHUNK) for window in self._others]
+        listed = min((int(times[-1]) for times, more in lists if more), default=through)
+        if listed < through:
+            kept = [times[: int(times.searchsorted(listed, side="right"))] for times in kept]
+        for window, (times, _) in zip(self._others, lists, strict=True):
+            if len(times) and times[-1] > listed:
+                times = times[: int(times.searchsorted(listed, side="right"))]
+            if not len(times):
+                continue
+            if window.spec.non_empty and not never_empty(window):
+                times = times[~empty_at(window, Instants(times, times == times))]
+            kept.append(times)
+        return _united(kept), listed
+
+    def _news(self, after: int) -> Ids:
+        """The times of messages logged since ``after``, where they are all that is reported: none of them
+        lies beyond what T completes."""
+        kept: list[Ids] = []
+        for window in self._plain:
+            times = window.arrivals.times
+            if not len(times) or times.item(-1) <= after:
+                continue
+            if len(times) == 1 or times.item(-2) <= after:
+                kept.append(times[-1:])
+            else:
+                kept.append(distinct(times[int(times.searchsorted(after + 1)) :]))
+        if len(kept) == 1:
+            return kept[0]
+        return _united(kept)
+
+    def _laid_out(self, times: Ids) -> Instants:
+        count = len(times)
+        if not self._compares:
+            return Instants(times, np.ones(count, np.bool_))
+        if self._instant:
+            both = np.repeat(times, 2)
+            both[::2] -= 1
+            return Instants(both, _every_other(count))
+        time = np.empty(count + 1, np.int64)
+        time[1:] = times
+        time[0] = times[0] - 1 if self.last is None else self.last.time
+        emitted = np.ones(count + 1, np.bool_)
+        emitted[0] = False
+        return Instants(time, emitted, void=self.last is None)
+
+    def _sub_chunks(self, through: int, last: int) -> Iterator[tuple[Ids, Callable[[], Instants]]]:
+        reach = Reach(
+            max(last, through),
+            max(last, through if self._immediate else through - 1),
+            max(last, through - 1),
+        )
+        while True:
+            table, place = sub_instants(self.windows, self.streams, self.cursor, reach, CHUNK)
+            if place is None:
+                return
+            self.cursor = place
+            if table.shape[1]:
+                yield table[0], partial(self._laid_out_sub, table)
+                self.last = Cursor(*(int(value) for value in table[:, -1]))
+
+    def _laid_out_sub(self, table: Ids) -> Instants:
+        count = table.shape[1]
+        emitted = np.ones(count, np.bool_)
+        void = False
+        if self._compares:
+            if self._instant:
+                first = np.ones(count, np.bool_)
+                first[1:] = table[0, 1:] != table[0, :-1]
+                if self.last is not None and self.last.time == table[0, 0]:
+                    first[0] = False
+                places = np.flatnonzero(first)
+                table = np.insert(table, places, just_before(table[0, places]), axis=1)
+                emitted = np.insert(emitted, places, False)
+            if not self._instant or emitted[0]:
+                void = self.last is None
+                before = just_before(table[0, :1]) if self.last is None else _column(self.last)
+                table = np.concatenate([before, table], axis=1)
+                emitted = np.concatenate([[False], emitted])
+        laid = instants_of(table, self.streams)
+        return Instants(laid.time, emitted, void=void, sub=laid.sub)
+
+
+def pieces(times: Ids) -> list[Ids]:
+    """Evaluation times a bounded number at a time."""
+    return [times[low : low + CHUNK] for low in range(0, len(times), CHUNK)]
+
+
+@lru_cache(maxsize=64)
+def _every_other(count: int) -> Mask:
+    emitted = np.zeros(2 * count, np.bool_)
+    emitted[1::2] = True
+    return emitted
+
+
+def _column(place: Cursor) -> Ids:
+    return np.array([[place.time], [place.phase], [place.stream], [place.sequence]], np.int64)
+
+
+def _is_plain(window: Window) -> bool:
+    """Whether the window reports at every message of its stream, and never otherwise."""
+    spec = window.spec
+    return (
+        spec.changes
+        and not spec.closes
+        and spec.period is None
+        and spec.unit is None
+        and spec.anchor is None
+        and (not spec.non_empty or never_empty(window))
+    )
+
+
+def _united(lists: Sequence[Ids]) -> Ids:
+    if not lists:
+        return np.empty(0, np.int64)
+    first = lists[0]
+    if all(len(other) == len(first) and np.array_equal(other, first) for other in lists[1:]):
+        return first
+    return np.unique(np.concatenate(lists))

@@ -1,0 +1,247 @@
+"""When a window reports (SECRET's report and tick), as times in order; and the last time that a message
+brings, where the input ends. Numbers in brackets are points of decision semantics-time.
+
+Closes and periods are arithmetic progressions, content changes are the times of messages. Progressions
+are listed a bounded number at a time, so that time may jump over millions of closes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from weir.kernel.windows.instants import LOWEST, Instants
+from weir.kernel.windows.window import Window
+from weir.rdf.columns import Ids
+
+_NONE = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Progression:
+    """``start``, ``start + step``, …"""
+
+    start: int
+    step: int
+
+    def between(self, after: int, through: int, limit: int) -> tuple[Ids, bool]:
+        """The first members in ``(after, through]``, and whether ``limit`` cut them off."""
+        first = self.start
+        if first <= after:
+            first += ((after - first) // self.step + 1) * self.step
+        if first > through:
+            return _NONE, False
+        count = (through - first) // self.step + 1
+        return first + self.step * np.arange(min(count, limit)), count > limit
+
+    def from_on(self, least: int) -> Progression:
+        """Without the members before ``least``."""
+        if self.start >= least:
+            return self
+        return Progression(self.start - (self.start - least) // self.step * self.step, self.step)
+
+    def up(self, time: int) -> int:
+        """The first member of the grid (without beginning) at or after a time."""
+        return self.start - (self.start - time) // self.step * self.step
+
+    def down(self, time: int) -> int:
+        """The last member of the grid (without beginning) at or before a time."""
+        return self.start + (time - self.start) // self.step * self.step
+
+
+def closes_of(window: Window) -> Progression:
+    """The reported closes of a window with a RANGE and STEP, or past (6, 7, 8)."""
+    spec = window.spec
+    assert spec.width is not None and spec.step is not None
+    grid = Progression(window.origin + spec.width + spec.lag, spec.step)
+    least = window.least_close
+    if spec.anchor is not None:
+        return grid.from_on(least)
+    return Progression(grid.up(least), spec.step)
+
+
+def periods_of(window: Window) -> Progression:
+    """The periodic reports from the first message on (15)."""
+    assert window.spec.period is not None and window.first is not None
+    grid = Progression(window.origin, window.spec.period)
+    if window.spec.anchor is not None:
+        return grid.from_on(window.first)
+    return Progression(grid.up(window.first), window.spec.period)
+
+
+def report_times(window: Window, after: int, through: int, limit: int) -> tuple[Ids, bool]:
+    """The times in ``(after, through]`` at which the window reports, before the test for emptiness.
+
+    The second value says that ``limit`` cut the list off: later times may be missing. Batch- and
+    time-driven ticks only; ``tuples`` lists sub-instants.
+    """
+    if window.first is None:
+        return _NONE, False
+    spec = window.spec
+    ticks = None if spec.unit is None else Progression(window.origin, spec.unit)
+    # Rounded up to a tick, whatever lies after the last tick up to ``after`` is still to come.
+    since = after if ticks is None else ticks.down(after) if after > LOWEST else after
+    lists: list[tuple[Ids, bool]] = []
+    if spec.changes:
+        lists.append((changes(window, since, through), False))
+    if spec.closes and spec.count is not None:
+        lists.append((_counted_closes(window, since, through), False))
+    elif spec.closes:
+        lists.append(_ticked(closes_of(window), ticks, since, through, limit))
+    if spec.period is not None:
+        lists.append(_ticked(periods_of(window), ticks, since, through, limit))
+    cut = min((int(times[-1]) for times, more in lists if more), default=None)
+    joined = lists[0][0] if len(lists) == 1 else np.unique(np.concatenate([times for times, _ in lists]))
+    if ticks is not None and len(joined):
+        joined = np.unique(ticks.start - (ticks.start - joined) // ticks.step * ticks.step)
+        joined = joined[(joined > after) & (joined <= through)]
+        cut = None if cut is None else ticks.up(cut)
+    if cut is not None:
+        joined = joined[joined <= cut]
+    return joined, cut is not None
+
+
+def _ticked(
+    times: Progression, ticks: Progression | None, after: int, through: int, limit: int
+) -> tuple[Ids, bool]:
+    """A progression; where ticks are rarer than its members, every tick sees one: list the ticks."""
+    if ticks is not None and times.step <= ticks.step:
+        return Progression(ticks.up(times.start), ticks.step).between(after, through, limit)
+    return times.between(after, through, limit)
+
+
+def changes(window: Window, after: int, through: int) -> Ids:
+    """The times in ``(after, through]`` of messages that the window sees."""
+    times = window.arrivals.times
+    low = int(times.searchsorted(max(after + 1, window.floor)))
+    high = len(times) if not len(times) or times[-1] <= through else int(times.searchsorted(through + 1))
+    return distinct(times[low:high])
+
+
+def _counted_closes(window: Window, after: int, through: int) -> Ids:
+    times = window.arrivals.times
+    rows = np.flatnonzero(_closing(window))
+    chosen = times[rows]
+    return distinct(chosen[(chosen > after) & (chosen <= through)])
+
+
+def _closing(window: Window) -> np.ndarray:
+    """Which logged messages bring a close of a count window (9)."""
+    spec = window.spec
+    assert spec.step is not None
+    base = window.base[spec.numbered]
+    places = np.arange(len(window.arrivals.log) + 1)
+    steps = np.maximum(window.counts(places) - base, 0) // spec.step
+    closing: np.ndarray = steps[1:] > steps[:-1]
+    return closing
+
+
+def closing_messages(window: Window) -> Ids:
+    """The sequence numbers of logged messages that bring a count close."""
+    rows: Ids = np.flatnonzero(_closing(window)) + window.arrivals.log.first
+    return rows
+
+
+def distinct(ordered: Ids) -> Ids:
+    """Ascending times, each once."""
+    if len(ordered) < 2:
+        return ordered
+    new = ordered[1:] != ordered[:-1]
+    if new.all():
+        return ordered
+    found: Ids = ordered[np.concatenate([_TRUE, new])]
+    return found
+
+
+_TRUE = np.ones(1, np.bool_)
+
+
+def never_empty(window: Window) -> bool:
+    """Whether the window holds something at each of its reports, so that NON EMPTY asks nothing."""
+    spec = window.spec
+    if spec.closes or spec.period is not None or spec.unit is not None or spec.lag:
+        return False
+    return spec.width is None or spec.step is None
+
+
+def empty_at(window: Window, at: Instants) -> np.ndarray:
+    """Where the window shows no triple at all (14)."""
+    if window.spec.width is None and window.spec.count is None and window.first is not None:
+        # ALL: the log does not go back to the first message.
+        before: np.ndarray = at.time < window.first
+        return before
+    low, high = window.bounds(at)
+    if window.spec.rows_by == "time":
+        times = window.arrivals.times
+        low, high = np.searchsorted(times, low), np.searchsorted(times, high)
+    empty: np.ndarray = low >= high
+    return empty
+
+
+def last_report(window: Window) -> int | None:
+    """The last report time that a message brings: the window's part of the end of input (24)."""
+    if window.first is None or window.last is None:
+        return None
+    spec, times = window.spec, window.arrivals.times
+    seen = times[int(np.searchsorted(times, window.floor)) :]
+    found: list[int] = []
+    if spec.changes:
+        found.append(window.last)
+    if spec.closes:
+        found.extend(_last_close(window, seen))
+    if spec.period is not None:
+        found.extend(_last_period(window, seen))
+    if not found:
+        return None
+    last = max(found)
+    return last if spec.unit is None else Progression(window.origin, spec.unit).up(last)
+
+
+def _last_close(window: Window, seen: Ids) -> list[int]:
+    spec = window.spec
+    if spec.count is not None:
+        closing = window.arrivals.times[_closing(window)]
+        return [int(closing[-1])] if len(closing) else []
+    assert spec.width is not None and spec.step is not None
+    opened = _latest_open(window, seen)
+    holds = seen - opened < spec.width + spec.open_closed
+    if spec.anchor is not None:
+        holds &= opened >= window.origin
+    return [int(opened[holds][-1]) + spec.width + spec.lag] if holds.any() else []
+
+
+def _latest_open(window: Window, times: Ids) -> Ids:
+    """The open of the last window of the grid that may hold a message of each time."""
+    step, origin = window.spec.step, window.origin
+    assert step is not None
+    if window.spec.open_closed:
+        return -((origin - times) // step) * step - step + origin
+    return (times - origin) // step * step + origin
+
+
+def _last_period(window: Window, seen: Ids) -> list[int]:
+    """The last periodic time at which some message shows; where content never empties, the first
+    periodic time that shows the last message."""
+    spec, periods = window.spec, periods_of(window)
+    if spec.width is None:
+        assert window.last is not None
+        return [max(periods.start, periods.up(window.last))]
+    if not len(seen):
+        return []
+    if spec.now and spec.unit is not None:
+        until = -((window.origin - seen) // spec.unit) * spec.unit + window.origin + 1
+    elif spec.step is None:
+        until = seen + spec.lag + spec.width
+    else:
+        until = _latest_open(window, seen) + spec.width + spec.lag + spec.open_closed
+    latest = until - 1
+    if spec.unit is not None:
+        latest -= (latest - window.origin) % spec.unit
+    period = latest - (latest - periods.start) % periods.step
+    shown = period
+    if spec.unit is not None:
+        # What counts is what shows at the tick to which the time is rounded.
+        shown = -((window.origin - period) // spec.unit) * spec.unit + window.origin
+    good = (shown >= seen + spec.lag) & (period >= periods.start)
+    return [int(period[good][-1])] if good.any() else []

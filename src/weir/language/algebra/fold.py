@@ -1,0 +1,58 @@
+"""Going through the algebra: the parts of a node, every node below it, and a node with its parts replaced.
+
+Patterns, expressions and query forms are frozen dataclasses and tuples of them, so three functions serve them
+all, and whatever is made of them. A rewrite that reaches everywhere calls itself from ``change``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from weir.language.algebra import patterns as a
+
+
+def parts(node: Any) -> Iterator[Any]:
+    """The values right inside a node or a tuple, in the order of its fields."""
+    if isinstance(node, tuple):
+        yield from node
+    elif is_dataclass(node) and not isinstance(node, type):
+        for field in fields(node):
+            yield getattr(node, field.name)
+
+
+def walk(node: Any, closed: tuple[type, ...] = ()) -> Iterator[Any]:
+    """The node, then every node below it, by fields; nothing inside a node of a ``closed`` type."""
+    if is_dataclass(node) and not isinstance(node, type):
+        yield node
+        if isinstance(node, closed):
+            return
+    for part in parts(node):
+        yield from walk(part, closed)
+
+
+def rebuilt(node: Any, change: Callable[[Any], Any]) -> Any:
+    """The node with ``change`` applied to the values right inside it; the same object where none changed."""
+    if isinstance(node, tuple):
+        return tuple(change(part) for part in node)
+    if not is_dataclass(node) or isinstance(node, type):
+        return node
+    before = {field.name: getattr(node, field.name) for field in fields(node)}
+    after = {name: change(part) for name, part in before.items()}
+    return node if all(after[name] is before[name] for name in before) else replace(node, **after)
+
+
+def mapped(pattern: a.Pattern, change: Callable[[a.Pattern], a.Pattern]) -> a.Pattern:
+    """The pattern with ``change`` applied to the patterns right inside it, those of EXISTS included."""
+
+    def inside(part: Any) -> Any:
+        return change(part) if isinstance(part, a.Pattern) else rebuilt(part, inside)
+
+    found: a.Pattern = rebuilt(pattern, inside)
+    return found
+
+
+def patterns(pattern: a.Pattern) -> Iterator[a.Pattern]:
+    """The pattern and all patterns below it, those of EXISTS included."""
+    return (node for node in walk(pattern) if isinstance(node, a.Pattern))

@@ -1,0 +1,27 @@
+"""Every operator test runs twice: with the short cuts for a handful of rows, and without."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+
+import pytest
+
+SHORT_CUTS = [
+    ("weir.kernel.relations.keys", "_FEW"),
+    ("weir.kernel.relations.coverage", "_FEW"),
+    ("weir.kernel.operators.group", "_FEW"),
+    ("weir.kernel.relations.matches", "_FEW"),
+    ("weir.kernel.relations.matches", "_TINY"),
+    ("weir.kernel.operators.order", "_PEEL"),
+    ("weir.kernel.relations.sweep", "_DENSE"),
+]
+
+
+@pytest.fixture(scope="module", params=["few rows", "many rows"], autouse=True)
+def short_cuts(request: pytest.FixtureRequest) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "many rows":
+            for module, name in SHORT_CUTS:
+                patch.setattr(import_module(module), name, 0)
+        yield
