@@ -25,10 +25,10 @@ from weir.runtime.control.catalog import Catalog
 from weir.runtime.control.checkpoint import Checkpoint
 from weir.runtime.control.entries import Entry, GraphEntry, ServiceEntry, StreamEntry, entry_of
 from weir.runtime.control.extracts import Extractor
+from weir.runtime.control.graph_updates import BASE
 from weir.runtime.control.planning import SOURCE_NAME, feed_key, feed_of
 from weir.runtime.control.registration import Offer, offer, refuse_changes, registrations_of
 from weir.runtime.control.registry import IDLE, stream_entry
-from weir.runtime.control.static_graphs import BASE
 from weir.runtime.ingest.sources import Source, path_source, source_from, source_of
 from weir.runtime.output.metrics import Metrics
 from weir.runtime.output.sinks.base import Sink

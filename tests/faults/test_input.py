@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dry_job import DryJob
+from weir.runtime.direct import DirectJob
 from weir.runtime.ingest.parts import Part
 from weir.runtime.ingest.reading import read_messages
 from weir.runtime.ingest.sources.base import Place
@@ -104,14 +104,14 @@ def test_a_job_counts_what_is_good_and_lists_what_is_not(tmp_path: Path) -> None
     (folder / "e.tnq").write_bytes(
         b"0001-01-01T00:00:00Z\t<http://e/s> <http://e/p> <http://e/o> .\n" + good(3500)
     )
-    job = DryJob(tmp_path / "check", slots=1)
+    job = DirectJob(tmp_path / "check", slots=1)
     job.registry.add_stream("s", FileSource(str(folder), files_per_batch=1))
     job.register(COUNT)
     results = job.run()
     assert [line["bindings"]["n"]["value"] for line in results] == ["2", "1", "1"]
     dropped = [(item.reason, item.time) for step in job.steps for _, item in step.dropped]
     assert dropped == [("ahead", 253402300799000000), ("late", -62135596800000000)]
-    letters = [letter for side in job.sides for letter in side.get("rejected", ())]
+    letters = [letter for letter in job.dead.found if "file" in letter]
     assert [(Path(letter["file"]).name, letter["line"]) for letter in letters] == [
         ("d.tnq", number + 1) for number in range(len(GARBAGE))
     ]

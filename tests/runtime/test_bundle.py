@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from weir.runtime.direct import MemoryStore
 from weir.runtime.worker.bundle import ROOM, SMALL, Bundle
-from weir.testing import MemoryStore
 
 SIZES = st.sampled_from([0, 1, 500, SMALL, SMALL + 1])
 STEPS = st.lists(st.lists(st.tuples(st.sampled_from("abcdefghijklmnop"), SIZES | st.none())), max_size=6)

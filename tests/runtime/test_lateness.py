@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dry_job import DryJob
+from weir.runtime.direct import DirectJob
 from weir.runtime.ingest.sources import FileSource
 from weir.testing import Scenario
 
@@ -76,7 +76,7 @@ def test_beyond_it_every_message_is_counted(ordered: list[tuple[int, str]], data
 
 def test_late_messages_are_kept_with_their_statements_where_asked_for(tmp_path: Path) -> None:
     (tmp_path / "s").mkdir()
-    job = DryJob(tmp_path / "c")
+    job = DirectJob(tmp_path / "c", slots=2)
     job.registry.keep_late = True
     job.registry.add_stream("s", FileSource(str(tmp_path / "s"), watch=True))
     job.register(QUERIES["sums"])
@@ -85,7 +85,7 @@ def test_late_messages_are_kept_with_their_statements_where_asked_for(tmp_path: 
     job.run()
     (tmp_path / "s" / "1.tnq").write_text(line((101, "a")) + late)
     job.run()
-    told = {str(each["position"]): each for each in job.aside["late"]}
+    told = {str(each["position"]): each for each in job.late.found}
     (only,) = told.values()
     assert only["at"] == "1970-01-01T00:00:00.005Z" and only["triples"] == 2
     assert only["statements"] == [text.partition("\t")[2] for text in late.splitlines()]

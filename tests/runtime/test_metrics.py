@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dry_job import DryJob
+from weir.runtime.direct import DirectJob
 from weir.runtime.ingest.sources import FileSource
 from weir.runtime.output.counters import SUMS, counts
 from weir.runtime.output.metrics import Metrics
@@ -67,7 +67,7 @@ def test_counts_go_on_when_every_batch_starts_anew(evaluator: str) -> None:
 def test_counts_of_queries_that_are_evaluated_together_go_on_after_a_restart(tmp_path: Path) -> None:
     stream = tmp_path / "s"
     stream.mkdir()
-    job = DryJob(tmp_path / "checkpoint", slots=1)
+    job = DirectJob(tmp_path / "checkpoint", slots=1)
     job.registry.add_stream("s", FileSource(str(stream), watch=True))
     job.registry.register_all(
         {f"q{n}": QUERIES["range"].format(name=f"q{n}") for n in range(MANY)}, "auto", "auto"
@@ -135,7 +135,7 @@ def test_what_spark_is_told_of_a_batch() -> None:
 
 def test_one_slot_counts_what_is_late_for_all(tmp_path: Path) -> None:
     """Two queries read a, one of them in both slots; one reads b."""
-    job = DryJob(tmp_path / "checkpoint", slots=2)
+    job = DirectJob(tmp_path / "checkpoint", slots=2)
     for stream in "ab":
         (tmp_path / stream).mkdir()
         job.registry.add_stream(stream, FileSource(str(tmp_path / stream), watch=True))

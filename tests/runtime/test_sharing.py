@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dry_job import DryJob
 from weir.language import parse
 from weir.rdf.terms import XSD
+from weir.runtime.direct import DirectJob
 from weir.runtime.ingest.sources import FileSource
 from weir.runtime.worker import sharing
 from weir.runtime.worker.live import awaken
@@ -142,7 +142,7 @@ def test_a_job_gives_seats_to_many_of_one_shape(tmp_path: Path) -> None:
         for time in range(0, 200, 3)
     )
     (tmp_path / "s.tnq").write_text(lines)
-    job = DryJob(tmp_path / "c", slots=2)
+    job = DirectJob(tmp_path / "c", slots=2)
     job.registry.add_stream("s", FileSource(str(tmp_path / "s.tnq"), bytes_per_batch=1500))
     job.registry.register_all(queries, "auto", "auto")
     assert {query.evaluator for query in job.registry.queries()} == {SHARED}
@@ -191,7 +191,9 @@ def test_state_outlives_whoever_is_dropped():
     scenario.batch()
     left = {name: text for name, text in QUERIES.items() if name != min(QUERIES)}
     smaller = Scenario(left, evaluator="shared")
-    loaded = awaken(scenario.store, None, smaller._fresh, lambda group: None)
+    fresh = smaller.group
+    fresh.origin = scenario.group.origin
+    loaded = awaken(scenario.store, None, lambda: fresh, lambda group: None)
     (elder,), (younger,) = ([hub for _, hub in group.hubs] for group in (scenario.group, loaded.group))
     rows = [each.evaluator.statistics()["live_rows"] for each in (elder, younger)]
     assert rows[0] == rows[1] > 0

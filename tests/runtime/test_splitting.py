@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dry_job import DryJob
 from weir.language import parse
 from weir.linked.graphs.graph_sources import GraphSources
 from weir.plan.analysis.split import splitting
+from weir.runtime.direct import DirectJob
 from weir.runtime.ingest.sources import FileSource
 from weir.testing import Scenario
 
@@ -135,7 +135,7 @@ def test_split_by_time_they_answer_the_same(found: list[tuple[int, str, str, str
             library = GraphSources()
             library.add("plan", folder / "plan.ttl")
             library.add(None, folder / "plan.ttl")
-            job = DryJob(folder / "c", slots=3, library=library)
+            job = DirectJob(folder / "c", slots=3, library=library)
             job.registry.add_stream("s", FileSource(str(folder / "s"), files_per_batch=1))
             job.register(text, name)
             assert job.registry.queries()[0].slots == (0, 1, 2)
@@ -196,7 +196,7 @@ def test_split_over_three_slots_they_answer_the_same(
         bound = times[min(cut, len(times) - 1)] if times else 0
         (folder / "s" / "0.tnq").write_text(lines([m for m in found if m[0] < bound]))
         (folder / "s" / "1.tnq").write_text(lines([m for m in found if m[0] >= bound]))
-        job = DryJob(folder / "c", slots=3, library=library)
+        job = DirectJob(folder / "c", slots=3, library=library)
         job.registry.add_stream("s", FileSource(str(folder / "s"), files_per_batch=1))
         job.registry.register_all(SPLIT, "auto", "auto")
         assert {query.slots for query in job.registry.queries()} == {(0, 1, 2)}

@@ -20,7 +20,6 @@ import numpy as np
 
 from weir.kernel.contract import Answers, Background, Slab
 from weir.kernel.interval.evaluator import IntervalEvaluator
-from weir.kernel.memory import keep_memory
 from weir.language import parse
 from weir.language.algebra.query import R2S
 from weir.rdf.ids.dictionary import Dictionary
@@ -69,7 +68,6 @@ class Cost:
 def run(quick: bool = False, json: str | Path | None = None, plot: str | Path | None = None) -> Report:
     """Run everything; about a minute if ``quick``."""
     report = Report("conference", quick)
-    keep_memory()
     world = _world(100_000, 60_000 if quick else 200_000)
     report.figures["data"] = _described(world)
     instances = 10

@@ -21,7 +21,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from weir.kernel.memory import keep_memory
 from weir.runtime.ingest.parts import Part, part_size
 from weir.runtime.ingest.reading import read_messages
 from weir.runtime.worker.partitioning import slot_keys
@@ -57,7 +56,6 @@ def parse_rate(spark: SparkSession, paths: Sequence[Path], lines: int, cores: in
 
 
 def _parse(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    keep_memory()
     for batch in batches:
         for row in batch.to_pylist():
             part = Part("bench", "bench", row["path"], start=row["first"], end=row["last"])

@@ -27,9 +27,9 @@ from weir.runtime.control.catalog import Catalog
 from weir.runtime.control.checkpoint import Checkpoint
 from weir.runtime.control.entries import StreamEntry, entry_of
 from weir.runtime.control.extracts import Extractor
+from weir.runtime.control.graph_updates import BASE
 from weir.runtime.control.registration import Offer, offer, registrations_of
 from weir.runtime.control.registry import IDLE
-from weir.runtime.control.static_graphs import BASE
 from weir.runtime.output.outputs import read_answers
 from weir.spark.dataframes import DataFrameStream
 from weir.spark.processor import GroupProcessor, observed

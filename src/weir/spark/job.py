@@ -20,16 +20,24 @@ from weir.language.update import Update
 from weir.runtime.control.checkpoint import Checkpoint
 from weir.runtime.control.entries import StreamEntry, entry_of
 from weir.runtime.control.extracts import Extractor
-from weir.runtime.control.planning import FINISH, HOLD, SOURCE_NAME, STOP, feed_key, planning_held
+from weir.runtime.control.graph_updates import GraphUpdates, When
+from weir.runtime.control.planning import (
+    FINISH,
+    HOLD,
+    SOURCE_NAME,
+    STOP,
+    ControlWriter,
+    feed_key,
+    planning_held,
+)
 from weir.runtime.control.registry import QueryInfo, Registry, StreamInfo
-from weir.runtime.control.static_graphs import StaticGraphs, When
 from weir.runtime.ingest.receivers import Receivers
 from weir.runtime.ingest.sources import Source, source_of
-from weir.runtime.output.merging import merged
 from weir.runtime.output.metrics import Metrics
 from weir.runtime.output.outputs import OUTPUT_SCHEMA, Output
 from weir.runtime.output.sinks.base import Sink
 from weir.runtime.output.sinks.lines import ExactFile
+from weir.runtime.pipeline import Delivery
 from weir.spark.dataframes import DataFrameStream
 from weir.spark.datasource import WeirSource
 from weir.spark.processor import GroupProcessor, observed
@@ -69,25 +77,32 @@ class Job:
     ) -> None:
         self.spark = spark
         self._query: StreamingQuery | None = None
-        phase = (lambda: self.active, lambda: self._query is not None)
-        self.graphs = StaticGraphs(checkpoint, extractor, *phase)
-        self.registry = Registry(checkpoint, extractor, self.graphs.lock, *phase)
+        control = ControlWriter(
+            checkpoint,
+            lambda: self._query is not None and not self.active,
+            held=lambda: planning_held(checkpoint.own, lambda: self.active),
+        )
+        self.graphs = GraphUpdates(control, extractor)
+        self.registry = Registry(control, extractor)
         self.registry.keep_late = pipeline.late is not None
         self.checkpoint = checkpoint
         self.pipeline = pipeline
-        self.metrics = Metrics()
         self.observers: list[Callable[[Metrics], None]] = []
         self.afterwards: list[Callable[[], None]] = []
         self._failure: BaseException | None = None
         self.receivers = Receivers(checkpoint.own)
-        self._spool = checkpoint.spool(reused=(spark.sparkContext.master or "").startswith("local"))
+        self._spool = checkpoint.spool()
         self.registry.opened.append(self._receive)
         self.registry.closed.append(lambda entry: self.receivers.close(entry.iri))
         own = checkpoint.own / "sinks"
-        self._side = {
-            "dead": ExactFile(pipeline.dead_letters, own / "dead.log") if pipeline.dead_letters else None,
-            "late": ExactFile(pipeline.late, own / "late.log") if pipeline.late else None,
-        }
+        aside = {"dead": pipeline.dead_letters, "late": pipeline.late}
+        self._asides = {kind: ExactFile(path, own / f"{kind}.log") for kind, path in aside.items() if path}
+        self._delivery = Delivery(pipeline.sinks, self._asides)
+
+    @property
+    def metrics(self) -> Metrics:
+        """What has happened so far, in numbers."""
+        return self._delivery.metrics
 
     @property
     def finite(self) -> bool:
@@ -105,9 +120,8 @@ class Job:
         self._spool.clear()
         for sink in self.pipeline.sinks:
             sink.open()
-        for side in self._side.values():
-            if side is not None:
-                side.open(lazy=True)
+        for aside in self._asides.values():
+            aside.open(lazy=True)
         self.metrics.started = time.time()
         try:
             for entry in self.registry.catalog().streams.values():
@@ -125,7 +139,7 @@ class Job:
                 self._frames()
                 .groupBy("slot")
                 .transformWithStateInPandas(
-                    GroupProcessor(folder, self._forms), OUTPUT_SCHEMA, "append", "processingTime"
+                    GroupProcessor(folder, self._delivery.forms), OUTPUT_SCHEMA, "append", "processingTime"
                 )
             )
             writer = (
@@ -202,11 +216,6 @@ class Job:
     def insert(self, graph: str | None, source: str | Path, at: When = None) -> int:
         """Add the triples of a file or folder to a graph, None for the default graph; as ``update``."""
         return self.graphs.insert(graph, Path(source), at)
-
-    @property
-    def _forms(self) -> list[str]:
-        """What the sinks take."""
-        return sorted({sink.form for sink in self.pipeline.sinks}) or ["jsonl"]
 
     def register(
         self, text: str, *, name: str | None = None, dialect: str = "auto", evaluator: str = "auto"
@@ -302,22 +311,10 @@ class Job:
     def _take(self, frame: DataFrame, batch: int) -> None:
         """One batch: everything that came out of the groups, to the sinks and into the metrics."""
         try:
-            began = time.time()
-            forms = self._forms
+            forms = self._delivery.forms
             rows = [self._output(row, forms) for row in frame.toArrow().to_pylist()]
-            answers = {form: merged([row for row in rows if row.kind == form]) for form in forms}
-            for sink in self.pipeline.sinks:
-                sink.write(batch, answers[sink.form])
-            for kind, side in self._side.items():
-                if side is not None:
-                    told = [row.data for row in rows if row.kind == kind]
-                    # Each slot that reads a stream tells of it: once is enough.
-                    lines = dict.fromkeys(line for data in told for line in data[:].splitlines(keepends=True))
-                    if lines:
-                        side.append(batch, b"".join(lines))
-            found = sum(len(each) for each in answers[forms[0]])
-            self.metrics.take(batch, rows, found, time.time() - began)
-            del rows, answers
+            self._delivery.take(batch, rows)
+            del rows
             self._spool.clear(batch)
             for observer in self.observers:
                 observer(self.metrics)
@@ -341,9 +338,8 @@ class Job:
         self._spool.clear()
         for sink in self.pipeline.sinks:
             sink.close()
-        for side in self._side.values():
-            if side is not None:
-                side.close()
+        for aside in self._asides.values():
+            aside.close()
         while self.afterwards:
             self.afterwards.pop()()
 

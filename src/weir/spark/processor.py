@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,9 +13,9 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from weir.runtime.ingest.frames import Frame
 from weir.runtime.output.counters import SUMS
-from weir.runtime.output.outputs import Output, outputs
+from weir.runtime.output.outputs import Output
+from weir.runtime.pipeline import Turn, advance
 from weir.runtime.worker.bundle import Bundle
-from weir.runtime.worker.live import awaken, put_away
 from weir.runtime.worker.panes import PaneCache
 from weir.runtime.worker.partitioning import slot_keys
 from weir.runtime.worker.spool import Pile
@@ -60,28 +59,16 @@ class GroupProcessor(StatefulProcessor):
         check_partitions(place.checkpoint.slots)
         slot = slot_keys(place.checkpoint.slots).index(int(key[0]))
         spool = place.checkpoint.spool()
-        pile = partial(spool.pile, batch) if self.spooled else Pile
         frames = [Frame.from_bytes(spool.get(bytes(data))) for table in rows for data in table["frame"]]
         now = int(timerValues.getCurrentProcessingTimeInMs()) * 1000
-        cache = PaneCache(self.folder, slot)
-        store = Bundle(self)
-        live = awaken(
-            store,
-            place.live.pop(slot, None),
-            lambda: place.new_group(slot, batch),
-            lambda group: place.update_group(group, slot, batch),
-            cache,
+        _, found = advance(
+            place,
+            Turn(slot, batch, frames, now),
+            Bundle(self),
+            self.forms,
+            pile=partial(spool.pile, batch) if self.spooled else Pile,
+            cache=PaneCache(self.folder, slot),
         )
-        place.follow(live.group, batch)
-        step = live.group.step(frames, batch, now)
-        found = [
-            replace(item, kind=form) if item.kind == "answers" else item
-            for number, form in enumerate(self.forms)
-            for item in outputs(live.group, step, frames, slot, form, place.counted(slot, batch), pile)
-            if item.kind == "answers" or not number
-        ]
-        put_away(store, live, cache)
-        place.live[slot] = live
         return found
 
     # The state store (live.StateStore)

@@ -51,20 +51,22 @@ def replace_file(path: Path, data: bytes, *, durable: bool = True) -> None:
         file.write(data)
 
 
-def put_if_absent(path: Path, data: bytes) -> bool:
+def put_if_absent(path: Path, data: bytes, *, durable: bool = True) -> bool:
     """Make an object that is never changed again; False, and nothing done, where the name is taken."""
     aside = _aside(path)
     try:
         with open(aside, "wb") as file:
             file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
         _link(aside, path)
     except FileExistsError:
         return False
     finally:
         aside.unlink(missing_ok=True)
-    sync_folder(path.parent)
+    if durable:
+        sync_folder(path.parent)
     return True
 
 

@@ -19,10 +19,11 @@ Piece = bytes | bytearray | memoryview
 class AppendFile:
     """A file open for appending. On opening it is cut to ``size`` bytes; None takes all there is.
 
-    A file that is shorter than ``size`` has lost what was promised: a ``CheckpointError``.
+    A file that is shorter than ``size`` has lost what was promised: a ``CheckpointError``. One that is not
+    ``durable`` may be gone after a crash of the machine, whatever was synced.
     """
 
-    def __init__(self, path: Path, size: int | None = None) -> None:
+    def __init__(self, path: Path, size: int | None = None, *, durable: bool = True) -> None:
         self.path = path
         new = not path.exists()
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
@@ -36,8 +37,7 @@ class AppendFile:
                 )
             if found > self.size:
                 self.undo()
-                os.fsync(self._file)
-            if new:
+            if new and durable:
                 sync_folder(path.parent)
         except BaseException:
             os.close(self._file)
@@ -80,12 +80,12 @@ class LineLog:
     def append(self, lines: Iterable[bytes], *, sync: bool = True) -> None:
         """Add records, which have no line end in them; all of them or, after a crash, the first few.
 
-        Without ``sync`` they are promised once a later append is, or ``sync`` was called.
+        Without ``sync`` they are promised once ``sync`` was called.
         """
         data = b"".join(line + b"\n" for line in lines)
         if not data:
             return
-        file = AppendFile(self.path, self._whole())
+        file = AppendFile(self.path, self._whole(), durable=sync)
         try:
             file.append(data, sync=sync)
         finally:
@@ -98,6 +98,7 @@ class LineLog:
             file.sync()
         finally:
             file.close()
+        sync_folder(self.path.parent)
 
     def lines(self) -> list[bytes]:
         """Every record."""

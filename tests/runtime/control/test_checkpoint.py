@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 import weir
-from dry_job import DryJob
 from weir.errors import CheckpointError
 from weir.runtime.control.catalog import Catalog
 from weir.runtime.control.checkpoint import FORMAT, Checkpoint
@@ -24,10 +23,11 @@ from weir.runtime.control.entries import (
     pause_entry,
 )
 from weir.runtime.control.registration import offer, refuse_changes
+from weir.runtime.direct import DirectJob, MemoryStore
 from weir.runtime.ingest.sources import FileSource
 from weir.runtime.worker.live import awaken
 from weir.runtime.worker.state import FORMAT as STATE_FORMAT
-from weir.testing import MemoryStore, Scenario
+from weir.testing import Scenario
 
 COUNT = """PREFIX : <http://e/>
 REGISTER RSTREAM <{name}> AS SELECT (COUNT(*) AS ?n)
@@ -169,7 +169,7 @@ def test_a_job_with_more_cores_than_its_checkpoint_has_slots_goes_on(tmp_path: P
     """
     stream = tmp_path / "s"
     stream.mkdir()
-    job = DryJob(tmp_path / "c", slots=2)
+    job = DirectJob(tmp_path / "c", slots=2)
     job.registry.add_stream("s", FileSource(str(stream), watch=True))
     job.register(count())
     (stream / "0.tnq").write_text(lines(1, 12))
@@ -206,7 +206,7 @@ def test_a_state_of_another_version_of_an_evaluator_is_refused(evaluator: str) -
 
 def test_a_state_of_another_checkpoint_is_refused(tmp_path: Path) -> None:
     (tmp_path / "s.tnq").write_text(lines(1, 12))
-    one, other = (DryJob(tmp_path / name, slots=1) for name in ("one", "other"))
+    one, other = (DirectJob(tmp_path / name, slots=1) for name in ("one", "other"))
     for job in (one, other):
         job.registry.add_stream("s", FileSource(str(tmp_path / "s.tnq")))
         job.register(count())

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from dry_job import DryJob
 from weir.errors import SyntaxError, UsageError
 from weir.linked.graphs.graph_sources import GraphSources
 from weir.runtime.control.catalog import Catalog
+from weir.runtime.direct import DirectJob
 from weir.runtime.ingest.sources import FileSource
 from weir.testing import Scenario
 
@@ -37,9 +37,9 @@ def send(folder: Path, number: int, *times: int) -> str:
     return text
 
 
-def job(folder: Path, **how: Any) -> DryJob:
+def job(folder: Path, **how: Any) -> DirectJob:
     (folder / "s").mkdir()
-    made = DryJob(folder / "checkpoint", **how)
+    made = DirectJob(folder / "checkpoint", **{"slots": 2, **how})
     made.registry.add_stream("s", watched(folder / "s"))
     return made
 

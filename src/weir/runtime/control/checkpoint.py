@@ -37,9 +37,10 @@ class Meta:
 class Checkpoint:
     """An open folder. Only the driver writes to it, but for Spark's own part and the spool."""
 
-    def __init__(self, folder: Path, meta: Meta) -> None:
+    def __init__(self, folder: Path, meta: Meta, durable: bool = True) -> None:
         self.folder = folder
         self.meta = meta
+        self.durable = durable
 
     @property
     def key(self) -> bytes:
@@ -67,22 +68,30 @@ class Checkpoint:
     def graphs(self) -> Path:
         return self.own / "graphs"
 
-    def spool(self, *, reused: bool = False) -> Spool:
+    def spool(self) -> Spool:
         """Where workers leave what is large until a batch is done."""
-        return Spool(self.own, reused=reused)
+        return Spool(self.own)
 
     def control(self) -> ControlLog:
-        return ControlLog(self.own)
+        """A reader of the control log, which also appends."""
+        return ControlLog(self.own, self.durable)
 
     @staticmethod
     def open(
-        folder: Path, *, version: str, slots: int, key: bytes | None = None, origin: str | None = None
+        folder: Path,
+        *,
+        version: str,
+        slots: int,
+        key: bytes | None = None,
+        origin: str | None = None,
+        durable: bool = True,
     ) -> Checkpoint:
         """Open, or make, the checkpoint in ``folder``; the rest counts for a new one, which draws a key
-        and an origin of its own where none is given."""
+        and an origin of its own where none is given. What is written to one that is not ``durable`` may be
+        lost with the machine."""
         path = folder / "weir" / "meta.json"
         if path.exists():
-            return Checkpoint(folder, _read_meta(path))
+            return Checkpoint(folder, _read_meta(path), durable)
         if folder.exists() and any(folder.iterdir()) and not (folder / "weir").exists():
             raise CheckpointError(
                 f"{folder} is not a checkpoint of Weir, and not empty", hint="give an empty or a new folder"
@@ -90,8 +99,8 @@ class Checkpoint:
         drawn = secrets.token_bytes(16)
         meta = Meta(FORMAT, version, (key or drawn).hex(), slots, origin or secrets.token_hex(8))
         path.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(path, json.dumps(asdict(meta)).encode())
-        return Checkpoint(folder, meta)
+        replace_file(path, json.dumps(asdict(meta)).encode(), durable=durable)
+        return Checkpoint(folder, meta, durable)
 
     def next_batch(self) -> int:
         """The first batch id that Spark has not planned yet."""

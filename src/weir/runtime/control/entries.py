@@ -46,13 +46,14 @@ class Entry:
 class ControlLog:
     """Reads and appends; a reader keeps what it has read and looks only at what is new."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, durable: bool = True) -> None:
         self._log = LineLog(folder / CONTROL_FILE)
+        self._durable = durable
         self._entries: list[Entry] = []
 
     def append(self, entries: Iterable[Entry]) -> None:
         """Add entries; they are durable when this returns."""
-        self._log.append([entry.line() for entry in entries])
+        self._log.append([entry.line() for entry in entries], sync=self._durable)
 
     def entries(self, batch: int | None = None) -> list[Entry]:
         """All entries, or those effective in ``batch``, in the order they were written."""
@@ -104,7 +105,7 @@ class Registration:
     """A registered query. It lives in ``slots``: one, or all of them where it is split, by a variable or,
     where ``share`` is None, by time.
 
-    ``graphs`` names its extract of the static graphs, None where it reads none; the first ``updates`` updates
+    ``graphs`` names its extract of the static graphs, None where that is empty; the first ``updates`` updates
     of the log are in it.
     ``share`` is the place (0 subject, 1 predicate, 2 object) of the variable that splits it. It sees only
     messages of batch ``since`` and later. ``reads`` are its streams; a variable ranges over those that were

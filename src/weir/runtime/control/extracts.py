@@ -31,7 +31,9 @@ _KIND = "weir.extract/1"
 _PLACES, _VALIDITY = ("s", "p", "o"), ("start", "end")
 
 
-def write_extract(background: Background, dictionary: Dictionary, folder: Path) -> str:
+def write_extract(
+    background: Background, dictionary: Dictionary, folder: Path, *, durable: bool = True
+) -> str:
     """Write graphs and the texts of their terms into ``folder``; the name of the result."""
     graphs: Mapping[str, GraphTable] = {DEFAULT: background.default, **background.named}
     names = sorted(graphs)
@@ -44,7 +46,7 @@ def write_extract(background: Background, dictionary: Dictionary, folder: Path) 
     name = f"{hashlib.sha256(data).hexdigest()[:20]}.graphs"
     folder.mkdir(parents=True, exist_ok=True)
     if not (folder / name).exists():
-        put_if_absent(folder / name, data)
+        put_if_absent(folder / name, data, durable=durable)
     return name
 
 
@@ -68,13 +70,14 @@ class Extractor:
     def __init__(self, shelf: StaticGraphs, checkpoint: Checkpoint) -> None:
         self.shelf = shelf
         self.folder = checkpoint.graphs
+        self._durable = checkpoint.durable
         for update in Catalog.of(checkpoint.control().entries()).updates:
             shelf.apply(self._load(update.inserted), self._load(update.deleted))
 
     def extract(self, query: Query, streams: Sequence[str]) -> tuple[str, int]:
         """The name of a query's extract, and how many updates are in it."""
         found = self.shelf.extract(query, streams)
-        return write_extract(found, self.shelf.dictionary, self.folder), self.shelf.number
+        return self._write(found), self.shelf.number
 
     def update(
         self,
@@ -102,7 +105,7 @@ class Extractor:
         return read_graphs({graph or DEFAULT: [path]}, self.shelf.dictionary)
 
     def _write(self, background: Background) -> str:
-        return write_extract(background, self.shelf.dictionary, self.folder)
+        return write_extract(background, self.shelf.dictionary, self.folder, durable=self._durable)
 
     def _load(self, name: str) -> Background:
         return load_extract(self.folder / name, self.shelf.dictionary)

@@ -12,14 +12,16 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 from weir.runtime.control.catalog import Catalog
-from weir.runtime.control.entries import ControlLog, StreamEntry
+from weir.runtime.control.checkpoint import Checkpoint
+from weir.runtime.control.entries import ControlLog, Entry, StreamEntry
 from weir.runtime.ingest.sources import Feed, Place, Reached, source_of
 from weir.storage import replace_file
 
@@ -68,6 +70,38 @@ def _read(path: Path) -> str | None:
         return path.read_text()
     except FileNotFoundError:
         return None
+
+
+class ControlWriter:
+    """Appends changes to the control log, each for a batch that is not planned yet, one change at a time.
+
+    ``ended`` says that the job is over, and takes no changes; ``next_batch`` which batch is planned next.
+    While ``held`` is entered, none is planned.
+    """
+
+    def __init__(
+        self,
+        checkpoint: Checkpoint,
+        ended: Callable[[], bool],
+        next_batch: Callable[[], int] | None = None,
+        held: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        self.checkpoint = checkpoint
+        self.lock = threading.RLock()
+        self.ended = ended
+        self._next_batch = next_batch or checkpoint.next_batch
+        self._held = held
+
+    def catalog(self) -> Catalog:
+        """What is registered, counting changes whose batch is still to come."""
+        return Catalog.of(self.checkpoint.control().entries())
+
+    def append(self, entries: Callable[[int], list[Entry]]) -> int:
+        """Log what counts from a batch on; that batch. It is durable when this returns."""
+        with self.lock, self._held():
+            batch = self._next_batch()
+            self.checkpoint.control().append(entries(batch))
+        return batch
 
 
 def feed_key(entry: StreamEntry) -> str:

@@ -6,7 +6,6 @@ is durable, and it counts from that batch on. What is refused leaves no trace.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -15,9 +14,7 @@ from weir.errors import UsageError
 from weir.plan.analysis.chain import parsed, readers_of
 from weir.plan.querysets import Drop, Register, parse_command
 from weir.runtime.control.catalog import Catalog
-from weir.runtime.control.checkpoint import Checkpoint
 from weir.runtime.control.entries import (
-    Entry,
     Registration,
     StreamEntry,
     drop_entry,
@@ -26,7 +23,7 @@ from weir.runtime.control.entries import (
     pause_entry,
 )
 from weir.runtime.control.extracts import Extractor
-from weir.runtime.control.planning import planning_held
+from weir.runtime.control.planning import ControlWriter
 from weir.runtime.control.registration import Offer, offer, queries_of, registrations_of
 from weir.runtime.ingest.sources import Source, source_of
 from weir.runtime.worker.sharing import SHARED
@@ -62,33 +59,23 @@ class StreamInfo:
 
 
 class Registry:
-    """``lock`` is held while anything is being changed; ``active`` says whether batches are being planned,
-    ``started`` whether they ever were. ``opened`` and ``closed`` are told of streams that come and go;
+    """What is registered with a job. ``opened`` and ``closed`` are told of streams that come and go;
     ``keep_late`` is for streams that come: whether the texts of late messages are asked for."""
 
-    def __init__(
-        self,
-        checkpoint: Checkpoint,
-        extractor: Extractor | None,
-        lock: threading.RLock,
-        active: Callable[[], bool],
-        started: Callable[[], bool],
-    ) -> None:
-        self.checkpoint = checkpoint
+    def __init__(self, control: ControlWriter, extractor: Extractor | None) -> None:
         self.extractor = extractor
         self.keep_late = False
         self.opened: list[Callable[[StreamEntry], None]] = []
         self.closed: list[Callable[[StreamEntry], None]] = []
-        self._lock = lock
-        self._active = active
-        self._started = started
+        self.control = control
+        self._lock = control.lock
 
     def catalog(self) -> Catalog:
         """What is registered, counting changes whose batch is still to come."""
-        return Catalog.of(self.checkpoint.control().entries())
+        return self.control.catalog()
 
     def register(self, text: str, name: str | None, dialect: str, evaluator: str) -> str:
-        """One query more; its name."""
+        """Register a query; its name."""
         with self._lock:
             catalog = self._present()
             made = offer(text, catalog.every_query, name=name, dialect=dialect, evaluator=evaluator)
@@ -96,7 +83,7 @@ class Registry:
         return made.name
 
     def register_all(self, texts: Mapping[str, str], dialect: str, evaluator: str) -> list[str]:
-        """Queries more, all from the same batch on, or none of them."""
+        """Register queries, all from the same batch on, or none of them; their names."""
         with self._lock:
             catalog = self._present()
             taken: dict[str, object] = dict(catalog.every_query)
@@ -108,24 +95,24 @@ class Registry:
         return [each.name for each in offers]
 
     def drop(self, name: str) -> int:
-        """One query less, running or paused; the first batch without it."""
+        """Drop a query, running or paused; the first batch without it."""
         with self._lock:
             catalog = self._present()
             if name not in catalog.paused:
                 self._refuse_while_read(self._running(name, catalog), catalog)
-            return self._log(lambda batch: [drop_entry(name, batch)])
+            return self.control.append(lambda batch: [drop_entry(name, batch)])
 
     def pause(self, name: str) -> int | None:
-        """As dropped, but remembered; nothing where it is paused already."""
+        """Stop a query but keep it registered; the first batch without it, None where it was paused."""
         with self._lock:
             catalog = self._present()
             if name in catalog.paused:
                 return None
             self._refuse_while_read(self._running(name, catalog), catalog)
-            return self._log(lambda batch: [pause_entry(name, batch)])
+            return self.control.append(lambda batch: [pause_entry(name, batch)])
 
     def resume(self, name: str) -> int | None:
-        """As registered anew, from the batch that is told; nothing where it is running."""
+        """Register a paused query anew; its first batch, None where it is running."""
         with self._lock:
             catalog = self._present()
             known = catalog.paused.get(name)
@@ -137,13 +124,13 @@ class Registry:
             return self._register([Offer(name, known.text, known.dialect, evaluator, query)], catalog)
 
     def add_stream(self, iri: str, source: Source) -> None:
-        """One stream more."""
+        """Add a stream."""
         with self._lock:
             source.check()
             entry = stream_entry(iri, source, self.fresh_stream(iri).number, self.keep_late)
             for tell in self.opened:
                 tell(entry)
-            self._log(lambda batch: [entry_of(entry, batch)])
+            self.control.append(lambda batch: [entry_of(entry, batch)])
 
     def fresh_stream(self, iri: str) -> StreamEntry:
         """The entry of a stream that is not there yet, and comes by a DataFrame."""
@@ -156,7 +143,7 @@ class Registry:
         return StreamEntry(iri, IDLE, self.keep_late, number=catalog.numbered)
 
     def drop_stream(self, iri: str) -> None:
-        """One stream less; refused while a query reads it."""
+        """Drop a stream; refused while a query reads it."""
         with self._lock:
             catalog = self._present()
             if iri not in catalog.streams:
@@ -167,7 +154,7 @@ class Registry:
                     f"the stream <{iri}> is read by {', '.join(repr(name) for name in readers)}",
                     hint="drop what reads it first",
                 )
-            self._log(lambda batch: [drop_stream_entry(iri, batch)])
+            self.control.append(lambda batch: [drop_stream_entry(iri, batch)])
             for tell in self.closed:
                 tell(catalog.streams[iri])
 
@@ -182,7 +169,7 @@ class Registry:
         return [_stream(entry, catalog) for entry in catalog.streams.values()]
 
     def _present(self) -> Catalog:
-        if self._started() and not self._active():
+        if self.control.ended():
             raise UsageError("the job has ended: it takes no changes any more")
         return self.catalog()
 
@@ -204,16 +191,9 @@ class Registry:
 
     def _register(self, offers: Sequence[Offer], catalog: Catalog) -> int:
         finite = {iri for iri, entry in catalog.streams.items() if not _endless(entry)}
-        slots = self.checkpoint.slots
+        slots = self.control.checkpoint.slots
         made = registrations_of(offers, catalog, tuple(catalog.streams), slots, self.extractor, finite)
-        return self._log(lambda batch: [entry_of(each, batch) for each in made])
-
-    def _log(self, entries: Callable[[int], list[Entry]]) -> int:
-        """Append what counts from a batch on that is not planned yet; that batch."""
-        with planning_held(self.checkpoint.own, self._active):
-            batch = self.checkpoint.next_batch()
-            self.checkpoint.control().append(entries(batch))
-        return batch
+        return self.control.append(lambda batch: [entry_of(each, batch) for each in made])
 
 
 def stream_entry(iri: str, source: Source, number: int, keep_late: bool = False) -> StreamEntry:

@@ -54,9 +54,8 @@ def settled(
 ) -> Background:
     """A query's graphs with the updates in ``own``. An update from before its registration counts from
     the time asked for, or else from the beginning: the query has no present yet."""
-    if registration.graphs is None:
-        return Background()
-    layers = [load(registration.graphs), *(load(each.parts[registration.name]) for each in own)]
+    base = Background() if registration.graphs is None else load(registration.graphs)
+    layers = [base, *(load(each.parts[registration.name]) for each in own)]
     if not own and not registration.updates:
         return layers[0]
     times = {each.number: effective.get(each.number, _asked(each)) for each in catalog.updates}

@@ -10,7 +10,6 @@ from collections.abc import Callable, Set
 from pathlib import Path
 
 from weir.kernel.contract import Background
-from weir.kernel.memory import keep_memory
 from weir.linked.service import config_of
 from weir.runtime.control.catalog import Catalog
 from weir.runtime.control.checkpoint import Checkpoint
@@ -116,6 +115,5 @@ def workplace(folder: str) -> Workplace:
     """This process's view of the checkpoint in ``folder``."""
     known = _WORKPLACES.get(folder)
     if known is None:
-        keep_memory()
         known = _WORKPLACES[folder] = Workplace(folder)
     return known

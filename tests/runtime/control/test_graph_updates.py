@@ -1,0 +1,166 @@
+"""The driver's side of updates and the worker's, joined by the control log, without Spark."""
+
+from __future__ import annotations
+
+import threading
+import time
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+
+from weir.errors import UsageError
+from weir.language import parse
+from weir.linked.graphs.graph_sources import GraphSources
+from weir.linked.graphs.remote_graph import RemoteGraph
+from weir.rdf.ids.dictionary import Dictionary
+from weir.runtime.control.catalog import Catalog
+from weir.runtime.control.checkpoint import Checkpoint
+from weir.runtime.control.entries import Registration, StreamEntry, entry_of
+from weir.runtime.control.extracts import Extractor
+from weir.runtime.control.graph_updates import BASE, GraphUpdates, moment
+from weir.runtime.control.planning import HELD, HOLD, ControlWriter, planning_held, wait_while_held
+from weir.runtime.worker.workers import Workplace
+
+PEOPLE = (
+    "SELECT ?n FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?x <urn:at> ?r } ?x <urn:name> ?n }"
+)
+ROOMS = "SELECT ?r FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?x <urn:at> ?r } ?r <urn:in> ?h }"
+
+
+def live(folder: Path, library: GraphSources) -> GraphUpdates:
+    checkpoint = Checkpoint.open(folder, version="1", slots=1)
+    shelf = library.open(Dictionary(checkpoint.key), checkpoint.graphs / BASE)
+    log = checkpoint.control()
+    extractor = Extractor(shelf, checkpoint)
+    if not log.entries():
+        entries = [entry_of(StreamEntry("s"), 0)]
+        for name, text in (("people", PEOPLE), ("rooms", ROOMS)):
+            graphs, updates = extractor.extract(parse(text), ("s",))
+            entries.append(entry_of(Registration(name, text, graphs=graphs, updates=updates), 0))
+        log.append(entries)
+    return GraphUpdates(ControlWriter(checkpoint, lambda: False), extractor)
+
+
+def catalog(graphs: GraphUpdates) -> Catalog:
+    return Catalog.of(graphs.control.checkpoint.control().entries())
+
+
+def library(folder: Path) -> GraphSources:
+    (folder / "base.nt").write_text('<urn:a> <urn:name> "A" .\n<urn:r> <urn:in> <urn:h> .\n')
+    made = GraphSources()
+    made.add(None, folder / "base.nt")
+    return made
+
+
+def test_an_update_names_only_the_queries_that_it_concerns(tmp_path: Path) -> None:
+    graphs = live(tmp_path / "c", library(tmp_path))
+    assert graphs.update('INSERT DATA { <urn:b> <urn:name> "B" }', at=5) == 1
+    assert graphs.update("INSERT DATA { <urn:b> <urn:other> 1 }") == 2
+    assert graphs.update("INSERT DATA {}") == 0
+    assert [(update.number, update.at, set(update.parts)) for update in catalog(graphs).updates] == [
+        (1, 5, {"people"}),
+        (2, None, set()),
+    ]
+
+
+def test_a_driver_that_starts_again_has_the_updates(tmp_path: Path) -> None:
+    live(tmp_path / "c", library(tmp_path)).update('DELETE DATA { <urn:a> <urn:name> "A" }', at=7)
+    again = live(tmp_path / "c", library(tmp_path))
+    assert again.update('INSERT DATA { <urn:a> <urn:name> "A" }', at=9) == 2
+    place = Workplace(str(tmp_path / "c"))
+    group = place.new_group(0, 0)
+    place.follow(group, 0)
+    assert group.members["people"].effective == {1: 7, 2: 9}
+    assert group.members["people"].followed == (1, 2)
+    assert group.members["rooms"].effective == {}
+
+
+def test_a_file_is_inserted_whole_or_not_at_all(tmp_path: Path) -> None:
+    graphs = live(tmp_path / "c", library(tmp_path))
+    (tmp_path / "more.ttl").write_text("<urn:q> <urn:in> <urn:h>, <urn:i> .")
+    assert graphs.insert(None, tmp_path / "more.ttl") == 1
+    with pytest.raises(UsageError, match="no such graph file"):
+        graphs.insert(None, tmp_path / "none.ttl")
+    assert set(catalog(graphs).updates[0].parts) == {"rooms"}
+
+
+@pytest.mark.parametrize(
+    "given, expected",
+    [
+        (None, None),
+        (1500, 1500),
+        ("1970-01-01T00:00:01Z", 1_000_000),
+        (datetime(1970, 1, 1, 0, 0, 2, tzinfo=UTC), 2_000_000),
+    ],
+)
+def test_times_of_updates(given: object, expected: int | None) -> None:
+    assert moment(given) == expected  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("given", ["yesterday", datetime(1970, 1, 1)])
+def test_times_that_are_none(given: object) -> None:
+    with pytest.raises(UsageError):
+        moment(given)  # type: ignore[arg-type]
+
+
+def test_planning_waits_while_it_is_held(tmp_path: Path) -> None:
+    told: list[str] = []
+
+    def plan() -> None:
+        while "over" not in told:
+            wait_while_held(tmp_path)
+            told.append("planned")
+            time.sleep(0.002)
+
+    thread = threading.Thread(target=plan)
+    thread.start()
+    try:
+        with planning_held(tmp_path, lambda: True):
+            before = len(told)
+            time.sleep(0.1)
+            assert len(told) == before
+    finally:
+        told.append("over")
+        thread.join()
+    assert not (tmp_path / HOLD).exists()
+    assert not (tmp_path / HELD).exists()
+
+
+def test_a_timer_turns_a_changed_document_into_an_update(tmp_path: Path) -> None:
+    pages = [b'<urn:a> <urn:name> "A" .', b'<urn:a> <urn:name> "B" .']
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = pages.pop(0) if len(pages) > 1 else pages[0]
+            self.send_response(200)
+            self.send_header("Content-Type", "text/turtle")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        made = GraphSources()
+        made.add_remote(None, RemoteGraph(f"http://127.0.0.1:{server.server_address[1]}/", refresh=0.05))
+        graphs = live(tmp_path / "c", made)
+        try:
+            graphs.keep_fresh(made.remotes)
+            until = time.monotonic() + 30
+            while not catalog(graphs).updates and time.monotonic() < until:
+                time.sleep(0.02)
+        finally:
+            graphs.close()
+            server.shutdown()
+            thread.join()
+    (update,) = catalog(graphs).updates
+    assert set(update.parts) == {"people"}
+    place = Workplace(str(tmp_path / "c"))
+    group = place.new_group(0, 0)
+    place.follow(group, 0)
+    assert '"B"' in group.dictionary.items()[1]
