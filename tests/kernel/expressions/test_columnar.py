@@ -6,7 +6,7 @@ import numpy as np
 
 from weir.kernel.expressions import columnar
 from weir.kernel.expressions.columnar import Column, Constant, Solutions
-from weir.kernel.expressions.termcache import TermClass, Terms
+from weir.kernel.expressions.term_cache import TermClass, Terms
 from weir.kernel.expressions.vector import ERROR, FALSE, TRUE
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, Literal

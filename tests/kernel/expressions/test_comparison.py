@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from weir.kernel.expressions.comparison import UNDONE, classes_of, compare
-from weir.kernel.expressions.termcache import TermClass, Terms
+from weir.kernel.expressions.term_cache import TermClass, Terms
 from weir.kernel.expressions.vector import ERROR, FALSE, TRUE, Vector
 from weir.language.algebra.expressions import Comparison
 from weir.rdf.ids.dictionary import Dictionary

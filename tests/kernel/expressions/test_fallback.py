@@ -7,7 +7,7 @@ import pytest
 
 from weir.kernel.expressions import fallback
 from weir.kernel.expressions.fallback import RowByRow, Scalar
-from weir.kernel.expressions.termcache import Terms
+from weir.kernel.expressions.term_cache import Terms
 from weir.kernel.functions import Context
 from weir.kernel.relations.relation import Relation
 from weir.language.algebra.expressions import Builtin, Call, Compare, Comparison, Expression, FunctionCall

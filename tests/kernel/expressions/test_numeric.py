@@ -7,7 +7,7 @@ import pytest
 
 from weir.kernel.expressions import numeric
 from weir.kernel.expressions.numeric import calculate, encode_numbers, numbers_of
-from weir.kernel.expressions.termcache import NOT_A_NUMBER, Terms
+from weir.kernel.expressions.term_cache import NOT_A_NUMBER, Terms
 from weir.language.algebra.expressions import Arithmetic
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, XSD, Literal

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from weir.kernel.expressions.numeric import numbers_of
-from weir.kernel.expressions.termcache import Terms
+from weir.kernel.expressions.term_cache import Terms
 from weir.kernel.expressions.vector import ERROR, FALSE, TRUE, Vector, effective, ids_of, truth_of
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, XSD, Literal

@@ -13,7 +13,7 @@ from bags import INDICES, Bag, bag_at, check_well_formed, relation_of, relations
 from weir.errors import EvaluationError
 from weir.kernel import operators
 from weir.kernel.expressions import Compiled, compile
-from weir.kernel.expressions.termcache import Terms
+from weir.kernel.expressions.term_cache import Terms
 from weir.kernel.functions import Context, holds, value_or_none
 from weir.kernel.functions.draws import Draws, solution_text
 from weir.kernel.operators import Surroundings, Triples

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bags import INDICES, Bag, check_each_index, intervals, relation_of, relations, thorough
 from weir.kernel import operators
-from weir.kernel.expressions.termcache import Terms
+from weir.kernel.expressions.term_cache import Terms
 from weir.kernel.functions import ExpressionError, aggregate
 from weir.kernel.operators import Measure
 from weir.kernel.operators.exactsum import real_sums

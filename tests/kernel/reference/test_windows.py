@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from weir.errors import UsageError
-from weir.kernel.reference.streams import Instant, Message
+from weir.kernel.reference.term_messages import Instant, Message
 from weir.kernel.reference.windows import StreamWindow, can_close, effective_report
 from weir.language.algebra.windows import (
     All,

@@ -14,7 +14,7 @@ import numpy as np
 
 from weir.kernel.expressions import Compiled
 from weir.kernel.expressions.ranks import canonical_ranks, order_ranks
-from weir.kernel.expressions.termcache import Terms
+from weir.kernel.expressions.term_cache import Terms
 from weir.kernel.interval.inputs import Input, Present, RelationInput
 from weir.kernel.interval.views import StaticInput
 from weir.kernel.interval.windowed import WindowInput

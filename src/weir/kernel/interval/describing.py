@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from weir.kernel.expressions.termcache import TermClass, Terms
+from weir.kernel.expressions.term_cache import TermClass, Terms
 from weir.kernel.interval.calculus import Operator
 from weir.kernel.operators import distinct, join
 from weir.kernel.operators.evaluate import each_index

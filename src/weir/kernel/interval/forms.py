@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from weir.kernel.expressions.termcache import TermClass, Terms
+from weir.kernel.expressions.term_cache import TermClass, Terms
 from weir.kernel.functions.draws import blank_node, solution_text
 from weir.kernel.interval.describing import Descriptions
 from weir.kernel.interval.fused import distinct_join

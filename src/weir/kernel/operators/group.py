@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from weir.kernel.expressions.termcache import Terms
+from weir.kernel.expressions.term_cache import Terms
 from weir.kernel.functions import ExpressionError, aggregate
 from weir.kernel.operators.aggregates import compute, operand
 from weir.kernel.relations.coverage import uncovered, unite

@@ -24,7 +24,7 @@ from weir.kernel.expressions.numeric import (
     reals,
     single,
 )
-from weir.kernel.expressions.termcache import EXOTIC, NOT_A_NUMBER, Terms
+from weir.kernel.expressions.term_cache import EXOTIC, NOT_A_NUMBER, Terms
 from weir.kernel.operators.exactsum import real_sums
 from weir.kernel.relations.sweep import Operand, Sweep
 from weir.rdf.columns import Ids

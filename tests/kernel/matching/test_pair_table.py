@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weir.kernel.matching.pairtable import PairTable
+from weir.kernel.matching.pair_table import PairTable
 
 pairs = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 2**62)), max_size=40)
 

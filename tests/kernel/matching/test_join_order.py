@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weir.kernel.matching.joinorder import encode, link, order_steps
+from weir.kernel.matching.join_order import encode, link, order_steps
 from weir.language import parse
 from weir.plan.analysis.conjunctions import Conjunction, conjunction
 from weir.rdf.ids.dictionary import Dictionary

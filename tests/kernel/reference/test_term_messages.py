@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weir.kernel.reference.streams import Instant, Message, Stream
+from weir.kernel.reference.term_messages import Instant, Message, Stream
 from weir.rdf.terms import IRI
 
 QUAD = (IRI("a"), IRI("p"), IRI("b"), None)

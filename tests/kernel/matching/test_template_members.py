@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from weir.kernel.contract import Answers
-from weir.kernel.matching.templates import Reader, TemplateAnswers
+from weir.kernel.matching.template_members import Reader, TemplateAnswers
 from weir.plan.analysis.templates import NUMBER
 from weir.rdf.ids.inline import Inline, make
 

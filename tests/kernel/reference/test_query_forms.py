@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weir.kernel.reference.datasets import Graph
-from weir.kernel.reference.queryforms import construct, describe
+from weir.kernel.reference.query_forms import construct, describe
 from weir.language.algebra.patterns import TriplePattern
 from weir.rdf.terms import IRI, BlankNode, Literal, Variable
 
