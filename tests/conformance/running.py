@@ -23,8 +23,7 @@ from weir.language.algebra.query import Ask, Dataset, Dialect, Query, Select
 from weir.language.algebra.windows import Range, Report, WindowDeclaration, WindowSemantics
 from weir.language.writing.dialects import write
 from weir.rdf.ids.dictionary import Dictionary
-from weir.rdf.sparql_json import term_of_json
-from weir.rdf.terms import IRI, Term, Triple, Variable
+from weir.rdf.terms import IRI, Term, Triple, Variable, term_of_json
 from weir.testing import Scenario
 
 Services = Mapping[str, Sequence[Triple]]

@@ -12,8 +12,7 @@ import pyarrow as pa
 import pytest
 
 from weir.kernel.matching.answers import SetAnswers
-from weir.rdf.sparql_json import json_term
-from weir.rdf.terms import parse_term
+from weir.rdf.terms import json_term, parse_term
 from weir.runtime.output import bulk
 from weir.runtime.output.bulk import BulkTexts, Voice, parted
 from weir.runtime.output.compact import COMPACT, Compact

@@ -14,8 +14,7 @@ import numpy as np
 import polars as pl
 
 from weir.rdf.columns import Ids
-from weir.rdf.ids.encoding import encode_texts
-from weir.rdf.ids.hashing import DEFAULT_KEY
+from weir.rdf.ids.encoding import DEFAULT_KEY, encode_texts
 from weir.rdf.terms import XSD
 
 BASE = "http://energy.example/"

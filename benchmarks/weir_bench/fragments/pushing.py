@@ -19,7 +19,7 @@ from weir.fragments.client.evaluation import answer
 from weir.fragments.protocol.annotation import Quad
 from weir.fragments.server.app import FragmentsApp, Receive, Scope, Send
 from weir.language import Query, parse
-from weir.rdf.sparql_json import json_term
+from weir.rdf.terms import json_term
 
 Evaluator = Literal["oxigraph", "weir"]
 

@@ -1,1 +1,7 @@
-"""Terms and their 64-bit ids, XSD values, the dictionary, stream messages and formats."""
+"""RDF: terms and their texts, 64-bit ids (``ids``), XSD values (``xsd``), stream messages and formats.
+
+``columns`` names the types of columns, ``terms`` has terms and variables, ``messages`` the one column bundle
+in which messages travel. ``formats`` reads bytes into it.
+"""
+
+__all__ = ["columns", "messages", "terms"]

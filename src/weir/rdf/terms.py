@@ -1,4 +1,4 @@
-"""RDF terms and query variables (RDF 1.1 Concepts, section 3).
+"""RDF terms and query variables (RDF 1.1 Concepts, section 3), as texts and as SPARQL's JSON.
 
 A term's *text* is its canonical N-Triples form: ``\\"``, ``\\\\``, ``\\n`` and ``\\r`` escaped, all else
 raw UTF-8; ``xsd:string`` is never written; language tags are lower case. Two terms are equal exactly
@@ -8,8 +8,9 @@ where their texts are. Nothing here knows of values: ``"01"`` and ``"1"`` are di
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -101,3 +102,42 @@ def parse_term(text: str) -> Term:
     if rest[0] == "@":
         return Literal(lexical, RDF_LANGSTRING, rest[1:])
     return Literal(lexical, rest[3:-1])
+
+
+def json_term(term: Term) -> dict[str, str]:
+    """A term as JSON; plain strings have no datatype."""
+    if isinstance(term, IRI):
+        return {"type": "uri", "value": term.value}
+    if isinstance(term, BlankNode):
+        return {"type": "bnode", "value": term.label}
+    out = {"type": "literal", "value": term.lexical}
+    if term.datatype == RDF_LANGSTRING:
+        out["xml:lang"] = term.language or ""
+    elif term.datatype != XSD_STRING:
+        out["datatype"] = term.datatype
+    return out
+
+
+def term_of_json(value: Mapping[str, Any]) -> Term:
+    """A term from JSON; what is none raises ``LookupError``, ``TypeError`` or ``ValueError``."""
+    kind, text = value["type"], _text(value["value"])
+    if kind == "uri":
+        return IRI(text)
+    if kind == "bnode":
+        return BlankNode(text)
+    if kind in ("literal", "typed-literal"):
+        return literal_of(text, value.get("xml:lang"), value.get("datatype"))
+    raise ValueError(f"unknown kind of term {kind!r}")
+
+
+def literal_of(lexical: str, language: Any, datatype: Any) -> Literal:
+    """A literal from its parts, of which two may be missing."""
+    if language:
+        return Literal.tagged(lexical, _text(language))
+    return Literal(lexical, _text(datatype) if datatype else XSD_STRING)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no string")
+    return value

@@ -14,8 +14,7 @@ from weir.fragments.client import Options
 from weir.fragments.protocol.annotation import FOREVER, Annotation, Fact, Labeling, Method, time_text
 from weir.fragments.server import Dataset, FragmentsApp, Publisher
 from weir.kernel.reference import Message, evaluations
-from weir.rdf.sparql_json import json_term
-from weir.rdf.terms import IRI
+from weir.rdf.terms import IRI, json_term
 
 STAMP = "2023-11-14T22:13:{:02d}.000Z"
 """T0 is 2023-11-14T22:13:20Z."""

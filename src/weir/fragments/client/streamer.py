@@ -25,8 +25,8 @@ from weir.fragments.protocol.annotation import FOREVER, Annotation
 from weir.kernel.reference.queryforms import Row
 from weir.language import Query, parse
 from weir.linked.http.clocks import SECOND, Clock, WallClock
-from weir.rdf.sparql_json import json_term
-from weir.rdf.xsd.calendar import civil_text
+from weir.rdf.terms import json_term
+from weir.rdf.xsd.moments import civil_text
 
 _RELEARN = 300 * SECOND
 _PAUSES = (0.02, 0.08, 0.32)

@@ -22,8 +22,7 @@ from typing import NamedTuple, TypeAlias
 
 from weir.errors import DataError
 from weir.rdf.terms import RDF, XSD
-from weir.rdf.xsd.calendar import civil_text
-from weir.rdf.xsd.moments import XSD_DATETIME, parse_moment
+from weir.rdf.xsd.moments import XSD_DATETIME, civil_text, parse_moment
 
 TMP = "http://example.org/temporal#"
 SP = "http://example.org/singletonproperties#"

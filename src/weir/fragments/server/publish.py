@@ -27,9 +27,8 @@ from weir.fragments.protocol.documents import parse_document
 from weir.fragments.server.annotated import implicit_names
 from weir.fragments.server.dataset import Dataset, wall_clock
 from weir.fragments.server.request import TooLarge
-from weir.rdf.sparql_json import term_of_json
-from weir.rdf.terms import XSD, Literal
-from weir.rdf.xsd.calendar import EPOCH
+from weir.rdf.terms import XSD, Literal, term_of_json
+from weir.rdf.xsd.moments import EPOCH
 
 SECOND = 1_000_000
 

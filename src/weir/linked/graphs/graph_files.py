@@ -20,7 +20,7 @@ import polars as pl
 import pyoxigraph as ox
 
 from weir.errors import UsageError
-from weir.rdf.formats.statements import QuadText, quad_texts
+from weir.rdf.formats.guarded_parser import QuadText, quad_texts
 from weir.rdf.formats.tnq import read_columns
 from weir.rdf.messages import Rejected, Terms
 

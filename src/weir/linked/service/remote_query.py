@@ -31,8 +31,7 @@ from weir.language.writing.terms import Terms
 from weir.linked.service.service_parts import PartRows, ServicePart
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.ids.dictionary import Dictionary
-from weir.rdf.sparql_json import literal_of, term_of_json
-from weir.rdf.terms import IRI, XSD_STRING, BlankNode, Literal, Term, Variable
+from weir.rdf.terms import IRI, XSD_STRING, BlankNode, Literal, Term, Variable, literal_of, term_of_json
 from weir.rdf.xsd.durations import DURATION_TYPES, parse_duration
 from weir.rdf.xsd.moments import XSD_DATETIME, XSD_DATETIMESTAMP, parse_moment
 from weir.rdf.xsd.numbers import parse_number, to_double

@@ -1,1 +1,7 @@
-"""Messages read from bytes: stream lines, every RDF syntax, and the guards before the parsers."""
+"""From bytes to messages: stream lines (``tnq``), payloads and files in every RDF syntax.
+
+``media`` lists the formats, ``times`` says what the time of a message is, ``payloads`` reads messages that
+come one by one, ``units`` files of messages. ``guarded_parser`` is the only way into the strict RDF parsers.
+"""
+
+__all__ = ["guarded_parser", "media", "payloads", "times", "tnq", "tnq_split", "units"]

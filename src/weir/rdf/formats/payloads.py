@@ -1,7 +1,7 @@
 """Messages in any RDF format, many at a time, as columns.
 
 A payload is one message and atomic: one bad statement refuses the whole of it (in ``.tnq`` files the unit
-is the line, in ``rdf.lines``). Its time is given with it, or is the object of a declared predicate. All
+is the line). Its time is given with it, or is the object of a declared predicate. All
 formats become N-Quads lines, which the vectorised reader takes at once; labels of blank nodes that the
 parser drew at random are numbered in the order in which they occur, so that a replay gives the same terms.
 """
@@ -16,17 +16,15 @@ import polars as pl
 import pyoxigraph as ox
 
 from weir.rdf.columns import Ids, Mask
-from weir.rdf.formats.guards import refusal
+from weir.rdf.formats.guarded_parser import Unparsable, parse_quads
 from weir.rdf.formats.media import Format, format_of
-from weir.rdf.formats.message_times import times_of
+from weir.rdf.formats.times import FIRST_TIME, LAST_TIME, times_of
 from weir.rdf.formats.tnq import BOM, parse_pieces, read_columns, split_buffer
-from weir.rdf.formats.tnq_time import FIRST_TIME, LAST_TIME
 from weir.rdf.messages import NO_GRAPH_TEXT, Messages, Rejected, Terms, assemble
 
 Column = tuple[Ids, pl.Series]
 _LINES = (ox.RdfFormat.N_TRIPLES, ox.RdfFormat.N_QUADS)
 _SHOWN = 200
-_REASON = 300
 
 
 @dataclass(slots=True)
@@ -171,24 +169,11 @@ def _as_lines(payload: bytes, syntax: ox.RdfFormat, base: str | None) -> bytes |
     payload = payload.removeprefix(BOM)
     if syntax in _LINES:
         return payload if payload.endswith(b"\n") or not payload else payload + b"\n"
-    reason = refusal(payload, syntax)
-    if reason is not None:
-        return 0, reason
     try:
-        quads = ox.parse(payload, format=syntax, base_iri=base)
+        quads = parse_quads(payload, syntax, base)
         return ox.serialize(quads, format=ox.RdfFormat.N_QUADS) or b""
-    except SyntaxError as error:
-        return error.lineno or 0, _reason(error.msg)
-    except (ValueError, MemoryError) as error:
-        return 0, _reason(str(error) or "longer than the parser takes")
-
-
-def _reason(text: str) -> str:
-    if "LoadDocumentCallback" in text:
-        return "a context by its address: contexts are not fetched; write it into the message"
-    head, _, rest = text.partition(": ")
-    text = rest if head.startswith("Parser error at") and rest else text
-    return text if len(text) <= _REASON else text[:_REASON] + "…"
+    except Unparsable as error:
+        return error.line, error.reason
 
 
 def numbered(found: Statements) -> Statements:

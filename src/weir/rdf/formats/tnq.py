@@ -19,10 +19,10 @@ import pyarrow as pa
 import pyoxigraph as ox
 
 from weir.rdf.columns import Ids, Mask
-from weir.rdf.formats.statements import read_statements
+from weir.rdf.formats.guarded_parser import read_statements
+from weir.rdf.formats.times import FIRST_TIME, LAST_TIME, read_times
 from weir.rdf.formats.tnq_split import PADDING, Bytes, Split, line_texts, padded, split_lines
-from weir.rdf.formats.tnq_time import FIRST_TIME, LAST_TIME, read_times
-from weir.rdf.ids.hashing import position_keys
+from weir.rdf.ids.encoding import position_keys
 from weir.rdf.messages import NO_GRAPH_TEXT, Messages, Rejected, Terms, assemble
 
 BOM = b"\xef\xbb\xbf"

@@ -9,10 +9,8 @@ import polars as pl
 
 from weir.errors import DataError
 from weir.rdf.columns import Ids
-from weir.rdf.ids.encoding import encode_texts
-from weir.rdf.ids.hashing import DEFAULT_KEY
+from weir.rdf.ids.encoding import DEFAULT_KEY, encode_text, encode_texts
 from weir.rdf.ids.inline import inline_text
-from weir.rdf.ids.single import encode_text
 from weir.rdf.terms import Term, parse_term
 
 _FEW = 384

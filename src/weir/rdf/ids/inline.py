@@ -8,6 +8,8 @@ with 0, 3 or 6 fraction digits. An id is inline exactly where it is negative.
 
 from __future__ import annotations
 
+import re
+from datetime import date
 from enum import IntEnum
 
 import numpy as np
@@ -15,7 +17,7 @@ import polars as pl
 
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.terms import XSD
-from weir.rdf.xsd.calendar import civil_text, days_of, time_of_day
+from weir.rdf.xsd.moments import civil_text, days_of, time_of_day
 
 
 class Inline(IntEnum):
@@ -246,3 +248,107 @@ def _lexical(kind: Inline, value: int) -> str:
     if kind is Inline.DATETIME_OFFSET_S:
         return civil_text(local * 1_000_000, 0) + zone
     return civil_text(local * 1_000, 3) + zone
+
+
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,16}")
+_DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)\.[0-9]{1,15}")
+_DOUBLE = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]{1,15})?")
+_FLOAT = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]{1,6})?")
+_EXPONENT = re.compile(r"(-?[1-9])\.([0-9]{1,14})E(0|-?[1-9][0-9]?)")
+_TIME = re.compile(
+    r"([0-9]{4})-([0-9]{2})-([0-9]{2})"
+    r"(?:T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{3}|[0-9]{6}))?(Z|[+-][0-9]{2}:[0-9]{2})?)?"
+)
+_BOOLEAN_VALUES = {text: value for value, text in enumerate(_BOOLEANS)}
+_EPOCH_DAY = date(1970, 1, 1).toordinal()
+
+
+def encode_inline_text(lexical: str, datatype: str) -> int:
+    """``encode_inline`` for one literal: its id, 0 where it is not inline."""
+    kind = INTEGER_TYPES.get(datatype)
+    if kind is not None:
+        low, high = INTEGER_RANGES.get(kind, (-LIMIT, LIMIT - 1))
+        fits = _INTEGER.fullmatch(lexical) is not None and low <= int(lexical) <= high
+        return _make_one(kind, int(lexical)) if fits else 0
+    match datatype:
+        case "decimal":
+            return _one_decimal(lexical, Inline.DECIMAL, _DECIMAL, 15)
+        case "double":
+            return _one_decimal(lexical, Inline.DOUBLE, _DOUBLE, 15) or _one_exponent(lexical)
+        case "float":
+            return _one_decimal(lexical, Inline.FLOAT, _FLOAT, 7)
+        case "boolean":
+            value = _BOOLEAN_VALUES.get(lexical)
+            return 0 if value is None else _make_one(Inline.BOOLEAN, value)
+        case "dateTime" | "date":
+            return _one_time(lexical, datatype == "date")
+    return 0
+
+
+def _make_one(kind: int, payload: int) -> int:
+    return -(1 << 63) | (kind << TYPE_SHIFT) | (payload & ((1 << TYPE_SHIFT) - 1))
+
+
+def _one_decimal(lexical: str, kind: Inline, form: re.Pattern[str], most: int) -> int:
+    if form.fullmatch(lexical) is None:
+        return 0
+    whole, _, fraction = lexical.partition(".")
+    digits = whole + fraction
+    if len(digits.lstrip("-0")) > most:
+        return 0
+    value = int(digits)
+    if not value and lexical[0] == "-":
+        return 0
+    return _make_one(kind, (value << 4) | len(fraction))
+
+
+def _one_exponent(lexical: str) -> int:
+    parts = _EXPONENT.fullmatch(lexical)
+    if parts is None:
+        return 0
+    power = int(parts[3])
+    if abs(power - len(parts[2])) > 22 or abs(power) >= 64:
+        return 0
+    return _make_one(Inline.DOUBLE_E, (int(parts[1] + parts[2]) << 7) | (power + 64))
+
+
+def _one_time(lexical: str, dates: bool) -> int:
+    shape = TIME_SHAPES.get(len(lexical))
+    parts = _TIME.fullmatch(lexical)
+    if shape is None or parts is None:
+        return 0
+    kind, fraction, zone = shape
+    if (kind is Inline.DATE) != dates:
+        return 0
+    try:
+        days = date(int(parts[1]), int(parts[2]), int(parts[3])).toordinal() - _EPOCH_DAY
+    except ValueError:
+        return 0
+    if kind is Inline.DATE:
+        return _make_one(kind, days)
+    if parts[4] is None or len(parts[7] or "") != fraction or bool(parts[8]) != bool(zone):
+        return 0
+    hour, minute, second = int(parts[4]), int(parts[5]), int(parts[6])
+    if hour > 23 or minute > 59 or second > 59:
+        return 0
+    seconds = days * 86_400 + hour * 3_600 + minute * 60 + second
+    value = seconds * 10**fraction + int(parts[7] or 0)
+    if zone == "Z":
+        if parts[8] != "Z":
+            return 0
+    elif zone:
+        offset = _one_offset(parts[8])
+        if offset is None:
+            return 0
+        value = (value << 11) | (offset + 1024)
+    return _make_one(kind, value) if -LIMIT <= value < LIMIT else 0
+
+
+def _one_offset(zone: str) -> int | None:
+    if zone == "Z":
+        return None
+    hours, minutes = int(zone[1:3]), int(zone[4:])
+    size = hours * 60 + minutes
+    if minutes > 59 or size > 840 or (zone[0] == "-" and not size):
+        return None
+    return -size if zone[0] == "-" else size

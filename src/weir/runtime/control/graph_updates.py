@@ -12,7 +12,7 @@ from weir.kernel.contract import Background
 from weir.language.update import Update, parse_update
 from weir.linked.graphs import RemoteGraph
 from weir.plan.analysis.chain import parsed
-from weir.rdf.formats.tnq_time import read_time
+from weir.rdf.formats.times import read_time
 from weir.runtime.control.entries import entry_of
 from weir.runtime.control.extracts import Extractor
 from weir.runtime.control.planning import ControlWriter

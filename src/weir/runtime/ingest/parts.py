@@ -19,9 +19,9 @@ import numpy as np
 
 from weir.errors import DataError
 from weir.rdf.formats.media import PACKED
+from weir.rdf.formats.times import read_time
 from weir.rdf.formats.tnq import BOM
 from weir.rdf.formats.tnq_split import Bytes, room_for
-from weir.rdf.formats.tnq_time import read_time
 
 _NEWLINE = b"\n"
 _FIRST, _MOST = 1 << 8, 1 << 20

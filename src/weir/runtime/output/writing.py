@@ -14,9 +14,8 @@ import pyarrow as pa
 
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
-from weir.rdf.sparql_json import json_term
-from weir.rdf.terms import parse_term
-from weir.rdf.xsd.calendar import civil_text
+from weir.rdf.terms import json_term, parse_term
+from weir.rdf.xsd.moments import civil_text
 from weir.runtime.output.weaving import Coded
 from weir.runtime.worker.texts import StreamTexts
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
-from weir.rdf.ids.hashing import DEFAULT_KEY
+from weir.rdf.ids.encoding import DEFAULT_KEY
 
 MOST_MERGED = 1 << 20
 _ROOM_FOR_COMPUTED = 100_000

@@ -9,8 +9,7 @@ from urllib.parse import quote
 
 import pyoxigraph as ox
 
-from weir.rdf.sparql_json import term_of_json
-from weir.rdf.terms import XSD
+from weir.rdf.terms import XSD, term_of_json
 from weir.runtime.output.subscriptions import Chunk, Wire, event
 
 PROV_TIME = "http://www.w3.org/ns/prov#generatedAtTime"

@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from weir.errors import UsageError
-from weir.rdf.formats.message_times import predicate_iri
+from weir.rdf.formats.times import predicate_iri
 from weir.runtime.ingest.sources.base import Source
 from weir.runtime.ingest.sources.fragments import FragmentsSource
 from weir.runtime.ingest.sources.kafka import KafkaSource

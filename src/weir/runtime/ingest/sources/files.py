@@ -31,7 +31,7 @@ class FileSource:
     """A file, or a directory in name order. ``watch`` makes it go on for ever.
 
     Files other than ``.tnq`` need the predicate that states the ``time`` of their messages. The ``format``
-    goes by the files' endings if it is not given; ``unit`` says what is one message (``rdf.units``). Of a
+    goes by the files' endings if it is not given; ``unit`` says what is one message. Of a
     directory without a declared time only the ``.tnq`` files are read.
     """
 

@@ -18,8 +18,7 @@ from pathlib import Path
 from weir.errors import BacklogFull, UsageError
 from weir.rdf.formats.media import format_of
 from weir.rdf.formats.payloads import parse_payloads, shown
-from weir.rdf.formats.tnq_time import FIRST_TIME, LAST_TIME, read_time
-from weir.rdf.formats.tnq_write import tnq_time
+from weir.rdf.formats.times import FIRST_TIME, LAST_TIME, read_time, write_time
 from weir.runtime.ingest.sources import segments as disk
 from weir.runtime.ingest.sources.log_file import LogFile
 from weir.runtime.ingest.sources.segments import SHIFT, Dead, Header, Mark
@@ -160,7 +159,7 @@ class LogWriter:
 
     def heartbeat(self, time: int) -> None:
         """Say that no message older than ``time`` will come, in any lane that is alive."""
-        line = f"{tnq_time(time)}\t\n".encode()
+        line = f"{write_time(time)}\t\n".encode()
         since = _clock() - _LIVELY
         with self._condition:
             lanes = [lane for lane, heard in self._heard.items() if heard >= since]

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from weir.errors import UsageError
-from weir.rdf.formats.message_times import predicate_iri
+from weir.rdf.formats.times import predicate_iri
 from weir.runtime.ingest.sources.base import Source
 from weir.runtime.ingest.sources.files import FileSource
 from weir.runtime.ingest.sources.replay import ReplaySource

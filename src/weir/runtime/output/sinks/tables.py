@@ -12,8 +12,7 @@ import csv
 import io
 from collections.abc import Callable, Sequence
 
-from weir.rdf.sparql_json import json_term
-from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term
+from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term, json_term
 from weir.runtime.output.sinks.base import Results
 from weir.runtime.output.sinks.text import evaluations, stamps, term_of, variables, written
 from weir.runtime.output.writing import compact

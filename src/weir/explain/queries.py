@@ -1,0 +1,159 @@
+"""``weir explain``: every stage of a query as text, then which evaluator takes it and how it is laid out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from weir.explain.plans import parts_text, plan_text, windows_text
+from weir.explain.query_sets import explain_all
+from weir.explain.stages import stages
+from weir.kernel.contract import Background, Batch, Slab
+from weir.kernel.evaluators import choose_evaluator
+from weir.kernel.matching.shared import SharedEvaluator
+from weir.language.algebra.query import Query
+from weir.linked.graphs import GraphSources
+from weir.linked.service import ServiceResolver
+from weir.plan.analysis.demand import Wanted, demands
+from weir.plan.analysis.split import splitting
+from weir.plan.analysis.templates import instance
+from weir.plan.planner import plan_query
+from weir.rdf.formats.tnq import parse_lines
+from weir.rdf.ids.dictionary import Dictionary
+from weir.runtime.worker.sharing import MANY, alike, why_alone
+
+ROUTING = {
+    "cost": "cost: after each operator, the join that gives the fewest rows (CQELS, Example 1)",
+    "cardinality": "cardinality: after each operator, the input with the fewest rows (CQELS, Algorithm 2)",
+}
+"""The policies in words."""
+
+
+def explain_text(query: Query) -> str:
+    """All stages, each under its name."""
+    return "\n\n".join(f"== {name} ==\n{text}" for name, text in _sections(query))
+
+
+def _sections(query: Query) -> Iterator[tuple[str, str]]:
+    yield from stages(query).items()
+    yield from (("warnings", warning) for warning in query.warnings)
+    plan = plan_query(query, _named_streams(query))
+    yield "plan", f"{plan_text(plan)}\n({parts_text(plan)})"
+    yield "windows", windows_text(plan)
+    yield "evaluator", _evaluator(query)
+    yield "streams", _streams(query)
+    yield "layout", str(splitting(query))
+
+
+def _named_streams(query: Query) -> tuple[str, ...]:
+    return tuple(stream for stream in query.streams if isinstance(stream, str))
+
+
+def explain_set_text(queries: Mapping[str, Query]) -> str:
+    """A whole query set: what its queries have in common, and which of them a job evaluates together."""
+    streams = tuple(dict.fromkeys(s for q in queries.values() for s in q.streams if isinstance(s, str)))
+    shared = SharedEvaluator(Background(), Dictionary(), streams=streams)
+    calling = {name for name, query in queries.items() if why_alone(query) is not None and _calls(query)}
+    shared.add({name: query for name, query in queries.items() if name not in calling})
+    alone = {name: why_alone(query) for name, query in queries.items()}
+    together = sum(reason is None for reason in alone.values())
+    shaped = alike({name: query for name, query in queries.items() if alone[name] is not None})
+    lines = [explain_all(shared), "in a job"]
+    if together >= MANY:
+        lines.append(f"  {together} queries share one evaluator per slot")
+    elif together:
+        lines.append(f"  {together} could share an evaluator: from {MANY} queries on they do")
+    if shaped:
+        lines.append(f"  {len(shaped)} queries share an evaluator with those of their shape")
+    lines += [
+        f"  {name} by itself: {reason}"
+        for name, reason in alone.items()
+        if reason is not None and name not in shaped
+    ]
+    return "\n".join(lines)
+
+
+def _calls(query: Query) -> bool:
+    """Whether it asks endpoints, without which it has no evaluator."""
+    return instance(query) == "SERVICE"
+
+
+def _evaluator(query: Query) -> str:
+    streams = _named_streams(query)
+    dictionary = Dictionary()
+    services = ServiceResolver(dictionary)
+    choice = choose_evaluator(query, Background(), dictionary, streams=streams, services=services)
+    if choice.reason is not None:
+        return f"{choice.name}: interval does not cover {choice.reason}"
+    policy = choice.evaluator.statistics().get("policy")
+    return f"{choice.name}: covers all of the query" + (
+        f"\njoins are routed by {ROUTING[policy]}" if policy else ""
+    )
+
+
+def _streams(query: Query) -> str:
+    lines = []
+    for stream, wanted in demands(query, _named_streams(query)).items():
+        lines.append(f"<{stream}> keeps triples that match")
+        lines += [f"    {_pattern(each)}" for each in wanted] or ["    nothing"]
+    return "\n".join(lines) or "none"
+
+
+def _pattern(wanted: Wanted) -> str:
+    if wanted.names:
+        which = "every named graph" if wanted.graph is None else str(wanted.graph)
+        return f"anything, once a message, in {which}"
+    places = (wanted.subject, wanted.predicate, wanted.object)
+    text = " ".join("?" if term is None else str(term) for term in places)
+    return text if wanted.graph is None else f"{text} in {wanted.graph}"
+
+
+SAMPLE = 1 << 26
+"""The most bytes of a stream that ``analyze`` looks at."""
+
+
+def analyze_text(query: Query, streams: Mapping[str, Path], graphs: GraphSources) -> str:
+    """The query run over the beginning of its ``.tnq`` files, without Spark: what was done, how often."""
+    dictionary = Dictionary()
+    shelf = graphs.open(dictionary)
+    background = shelf.extract(query, tuple(streams))
+    services = ServiceResolver(dictionary)
+    choice = choose_evaluator(query, background, dictionary, streams=tuple(streams), services=services)
+    batches = {iri: _batch(path, dictionary) for iri, path in streams.items()}
+    answers = choice.evaluator.advance(Slab(batches, through=0, end=True))
+    lines = [f"answers: {len(answers.at):,} in {answers.evaluations:,} evaluations"]
+    lines += _counters(choice.evaluator.statistics())
+    return "== analysis ==\n" + "\n".join(lines)
+
+
+def _batch(path: Path, dictionary: Dictionary) -> Batch:
+    with open(path, "rb") as file:
+        data = file.read(SAMPLE)
+        data += file.readline()
+    found = parse_lines(data, scope=path.name, key=dictionary.key)
+    for terms in found.columns:
+        known = terms.ids > 0
+        dictionary.add(terms.ids[known], terms.texts.filter(known).to_list())
+    order = np.argsort(found.time, kind="stable")
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    rows = np.argsort(rank[found.message], kind="stable")
+    columns = [terms.column[rows] for terms in found.columns]
+    return Batch(
+        found.time[order], found.triples[order], rank[found.message][rows], found.place[rows], *columns
+    )
+
+
+def _counters(values: Mapping[str, Any], indent: str = "") -> list[str]:
+    lines: list[str] = []
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            lines.append(f"{indent}{name.replace('_', ' ')}:" + ("" if value else " none"))
+            lines += _counters({str(key): each for key, each in value.items()}, indent + "    ")
+        else:
+            shown = f"{value:,}" if isinstance(value, int) else value
+            lines.append(f"{indent}{name.replace('_', ' ')}: {shown if shown != [] else 'none'}")
+    return lines

@@ -1,0 +1,151 @@
+"""The one way into the strict RDF parsers, with guards before them.
+
+The parsers recurse on nested JSON and triple terms until the stack is gone, which no caller can catch, and
+expand XML entities without a bound. What comes from outside must not be able to end a worker: ``parse_quads``
+refuses such texts before a parser sees them. ``read_statements`` is the slow and complete way for single
+statements: what a vectorised reader does not recognise comes here, and what is refused here is malformed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
+
+import numpy as np
+import pyoxigraph as ox
+
+from weir.rdf.messages import NO_GRAPH_TEXT
+from weir.rdf.terms import IRI, BlankNode, Literal
+
+DEEPEST = 500
+"""Nested brackets, elements or triple terms in a text."""
+
+_LONGEST_ENTITY = 200
+_LONGEST_REASON = 300
+_JSON_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_ENTITY = re.compile(rb"<!ENTITY\s+[^\"'>]*(\"[^\"]*\"|'[^']*'|>)")
+_TAG = re.compile(rb"<(/?)[A-Za-z_][^>]*?(/?)>")
+
+QuadText: TypeAlias = tuple[str, str, str, str]
+"""The canonical texts of a quad, the graph empty where there is none."""
+
+
+class Unparsable(ValueError):
+    """A text that is no RDF: the ``reason``, and where: ``line`` and ``column`` from 1, 0 where not known."""
+
+    def __init__(self, reason: str, line: int = 0, column: int = 0) -> None:
+        super().__init__(f"column {column}: {reason}" if column else reason)
+        self.reason, self.line, self.column = reason, line, column
+
+
+def parse_quads(data: bytes, syntax: ox.RdfFormat, base: str | None = None) -> Iterator[ox.Quad]:
+    """The quads of a text; raises ``Unparsable`` at the first mistake, also between two quads."""
+    reason = refusal(data, syntax)
+    if reason is not None:
+        raise Unparsable(reason)
+    try:
+        yield from ox.parse(data, format=syntax, base_iri=base)
+    except SyntaxError as error:
+        raise Unparsable(_shortened(error.msg), error.lineno or 0, error.offset or 0) from None
+    except (ValueError, MemoryError) as error:
+        raise Unparsable(_shortened(str(error) or "longer than the parser takes")) from None
+
+
+def refusal(data: bytes, syntax: ox.RdfFormat) -> str | None:
+    """Why ``data`` must not be given to the parser, None if it may."""
+    if syntax == ox.RdfFormat.JSON_LD:
+        return _deep_json(data)
+    if syntax == ox.RdfFormat.RDF_XML:
+        return _entities(data) or _deep_xml(data)
+    if data.count(b"<<") > DEEPEST:
+        return f"more than {DEEPEST} triple terms, which are not supported"
+    return None
+
+
+def _deep_json(data: bytes) -> str | None:
+    if data.count(b"{") + data.count(b"[") <= DEEPEST:
+        return None
+    bare = np.frombuffer(_JSON_STRING.sub(b"", data), np.uint8)
+    opened = ((bare == ord("{")) | (bare == ord("["))).astype(np.int64)
+    closed = (bare == ord("}")) | (bare == ord("]"))
+    deepest = int(np.cumsum(opened - closed).max(initial=0))
+    return f"JSON nested {deepest} deep, more than {DEEPEST}" if deepest > DEEPEST else None
+
+
+def _deep_xml(data: bytes) -> str | None:
+    if data.count(b"<") <= DEEPEST:
+        return None
+    depth = deepest = 0
+    for closes, alone in _TAG.findall(data):
+        depth += -1 if closes else not alone
+        deepest = max(deepest, depth)
+    return f"XML nested {deepest} deep, more than {DEEPEST}" if deepest > DEEPEST else None
+
+
+def _entities(data: bytes) -> str | None:
+    for value in _ENTITY.findall(data):
+        if b"&" in value or len(value) > _LONGEST_ENTITY:
+            return "an XML entity that is long or names another"
+    return None
+
+
+def _shortened(text: str) -> str:
+    """What the parser said, without what it says of the place."""
+    if "LoadDocumentCallback" in text:
+        return "a context by its address: contexts are not fetched; write it into the message"
+    head, _, rest = text.partition(": ")
+    text = rest if head.startswith("Parser error at") and rest else text
+    return text if len(text) <= _LONGEST_REASON else text[:_LONGEST_REASON] + "…"
+
+
+def term_text(term: object) -> str:
+    """The canonical text of a pyoxigraph term; ``ValueError`` for terms that RDF 1.1 has not."""
+    if isinstance(term, ox.NamedNode):
+        return str(IRI(term.value))
+    if isinstance(term, ox.BlankNode):
+        return str(BlankNode(term.value))
+    if isinstance(term, ox.Literal):
+        if term.language is None:
+            return str(Literal(term.value, term.datatype.value))
+        if getattr(term, "direction", None) is not None:
+            raise ValueError("strings with a base direction are not supported")
+        return str(Literal.tagged(term.value, term.language))
+    if isinstance(term, ox.DefaultGraph):
+        return NO_GRAPH_TEXT
+    raise ValueError("triple terms are not supported")
+
+
+def quad_texts(quads: Iterable[ox.Quad]) -> list[QuadText]:
+    """The canonical texts of quads; ``ValueError`` for terms that RDF 1.1 has not."""
+    return [
+        (
+            term_text(quad.subject),
+            term_text(quad.predicate),
+            term_text(quad.object),
+            term_text(quad.graph_name),
+        )
+        for quad in quads
+    ]
+
+
+def read_statements(texts: Sequence[str]) -> list[QuadText | str]:
+    """For each N-Triples or N-Quads statement its quad, or the reason why it is none.
+
+    A run of good statements is parsed as one document; where that fails it is halved, so that a few bad
+    lines among many cost little.
+    """
+    if not texts:
+        return []
+    try:
+        found = quad_texts(parse_quads("\n".join(texts).encode(), ox.RdfFormat.N_QUADS))
+    except ValueError as error:
+        if len(texts) == 1:
+            return [str(error)]
+    else:
+        if len(found) == len(texts):
+            return list(found)
+        if len(texts) == 1:
+            return ["no statement" if not found else "more than one statement"]
+    half = len(texts) // 2
+    return read_statements(texts[:half]) + read_statements(texts[half:])

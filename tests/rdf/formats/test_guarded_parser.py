@@ -1,0 +1,62 @@
+"""The guarded parser: quads of good texts, the place of the first mistake, and refusals before the parser."""
+
+from __future__ import annotations
+
+import pyoxigraph as ox
+import pytest
+
+from weir.rdf.formats.guarded_parser import DEEPEST, Unparsable, parse_quads, quad_texts, read_statements
+
+GOOD = "<http://e/s> <http://e/p> <http://e/o> ."
+DEEP = DEEPEST + 1
+
+
+def test_quads_in_canonical_texts() -> None:
+    quads = parse_quads(b"@base <http://e/> . <s> <p> 'x'@EN .", ox.RdfFormat.TURTLE)
+    assert quad_texts(quads) == [("<http://e/s>", "<http://e/p>", '"x"@en', "")]
+
+
+def test_relative_iris_need_a_base() -> None:
+    found = quad_texts(parse_quads(b"<s> <p> <o> .", ox.RdfFormat.TURTLE, "http://e/d"))
+    assert found == [("<http://e/s>", "<http://e/p>", "<http://e/o>", "")]
+
+
+def test_the_place_of_a_mistake() -> None:
+    with pytest.raises(Unparsable) as caught:
+        list(parse_quads(f"{GOOD}\n{GOOD[:-1]}x .".encode(), ox.RdfFormat.N_QUADS))
+    assert (caught.value.line, caught.value.reason.startswith("Parser error")) == (2, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "syntax", "reason"),
+    [
+        ("[" * DEEP + "]" * DEEP, ox.RdfFormat.JSON_LD, "nested"),
+        ("<a>" * DEEP + "</a>" * DEEP, ox.RdfFormat.RDF_XML, "nested"),
+        ('<!DOCTYPE a [<!ENTITY b "&c;&c;">]><a/>', ox.RdfFormat.RDF_XML, "entity"),
+        ("<< " * DEEP, ox.RdfFormat.TURTLE, "triple terms"),
+    ],
+)
+def test_what_would_break_the_parser_never_reaches_it(text: str, syntax: ox.RdfFormat, reason: str) -> None:
+    with pytest.raises(Unparsable, match=reason):
+        list(parse_quads(text.encode(), syntax))
+
+
+def test_brackets_in_strings_are_not_nested() -> None:
+    text = '{"http://e/p": "' + "[" * DEEP + '"}'
+    assert len(list(parse_quads(text.encode(), ox.RdfFormat.JSON_LD))) == 1
+
+
+def test_a_bad_statement_among_many_is_told_with_its_column() -> None:
+    found = read_statements([GOOD] * 5 + ["<http://e/s> <http://e/p> x ."] + [GOOD] * 4)
+    reasons = [item for item in found if isinstance(item, str)]
+    assert len(found) == 10 and [reason.partition(":")[0] for reason in reasons] == ["column 27"]
+
+
+def test_a_deep_statement_does_not_take_its_neighbours_with_it() -> None:
+    found = read_statements([GOOD, "<< " * DEEP, GOOD])
+    assert [isinstance(item, tuple) for item in found] == [True, False, True]
+
+
+def test_one_statement_a_text() -> None:
+    two, none = read_statements([f"{GOOD} {GOOD}", "# none"])
+    assert "Only a single triple" in str(two) and none == "no statement"
