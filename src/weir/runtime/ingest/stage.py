@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from weir.extras import load
+from weir.rdf.messages import Messages, Rejected
 from weir.runtime.ingest.frames import Frame
+from weir.runtime.ingest.matching import MatchPlan
 from weir.runtime.ingest.parts import Part
 from weir.runtime.ingest.reading import FILE_SHIFT, read_messages
 from weir.runtime.ingest.sources.kafka import POSITION_SHIFT
@@ -32,12 +34,39 @@ def part_frames(place: Workplace, batch: int, part: Part) -> Iterator[tuple[int,
             yield slot, Frame(part.stream, part.lane, position, ended=part.final)
         return
     read = read_messages(part, place.checkpoint.key)
-    messages = read.messages
-    side: dict[str, Any] = {"triples": len(messages.message), "bytes": read.size}
-    if read.dead:
-        side["rejected"] = read.dead
+    yield from lane_frames(
+        plan, part.stream, part.lane, read.messages, position, read.size, dead=read.dead, ended=part.final
+    )
+
+
+def lane_frames(
+    plan: MatchPlan,
+    stream: str,
+    lane: str,
+    messages: Messages,
+    position: int,
+    size: int,
+    *,
+    dead: Sequence[Mapping[str, Any]] = (),
+    ended: bool = False,
+) -> Iterator[tuple[int, Frame]]:
+    """What each slot gets of messages of one lane, whatever they came from: the one maker of frames.
+
+    ``size`` counts the bytes that were read, ``dead`` are the dead letters among them; ``position`` is where
+    the lane is if there are no messages.
+    """
+    side: dict[str, Any] = {"triples": len(messages.message), "bytes": size}
+    if dead:
+        side["rejected"] = dead
     first = int(messages.position[0]) if len(messages.position) else position
-    yield from plan.frames(part.stream, part.lane, messages, first, ended=part.final, side=side)
+    yield from plan.frames(stream, lane, messages, first, ended=ended, side=side)
+
+
+def dead_letters(stream: str, source: str, rejected: Iterable[Rejected]) -> list[dict[str, Any]]:
+    """The dead letters of messages that came in payloads; ``source`` says from where."""
+    return [
+        {"stream": stream, "source": source, "reason": item.reason, "text": item.text} for item in rejected
+    ]
 
 
 def _kafka_frames(place: Workplace, batch: int, part: Part) -> Iterator[tuple[int, Frame]]:
@@ -45,16 +74,11 @@ def _kafka_frames(place: Workplace, batch: int, part: Part) -> Iterator[tuple[in
     assert part.kafka is not None
     plan = place.match_plan(batch)
     messages, size = load(_KAFKA).read_kafka_part(part, place.checkpoint.key)
-    side: dict[str, Any] = {"triples": len(messages.message), "bytes": size}
-    if messages.rejected:
-        source = f"{part.kafka['topic']}/{part.lane}"
-        side["rejected"] = [
-            {"stream": part.stream, "source": source, "reason": item.reason, "text": item.text}
-            for item in messages.rejected
-        ]
+    dead = dead_letters(part.stream, f"{part.kafka['topic']}/{part.lane}", messages.rejected)
     beat = part.kafka["beat"]
-    for slot, frame in plan.frames(part.stream, part.lane, messages, part.start << POSITION_SHIFT, side=side):
-        yield slot, frame if beat is None else replace(frame, high=beat)
+    start = part.start << POSITION_SHIFT
+    for slot, frame in lane_frames(plan, part.stream, part.lane, messages, start, size, dead=dead):
+        yield slot, replace(frame, position=start, high=frame.high if beat is None else beat)
 
 
 def _log_frames(place: Workplace, batch: int, part: Part) -> Iterator[tuple[int, Frame]]:
@@ -62,13 +86,7 @@ def _log_frames(place: Workplace, batch: int, part: Part) -> Iterator[tuple[int,
     plan = place.match_plan(batch)
     size = (part.end or 0) - part.start
     for found in read_log_part(part, place.checkpoint.key):
-        messages = found.messages
-        side: dict[str, Any] = {"triples": len(messages.message), "bytes": size}
+        dead = dead_letters(part.stream, found.lane, found.messages.rejected)
+        start = part.number << FILE_SHIFT
+        yield from lane_frames(plan, part.stream, found.lane, found.messages, start, size, dead=dead)
         size = 0
-        if messages.rejected:
-            side["rejected"] = [
-                {"stream": part.stream, "source": found.lane, "reason": item.reason, "text": item.text}
-                for item in messages.rejected
-            ]
-        first = int(messages.position[0]) if len(messages.position) else part.number << FILE_SHIFT
-        yield from plan.frames(part.stream, found.lane, messages, first, side=side)
