@@ -34,7 +34,6 @@ NAMES_NOT_YET: tuple[str, ...] = (
 )
 UNTESTED_NOT_YET: tuple[str, ...] = (
     "weir",
-    "weir.demo",
     "weir.fragments.client",
     "weir.fragments.server",
     "weir.kernel",
