@@ -70,12 +70,12 @@ SAME_ROLE = (
     Role(
         "the same part of a query at each step from text to answers",
         ("rdf", "language", "plan", "kernel.matching", "kernel.reference"),
-        ("durations", "expressions", "patterns", "queries", "templates", "terms", "windows"),
+        ("durations", "expressions", "patterns", "queries", "terms", "windows"),
     ),
     Role(
         "the same part of each of the two evaluators",
         ("kernel",),
-        ("evaluator", "paths", "reports", "streams"),
+        ("evaluator", "query_forms", "reports"),
     ),
     Role(
         "the same place on the way in and on the way out",
