@@ -13,11 +13,9 @@ LONG_NOT_YET: tuple[str, ...] = (
 WIDE_NOT_YET: tuple[str, ...] = (
     "weir.kernel.operators",
     "weir.language.dialects",
-    "weir.runtime.ingest.sources",
 )
 CODE_IN_DOOR_NOT_YET: tuple[str, ...] = (
     "weir.language.dialects",
-    "weir.runtime.ingest.sources",
 )
 REACHED_NOT_YET: tuple[str, ...] = (
     "weir.fragments.client",
@@ -34,7 +32,6 @@ REACHED_NOT_YET: tuple[str, ...] = (
     "weir.plan.analysis",
     "weir.plan.rules",
     "weir.runtime.ingest",
-    "weir.runtime.ingest.sources",
     "weir.runtime.output",
     "weir.runtime.output.sinks",
     "weir.runtime.worker",
@@ -46,16 +43,13 @@ NAMES_NOT_YET: tuple[str, ...] = (
     "evaluate",
     "explain",
     "facts",
-    "files",
     "graphs",
     "group",
     "index",
     "limits",
     "live",
-    "log",
     "messages",
     "paths",
-    "push",
     "routing",
     "service",
     "source",

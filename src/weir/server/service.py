@@ -26,7 +26,7 @@ from weir.linked.service import HINT
 from weir.rdf.terms import IRI
 from weir.runtime.control.planning import planning_held
 from weir.runtime.control.registry import QueryInfo, StreamInfo
-from weir.runtime.ingest.sources.log import LogSource
+from weir.runtime.ingest.sources import LogSource
 from weir.runtime.output.sinks.fragments import FragmentsSink
 from weir.runtime.output.subscriptions import Channels
 from weir.server.drawing import services_of, windows_of

@@ -12,8 +12,8 @@ from starlette.datastructures import Headers
 
 import weir
 from weir.errors import UsageError
-from weir.runtime.ingest.sources.base import Place
-from weir.runtime.ingest.sources.log import LogSource
+from weir.runtime.ingest.sources.feeds import Place
+from weir.runtime.ingest.sources.log_source import LogSource
 from weir.server.activity import bounds_of, ticks_of
 from weir.server.api.access import Access, Token, is_loopback
 from weir.server.api.application import application

@@ -15,8 +15,8 @@ from weir.rdf.formats.media import format_of
 from weir.rdf.formats.payloads import parse_payloads
 from weir.rdf.messages import Messages
 from weir.runtime.ingest.parts import Part
-from weir.runtime.ingest.sources.base import Place, Reached
-from weir.runtime.ingest.sources.kafka import POSITION_SHIFT, KafkaSource
+from weir.runtime.ingest.sources.feeds import Place, Reached
+from weir.runtime.ingest.sources.kafka_source import POSITION_SHIFT, KafkaSource
 
 _LOOK = 0.05
 """Seconds for which what the broker said of its partitions is good enough."""

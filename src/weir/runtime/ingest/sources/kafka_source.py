@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from weir.errors import UsageError
 from weir.extras import load
 from weir.rdf.formats.media import format_of
-from weir.runtime.ingest.sources.base import Feed, Place
+from weir.runtime.ingest.sources.feeds import Feed, Place
 
 STARTS = ("earliest", "latest")
 HEARTBEATS = ("", "clock", "off")

@@ -17,10 +17,9 @@ from weir.errors import BacklogFull, CheckpointError
 from weir.rdf.messages import Messages
 from weir.runtime.ingest.parts import Part
 from weir.runtime.ingest.sources import LogSource, Place, source_of
-from weir.runtime.ingest.sources.base import Reached
-from weir.runtime.ingest.sources.log import LogFeed
-from weir.runtime.ingest.sources.log_reading import read_log_part
-from weir.runtime.ingest.sources.segments import log_folder, segments
+from weir.runtime.ingest.sources.feeds import Reached
+from weir.runtime.ingest.sources.log_segments import log_folder, segments
+from weir.runtime.ingest.sources.log_source import LogFeed, read_log_part
 
 KEY = b"k" * 16
 
