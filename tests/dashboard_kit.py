@@ -21,12 +21,11 @@ from playwright.sync_api import Locator, Page
 from pyspark.sql import SparkSession
 
 from shared import ROOT
-from weir.server.api.access import Access, Token
+from weir.server.api.access import Access, Gate
 from weir.server.api.application import build
-from weir.server.api.gate import Gate
-from weir.server.resource_ids import slug
+from weir.server.resources import slug
 from weir.server.service import Service
-from weir.server.settings import Settings
+from weir.server.settings import Settings, Token
 from weir_bench.fragments.peers import free_port
 from weir_bench.oxigraph import Oxigraph
 

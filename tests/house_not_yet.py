@@ -14,9 +14,7 @@ WIDE_NOT_YET: tuple[str, ...] = (
     "weir.kernel.operators",
     "weir.language.dialects",
 )
-CODE_IN_DOOR_NOT_YET: tuple[str, ...] = (
-    "weir.language.dialects",
-)
+CODE_IN_DOOR_NOT_YET: tuple[str, ...] = ("weir.language.dialects",)
 REACHED_NOT_YET: tuple[str, ...] = (
     "weir.fragments.client",
     "weir.fragments.server",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
@@ -12,19 +13,98 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
 import pyarrow as pa
 
+from weir.errors import UsageError
+from weir.language import parse
+from weir.runtime.control.registry import QueryInfo, StreamInfo
+from weir.runtime.ingest.sources import LogSource, LogWriter, Place
+from weir.runtime.output.metrics import Metrics
 from weir.runtime.output.sinks.base import Results
+from weir.server.api import application
+from weir.server.resources import slug
+from weir.server.service import Service
+from weir.server.settings import Limits, Settings, Token
+
+READER, CHIEF = "r" * 20, "a" * 20
+TOKENS = (Token(READER, "read", "reader"), Token(CHIEF, "admin", "chief"))
 
 
-def answers(name: str, first: int, count: int) -> Results:
+def answers(name: str, first: int, count: int, **members: Any) -> Results:
     """Results of a query, numbered from ``first``."""
-    lines = [json.dumps({"query": name, "n": number}) + "\n" for number in range(first, first + count)]
+    lines = [
+        json.dumps({"query": name, "n": number, **members}) + "\n" for number in range(first, first + count)
+    ]
     return Results(name, pa.table({"at": pa.array(range(count)), "line": pa.array(lines, pa.large_string())}))
+
+
+class StillJob:
+    """A job as the service sees it that never runs a batch: real metrics and logs of streams, no Spark."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.active = True
+        self.metrics = Metrics()
+        self.receivers = self
+        self.graphs = SimpleNamespace(extractor=None, lock=threading.RLock())
+        self._streams: dict[str, StreamInfo] = {}
+        self._queries: dict[str, QueryInfo] = {}
+
+    def streams(self) -> list[StreamInfo]:
+        return list(self._streams.values())
+
+    def queries(self) -> list[QueryInfo]:
+        return list(self._queries.values())
+
+    def add_stream(self, iri: str, source: LogSource) -> None:
+        self._streams[iri] = StreamInfo(iri, source.as_json(), True, ())
+
+    def drop_stream(self, iri: str) -> None:
+        if any(iri in query.reads for query in self.queries()):
+            raise UsageError("the stream is read")
+        del self._streams[iri]
+
+    def writer(self, iri: str) -> LogWriter:
+        return LogSource().writer(Place(iri, self.folder, slug(iri)))
+
+    def register(self, text: str, *, name: str, dialect: str, evaluator: str) -> str:
+        reads = tuple(str(each) for each in parse(text, dialect=dialect).streams)
+        self._queries[name] = QueryInfo(name, text, dialect, evaluator, 0, False, (0,), None, reads, None)
+        return name
+
+    def drop(self, name: str) -> None:
+        del self._queries[name]
+
+    def pause(self, name: str) -> None:
+        self._queries[name] = replace(self._queries[name], paused=True)
+
+    def resume(self, name: str) -> None:
+        self._queries[name] = replace(self._queries[name], paused=False)
+
+
+def still_service(folder: Path, limits: Limits | None = None) -> Service:
+    """A service over a still job, with the stream <http://e/s>."""
+    service = Service(Settings(data=folder / "data", limits=limits or Limits()))
+    service._job = StillJob(folder / "job")  # type: ignore[assignment]
+    service.add_stream("http://e/s", "s")
+    return service
+
+
+def call(service: Service, method: str, path: str, **options: Any) -> httpx.Response:
+    """The answer of the service's application to one request, in this process."""
+
+    async def answered() -> httpx.Response:
+        transport = httpx.ASGITransport(application(service))
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            return await client.request(method, path, **options)
+
+    return asyncio.run(answered())
 
 
 def free_port() -> int:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import weir
 from language.texts import SCALE
 from shared import ROOT
+from weir.explain import stages
 from weir.language import write
 from weir.language.algebra.canonical import equivalent
-from weir.language.explain import stages
 from weir.language.syntax.lexer import Tokens
 from weir.language.syntax.source import Source
 

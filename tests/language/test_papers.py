@@ -12,10 +12,10 @@ import pytest
 
 import weir
 from shared import ROOT
+from weir.explain import stages
 from weir.language import Dialect, Query
 from weir.language.algebra.query import R2S, Previous
 from weir.language.algebra.windows import All, Content, Now, Range, Report, Triples
-from weir.language.explain import stages
 
 EXAMPLES = ROOT / "examples" / "languages"
 GOLDEN = Path(__file__).parent / "golden"

@@ -9,7 +9,7 @@ import typer
 from weir.cli.options import Dialect, QueryFile, read_query
 from weir.cli.reporting import reported
 from weir.language import parse
-from weir.language.translation import translate as translated
+from weir.language import translate as translated
 
 
 def translate(

@@ -2,7 +2,7 @@
 
 from weir.language.algebra.query import Dialect, Query
 from weir.language.frontend import parse
-from weir.language.translation import translate
 from weir.language.writing.dialects import write
+from weir.language.writing.translate import translate
 
-__all__ = ["Dialect", "Query", "parse", "translate", "write"]
+__all__ = ["Dialect", "Query", "frontend", "parse", "translate", "update", "write"]

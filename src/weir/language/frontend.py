@@ -5,8 +5,7 @@ from __future__ import annotations
 from weir.errors import UsageError
 from weir.language.algebra.query import Dialect, Query
 from weir.language.dialects import SPARQL, Preset
-from weir.language.limits import DEPTH
-from weir.language.lowering.depth import deeper_than
+from weir.language.limits import DEPTH, deeper_than
 from weir.language.lowering.queries import lower
 from weir.language.syntax import tree
 from weir.language.syntax.lexer import Tokens

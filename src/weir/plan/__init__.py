@@ -1,1 +1,3 @@
-"""Rewrites, the split into stream, static and service parts, templates, physical plans, explain."""
+"""The plan of a query: the algebra with every leaf told where it reads, rewritten by rules in order."""
+
+__all__ = ["analysis", "nodes", "planner", "querysets", "rules"]

@@ -1,28 +1,31 @@
-"""A query as plain values for those who draw it: its windows, its plan as a graph, its variables."""
+"""A query as plain values for those who draw it: its windows, its plan as a graph, and what it is doing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from weir.errors import WeirError
+from weir.explain.plans import operator_text
 from weir.kernel.contract import Background
 from weir.kernel.evaluators import choose_evaluator
 from weir.kernel.interval.leaves import shown
 from weir.language.algebra.expressions import Aggregation
 from weir.language.algebra.fold import walk
 from weir.language.algebra.patterns import Extend, Group, Service
-from weir.language.algebra.query import Ask, Construct, Query, Select
-from weir.language.algebra.windows import All, Elements, Now, Past, Range, Triples, WindowDeclaration
+from weir.language.algebra.query import Query, Select
+from weir.language.algebra.windows import Elements, Now, Past, Range, StartAt, Triples, WindowDeclaration
 from weir.language.writing.windows import kind_text, report_text
 from weir.linked.service import ServiceResolver
 from weir.plan import nodes as p
-from weir.plan.explain import operator_text
 from weir.plan.planner import plan_query
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import Variable
+from weir.runtime.output.writing import timestamp
 
 _MS = 1_000
+_MESSAGES = 200
+_TICKS = 60
 _KINDS: Mapping[type, str] = {
     p.PathPattern: "path",
     p.GraphNames: "names",
@@ -45,14 +48,7 @@ _KINDS: Mapping[type, str] = {
 
 def form_of(query: Query) -> str:
     """SELECT, CONSTRUCT, ASK or DESCRIBE."""
-    match query.form:
-        case Select():
-            return "SELECT"
-        case Construct():
-            return "CONSTRUCT"
-        case Ask():
-            return "ASK"
-    return "DESCRIBE"
+    return type(query.form).__name__.upper()
 
 
 def variables_of(query: Query) -> list[str]:
@@ -89,37 +85,28 @@ def windows_of(query: Query) -> list[dict[str, Any]]:
             "name": window.name,
             "stream": str(window.stream) if isinstance(window.stream, Variable) else window.stream,
             "kind": type(window.kind).__name__.lower(),
-            "width": _width(window),
-            "step": _step(window),
+            "width": width,
+            "step": step,
             "report": report_text(window.semantics.report),
             "text": kind_text(window.kind),
         }
         for window in query.dataset.windows
+        for width, step in [_lengths(window)]
     ]
 
 
-def _width(window: WindowDeclaration) -> float | None:
+def _lengths(window: WindowDeclaration) -> tuple[float | None, float | None]:
+    """Width and step."""
     match window.kind:
-        case Range(width, _):
-            return width / _MS
-        case Past(start, end, _):
-            return (start - end) / _MS
-        case Triples(count, _) | Elements(count, _):
-            return count
+        case Range(width, step):
+            return width / _MS, None if step is None else step / _MS
+        case Past(start, end, step):
+            return (start - end) / _MS, None if step is None else step / _MS
+        case Triples(count, step) | Elements(count, step):
+            return count, step
         case Now():
-            return 0
-        case All():
-            return None
-    return None
-
-
-def _step(window: WindowDeclaration) -> float | None:
-    match window.kind:
-        case Range(_, step) | Past(_, _, step):
-            return None if step is None else step / _MS
-        case Triples(_, step) | Elements(_, step):
-            return step
-    return None
+            return 0, None
+    return None, None
 
 
 def routing_of(query: Query, streams: Sequence[str]) -> tuple[str, str | None]:
@@ -158,3 +145,97 @@ def _described(plan: p.Plan) -> tuple[str, str]:
     if isinstance(plan, p.Match):
         return shown(plan.source, plan.pattern), "graph" if plan.source.window is None else "window"
     return operator_text(plan), _KINDS[type(plan)]
+
+
+def activity_of(
+    query: Query,
+    reads: Sequence[str],
+    told: Mapping[str, Any],
+    recent: Mapping[str, Iterable[tuple[int, int]]],
+) -> dict[str, Any]:
+    """What a query is doing, for a moving timeline and a plan with counts of rows.
+
+    ``told`` is what the last batch told of the query, ``recent`` the latest messages of streams (time, number
+    of triples); ``now`` is the event time through which the query was evaluated.
+    """
+    now = told.get("through")
+    windows = []
+    ticks: set[int] = set()
+    for window in query.dataset.windows:
+        streams = [window.stream] if isinstance(window.stream, str) else reads
+        messages = sorted(each for iri in streams for each in recent.get(iri, ()))
+        if now is not None:
+            ticks.update(ticks_of(window, now, [at for at, _ in messages]))
+        open_, close = bounds_of(window, now)
+        windows.append(
+            {
+                "name": window.name,
+                "open": None if open_ is None else timestamp(open_),
+                "close": None if close is None else timestamp(close),
+                "messages": [
+                    {"time": timestamp(at), "triples": triples} for at, triples in messages[-_MESSAGES:]
+                ],
+            }
+        )
+    return {
+        "now": None if now is None else timestamp(now),
+        "windows": windows,
+        "ticks": [timestamp(at) for at in sorted(ticks)[-_TICKS:]],
+        "operators": _operators(plan_graph(query, reads), told),
+    }
+
+
+def bounds_of(window: WindowDeclaration, now: int | None) -> tuple[int | None, int | None]:
+    """The window that is open at ``now`` (µs); nothing where it does not lie on the axis of time."""
+    if now is None:
+        return None, None
+    match window.kind:
+        case Range(width, None):
+            return now - width, now
+        case Range(width, int(step)):
+            close = _last(window, step, now) + step
+            return close - width, close
+        case Past(start, end, _):
+            return now - start, now - end
+    return None, None
+
+
+def ticks_of(window: WindowDeclaration, now: int, messages: Sequence[int]) -> list[int]:
+    """The latest times up to ``now`` at which the window was reported, as far as they can be computed.
+
+    A window that is reported only when it is not empty is taken to be so where no message is known of."""
+    report = window.semantics.report
+    times: list[int] = []
+    step = getattr(window.kind, "step", None)
+    width = getattr(window.kind, "range", 0)
+    for every in (step if report.window_close and isinstance(window.kind, Range) else None, report.periodic):
+        if every:
+            times += [_last(window, every, now) - place * every for place in range(_TICKS)]
+    if report.content_change:
+        times += [at for at in messages if at < now]
+    if messages:
+        times = [at for at in times if at >= messages[0]]
+    if report.non_empty and width and messages:
+        times = [at for at in times if any(at - width <= message <= at for message in messages)]
+    return times
+
+
+def _last(window: WindowDeclaration, step: int, now: int) -> int:
+    """The latest multiple of ``step`` up to ``now``, counted from where the window starts."""
+    start = window.semantics.start
+    origin = start.instant if isinstance(start, StartAt) else 0
+    return origin + (now - origin) // step * step
+
+
+def _operators(plan: Mapping[str, Any], told: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Rows of the leaves that keep any; chosen are those of the route that is taken most."""
+    leaves = told.get("leaves", {})
+    route = next(iter(told.get("routes", {})), "").split(" → ")
+    return [
+        {
+            "id": node["id"],
+            "rows": told.get("results") if node["id"] == "out" else leaves.get(node["label"]),
+            "chosen": node["label"] in route,
+        }
+        for node in plan["nodes"]
+    ]

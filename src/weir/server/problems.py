@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any
 
@@ -13,28 +14,10 @@ from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
-from weir.errors import (
-    CheckpointError,
-    DataError,
-    EvaluationError,
-    RemoteError,
-    SyntaxError,
-    TranslationError,
-    UsageError,
-    WeirError,
-)
+from weir.errors import CheckpointError, SyntaxError, UsageError, WeirError
 
 MEDIA_TYPE = "application/problem+json"
 _LOG = logging.getLogger(__name__)
-_STATUS: Mapping[type[WeirError], int] = {
-    SyntaxError: 422,
-    TranslationError: 422,
-    UsageError: 422,
-    DataError: 422,
-    EvaluationError: 422,
-    CheckpointError: 409,
-    RemoteError: 502,
-}
 
 
 class ProblemBody(BaseModel):
@@ -78,7 +61,6 @@ class Problem(Exception):
 
 def problem_of(error: WeirError) -> Problem:
     """Weir's own errors. A remote endpoint that fails is not this server's failure, so it is a 422 too."""
-    status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 422)
     if isinstance(error, SyntaxError):
         return Problem(
             422,
@@ -91,9 +73,17 @@ def problem_of(error: WeirError) -> Problem:
             hint=error.hint,
         )
     kind = type(error).__name__.removesuffix("Error").lower()
-    if status == 502:
-        status = 422
+    status = 409 if isinstance(error, CheckpointError) else 422
     return Problem(status, error.primary, error.detail, type=f"urn:weir:problem:{kind}", hint=error.hint)
+
+
+@contextmanager
+def conflicts() -> Iterator[None]:
+    """What a job refuses as it stands is a conflict: 409."""
+    try:
+        yield
+    except UsageError as error:
+        raise Problem(409, error.primary, error.detail, hint=error.hint) from None
 
 
 def _length(error: SyntaxError) -> int:
@@ -109,41 +99,27 @@ def _length(error: SyntaxError) -> int:
 
 
 def install(app: FastAPI) -> None:
-    """Handlers for everything that may be raised."""
-    app.add_exception_handler(Problem, _on_problem)
-    app.add_exception_handler(WeirError, _on_weir)
-    app.add_exception_handler(HTTPException, _on_http)
-    app.add_exception_handler(RequestValidationError, _on_invalid)
-    app.add_exception_handler(Exception, _on_bug)
+    """Make a problem of everything that may be raised."""
+    for kind in (Problem, WeirError, HTTPException, RequestValidationError, Exception):
+        app.add_exception_handler(kind, _answer)
 
 
-async def _on_problem(request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, Problem)
-    return error.response()
-
-
-async def _on_weir(request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, WeirError)
-    return problem_of(error).response()
-
-
-async def _on_http(request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, HTTPException)
-    title = HTTPStatus(error.status_code).phrase
-    detail = error.detail if error.detail != title else None
-    return Problem(error.status_code, title, detail, headers=error.headers).response()
-
-
-async def _on_invalid(request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, RequestValidationError)
-    found = error.errors()
-    places = [
-        {"place": "/".join(str(part) for part in each["loc"]), "reason": str(each["msg"])} for each in found
-    ]
-    detail = "; ".join(f"{each['place']}: {each['reason']}" for each in places[:5])
-    return Problem(422, "the request is not as described", detail, errors=places).response()
-
-
-async def _on_bug(request: Request, error: Exception) -> JSONResponse:
+async def _answer(request: Request, error: Exception) -> JSONResponse:
+    match error:
+        case Problem():
+            return error.response()
+        case WeirError():
+            return problem_of(error).response()
+        case HTTPException():
+            title = HTTPStatus(error.status_code).phrase
+            detail = error.detail if error.detail != title else None
+            return Problem(error.status_code, title, detail, headers=error.headers).response()
+        case RequestValidationError():
+            places = [
+                {"place": "/".join(str(part) for part in each["loc"]), "reason": str(each["msg"])}
+                for each in error.errors()
+            ]
+            detail = "; ".join(f"{each['place']}: {each['reason']}" for each in places[:5])
+            return Problem(422, "the request is not as described", detail, errors=places).response()
     _LOG.exception("%s %s failed", request.method, request.url.path, exc_info=error)
     return Problem(500, "the server failed", "what happened is in its log").response()

@@ -20,7 +20,8 @@ from weir.errors import WeirError
 from weir.rdf.formats.media import Format, format_of
 from weir.rdf.formats.payloads import parse_payloads
 from weir.rdf.formats.times import read_time
-from weir.rdf.messages import Rejected
+from weir.rdf.formats.tnq import parse_lines
+from weir.rdf.messages import Messages, Rejected
 from weir.rdf.xsd.moments import EPOCH
 from weir.runtime.ingest.sources.log_writer import TNQ, LogWriter
 
@@ -30,12 +31,11 @@ _RECENT = 500
 _WRITTEN = len("2000-01-01T00:00:00.000000Z")
 _BEAT = 0.5
 LATENESS = 1.0
-"""Seconds without a message after which a live stream gets a heartbeat, where nothing else is declared."""
-_LIVE = 60_000_000
+"""Seconds of silence after which a stream of the present gets a heartbeat, where nothing else is declared."""
+_PRESENT = 60_000_000
 """Microseconds by which a message may differ from the wall clock and be one of the present."""
 _LONGEST = 300.0
 """Seconds after its last message for which a silent stream gets heartbeats."""
-_SHOWN = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Checked:
 
 
 def check_lines(body: bytes) -> Checked:
-    """The good lines of ``.tnq``: all at once where all are good, line by line otherwise."""
+    """The good lines of ``.tnq``; where all are good, as they mostly are, without a full parse."""
     lines = body.replace(b"\r\n", b"\n").split(b"\n")
     if lines and not lines[-1]:
         lines.pop()
@@ -63,18 +63,14 @@ def check_lines(body: bytes) -> Checked:
             good = False
     if good:
         return Checked(b"".join(line + b"\n" for line in lines), _messages(cut, times))
-    rejected: list[Rejected] = []
-    kept: list[int] = []
-    for place, (line, parts, at) in enumerate(zip(lines, cut, times, strict=True)):
-        reason = _reason(line, parts, at)
-        if reason is None:
-            kept.append(place)
-        elif reason:
-            rejected.append(Rejected(place + 1, reason, line[:_SHOWN].decode(errors="replace")))
-    data = b"".join(lines[place] + b"\n" for place in kept)
-    return Checked(
-        data, _messages([cut[place] for place in kept], [times[place] for place in kept]), rejected
-    )
+    found = parse_lines(body, scope="", key=b"")
+    left_out = {each.line for each in found.rejected}
+    kept = [
+        line + b"\n"
+        for number, line in enumerate(lines, 1)
+        if number not in left_out and line.strip() and not line.startswith(b"#")
+    ]
+    return Checked(b"".join(kept), _timed(found), list(found.rejected))
 
 
 def _time(text: bytes) -> int | None:
@@ -90,19 +86,8 @@ def _time(text: bytes) -> int | None:
         return None
 
 
-def _reason(line: bytes, parts: list[bytes], at: int | None) -> str | None:
-    """Why a line is bad; None where it is good, empty where it says nothing."""
-    if not line.strip() or line.startswith(b"#"):
-        return ""
-    if len(parts) < 2:
-        return "no tab between time and statement"
-    if at is None:
-        return "the time is neither milliseconds nor an xsd:dateTime"
-    try:
-        found = sum(1 for _ in ox.parse(parts[1], format=ox.RdfFormat.N_QUADS))
-    except (SyntaxError, ValueError) as error:
-        return str(error)
-    return None if found < 2 else "more than one statement in a line"
+def _timed(found: Messages) -> list[tuple[int, int]]:
+    return list(zip(found.time.tolist(), found.triples.tolist(), strict=True))
 
 
 def _messages(cut: Sequence[list[bytes]], times: Sequence[int | None]) -> list[tuple[int, int]]:
@@ -119,8 +104,8 @@ def _messages(cut: Sequence[list[bytes]], times: Sequence[int | None]) -> list[t
     return found
 
 
-class Inflow:
-    """One stream that is pushed into. ``adaptive`` streams get heartbeats from here."""
+class PushedStream:
+    """One stream that is pushed into; ``adaptive`` ones get heartbeats from ``Heartbeats``."""
 
     def __init__(
         self,
@@ -136,7 +121,7 @@ class Inflow:
         self.accepted = 0
         self.newest: int | None = None
         self.recent: deque[tuple[int, int]] = deque(maxlen=_RECENT)
-        self.live = False
+        self.present = False
         self._clock = clock
         self._counts: deque[tuple[float, int]] = deque(maxlen=4096)
         self._last = 0.0
@@ -164,8 +149,7 @@ class Inflow:
             time_predicate=self.writer.predicate,
             lines=[1],
         )
-        messages = list(zip(found.time.tolist(), found.triples.tolist(), strict=True))
-        return Checked(body, messages, list(found.rejected))
+        return Checked(body, _timed(found), list(found.rejected))
 
     @property
     def rate(self) -> float:
@@ -174,9 +158,9 @@ class Inflow:
         return sum(count for when, count in list(self._counts) if when > since) / 5
 
     def beat(self) -> None:
-        """A heartbeat, where the stream is live and silent: nothing older than ``lateness`` is to come."""
+        """Where the stream is silent and of the present, say that nothing older than ``lateness`` comes."""
         now = self._clock()
-        if self.adaptive and self.live and self.lateness <= now - self._last <= _LONGEST:
+        if self.adaptive and self.present and self.lateness <= now - self._last <= _LONGEST:
             self.writer.heartbeat(round((now - self.lateness) * 1_000_000))
 
     def _note(self, messages: list[tuple[int, int]]) -> None:
@@ -186,7 +170,7 @@ class Inflow:
         self.newest = max(self.newest or messages[-1][0], messages[-1][0])
         self._counts.append((now, len(messages)))
         self._last = now
-        self.live = abs(messages[-1][0] - now * 1_000_000) < _LIVE
+        self.present = abs(messages[-1][0] - now * 1_000_000) < _PRESENT
 
 
 def form_of(media_type: str) -> Format:
@@ -194,19 +178,19 @@ def form_of(media_type: str) -> Format:
     return format_of(TNQ if media_type in MEDIA_TYPES else media_type)
 
 
-class Heart(threading.Thread):
-    """Beats for all streams until it is stopped."""
+class Heartbeats(threading.Thread):
+    """A thread that calls ``beat`` of all streams until it is stopped."""
 
-    def __init__(self, flows: Callable[[], Iterable[Inflow]]) -> None:
-        super().__init__(name="weir-heart", daemon=True)
-        self._flows = flows
+    def __init__(self, streams: Callable[[], Iterable[PushedStream]]) -> None:
+        super().__init__(name="weir-heartbeats", daemon=True)
+        self._streams = streams
         self._stopped = threading.Event()
 
     def run(self) -> None:
         while not self._stopped.wait(_BEAT):
-            for flow in list(self._flows()):
+            for stream in list(self._streams()):
                 try:
-                    flow.beat()
+                    stream.beat()
                 except WeirError:
                     continue
 

@@ -10,20 +10,19 @@ missing.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import threading
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from weir.errors import CheckpointError
 from weir.runtime.output.sinks.base import Results
 from weir.runtime.output.sinks.lines import joined
 from weir.runtime.output.subscriptions import Chunk
-from weir.server.resource_ids import slug
+from weir.server.resources import slug
+from weir.storage import AppendFile, LineLog, numbered
 
 CHUNK = 1 << 18
 """About how many bytes a reader gets at once."""
@@ -75,19 +74,14 @@ class Tail:
         """Cut to what ``mark`` says; what a crash left beyond it never happened."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self.end = mark.end
-        firsts = sorted(int(path.stem) for path in self.folder.glob("*.jsonl"))
-        for first in firsts:
+        for first in numbered(self.folder, ".jsonl"):
             path = self._path(first)
             if first > mark.first or (first == mark.first and not mark.size):
                 path.unlink()
                 continue
-            size = path.stat().st_size
             if first == mark.first:
-                if size < mark.size:
-                    raise CheckpointError(f"{path} is shorter than it was when its last batch was written")
-                os.truncate(path, mark.size)
-                size = mark.size
-            self._segments.append(Segment(path, first, mark.end, size, [(first, 0)]))
+                AppendFile(path, mark.size).close()
+            self._segments.append(Segment(path, first, mark.end, path.stat().st_size, [(first, 0)]))
         for before, after in zip(self._segments, self._segments[1:], strict=False):
             before.end = after.first
 
@@ -98,12 +92,11 @@ class Tail:
             current = Segment(self._path(self.end), self.end, self.end)
             with self._lock:
                 self._segments.append(current)
-        with open(current.path, "r+b" if current.size else "wb") as file:
-            file.seek(current.size)
-            file.truncate()
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+        file = AppendFile(current.path, current.size)
+        try:
+            file.append(data)
+        finally:
+            file.close()
         return Mark(current.first, current.size + len(data), self.end + count)
 
     def publish(self, mark: Mark, data: bytes) -> None:
@@ -185,7 +178,7 @@ class ResultLog:
         self.segment = segment
         self.keep = keep
         self.listeners: list[Callable[[Sequence[str]], None]] = []
-        self._log = folder / "commits.jsonl"
+        self._log = LineLog(folder / "commits.jsonl")
         self._marks: dict[str, Mark] = {}
         self._tails: dict[str, Tail] = {}
         self._last = -1
@@ -200,7 +193,7 @@ class ResultLog:
                 return
             self._opened = True
             self.folder.mkdir(parents=True, exist_ok=True)
-            for line in _whole_lines(self._log):
+            for line in self._log.lines():
                 entry = json.loads(line)
                 self._last = max(self._last, entry["batch"])
                 self._marks |= {name: Mark(*mark) for name, mark in entry["tails"].items()}
@@ -248,26 +241,13 @@ class ResultLog:
         if self._commits > _MANY:
             self._rewrite()
             return
-        with open(self._log, "ab") as log:
-            log.write(_entry(batch, marks))
-            log.flush()
-            os.fsync(log.fileno())
+        self._log.append([_entry(batch, marks)])
 
     def _rewrite(self) -> None:
-        partial = self._log.with_suffix(".partial")
-        with open(partial, "wb") as log:
-            log.write(_entry(self._last, self._marks))
-            log.flush()
-            os.fsync(log.fileno())
-        os.replace(partial, self._log)
+        self._log.rewrite([_entry(self._last, self._marks)])
         self._commits = 0
 
 
 def _entry(batch: int, marks: dict[str, Mark]) -> bytes:
     tails = {name: [mark.first, mark.size, mark.end] for name, mark in marks.items()}
-    return json.dumps({"batch": batch, "time": time.time(), "tails": tails}).encode() + b"\n"
-
-
-def _whole_lines(path: Path) -> Iterable[bytes]:
-    data = path.read_bytes() if path.exists() else b""
-    return data[: data.rfind(b"\n") + 1].splitlines()
+    return json.dumps({"batch": batch, "time": time.time(), "tails": tails}).encode()

@@ -7,37 +7,31 @@ Everything registered lives in the job's checkpoint; results and names lie besid
 from __future__ import annotations
 
 import logging
-import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
 from weir.engine import Engine
-from weir.errors import RemoteError, UsageError, WeirError
+from weir.errors import UsageError, WeirError
 from weir.explain import explain_text
 from weir.fragments.protocol.annotation import Annotation, Labeling, Method
 from weir.fragments.server import Dataset, FragmentsApp, Publisher
 from weir.language import Query, parse
-from weir.language.algebra.patterns import Service as ServiceCall
 from weir.language.algebra.query import R2S
-from weir.linked.http.allowed_hosts import Allowed
-from weir.linked.service import HINT
-from weir.rdf.terms import IRI
 from weir.runtime.control.planning import planning_held
 from weir.runtime.control.registry import QueryInfo, StreamInfo
 from weir.runtime.ingest.sources import LogSource
 from weir.runtime.output.sinks.fragments import FragmentsSink
 from weir.runtime.output.subscriptions import Channels
-from weir.server.drawing import services_of, windows_of
-from weir.server.limits import check_query
-from weir.server.problems import Problem
-from weir.server.pushed_streams import LATENESS, Heart, Inflow
-from weir.server.records import Memory
-from weir.server.resource_ids import is_id, slug
+from weir.server.drawing import windows_of
+from weir.server.problems import Problem, conflicts
+from weir.server.pushed_streams import LATENESS, Heartbeats, PushedStream
+from weir.server.query_checks import check_query
+from weir.server.resources import Records, is_id, slug
 from weir.server.result_log import ResultLog
 from weir.server.settings import Settings
-from weir.server.sparql_process import Asking
+from weir.server.sparql_process import SparqlProcess
 from weir.spark import SparkSession
 from weir.spark.job import Job
 
@@ -52,18 +46,18 @@ class Service:
     spark: SparkSession | None = None
     log: ResultLog = field(init=False)
     channels: Channels = field(init=False)
-    memory: Memory = field(init=False)
+    records: Records = field(init=False)
     fragments: FragmentsApp = field(init=False)
     sink: FragmentsSink = field(init=False)
-    asking: Asking = field(init=False)
-    flows: dict[str, Inflow] = field(default_factory=dict)
+    sparql: SparqlProcess = field(init=False)
+    pushed: dict[str, PushedStream] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
     """Why the service itself paused a query."""
     failure: str | None = None
     """Why the job has last ended by itself."""
     restarts: int = 0
     _job: Job | None = None
-    _heart: Heart | None = None
+    _heartbeats: Heartbeats | None = None
 
     def __post_init__(self) -> None:
         data, limits = self.settings.data, self.settings.limits
@@ -71,10 +65,10 @@ class Service:
         self.log = ResultLog(data / "results", segment=self.settings.segment, keep=self.settings.keep)
         self.channels = Channels(self.log.tail)
         self.log.listeners.append(self.channels.tell)
-        self.memory = Memory(data / "service.json")
+        self.records = Records(data / "service.json")
         self.fragments = FragmentsApp()
         self.sink = FragmentsSink({})
-        self.asking = Asking(limits.sparql, limits.sparql_memory)
+        self.sparql = SparqlProcess(limits.sparql, limits.sparql_memory)
 
     @property
     def job(self) -> Job:
@@ -101,11 +95,11 @@ class Service:
 
     def start(self) -> None:
         """Start the job with whatever the checkpoint has, once there is a place for what is published."""
-        for name in self.memory.all("published"):
+        for name in self.records.all("published"):
             self._publish(name)
         self._launch()
-        self._heart = Heart(lambda: list(self.flows.values()))
-        self._heart.start()
+        self._heartbeats = Heartbeats(lambda: list(self.pushed.values()))
+        self._heartbeats.start()
 
     def _launch(self) -> None:
         settings = self.settings
@@ -125,13 +119,13 @@ class Service:
         # Changes wait for Spark to plan: once it has done so, for no longer than a batch.
         with planning_held(job.checkpoint.own, lambda: job.active):
             self._job = job
-        self.flows.clear()
+        self.pushed.clear()
         for stream in job.streams():
             self._open(stream)
 
-    def mend(self) -> bool:
-        """Start the job again where it has ended by itself; whether it had to be. Nothing is lost or doubled:
-        it goes on where its checkpoint is."""
+    def restart(self) -> bool:
+        """Start the job again where it has ended by itself; whether it had. Nothing is lost or doubled: it
+        goes on where its checkpoint is."""
         if self._job is None or self._job.active:
             return False
         try:
@@ -146,13 +140,13 @@ class Service:
 
     def stop(self) -> None:
         """End at a batch boundary; everything can be resumed."""
-        if self._heart is not None:
-            self._heart.stop()
+        if self._heartbeats is not None:
+            self._heartbeats.stop()
         job, self._job = self._job, None
         if job is not None and job.active:
             job.stop()
-        self.flows.clear()
-        self.asking.close()
+        self.pushed.clear()
+        self.sparql.close()
 
     # Streams
 
@@ -160,7 +154,7 @@ class Service:
         return list(self.job.streams())
 
     def stream_id(self, iri: str) -> str:
-        return str(self.memory.get("streams", iri).get("id") or slug(iri))
+        return str(self.records.get("streams", iri).get("id") or slug(iri))
 
     def stream(self, id: str) -> StreamInfo:
         """The stream of an id (or IRI)."""
@@ -177,7 +171,7 @@ class Service:
         lateness: float | None = None,
         heartbeat: str = "auto",
     ) -> StreamInfo:
-        """One stream more that is pushed into."""
+        """Add a stream that is pushed into."""
         limit = self.settings.limits.streams
         known = self.streams()
         if len(known) >= limit:
@@ -190,41 +184,39 @@ class Service:
         if any(self.stream_id(each.iri) == chosen for each in known):
             raise Problem(409, f"another stream has the id {chosen!r}")
         values = {"id": chosen, "created": _now(), "lateness": lateness, "auto": heartbeat == "auto"}
-        self.memory.put("streams", iri, values)
+        self.records.put("streams", iri, values)
         try:
             self.running.add_stream(
                 iri, LogSource(time=predicate, heartbeat="off" if heartbeat == "auto" else heartbeat)
             )
         except WeirError:
-            self.memory.put("streams", iri, None)
+            self.records.put("streams", iri, None)
             raise
         made = self.stream(chosen)
         self._open(made)
         return made
 
     def drop_stream(self, id: str) -> None:
-        """One stream less; refused while a query reads it."""
+        """Remove a stream; refused while a query reads it."""
         found = self.stream(id)
-        try:
+        with conflicts():
             self.running.drop_stream(found.iri)
-        except UsageError as error:
-            raise Problem(409, error.primary, error.detail, hint=error.hint) from None
-        self.flows.pop(found.iri, None)
-        self.memory.put("streams", found.iri, None)
+        self.pushed.pop(found.iri, None)
+        self.records.put("streams", found.iri, None)
 
-    def flow(self, id: str) -> Inflow:
+    def pushed_stream(self, id: str) -> PushedStream:
         """The way into a stream."""
         found = self.stream(id)
-        flow = self.flows.get(found.iri)
+        flow = self.pushed.get(found.iri)
         if flow is None:
             raise Problem(409, "this stream is not pushed into", f"<{found.iri}> has a source of its own")
         return flow
 
     def _open(self, stream: StreamInfo) -> None:
-        if (stream.source or {}).get("kind") != LogSource.kind or stream.iri in self.flows:
+        if (stream.source or {}).get("kind") != LogSource.kind or stream.iri in self.pushed:
             return
-        known = self.memory.get("streams", stream.iri)
-        self.flows[stream.iri] = Inflow(
+        known = self.records.get("streams", stream.iri)
+        self.pushed[stream.iri] = PushedStream(
             self.job.receivers.writer(stream.iri),
             lateness=known.get("lateness") or LATENESS,
             adaptive=known.get("auto", True),
@@ -243,17 +235,12 @@ class Service:
         raise Problem(404, "there is no such query", f"none has the id {id!r}")
 
     def register(self, text: str, name: str | None, dialect: str, evaluator: str) -> QueryInfo:
-        """One query more, within the limits and towards allowed hosts only."""
+        """Register a query, within the limits and towards allowed hosts only."""
         limits = self.settings.limits
         if len(text) > limits.query_text:
             raise UsageError(f"the query is longer than {limits.query_text:,} characters")
-        query = parse(text, dialect=dialect)
-        check_query(query, limits)
-        self._check_services(query)
-        if not query.dataset.windows:
-            raise UsageError(
-                "the query has no window, so it would be evaluated once", hint="ask it at /sparql"
-            )
+        query = parsed(text, dialect)
+        check_query(query, self.settings)
         known = self.queries()
         if len(known) >= limits.queries:
             raise Problem(403, "there are too many queries", f"at most {limits.queries} are taken")
@@ -261,28 +248,24 @@ class Service:
         if chosen is not None and any(each.name == chosen for each in known):
             raise Problem(409, f"there is a query named {chosen!r} already")
         made: str = self.running.register(text, name=name, dialect=dialect, evaluator=evaluator)
-        self.memory.put("queries", made, {"since": _now()})
+        self.records.put("queries", made, {"since": _now()})
         return self.query(made)
 
     def drop(self, id: str) -> None:
-        """One query less, and its results."""
+        """Drop a query and its results."""
         name = self.query(id).name
-        try:
+        with conflicts():
             self.running.drop(name)
-        except UsageError as error:
-            raise Problem(409, error.primary, error.detail, hint=error.hint) from None
         self.reasons.pop(name, None)
-        self.memory.put("queries", name, None)
+        self.records.put("queries", name, None)
         if name in self.sink.publishers:
             self.unpublish(name)
         self.log.erase(name)
 
     def pause(self, id: str, reason: str | None = None) -> QueryInfo:
         name = self.query(id).name
-        try:
+        with conflicts():
             self.running.pause(name)
-        except UsageError as error:
-            raise Problem(409, error.primary, error.detail, hint=error.hint) from None
         if reason:
             self.reasons[name] = reason
         return self.query(name)
@@ -292,25 +275,6 @@ class Service:
         self.running.resume(name)
         self.reasons.pop(name, None)
         return self.query(name)
-
-    def _check_services(self, query: Query) -> None:
-        """Endpoints that are named must be declared, or lie on an allowed host."""
-        for call in services_of(query.pattern):
-            if not isinstance(call.name, IRI):
-                raise UsageError("SERVICE needs the IRI of an endpoint here, not a variable")
-            self._allow(call)
-
-    def _allow(self, call: ServiceCall) -> None:
-        """Declared endpoints may lie anywhere; others on public addresses of allowed hosts."""
-        assert isinstance(call.name, IRI)
-        endpoint = call.name.value.partition(HINT)[0]
-        if endpoint in self.settings.services:
-            return
-        try:
-            Allowed(self.settings.allowed.hosts).check(endpoint)
-        except RemoteError as error:
-            hint = "allow its host under [allow] hosts, or declare the endpoint under [services]"
-            raise Problem(403, error.primary, error.detail, hint=hint) from None
 
     # Fragments
 
@@ -324,15 +288,15 @@ class Service:
         wanted = {**(settings or {}), "events": query.semantics.r2s is not R2S.RSTREAM}
         wanted["lifetime"] = wanted.get("lifetime") or _promise(query)
         if info.name in self.sink.publishers:
-            if wanted == self.memory.get("published", info.name):
+            if wanted == self.records.get("published", info.name):
                 return slug(info.name)
             self.unpublish(info.name)
-        self.memory.put("published", info.name, wanted)
+        self.records.put("published", info.name, wanted)
         self._publish(info.name)
         return slug(info.name)
 
     def _publish(self, name: str) -> None:
-        known = self.memory.get("published", name)
+        known = self.records.get("published", name)
         method = Method(known.get("annotation", Method.GRAPHS))
         labeling = Labeling(known.get("labeling", Labeling.EXPIRATION))
         shown = Annotation(method, labeling)
@@ -348,7 +312,7 @@ class Service:
         if self.sink.publishers.pop(name, None) is None:
             raise Problem(404, "the results of this query are not published")
         self.fragments.remove(slug(name))
-        self.memory.put("published", name, None)
+        self.records.put("published", name, None)
 
 
 def _promise(query: Query) -> float:
@@ -371,11 +335,6 @@ def explained(text: str, dialect: str) -> str:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def wall() -> float:
-    """The wall clock in seconds."""
-    return time.time()
 
 
 def facts_of(job: Job, name: str) -> dict[str, Any]:

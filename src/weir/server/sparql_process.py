@@ -28,25 +28,25 @@ from weir.linked.graphs.triple_tables import CLOSE
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import json_term
 
-SOLUTIONS: Mapping[str, ox.QueryResultsFormat] = {
-    "application/sparql-results+json": ox.QueryResultsFormat.JSON,
-    "application/json": ox.QueryResultsFormat.JSON,
-    "application/sparql-results+xml": ox.QueryResultsFormat.XML,
-    "application/xml": ox.QueryResultsFormat.XML,
-    "text/csv": ox.QueryResultsFormat.CSV,
-    "text/tab-separated-values": ox.QueryResultsFormat.TSV,
-}
-GRAPHS: Mapping[str, ox.RdfFormat] = {
-    "text/turtle": ox.RdfFormat.TURTLE,
-    "application/n-triples": ox.RdfFormat.N_TRIPLES,
-    "text/plain": ox.RdfFormat.N_TRIPLES,
-    "application/n-quads": ox.RdfFormat.N_QUADS,
-    "application/trig": ox.RdfFormat.TRIG,
-    "application/ld+json": ox.RdfFormat.JSON_LD,
-    "application/rdf+xml": ox.RdfFormat.RDF_XML,
-}
-
-
+SOLUTIONS = (
+    "application/sparql-results+json",
+    "application/json",
+    "application/sparql-results+xml",
+    "application/xml",
+    "text/csv",
+    "text/tab-separated-values",
+)
+"""Media types of solutions and of ASK's answer."""
+GRAPHS = (
+    "text/turtle",
+    "application/n-triples",
+    "text/plain",
+    "application/n-quads",
+    "application/trig",
+    "application/ld+json",
+    "application/rdf+xml",
+)
+"""Media types of graphs."""
 _START = 60.0
 """Seconds that a process may take to import what it needs; that is not the query's time."""
 
@@ -118,21 +118,25 @@ def answer(task: Task) -> bytes:
 
 def _solutions(found: dict[str, Any], media_type: str) -> bytes:
     data = json.dumps(found, ensure_ascii=False).encode()
-    wanted = SOLUTIONS[media_type]
+    wanted = ox.QueryResultsFormat.from_media_type(media_type)
     if wanted == ox.QueryResultsFormat.JSON:
         return data
     parsed = ox.parse_query_results(data, format=ox.QueryResultsFormat.JSON)
-    written = parsed.serialize(format=wanted)
-    assert written is not None
-    return bytes(written)
+    return bytes(parsed.serialize(format=wanted) or b"")
 
 
-def graph_bytes(triples: bytes, media_type: str, prefixes: Mapping[str, str] | None = None) -> bytes:
-    """N-Triples in another syntax."""
-    quads = ox.parse(triples, format=ox.RdfFormat.N_TRIPLES)
-    written = ox.serialize(quads, format=GRAPHS[media_type], prefixes=dict(prefixes or {}))
-    assert written is not None
-    return bytes(written)
+def graph_bytes(
+    data: bytes,
+    media_type: str,
+    prefixes: Mapping[str, str] | None = None,
+    given: ox.RdfFormat = ox.RdfFormat.N_TRIPLES,
+) -> bytes:
+    """Triples in the syntax of a media type; JSON-LD without prefixes."""
+    syntax = ox.RdfFormat.from_media_type(media_type)
+    assert syntax is not None, media_type
+    quads = ox.parse(data, format=given)
+    shown = dict(prefixes) if prefixes and syntax != ox.RdfFormat.JSON_LD else None
+    return bytes(ox.serialize(quads, format=syntax, prefixes=shown) or b"")
 
 
 def _work(pipe: Connection, memory: int) -> None:
@@ -157,7 +161,7 @@ def _work(pipe: Connection, memory: int) -> None:
             pipe.send(("the query failed", f"{type(error).__name__}: {error}", None))
 
 
-class Asking:
+class SparqlProcess:
     """One process that answers, started when it is first needed."""
 
     def __init__(self, seconds: float, memory: int = 0) -> None:

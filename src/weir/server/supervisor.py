@@ -1,4 +1,4 @@
-"""The watch: a job that has failed is started again; queries that keep more than they may are paused.
+"""The supervisor: a job that has failed is started again; queries that keep more than they may are paused.
 
 A query cannot be stopped in mid-evaluation; what it keeps is told after every batch, and what is too much
 then ends it before the next. Where batches take longer than they may, the query that keeps most is the one.
@@ -18,11 +18,11 @@ _LOG = logging.getLogger(__name__)
 _PERIOD, _LONGEST = 1.0, 60.0
 
 
-class Watch(threading.Thread):
-    """Looks once a second."""
+class Supervisor(threading.Thread):
+    """A thread that looks once a second."""
 
     def __init__(self, service: Service) -> None:
-        super().__init__(name="weir-watch", daemon=True)
+        super().__init__(name="weir-supervisor", daemon=True)
         self.service = service
         self._stopped = threading.Event()
         self._batch = -1
@@ -32,12 +32,12 @@ class Watch(threading.Thread):
     def run(self) -> None:
         while not self._stopped.wait(self._pause):
             try:
-                mended = self.service.mend()
-                self._pause = min(2 * self._pause, _LONGEST) if mended else _PERIOD
-                if not mended:
+                restarted = self.service.restart()
+                self._pause = min(2 * self._pause, _LONGEST) if restarted else _PERIOD
+                if not restarted:
                     self.look()
             except (WeirError, Problem) as error:
-                _LOG.warning("the watch could not act: %s", error)
+                _LOG.warning("the supervisor could not act: %s", error)
                 self._pause = min(2 * self._pause, _LONGEST)
 
     def look(self) -> None:

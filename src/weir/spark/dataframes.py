@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import polars as pl
 import pyarrow as pa
 from pyspark import TaskContext
@@ -23,19 +22,16 @@ from pyspark.sql import types as T
 
 from weir.errors import UsageError
 from weir.rdf.formats.media import format_of
-from weir.rdf.formats.payloads import parse_payloads
-from weir.rdf.formats.times import predicate_iri, read_time
-from weir.rdf.messages import Messages
-from weir.runtime.ingest.frames import Frame
+from weir.rdf.formats.times import predicate_iri
+from weir.runtime.ingest.rows import TRIPLE, row_frames
 from weir.runtime.worker.partitioning import slot_keys
-from weir.runtime.worker.workers import Workplace, workplace
+from weir.runtime.worker.workers import workplace
 from weir.spark.session import EVOLUTION
 from weir.spark.tasks import FRAME_SCHEMA, current_batch, frame_row
 
-TRIPLE = ("subject", "predicate", "object")
 _NAMED = 'name="'
-_PARTITION, _BATCH, _PAYLOAD = 28, 40, 20
-"""Bits: positions of rows that have none are (batch, partition, row); a payload's lines lie behind it."""
+_PARTITION, _BATCH = 28, 40
+"""Bits: positions of rows that have none are (batch, partition, row)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,89 +141,3 @@ def rows_to_frames(
             yield frame_row(keys[slot], frame.to_bytes())
 
     return run
-
-
-def row_frames(
-    place: Workplace,
-    batch: int,
-    rows: pl.DataFrame,
-    stream: str,
-    base: int,
-    format: str = "tnq",
-    predicate: str | None = None,
-) -> Iterator[tuple[int, Frame]]:
-    """What each slot gets of one task's rows, a frame for each lane."""
-    plan = place.match_plan(batch)
-    if "lane" not in rows.columns:
-        rows = rows.with_columns(pl.lit("").alias("lane"))
-    for part in rows.with_columns(pl.col("lane").fill_null("")).partition_by("lane"):
-        name = str(part["lane"][0])
-        made = _triples(part, base) if "subject" in part.columns else _values(part, base, format)
-        found = _messages(made, f"{stream} {name}", place.checkpoint.key, predicate)
-        side: dict[str, Any] = {"triples": len(found.message), "bytes": sum(map(len, made.payloads))}
-        if found.rejected:
-            side["rejected"] = [
-                {"stream": stream, "lane": name, "reason": item.reason, "text": item.text}
-                for item in found.rejected
-            ]
-        first = int(found.position[0]) if len(found.position) else base
-        yield from plan.frames(stream, name, found, first, side=side)
-
-
-@dataclass(frozen=True, slots=True)
-class _Payloads:
-    payloads: list[bytes]
-    positions: np.ndarray
-    times: list[int | None] | None
-    format: str
-
-
-def _messages(made: _Payloads, scope: str, key: bytes, predicate: str | None) -> Messages:
-    return parse_payloads(
-        made.payloads,
-        format_of(made.format),
-        scope=scope,
-        key=key,
-        positions=made.positions,
-        times=made.times,
-        time_predicate=predicate,
-    )
-
-
-def _triples(rows: pl.DataFrame, base: int) -> _Payloads:
-    """Messages of triples: those of one position, or else of one time."""
-    rows = _clocked(rows)
-    graph = pl.col("graph").fill_null("") if "graph" in rows.columns else pl.lit("")
-    parts = [pl.col(name).fill_null("") for name in TRIPLE]
-    statement = pl.concat_str([*parts, graph, pl.lit(".")], separator=" ")
-    placed = "position" in rows.columns
-    key = ["position", "time"] if placed else ["time"]
-    lines = rows.with_columns(statement.alias("text")).group_by(key, maintain_order=True)
-    found = lines.agg(pl.col("text").str.join("\n")).sort(key, maintain_order=True, nulls_last=True)
-    positions = found["position"].fill_null(0).to_numpy() if placed else base + np.arange(len(found))
-    return _Payloads([text.encode() for text in found["text"]], positions, found["time"].to_list(), "nquads")
-
-
-def _values(rows: pl.DataFrame, base: int, format: str) -> _Payloads:
-    """A message each; lines of ``.tnq`` without positions are as lines of a file."""
-    rows = _clocked(rows)
-    timed = format_of(format).timed
-    if timed and "position" not in rows.columns:
-        whole = b"\n".join(value or b"" for value in rows["value"])
-        return _Payloads([whole], np.array([base]), None, format)
-    if "position" in rows.columns:
-        rows = rows.sort("position", maintain_order=True)
-        positions = rows["position"].fill_null(0).to_numpy() << (_PAYLOAD if timed else 0)
-    else:
-        positions = base + np.arange(len(rows))
-    payloads = [value or b"" for value in rows["value"]]
-    return _Payloads(payloads, positions, rows["time"].to_list(), format)
-
-
-def _clocked(rows: pl.DataFrame) -> pl.DataFrame:
-    """With a column of microseconds; a text that is no time is none."""
-    if "clock" in rows.columns:
-        known = {text: None if text is None else read_time(text) for text in rows["clock"].unique().to_list()}
-        times = pl.Series("time", [known[text] for text in rows["clock"].to_list()], dtype=pl.Int64)
-        return rows.with_columns(times)
-    return rows if "time" in rows.columns else rows.with_columns(pl.lit(None, pl.Int64).alias("time"))

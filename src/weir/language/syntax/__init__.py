@@ -1,1 +1,3 @@
-"""Text → AST: lexer, syntax tree and the superset grammar of SPARQL 1.1 and the stream dialects."""
+"""Text → AST: lexer, syntax tree and the superset grammar of all dialects."""
+
+__all__ = ["durations", "lexer", "queries", "source", "tree"]

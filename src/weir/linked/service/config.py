@@ -77,7 +77,7 @@ class ServiceConfig:
     ``cache`` is how long an answer may be used again where there is no budget.
     ``age_variable`` binds in each row how old its remote part is, in seconds.
     ``allow`` false refuses the endpoint; declared for ``"*"``, all that are not declared themselves.
-    ``inner`` false refuses addresses that are not of the public internet (``weir.linked.http.addresses``).
+    ``inner`` false refuses addresses that are not of the public internet (``linked.http.allowed_hosts``).
     ``deadline`` is how long an evaluation waits for answers: by default 1 s with a budget, else 10 s.
     """
 

@@ -21,7 +21,7 @@ from weir.kernel.contract import FOREVER
 from weir.kernel.relations.keys import codes, combine
 from weir.kernel.relations.relation import Relation
 from weir.linked.service.estimates import Floats, learned_interval, observe, pooled_interval
-from weir.rdf.columns import Ids
+from weir.rdf.columns import Ids, Mask
 
 NEVER = -(1 << 62)
 """The fetch time and expiry of a key that was never answered."""
@@ -30,6 +30,20 @@ NEVER_CHANGES = 1 << 61
 """From here on an interval means for ever."""
 
 _ALL = ".all"
+
+_OF_KEYS = {
+    "fetched": NEVER,
+    "expiry": NEVER,
+    "used": NEVER,
+    "stated": 0,
+    "exact": False,
+    "waiting": False,
+    "failed": False,
+    "_digest": 0,
+    "_changes": 0.0,
+    "_watched": 0.0,
+}
+"""The columns by number of a key, and what a new key has there."""
 
 State: TypeAlias = tuple[Mapping[str, Any], Mapping[str, Mapping[str, Any]]]
 """What is kept in a checkpoint: plain values, and tables of columns."""
@@ -41,6 +55,17 @@ class LocalView:
     ``interval`` is the declared change interval, None where intervals are to be learned from ``prior``.
     """
 
+    fetched: Ids
+    expiry: Ids
+    used: Ids
+    stated: Ids
+    exact: Mask
+    waiting: Mask
+    failed: Mask
+    _digest: Ids
+    _changes: Floats
+    _watched: Floats
+
     def __init__(
         self, key: Sequence[str], variables: Sequence[str], interval: int | None, prior: int
     ) -> None:
@@ -50,10 +75,8 @@ class LocalView:
         self._prior = prior
         none = np.empty(0, np.int64)
         self.keys: dict[str, Ids] = dict.fromkeys(self.key or (_ALL,), none)
-        self.fetched, self.expiry, self.used, self.stated, self._digest = (none,) * 5
-        self.exact, self.waiting, self.failed = (np.empty(0, np.bool_),) * 3
-        self._changes: Floats = np.empty(0)
-        self._watched: Floats = np.empty(0)
+        for name, value in _OF_KEYS.items():
+            setattr(self, name, np.empty(0, type(value)))
         self._columns: dict[str, Ids] = dict.fromkeys(self.variables, none)
         self._owner = none
         self._order = none
@@ -104,16 +127,8 @@ class LocalView:
         count = len(new[0])
         for name, column in zip(self.keys, new, strict=True):
             self.keys[name] = np.concatenate((self.keys[name], column))
-        never, zero = np.full(count, NEVER), np.zeros(count, np.int64)
-        self.fetched = np.concatenate((self.fetched, never))
-        self.expiry = np.concatenate((self.expiry, never))
-        self.used = np.concatenate((self.used, never))
-        self.stated = np.concatenate((self.stated, zero))
-        self._digest = np.concatenate((self._digest, zero))
-        for name in ("exact", "waiting", "failed"):
-            setattr(self, name, np.concatenate((getattr(self, name), zero.astype(np.bool_))))
-        self._changes = np.concatenate((self._changes, zero.astype(np.float64)))
-        self._watched = np.concatenate((self._watched, zero.astype(np.float64)))
+        for name, value in _OF_KEYS.items():
+            setattr(self, name, np.concatenate((getattr(self, name), np.full(count, value))))
         self._reindex(len(self) - count)
 
     def _reindex(self, known: int = 0) -> None:
@@ -259,7 +274,7 @@ class LocalView:
         self._owner = number[self._owner[rows]]
         self._columns = {name: column[rows] for name, column in self._columns.items()}
         self.keys = {name: column[keep] for name, column in self.keys.items()}
-        for name in (*_STATE, "waiting"):
+        for name in _OF_KEYS:
             setattr(self, name, getattr(self, name)[keep])
         self._reindex()
         self.edition += 1
@@ -274,7 +289,7 @@ class LocalView:
         """The whole view, for ``restore`` into one with the same key and variables."""
         keys = {f"key {place}": column for place, column in enumerate(self.keys.values())}
         rows = {f"column {place}": column for place, column in enumerate(self._columns.values())}
-        state = {name: getattr(self, name) for name in _STATE}
+        state = {name: getattr(self, name) for name in _OF_KEYS}
         return {}, {"keys": {**keys, **state}, "rows": {**rows, "owner": self._owner}}
 
     def restore(self, state: State) -> None:
@@ -283,9 +298,9 @@ class LocalView:
         self.keys = {name: np.array(keys[f"key {place}"]) for place, name in enumerate(self.keys)}
         self._columns = {name: np.array(rows[f"column {place}"]) for place, name in enumerate(self._columns)}
         self._owner = np.array(rows["owner"])
-        for name in _STATE:
+        for name in _OF_KEYS:
             setattr(self, name, np.array(keys[name]))
-        self.waiting = np.zeros(len(self), np.bool_)
+        self.waiting[:] = False
         self._reindex()
         self.edition += 1
         self.numbering += 1
@@ -294,6 +309,3 @@ class LocalView:
 def _after(time: Ids, interval: Ids) -> Ids:
     """``time + interval``, for ever where the interval is."""
     return np.where(interval >= NEVER_CHANGES, FOREVER, time + np.minimum(interval, NEVER_CHANGES))
-
-
-_STATE = ("fetched", "expiry", "used", "stated", "exact", "failed", "_digest", "_changes", "_watched")

@@ -1,4 +1,4 @@
-"""Who may do what: bearer tokens with scopes, and no requests from other web pages.
+"""Who may do what: tokens, rates and sizes, which every request passes before a route sees it.
 
 Without tokens the service is open, to this machine only: it then takes no request whose Host is another name
 (a page that makes its own name lead here) and never one that changes something on behalf of another page.
@@ -8,44 +8,33 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
-from fastapi.requests import HTTPConnection
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from weir.errors import UsageError
 from weir.server.problems import Problem
-
-SCOPES = ("read", "write", "admin")
-"""Read results and ask; push messages and update graphs; create, register, drop. Each has those before it."""
+from weir.server.settings import Limits, Token
 
 _SAFE = ("GET", "HEAD", "OPTIONS")
+_OPEN = ("/health",)
+"""Paths that need no token."""
 
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """``name`` is what the holder is called in limits and logs; ``scope`` the most it allows."""
-
-    secret: str
-    scope: str = "read"
-    name: str = "token"
-
-    def __post_init__(self) -> None:
-        if self.scope not in SCOPES:
-            raise UsageError(f"unknown scope {self.scope!r}", hint=f"one of {', '.join(SCOPES)}")
-        if len(self.secret) < 16:
-            raise UsageError(f"the token {self.name!r} is shorter than 16 characters")
-
-    @staticmethod
-    def of(values: Mapping[str, Any], number: int) -> Token:
-        """A token of a configuration: ``token``, ``scope``, ``name``."""
-        unknown = set(values) - {"token", "scope", "name"}
-        if unknown or "token" not in values:
-            raise UsageError("a token has the keys token, scope and name")
-        return Token(str(values["token"]), str(values.get("scope", "read")), str(values.get("name", number)))
+_HEADERS = {
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "content-security-policy": (
+        "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; "
+        "frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+    ),
+}
 
 
 class Access:
@@ -86,25 +75,105 @@ class Access:
         return origin in self.origins or urlsplit(origin).netloc == host
 
 
-class Needs:
-    """A dependency of routes: the scope that they need."""
+class Rates:
+    """A bucket of requests per client, filled at ``rate`` a second up to ``burst``."""
 
-    def __init__(self, scope: str) -> None:
-        self.level = SCOPES.index(scope)
-        self.scope = scope
+    def __init__(self, rate: float, burst: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self.rate = rate
+        self.burst = burst
+        self._clock = clock
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
-    def __call__(self, connection: HTTPConnection) -> None:
-        token: Token | None = connection.scope.get("weir.token")
-        if token is not None and SCOPES.index(token.scope) < self.level:
-            challenge = f'Bearer error="insufficient_scope", scope="{self.scope}"'
-            raise Problem(
-                403,
-                f"the token does not have the scope {self.scope}",
-                headers={"WWW-Authenticate": challenge},
-            )
+    def take(self, client: str) -> float:
+        """Take one request; 0, or how many seconds the client has to wait."""
+        now = self._clock()
+        left, then = self._left.pop(client, (self.burst, now))
+        left = min(self.burst, left + (now - then) * self.rate)
+        allowed = left >= 1
+        self._left[client] = (left - 1 if allowed else left, now)
+        while len(self._left) > 10_000:
+            self._left.popitem(last=False)
+        return 0.0 if allowed else (1 - left) / self.rate if self.rate else 60.0
 
 
-READ, WRITE, ADMIN = Needs("read"), Needs("write"), Needs("admin")
+class Gate:
+    """Static files of the dashboard are open even where there are tokens: the page itself asks for one."""
+
+    def __init__(self, app: ASGIApp, access: Access, limits: Limits) -> None:
+        self.app = app
+        self.access = access
+        self.limits = limits
+        self.rates = Rates(limits.requests, limits.burst)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        try:
+            self._admit(scope)
+            taken = self._measured(scope, receive)
+        except Problem as problem:
+            await _refuse(problem, scope, receive, send)
+            return
+        await self.app(scope, taken, _decorated(send) if scope["type"] == "http" else send)
+
+    def _admit(self, scope: Scope) -> None:
+        headers = Headers(scope=scope)
+        path = scope["path"]
+        method = scope.get("method", "GET" if scope["type"] == "http" else "WEBSOCKET")
+        given = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("access_token", [None])[0]
+        streams = path.startswith("/api/queries/") and "/results" in path
+        asset = method in ("GET", "HEAD") and not path.startswith(
+            ("/api", "/sparql", "/metrics", "/fragments")
+        )
+        if not (self.access.tokens and (asset or path in _OPEN)):
+            scope["weir.token"] = self.access.admit(method, headers, given if streams else None)
+        token = scope.get("weir.token")
+        client = f"token {token.name}" if token is not None else (scope.get("client") or ("?",))[0]
+        wait = self.rates.take(client)
+        if wait:
+            seconds = str(max(1, round(wait)))
+            raise Problem(429, "too many requests", headers={"Retry-After": seconds})
+
+    def _measured(self, scope: Scope, receive: Receive) -> Receive:
+        """A ``receive`` that ends a body that is too long; one that says so is refused at once."""
+        if scope["type"] != "http":
+            return receive
+        most = self.limits.body
+        declared = Headers(scope=scope).get("content-length", "0")
+        if declared.isdigit() and int(declared) > most:
+            raise Problem(413, "the body is too long", f"at most {most:,} bytes are taken")
+        size = 0
+
+        async def measured() -> Message:
+            nonlocal size
+            message = await receive()
+            size += len(message.get("body", b""))
+            if size > most:
+                raise HTTPException(413, f"at most {most:,} bytes are taken")
+            return message
+
+        return measured
+
+
+def _decorated(send: Send) -> Send:
+    async def decorated(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in _HEADERS.items():
+                headers.setdefault(name, value)
+        await send(message)
+
+    return decorated
+
+
+async def _refuse(problem: Problem, scope: Scope, receive: Receive, send: Send) -> None:
+    if scope["type"] == "websocket":
+        close: dict[str, Any] = {"type": "websocket.close", "code": 1008, "reason": str(problem)[:120]}
+        await receive()
+        await send(close)
+        return
+    await problem.response()(scope, receive, _decorated(send))
 
 
 def is_loopback(host: str) -> bool:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from importlib import metadata
+from typing import Any
 
+import uvicorn
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
@@ -14,18 +16,15 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import HTMLResponse
 from starlette.types import ASGIApp
 
-from weir.server import problems
-from weir.server.api import graph_routes as graphs
-from weir.server.api import query_routes as queries
-from weir.server.api import result_routes as results
-from weir.server.api import status_routes as metrics
-from weir.server.api import stream_routes as streams
-from weir.server.api.access import Access
+from weir.fragments.server import Dataset
+from weir.server.api import graph_routes, query_routes, result_routes, status_routes, stream_routes
+from weir.server.api.access import Access, Gate
 from weir.server.api.documentation import reference_page
-from weir.server.api.gate import Gate
 from weir.server.dashboard import mount
+from weir.server.problems import install
 from weir.server.service import Service
-from weir.server.supervisor import Watch
+from weir.server.settings import Settings
+from weir.server.supervisor import Supervisor
 
 _ABOUT = "Continuous SPARQL queries over RDF streams: streams, graphs, queries and their results over HTTP."
 
@@ -42,8 +41,8 @@ def build(service: Service) -> FastAPI:
         generate_unique_id_function=_operation_id,
     )
     app.state.service = service
-    problems.install(app)
-    for module in (streams, graphs, queries, results, metrics):
+    install(app)
+    for module in (stream_routes, graph_routes, query_routes, result_routes, status_routes):
         app.include_router(module.router)
 
     @app.get("/docs", include_in_schema=False)
@@ -81,11 +80,31 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     service: Service = app.state.service
     service.channels.attach(asyncio.get_running_loop())
     await run_in_threadpool(service.start)
-    watch = Watch(service)
-    watch.start()
+    supervisor = Supervisor(service)
+    supervisor.start()
     try:
         yield
     finally:
-        watch.stop()
+        supervisor.stop()
         service.channels.close()
         await run_in_threadpool(service.stop)
+
+
+def server(
+    settings: Settings, datasets: Sequence[Dataset] = (), *, push: bool | str = False, **options: Any
+) -> uvicorn.Server:
+    """A uvicorn server of one service; ``.run()`` serves until it is told to end."""
+    service = Service(settings)
+    service.fragments.push = push
+    for dataset in datasets:
+        service.fragments.add(dataset)
+    values: dict[str, Any] = {
+        "access_log": False,
+        "log_level": "warning",
+        "timeout_graceful_shutdown": 5,
+        "ws_max_size": 1 << 20,
+        "h11_max_incomplete_event_size": 65_536,
+        **options,
+    }
+    app = application(service)
+    return uvicorn.Server(uvicorn.Config(app, host=settings.host, port=settings.port, **values))

@@ -18,37 +18,19 @@ from weir.linked.graphs import RemoteGraph
 from weir.linked.graphs.remote_graph import TYPES, fetch
 from weir.linked.http.allowed_hosts import Forbidden
 from weir.runtime.control.refresh import minus
-from weir.server.api.access import ADMIN, READ, WRITE
-from weir.server.api.dependencies import Here
-from weir.server.api.models import PROBLEMS, GraphUrl, Id, IriText, Updated
-from weir.server.api.negotiate import chosen
+from weir.server.api.dependencies import ADMIN, READ, WRITE, Here, chosen
+from weir.server.api.models import PROBLEMS, GraphUrl, Id, IriText, Updated, body_of, media_type_of
 from weir.server.drawing import services_of
 from weir.server.problems import Problem
-from weir.server.resource_ids import slug
+from weir.server.resources import slug
 from weir.server.service import Service
 from weir.server.sparql_process import GRAPHS, SOLUTIONS, Overdue, over, present, task_of
 
 router = APIRouter(tags=["graphs"], responses=PROBLEMS)
-_RDF = {
-    "required": True,
-    "content": {
-        **{each: {"schema": {"type": "string"}} for each in TYPES},
-        "application/json": {"schema": GraphUrl.model_json_schema()},
-    },
-}
-_UPDATE = {
-    "required": True,
-    "content": {"application/sparql-update": {"schema": {"type": "string"}}},
-}
-_ASKED = {
-    "required": True,
-    "content": {
-        "application/sparql-query": {"schema": {"type": "string"}},
-        "application/x-www-form-urlencoded": {
-            "schema": {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
-        },
-    },
-}
+_FORM = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
+_RDF = body_of(*TYPES, **{"application/json": GraphUrl.model_json_schema()})
+_UPDATE = body_of("application/sparql-update")
+_ASKED = body_of("application/sparql-query", **{"application/x-www-form-urlencoded": _FORM})
 _ANSWERS: dict[int | str, dict[str, Any]] = {
     200: {"description": "The answer", "content": {each: {} for each in (*SOLUTIONS, *GRAPHS)}}
 }
@@ -73,30 +55,29 @@ def _graph(service: Service, id: str, iri: str | None) -> str | None:
 
 
 @router.get("/api/graphs", dependencies=[Depends(READ)])
-async def list_graphs(service: Here) -> dict[str, Any]:
+def list_graphs(service: Here) -> dict[str, Any]:
     """The static graphs; the default graph has no IRI."""
-    known = await run_in_threadpool(_names, service)
-    return {"graphs": [{"id": id, "iri": iri} for id, iri in known.items()]}
+    return {"graphs": [{"id": id, "iri": iri} for id, iri in _names(service).items()]}
 
 
 @router.post(
     "/api/graphs/update",
     dependencies=[Depends(WRITE)],
     response_model=Updated,
-    openapi_extra={"requestBody": _UPDATE},
+    openapi_extra=_UPDATE,
 )
 async def update_graphs(service: Here, request: Request, at: When = None) -> Any:
     """SPARQL Update: INSERT DATA and DELETE DATA. It triggers no evaluation by itself."""
     _expect(request, "application/sparql-update")
     text = _text(await request.body())
-    return Updated(update=await run_in_threadpool(service.running.update, text, _moment(at)))
+    return Updated(update=await run_in_threadpool(service.running.update, text, moment(at)))
 
 
 @router.post(
     "/api/graphs/{id}",
     dependencies=[Depends(WRITE)],
     response_model=Updated,
-    openapi_extra={"requestBody": _RDF},
+    openapi_extra=_RDF,
 )
 async def add_to_graph(service: Here, id: Id, request: Request, iri: Iri = None, at: When = None) -> Any:
     """Add triples to a graph, from the body or from an allowed URL."""
@@ -108,7 +89,7 @@ async def add_to_graph(service: Here, id: Id, request: Request, iri: Iri = None,
     "/api/graphs/{id}",
     dependencies=[Depends(WRITE)],
     response_model=Updated,
-    openapi_extra={"requestBody": _RDF},
+    openapi_extra=_RDF,
 )
 async def replace_graph(service: Here, id: Id, request: Request, iri: Iri = None) -> Any:
     """Replace a graph's triples by those of the body or of an allowed URL."""
@@ -117,20 +98,19 @@ async def replace_graph(service: Here, id: Id, request: Request, iri: Iri = None
 
 
 @router.delete("/api/graphs/{id}", dependencies=[Depends(ADMIN)], response_model=Updated)
-async def clear_graph(service: Here, id: Id) -> Any:
+def clear_graph(service: Here, id: Id) -> Any:
     """Remove all triples of a graph."""
-    known = await run_in_threadpool(_names, service)
+    known = _names(service)
     if id not in known:
         raise Problem(404, "there is no such graph", f"none has the id {id!r}")
-    old = await run_in_threadpool(_whole, service, known[id])
-    return Updated(update=await run_in_threadpool(service.running.graphs.replace, Background(), old))
+    return Updated(update=service.running.graphs.replace(Background(), _whole(service, known[id])))
 
 
 def _load(
     service: Service, id: str, iri: str | None, request: Request, body: bytes, at: str | None, whole: bool
 ) -> int:
     graph = _graph(service, id, iri)
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    media_type = media_type_of(request)
     with tempfile.TemporaryDirectory(prefix="weir-graph-") as folder:
         if media_type == "application/json":
             url = GraphUrl.model_validate_json(body).url
@@ -143,7 +123,7 @@ def _load(
                 415, f"unknown type of graphs: {media_type[:80] or 'none'}", f"known: {', '.join(TYPES)}"
             )
         if not whole:
-            return int(service.running.insert(graph, path, _moment(at)))
+            return int(service.running.insert(graph, path, moment(at)))
         extractor = service.job.graphs.extractor
         assert extractor is not None
         with service.job.graphs.lock:
@@ -172,7 +152,7 @@ def _whole(service: Service, graph: str | None) -> Background:
     return present(extractor.shelf, parse(f"SELECT * {pattern}", dialect="sparql"))
 
 
-def _moment(at: str | None) -> int | str | None:
+def moment(at: str | None) -> int | str | None:
     return int(at) * 1000 if at is not None and at.isdigit() and len(at) < 15 else at
 
 
@@ -188,12 +168,12 @@ async def sparql_get(service: Here, request: Request, query: Annotated[str, Quer
     dependencies=[Depends(READ)],
     response_class=Response,
     responses=_ANSWERS,
-    openapi_extra={"requestBody": _ASKED},
+    openapi_extra=_ASKED,
 )
 async def sparql_post(service: Here, request: Request) -> Response:
     """The same by POST: the query as the body, or as a form."""
     body = _text(await request.body())
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    media_type = media_type_of(request)
     parameters = parse_qs(request.url.query, keep_blank_values=True)
     if media_type == "application/x-www-form-urlencoded":
         form = parse_qs(body, keep_blank_values=True, max_num_fields=100)
@@ -212,14 +192,14 @@ async def _ask(service: Service, request: Request, text: str, parameters: dict[s
     if services_of(query.pattern):
         raise Problem(403, "SERVICE is not followed here", "register a continuous query instead")
     solutions = isinstance(query.form, (Select, Ask))
-    media_type = chosen(request, tuple(SOLUTIONS) if solutions else tuple(GRAPHS))
+    media_type = chosen(request, SOLUTIONS if solutions else GRAPHS)
 
     def work() -> bytes:
         extractor = service.job.graphs.extractor
         assert extractor is not None
         with service.job.graphs.lock:
             task = task_of(extractor.shelf, query, media_type)
-        return service.asking.ask(task)
+        return service.sparql.ask(task)
 
     try:
         return Response(await run_in_threadpool(work), media_type=media_type)
@@ -228,7 +208,7 @@ async def _ask(service: Service, request: Request, text: str, parameters: dict[s
 
 
 def _expect(request: Request, media_type: str) -> None:
-    given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    given = media_type_of(request)
     if given != media_type:
         raise Problem(415, f"the body has to be {media_type}", f"it is {given[:80] or 'not said what'}")
 

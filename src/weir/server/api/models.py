@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import Path
+from fastapi import Path, Request
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from weir.fragments.protocol.annotation import Labeling, Method
 from weir.server.problems import MEDIA_TYPE, ProblemBody
-from weir.server.resource_ids import ID
+from weir.server.resources import ID
 
 Id = Annotated[str, Path(pattern=ID, max_length=80, description="An id, as listings give it.")]
 IriText = Annotated[
@@ -25,6 +25,18 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     }
 }
 """What every operation may answer beside what it says."""
+
+
+def body_of(*texts: str, **schemas: Any) -> dict[str, Any]:
+    """What the description says of a body that is read as it is: its media types, and schemas of some."""
+    types = {each: {"schema": {"type": "string"}} for each in texts}
+    given = {each: {"schema": schema} for each, schema in schemas.items()}
+    return {"requestBody": {"required": True, "content": types | given}}
+
+
+def media_type_of(request: Request) -> str:
+    """The media type of a request's body, without its parameters."""
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 class Strict(BaseModel):

@@ -8,12 +8,10 @@ from typing import Any
 from fastapi import APIRouter, Depends, Response
 from starlette.concurrency import run_in_threadpool
 
-from weir.language.translation import translate
+from weir.language import translate
 from weir.runtime.control.registry import QueryInfo
 from weir.runtime.output.writing import timestamp
-from weir.server.activity import activity_of
-from weir.server.api.access import ADMIN, READ
-from weir.server.api.dependencies import Here
+from weir.server.api.dependencies import ADMIN, READ, Here
 from weir.server.api.models import (
     PROBLEMS,
     Id,
@@ -24,8 +22,16 @@ from weir.server.api.models import (
     Text,
     Translation,
 )
-from weir.server.drawing import counted, form_of, plan_graph, routing_of, variables_of, windows_of
-from weir.server.resource_ids import slug
+from weir.server.drawing import (
+    activity_of,
+    counted,
+    form_of,
+    plan_graph,
+    routing_of,
+    variables_of,
+    windows_of,
+)
+from weir.server.resources import slug
 from weir.server.service import Service, explained, facts_of, parsed
 
 router = APIRouter(prefix="/api", tags=["queries"], responses=PROBLEMS)
@@ -47,7 +53,7 @@ def query_json(service: Service, info: QueryInfo) -> RegisteredQuery:
         evaluator=info.evaluator,
         reason=service.reasons.get(info.name),
         paused=info.paused,
-        since=service.memory.get("queries", info.name).get("since"),
+        since=service.records.get("queries", info.name).get("since"),
         evaluations=int(told.get("evaluations", 0)),
         results=int(told.get("results", 0)),
         position=tail.end,
@@ -76,24 +82,23 @@ def _numeric(service: Service, info: QueryInfo) -> list[str]:
 
 
 @router.get("/queries", dependencies=[Depends(READ)], response_model=Queries)
-async def list_queries(service: Here) -> Any:
+def list_queries(service: Here) -> Any:
     """All queries, in the order of registration."""
-    found = await run_in_threadpool(service.queries)
-    return Queries(queries=[await run_in_threadpool(query_json, service, each) for each in found])
+    return Queries(queries=[query_json(service, each) for each in service.queries()])
 
 
 @router.post("/queries", dependencies=[Depends(ADMIN)], status_code=201, response_model=RegisteredQuery)
-async def register_query(service: Here, body: NewQuery, response: Response) -> Any:
+def register_query(service: Here, body: NewQuery, response: Response) -> Any:
     """Register a continuous query in any dialect; it sees messages from now on."""
-    made = await run_in_threadpool(service.register, body.text, body.name, body.dialect, body.evaluator)
+    made = service.register(body.text, body.name, body.dialect, body.evaluator)
     response.headers["Location"] = f"/api/queries/{slug(made.name)}"
-    return await run_in_threadpool(query_json, service, made)
+    return query_json(service, made)
 
 
 @router.get("/queries/{id}", dependencies=[Depends(READ)], response_model=RegisteredQuery)
-async def get_query(service: Here, id: Id) -> Any:
+def get_query(service: Here, id: Id) -> Any:
     """One query."""
-    return await run_in_threadpool(lambda: query_json(service, service.query(id)))
+    return query_json(service, service.query(id))
 
 
 @router.delete("/queries/{id}", dependencies=[Depends(ADMIN)], status_code=204)
@@ -106,38 +111,33 @@ async def drop_query(service: Here, id: Id) -> Response:
 
 
 @router.post("/queries/{id}/pause", dependencies=[Depends(ADMIN)], response_model=RegisteredQuery)
-async def pause_query(service: Here, id: Id) -> Any:
+def pause_query(service: Here, id: Id) -> Any:
     """Stop a query and remember it; its windows are forgotten."""
-    return await run_in_threadpool(lambda: query_json(service, service.pause(id)))
+    return query_json(service, service.pause(id))
 
 
 @router.post("/queries/{id}/resume", dependencies=[Depends(ADMIN)], response_model=RegisteredQuery)
-async def resume_query(service: Here, id: Id) -> Any:
+def resume_query(service: Here, id: Id) -> Any:
     """Go on with a paused query; it sees messages from now on."""
-    return await run_in_threadpool(lambda: query_json(service, service.resume(id)))
+    return query_json(service, service.resume(id))
 
 
 @router.put("/queries/{id}/fragments", dependencies=[Depends(ADMIN)])
-async def publish_query(service: Here, id: Id, body: Publication) -> dict[str, str]:
+def publish_query(service: Here, id: Id, body: Publication) -> dict[str, str]:
     """Publish a query's results as a fragments data set, with their validity."""
-    name = await run_in_threadpool(service.publish, id, body.model_dump(mode="json"))
-    return {"dataset": f"/fragments/{name}"}
+    return {"dataset": f"/fragments/{service.publish(id, body.model_dump(mode='json'))}"}
 
 
 @router.delete("/queries/{id}/fragments", dependencies=[Depends(ADMIN)], status_code=204)
-async def unpublish_query(service: Here, id: Id) -> Response:
+def unpublish_query(service: Here, id: Id) -> Response:
     """Take the data set down."""
-    await run_in_threadpool(service.unpublish, id)
+    service.unpublish(id)
     return Response(status_code=204)
 
 
 @router.get("/queries/{id}/explain", dependencies=[Depends(READ)])
-async def explain_query(service: Here, id: Id) -> dict[str, Any]:
+def explain_query(service: Here, id: Id) -> dict[str, Any]:
     """Every stage of a query as text, its plan as a graph with live row counts, and the routes it takes."""
-    return await run_in_threadpool(_explain, service, id)
-
-
-def _explain(service: Service, id: str) -> dict[str, Any]:
     info = service.query(id)
     query = parsed(info.text, info.dialect)
     told = facts_of(service.job, info.name)
@@ -160,19 +160,22 @@ def _explain(service: Service, id: str) -> dict[str, Any]:
 
 
 @router.get("/queries/{id}/activity", dependencies=[Depends(READ)])
-async def query_activity(service: Here, id: Id) -> dict[str, Any]:
+def query_activity(service: Here, id: Id) -> dict[str, Any]:
     """What is happening: windows with their recent messages, evaluation times, rows of operators.
 
     Messages are known for streams that are pushed into, since the service started; evaluation times are
     computed from the windows and the time through which the query was evaluated.
     """
-    return await run_in_threadpool(lambda: activity_of(service, service.query(id)))
+    info = service.query(id)
+    query, told = parsed(info.text, info.dialect), facts_of(service.job, info.name)
+    recent = {iri: list(stream.recent) for iri, stream in service.pushed.items()}
+    return activity_of(query, info.reads, told, recent)
 
 
 @router.post("/parse", dependencies=[Depends(READ)])
-async def parse_query(service: Here, body: Text) -> dict[str, Any]:
+def parse_query(service: Here, body: Text) -> dict[str, Any]:
     """Check a text without registering it; a syntax error has its place."""
-    query = await run_in_threadpool(parsed, body.text, body.dialect)
+    query = parsed(body.text, body.dialect)
     return {
         "ok": True,
         "dialect": query.dialect.value,
@@ -187,16 +190,12 @@ async def parse_query(service: Here, body: Text) -> dict[str, Any]:
 
 
 @router.post("/translate", dependencies=[Depends(READ)])
-async def translate_query(service: Here, body: Translation) -> dict[str, Any]:
+def translate_query(service: Here, body: Translation) -> dict[str, Any]:
     """A query in another dialect, or what that dialect cannot express."""
-
-    def work() -> dict[str, Any]:
-        found = translate(parsed(body.text, body.dialect), body.to)
-        parts = [("", found)] if isinstance(found, str) else found
-        return {
-            "text": "\n\n".join(f"# {name}\n{text}" if name else text for name, text in parts),
-            "dialect": body.to,
-            "queries": [{"name": name or None, "text": text} for name, text in parts],
-        }
-
-    return await run_in_threadpool(work)
+    found = translate(parsed(body.text, body.dialect), body.to)
+    parts = [("", found)] if isinstance(found, str) else found
+    return {
+        "text": "\n\n".join(f"# {name}\n{text}" if name else text for name, text in parts),
+        "dialect": body.to,
+        "queries": [{"name": name or None, "text": text} for name, text in parts],
+    }

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, Depends, Response
-from starlette.concurrency import run_in_threadpool
+from prometheus_client import generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from weir.linked.service import HINT
 from weir.runtime.output.writing import timestamp
-from weir.server.api.access import READ
-from weir.server.api.dependencies import Here
+from weir.server.api.dependencies import READ, Here
 from weir.server.api.models import PROBLEMS
 from weir.server.drawing import services_of
 from weir.server.problems import Problem
-from weir.server.resource_ids import slug
+from weir.server.resources import slug
 from weir.server.service import Service, facts_of, parsed
 
 router = APIRouter(tags=["metrics"], responses=PROBLEMS)
@@ -44,73 +45,71 @@ def metrics_json(service: Service) -> dict[str, Any]:
         "sink_seconds": sum(recent) / len(recent) if recent else None,
         "subscribers": service.channels.followers,
         "restarts": service.restarts,
-        "accepted": {iri: flow.accepted for iri, flow in service.flows.items()},
-        "backlog": {iri: flow.writer.backlog() for iri, flow in service.flows.items()},
+        "accepted": {iri: stream.accepted for iri, stream in service.pushed.items()},
+        "backlog": {iri: stream.writer.backlog() for iri, stream in service.pushed.items()},
         "positions": {each.name: service.log.tail(each.name).end for each in service.queries()},
     }
 
 
 @router.get("/api/metrics", dependencies=[Depends(READ)])
-async def get_metrics(service: Here) -> dict[str, Any]:
+def get_metrics(service: Here) -> dict[str, Any]:
     """All counters."""
-    return await run_in_threadpool(metrics_json, service)
+    return metrics_json(service)
 
 
 @router.get("/metrics", dependencies=[Depends(READ)], response_class=Response)
-async def prometheus(service: Here) -> Response:
+def prometheus(service: Here) -> Response:
     """The same for Prometheus."""
-    told = await run_in_threadpool(metrics_json, service)
-    return Response(prometheus_text(told), media_type=_TEXT)
+    return Response(prometheus_text(metrics_json(service)), media_type=_TEXT)
 
 
-_WHOLE = {
-    "batches": "counter",
-    "triples": "counter",
-    "bytes": "counter",
-    "results": "counter",
-    "rejected": "counter",
-    "subscribers": "gauge",
-    "restarts": "counter",
-    "uptime": "gauge",
-}
-_STREAM = {"messages": "counter", "late": "counter", "waiting": "gauge"}
-_QUERY = {"evaluations": "counter", "results": "counter", "live_rows": "gauge", "bytes": "gauge"}
+_COUNTERS = ("batches", "triples", "bytes", "results", "rejected", "restarts")
+_GAUGES = ("subscribers", "uptime")
+_OF_STREAMS = {"messages": True, "late": True, "waiting": False}
+_OF_QUERIES = {"evaluations": True, "results": True, "live_rows": False, "bytes": False}
+"""Which of them are counters."""
 
 
-def prometheus_text(told: dict[str, Any]) -> str:
+def prometheus_text(told: dict[str, Any]) -> bytes:
     """Prometheus's exposition format."""
-    lines: list[str] = []
-
-    def family(name: str, kind: str, samples: list[tuple[str, Any]]) -> None:
-        values = [(label, value) for label, value in samples if isinstance(value, (int, float))]
-        if values:
-            full = f"weir_{name}{'_total' if kind == 'counter' else ''}"
-            lines.append(f"# TYPE {full} {kind}")
-            lines.extend(f"{full}{label} {value}" for label, value in values)
-
-    for name, kind in _WHOLE.items():
-        family(name, kind, [("", told.get(name))])
-    for name, kind in _STREAM.items():
-        samples = [(_label("stream", iri), each.get(name)) for iri, each in told["streams"].items()]
-        family(f"stream_{name}", kind, samples)
-    for name in ("accepted", "backlog"):
-        kind = "counter" if name == "accepted" else "gauge"
-        family(f"stream_{name}", kind, [(_label("stream", iri), n) for iri, n in told[name].items()])
-    for name, kind in _QUERY.items():
-        samples = [(_label("query", query), each.get(name)) for query, each in told["queries"].items()]
-        family(f"query_{name}", kind, samples)
-    return "\n".join(lines) + "\n"
+    return generate_latest(_Collected(told))
 
 
-def _label(name: str, value: str) -> str:
-    escaped = value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
-    return f'{{{name}="{escaped}"}}'
+class _Collected:
+    """Counters of a moment as families of metrics."""
+
+    def __init__(self, told: dict[str, Any]) -> None:
+        self.told = told
+
+    def collect(self) -> Iterator[Metric]:
+        told = self.told
+        for name in (*_COUNTERS, *_GAUGES):
+            yield from _family(name, name in _COUNTERS, {"": told.get(name)})
+        for name, counter in _OF_STREAMS.items():
+            values = {iri: each.get(name) for iri, each in told["streams"].items()}
+            yield from _family(f"stream_{name}", counter, values, "stream")
+        yield from _family("stream_accepted", True, told["accepted"], "stream")
+        yield from _family("stream_backlog", False, told["backlog"], "stream")
+        for name, counter in _OF_QUERIES.items():
+            values = {query: each.get(name) for query, each in told["queries"].items()}
+            yield from _family(f"query_{name}", counter, values, "query")
+
+
+def _family(name: str, counter: bool, values: Mapping[str, Any], label: str = "") -> Iterator[Metric]:
+    """One family, where any of its values is a number."""
+    kind = CounterMetricFamily if counter else GaugeMetricFamily
+    family = kind(f"weir_{name}", name.replace("_", " "), labels=[label] if label else None)
+    for key, value in values.items():
+        if isinstance(value, (int, float)):
+            family.add_metric([key] if label else [], value)
+    if family.samples:
+        yield family
 
 
 @router.get("/api/services", dependencies=[Depends(READ)])
-async def services(service: Here) -> dict[str, Any]:
+def services(service: Here) -> dict[str, Any]:
     """How fresh what queries took from endpoints was at their latest evaluation."""
-    return {"services": await run_in_threadpool(views_json, service)}
+    return {"services": views_json(service)}
 
 
 def views_json(service: Service) -> list[dict[str, Any]]:
@@ -138,9 +137,9 @@ def views_json(service: Service) -> list[dict[str, Any]]:
 
 
 @router.get("/api/examples", dependencies=[Depends(READ)])
-async def examples() -> dict[str, Any]:
+def examples() -> dict[str, Any]:
     """Queries to begin with, each with the streams it reads and messages to push."""
-    return {"examples": await run_in_threadpool(read_examples)}
+    return {"examples": read_examples()}
 
 
 def read_examples() -> list[dict[str, Any]]:

@@ -6,15 +6,15 @@ a ``dcat:Distribution`` with its address and media type (VoCaLS: w3id.org/rsp/vo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pyoxigraph as ox
 
-from weir.rdf.terms import RDF, Literal
+from weir.rdf.terms import Literal
 from weir.runtime.control.registry import StreamInfo
-from weir.server.resource_ids import slug
+from weir.server.resources import slug
 from weir.server.service import Service
-from weir.server.sparql_process import GRAPHS
+from weir.server.sparql_process import graph_bytes
 
 TYPES = ("text/turtle", "application/ld+json", "application/n-triples", "application/rdf+xml")
 PREFIXES: Mapping[str, str] = {
@@ -25,6 +25,7 @@ PREFIXES: Mapping[str, str] = {
     "formats": "http://www.w3.org/ns/formats/",
     "xsd": "http://www.w3.org/2001/XMLSchema#",
 }
+_MEDIA = "https://www.iana.org/assignments/media-types/"
 _PUSHED = (
     "application/x-tnq",
     "text/turtle",
@@ -34,73 +35,48 @@ _PUSHED = (
 )
 _SENT = ("text/event-stream", "application/sparql-results+json", "application/ld+json", "application/n-quads")
 
-Triples = list[tuple[str, str, str]]
 
-
-def catalog(service: Service, base: str, only: StreamInfo | None = None) -> Triples:
-    """The descriptor of one stream, or of all streams and of the results of all queries."""
-    root = f"<{base}/api/streams>"
-    out: Triples = [
-        (root, _rdf("type"), _term("vocals:StreamDescriptor")),
-        (root, _rdf("type"), _term("dcat:Catalog")),
-        (root, _term("dcterms:title"), _text("Streams of a Weir service")),
-        (root, _term("dcat:service"), f"<{base}/#service>"),
-        (f"<{base}/#service>", _rdf("type"), _term("vsd:StreamingService")),
-        (f"<{base}/#service>", _rdf("type"), _term("dcat:DataService")),
-        (f"<{base}/#service>", _term("dcat:endpointURL"), f"<{base}/api>"),
-        (f"<{base}/#service>", _term("dcat:endpointDescription"), f"<{base}/openapi.json>"),
-    ]
+def catalog(service: Service, base: str, only: StreamInfo | None = None) -> str:
+    """The descriptor of one stream, or of all streams and of the results of all queries, in Turtle."""
+    root = f"{base}/api/streams"
+    out = [f"@prefix {name}: <{iri}> ." for name, iri in PREFIXES.items()]
+    out.append(
+        f"""<{root}> a vocals:StreamDescriptor, dcat:Catalog ;
+          dcterms:title "Streams of a Weir service"@en ; dcat:service <{base}/#service> .
+        <{base}/#service> a vsd:StreamingService, dcat:DataService ;
+          dcat:endpointURL <{base}/api> ; dcat:endpointDescription <{base}/openapi.json> ."""
+    )
     for stream in service.streams() if only is None else [only]:
-        place = f"{base}/api/streams/{service.stream_id(stream.iri)}"
-        iri = _absolute(stream.iri, f"{place}#stream")
-        out += _stream(root, iri, service.stream_id(stream.iri), place)
-        if stream.iri in service.flows:
-            out += _endpoint(iri, f"{place}/messages", _PUSHED, "vsd:PublishingService")
-    if only is None:
-        for query in service.queries():
-            place = f"{base}/api/queries/{slug(query.name)}"
-            iri = _absolute(query.output or "", f"{place}#results")
-            out += _stream(root, iri, query.name, place)
-            out += _endpoint(iri, f"{place}/results", _SENT, "vsd:ProcessingService")
-    return out
+        id = service.stream_id(stream.iri)
+        iri = _absolute(stream.iri, f"{root}/{id}#stream")
+        out.append(_stream(root, iri, id, f"{root}/{id}"))
+        if stream.iri in service.pushed:
+            out.append(_endpoint(iri, f"{root}/{id}/messages", _PUSHED, "vsd:PublishingService"))
+    for query in service.queries() if only is None else []:
+        place = f"{base}/api/queries/{slug(query.name)}"
+        iri = _absolute(query.output or "", f"{place}#results")
+        out.append(_stream(root, iri, query.name, place))
+        out.append(_endpoint(iri, f"{place}/results", _SENT, "vsd:ProcessingService"))
+    return "\n".join(out)
 
 
-def _stream(root: str, iri: str, title: str, place: str) -> Triples:
-    subject = f"<{iri}>"
-    return [
-        (root, _term("dcat:dataset"), subject),
-        (subject, _rdf("type"), _term("vocals:RDFStream")),
-        (subject, _rdf("type"), _term("dcat:Dataset")),
-        (subject, _term("dcterms:title"), _text(title)),
-        (subject, _term("dcat:landingPage"), f"<{place}>"),
-    ]
+def _stream(root: str, iri: str, title: str, place: str) -> str:
+    return f"""<{root}> dcat:dataset <{iri}> .
+        <{iri}> a vocals:RDFStream, dcat:Dataset ;
+          dcterms:title {Literal.tagged(title, "en")} ; dcat:landingPage <{place}> ."""
 
 
-def _endpoint(iri: str, address: str, types: tuple[str, ...], role: str) -> Triples:
+def _endpoint(iri: str, address: str, types: Sequence[str], role: str) -> str:
     node = f"<{address}#endpoint>"
-    out = [
-        (f"<{iri}>", _term("vocals:hasEndpoint"), node),
-        (f"<{iri}>", _term("dcat:distribution"), node),
-        (node, _rdf("type"), _term("vocals:StreamEndpoint")),
-        (node, _rdf("type"), _term("dcat:Distribution")),
-        (node, _term("dcat:accessURL"), f"<{address}>"),
-        (node, _term("vsd:providedBy"), _term(role)),
-    ]
-    return out + [(node, _term("dcat:mediaType"), f"<{_MEDIA}{each}>") for each in types]
+    media = ", ".join(f"<{_MEDIA}{each}>" for each in types)
+    return f"""<{iri}> vocals:hasEndpoint {node} ; dcat:distribution {node} .
+        {node} a vocals:StreamEndpoint, dcat:Distribution ;
+          dcat:accessURL <{address}> ; vsd:providedBy {role} ; dcat:mediaType {media} ."""
 
 
-_MEDIA = "https://www.iana.org/assignments/media-types/"
-
-
-def document(triples: Triples, media_type: str) -> bytes:
-    """A document of some RDF syntax."""
-    text = "".join(f"{s} {p} {o} .\n" for s, p, o in dict.fromkeys(triples)).encode()
-    quads = ox.parse(text, format=ox.RdfFormat.N_TRIPLES)
-    form = GRAPHS[media_type]
-    prefixes = dict(PREFIXES) if form != ox.RdfFormat.JSON_LD else None
-    written = ox.serialize(quads, format=form, prefixes=prefixes)
-    assert written is not None
-    return bytes(written)
+def document(turtle: str, media_type: str) -> bytes:
+    """Turtle in the syntax of a media type."""
+    return graph_bytes(turtle.encode(), media_type, PREFIXES, ox.RdfFormat.TURTLE)
 
 
 def _absolute(iri: str, instead: str) -> str:
@@ -109,16 +85,3 @@ def _absolute(iri: str, instead: str) -> str:
         return ox.NamedNode(iri).value
     except ValueError:
         return instead
-
-
-def _term(name: str) -> str:
-    prefix, _, local = name.partition(":")
-    return f"<{PREFIXES[prefix]}{local}>"
-
-
-def _rdf(local: str) -> str:
-    return f"<{RDF}{local}>"
-
-
-def _text(text: str) -> str:
-    return str(Literal.tagged(text, "en"))

@@ -12,10 +12,18 @@ from weir.errors import BacklogFull, DataError, UsageError
 from weir.rdf.formats.times import FIRST_TIME, LAST_TIME, read_time
 from weir.runtime.control.registry import StreamInfo
 from weir.runtime.output.writing import timestamp
-from weir.server.api.access import ADMIN, READ, WRITE
-from weir.server.api.dependencies import Here, base_of
-from weir.server.api.models import PROBLEMS, Id, NewStream, Pushed, RejectedLine, Stream, Streams
-from weir.server.api.negotiate import chosen
+from weir.server.api.dependencies import ADMIN, READ, WRITE, Here, base_of, chosen
+from weir.server.api.models import (
+    PROBLEMS,
+    Id,
+    NewStream,
+    Pushed,
+    RejectedLine,
+    Stream,
+    Streams,
+    body_of,
+    media_type_of,
+)
 from weir.server.api.stream_catalog import TYPES, catalog, document
 from weir.server.problems import Problem
 from weir.server.pushed_streams import form_of
@@ -32,7 +40,7 @@ _MEDIA = (
     "application/rdf+xml",
     "application/x-ndjson",
 )
-_BODY = {"required": True, "content": {each: {"schema": {"type": "string"}} for each in _MEDIA}}
+_BODY = body_of(*_MEDIA)
 _REJECTED = 100
 
 
@@ -40,7 +48,7 @@ def stream_json(service: Here, stream: StreamInfo) -> Stream:
     """A stream with what is known of its flow."""
     with service.job.metrics.lock:
         told: dict[str, Any] = dict(service.job.metrics.streams.get(stream.iri, {}))
-    flow = service.flows.get(stream.iri)
+    flow = service.pushed.get(stream.iri)
     high, complete = told.get("high"), told.get("complete")
     newest = flow.newest if flow is not None else high
     lag = max(0.0, (newest - complete) / 1_000_000) if newest is not None and complete is not None else None
@@ -56,47 +64,45 @@ def stream_json(service: Here, stream: StreamInfo) -> Stream:
         waiting=int(told.get("waiting", 0)),
         source=str((stream.source or {}).get("kind", "dataframe")),
         readers=list(stream.readers),
-        created=service.memory.get("streams", stream.iri).get("created"),
+        created=service.records.get("streams", stream.iri).get("created"),
         backlog=None if flow is None else flow.writer.backlog(),
     )
 
 
 @router.get("", dependencies=[Depends(READ)], response_model=Streams)
-async def list_streams(service: Here, request: Request) -> Any:
+def list_streams(service: Here, request: Request) -> Any:
     """All streams; as Turtle or JSON-LD a DCAT catalogue of them and of the results of queries."""
-    streams = await run_in_threadpool(service.streams)
+    streams = service.streams()
     media_type = chosen(request, ("application/json", *TYPES))
     if media_type in TYPES:
-        triples = await run_in_threadpool(catalog, service, base_of(request))
+        triples = catalog(service, base_of(request))
         return Response(document(triples, media_type), media_type=media_type)
     return Streams(streams=[stream_json(service, each) for each in streams])
 
 
 @router.post("", dependencies=[Depends(ADMIN)], status_code=201, response_model=Stream)
-async def create_stream(service: Here, body: NewStream, response: Response) -> Any:
+def create_stream(service: Here, body: NewStream, response: Response) -> Any:
     """A stream that messages can be pushed into."""
-    made = await run_in_threadpool(
-        service.add_stream, body.iri, body.id, body.time, body.lateness, body.heartbeat
-    )
+    made = service.add_stream(body.iri, body.id, body.time, body.lateness, body.heartbeat)
     response.headers["Location"] = f"/api/streams/{service.stream_id(made.iri)}"
     return stream_json(service, made)
 
 
 @router.get("/{id}", dependencies=[Depends(READ)], response_model=Stream)
-async def describe_stream(service: Here, id: Id, request: Request) -> Any:
+def describe_stream(service: Here, id: Id, request: Request) -> Any:
     """One stream; as Turtle or JSON-LD its VoCaLS and DCAT description."""
-    found = await run_in_threadpool(service.stream, id)
+    found = service.stream(id)
     media_type = chosen(request, ("application/json", *TYPES))
     if media_type in TYPES:
-        triples = await run_in_threadpool(catalog, service, base_of(request), found)
+        triples = catalog(service, base_of(request), found)
         return Response(document(triples, media_type), media_type=media_type)
     return stream_json(service, found)
 
 
 @router.delete("/{id}", dependencies=[Depends(ADMIN)], status_code=204)
-async def delete_stream(service: Here, id: Id) -> Response:
+def delete_stream(service: Here, id: Id) -> Response:
     """Delete a stream that no query reads."""
-    await run_in_threadpool(service.drop_stream, id)
+    service.drop_stream(id)
     return Response(status_code=204)
 
 
@@ -105,7 +111,7 @@ async def delete_stream(service: Here, id: Id) -> Response:
     dependencies=[Depends(WRITE)],
     status_code=202,
     response_model=Pushed,
-    openapi_extra={"requestBody": _BODY},
+    openapi_extra=_BODY,
 )
 async def push_messages(
     service: Here,
@@ -119,18 +125,17 @@ async def push_messages(
 
     The answer comes when they are on stable storage; from then on each is read exactly once.
     """
-    flow = await run_in_threadpool(service.flow, id)
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    stream = await run_in_threadpool(service.pushed_stream, id)
+    media_type = media_type_of(request)
     try:
         form_of(media_type)
     except UsageError as error:
-        raise Problem(
-            415, f"unknown type of messages: {media_type[:80] or 'none'}", hint=error.hint
-        ) from None
+        kind = media_type[:80] or "none"
+        raise Problem(415, f"unknown type of messages: {kind}", hint=error.hint) from None
     at = _time(time)
     body = await request.body()
     try:
-        future, checked = await run_in_threadpool(flow.push, body, media_type, at)
+        future, checked = await run_in_threadpool(stream.push, body, media_type, at)
         if future is not None:
             await asyncio.wrap_future(future)
     except BacklogFull as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import weir
-from weir.language.explain import stages
+from weir.explain import stages
 
 TEXT = """PREFIX : <http://e/>
 SELECT ?x (COUNT(*) AS ?n)

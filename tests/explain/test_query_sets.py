@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from weir.explain.query_sets import constraints, explain_all
 from weir.kernel.contract import Background
-from weir.kernel.matching.explain import constraints, explain_all
 from weir.kernel.matching.shared import SharedEvaluator
 from weir.language import parse
 from weir.rdf.ids.dictionary import Dictionary

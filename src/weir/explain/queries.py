@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from weir.explain.plans import parts_text, plan_text, windows_text
+from weir.explain.query_sets import explain_all
+from weir.explain.stages import stages
 from weir.kernel.contract import Background, Batch, Slab
 from weir.kernel.evaluators import choose_evaluator
-from weir.kernel.matching.explain import explain_all
 from weir.kernel.matching.shared import SharedEvaluator
 from weir.language.algebra.query import Query
-from weir.language.explain import stages
 from weir.linked.graphs import GraphSources
 from weir.linked.service import ServiceResolver
 from weir.plan.analysis.demand import Wanted, demands
 from weir.plan.analysis.split import splitting
 from weir.plan.analysis.templates import instance
-from weir.plan.explain import parts_text, plan_text, windows_text
 from weir.plan.planner import plan_query
 from weir.rdf.formats.tnq import parse_lines
 from weir.rdf.ids.dictionary import Dictionary

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from weir.explain import explain_text
+from weir.explain.plans import parts_text, plan_text, windows_text
 from weir.language import parse
-from weir.plan.explain import parts_text, plan_text, windows_text
 from weir.plan.planner import plan_query
 
 QUERY = """PREFIX : <urn:>

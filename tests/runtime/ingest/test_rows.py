@@ -13,9 +13,9 @@ from weir.language import parse
 from weir.runtime.control.checkpoint import Checkpoint
 from weir.runtime.control.entries import Registration, StreamEntry, entry_of
 from weir.runtime.ingest.frames import Frame
+from weir.runtime.ingest.rows import row_frames
 from weir.runtime.worker.workers import Workplace
 from weir.spark.continuous import result_columns
-from weir.spark.dataframes import row_frames
 
 QUERY = "SELECT * FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?x ?p ?y } }"
 

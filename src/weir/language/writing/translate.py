@@ -1,4 +1,4 @@
-"""Windows kept apart by a network of C-SPARQL queries (RSP-QL paper, section 4).
+"""``translate``: a query in another dialect, or as a network of C-SPARQL queries (RSP-QL paper, section 4).
 
 C-SPARQL merges all windows into the default graph. Where a query tells windows apart, each window's
 pattern becomes a query of its own that registers a stream of its solutions, a blank node per solution
@@ -20,6 +20,7 @@ from weir.language.algebra.query import R2S, Construct, Dataset, Dialect, Previo
 from weir.language.algebra.scope import visible
 from weir.language.algebra.windows import Range, Report, WindowDeclaration
 from weir.language.dialects import CSPARQL
+from weir.language.frontend import dialect_named
 from weir.language.writing.dialects import write
 from weir.language.writing.windows import check_semantics
 from weir.rdf.terms import IRI, Literal, Variable
@@ -28,6 +29,18 @@ COLUMN = "urn:weir:column:"
 ROW = IRI("urn:weir:row")
 _KIND = IRI("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
 _REPORT = Report(window_close=True, non_empty=True)
+
+
+def translate(query: Query, dialect: str | Dialect) -> str | list[tuple[str, str]]:
+    """The query's text in a dialect (raises ``weir.TranslationError`` with the missing feature).
+
+    Where C-SPARQL cannot keep windows apart, the answer is the network of the RSP-QL paper's section 4:
+    a list of (name, text), each query reading streams that those before it register.
+    """
+    target = dialect if isinstance(dialect, Dialect) else dialect_named(dialect) or query.dialect
+    if target is Dialect.CSPARQL and needs_network(query):
+        return network(query)
+    return write(query, target)
 
 
 def needs_network(query: Query) -> bool:

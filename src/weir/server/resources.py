@@ -1,0 +1,63 @@
+"""Streams and queries as resources: their ids in addresses, and what the service remembers of each.
+
+An id is short, safe in a path, and always the same for the same name. What is remembered beside the
+checkpoint (the ids of streams, when things came, which results are published) is a small JSON file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import threading
+from pathlib import Path
+from typing import Any
+
+from weir.storage import replace_file
+
+ID = r"^[A-Za-z0-9_][A-Za-z0-9_.~-]{0,79}$"
+"""What an id looks like, as a pattern for parameters."""
+
+_PLAIN = re.compile(ID)
+_KINDS = ("streams", "queries", "published")
+_ODD = re.compile(r"[^A-Za-z0-9_~-]+")
+
+
+def slug(name: str) -> str:
+    """The id of a name: the name itself where it is plain, else its last part and a digest of the whole."""
+    if _PLAIN.match(name):
+        return name
+    tail = _ODD.sub("-", re.split(r"[/#]", name.rstrip("/#"))[-1]).strip("-_~")[:40] or "x"
+    return f"{tail}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
+def is_id(text: str) -> bool:
+    """Whether a text may be an id."""
+    return _PLAIN.match(text) is not None and "\n" not in text
+
+
+class Records:
+    """Values by kind and name; what is put is on disk when the call returns. The file is replaced whole."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        self._values: dict[str, dict[str, dict[str, Any]]] = {kind: {} for kind in _KINDS}
+        if path.exists():
+            self._values |= json.loads(path.read_text(encoding="utf-8"))
+
+    def get(self, kind: str, name: str) -> dict[str, Any]:
+        """The values of a name; none where nothing was put."""
+        return self._values[kind].get(name, {})
+
+    def all(self, kind: str) -> dict[str, dict[str, Any]]:
+        return dict(self._values[kind])
+
+    def put(self, kind: str, name: str, values: dict[str, Any] | None) -> None:
+        """Remember, or forget where there are no values."""
+        with self._lock:
+            if values is None:
+                self._values[kind].pop(name, None)
+            else:
+                self._values[kind][name] = values
+            replace_file(self.path, json.dumps(self._values, indent=1, sort_keys=True).encode())

@@ -1,0 +1,45 @@
+"""Messages that are pushed: which lines are good, and when a silent stream gets a heartbeat."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from weir.runtime.ingest.sources.feeds import Place
+from weir.runtime.ingest.sources.log_source import LogSource
+from weir.server.pushed_streams import PushedStream, check_lines
+
+
+def test_stream_lines_are_checked_one_by_one_where_one_is_bad() -> None:
+    good = b'1000\t<http://e/a> <http://e/b> "c" .\n1000\t<http://e/a> <http://e/b> "d" .\n2000\t\n'
+    checked = check_lines(good)
+    assert checked.messages == [(1_000_000, 2), (2_000_000, 0)]
+    assert checked.data == good
+    mixed = b"# note\n\n" + good.replace(b"2000", b"2001-01-01T00:00:00Z") + b"x\n5\tbad\nno\t<a>\n"
+    found = check_lines(mixed)
+    assert [each.line for each in found.rejected] == [6, 7, 8]
+    assert found.messages[1] == (978_307_200_000_000, 0)
+    assert found.data.count(b"\n") == 3
+    assert check_lines(b"").messages == []
+
+
+def test_a_live_stream_gets_heartbeats_and_a_replayed_one_does_not(tmp_path: Path) -> None:
+    from_log = LogSource(folder=str(tmp_path))
+    now = [1_000_000.0]
+    with from_log.writer(Place("s", tmp_path, "s")) as writer:
+        stream = PushedStream(writer, clock=lambda: now[0])
+        future, _ = stream.push(b"1000\t<http://e/a> <http://e/b> <http://e/c> .\n", "application/x-tnq")
+        assert future is not None and future.result(30) >= 0
+        size = writer.reached
+        now[0] += 2
+        stream.beat()
+        assert writer.reached == size
+        body = b"%d\t<http://e/a> <http://e/b> <http://e/c> .\n" % (now[0] * 1000)
+        stream.push(body, "application/x-tnq")[0].result(30)  # type: ignore[union-attr]
+        size = writer.reached
+        now[0] += 2
+        stream.beat()
+        writer.append(b"", format="tnq")
+        assert writer.reached > size
+        assert stream.rate > 0
+        refused = stream.push(b"<a> <b", "text/turtle")
+        assert refused[0] is None and refused[1].rejected

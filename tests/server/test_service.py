@@ -1,0 +1,75 @@
+"""The service with a job that never runs a batch: streams, queries, limits, restarts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from server_kit import StillJob, still_service
+from weir.errors import UsageError
+from weir.server.problems import Problem
+from weir.server.service import Service
+from weir.server.settings import Limits, Settings
+
+TEXT = "SELECT * { STREAM <http://e/s> [NOW] { ?a ?b ?c } }"
+
+
+def test_before_it_has_a_job_everything_is_to_come(tmp_path: Path) -> None:
+    service = Service(Settings(data=tmp_path))
+    assert not service.healthy
+    with pytest.raises(Problem, match="starting") as told:
+        service.streams()
+    assert told.value.headers["Retry-After"] == "2"
+
+
+def test_changes_wait_for_a_job_that_has_ended(tmp_path: Path) -> None:
+    service = still_service(tmp_path)
+    assert isinstance(service.job, StillJob)
+    service.job.active = False
+    with pytest.raises(Problem, match="started again"):
+        service.register(TEXT, "q", "cqels", "auto")
+    assert [each.iri for each in service.streams()] == ["http://e/s"]
+
+
+def test_streams_and_queries_are_found_by_id_and_by_name(tmp_path: Path) -> None:
+    service = still_service(tmp_path)
+    service.register(TEXT, "q", "cqels", "auto")
+    assert service.stream("s") == service.stream("http://e/s")
+    assert service.query("q").name == "q"
+    with pytest.raises(Problem, match="no such stream"):
+        service.stream("t")
+    with pytest.raises(Problem, match="no such query"):
+        service.query("r")
+
+
+def test_there_are_only_so_many_streams_and_queries(tmp_path: Path) -> None:
+    service = still_service(tmp_path, Limits(streams=1, queries=1, query_text=100))
+    with pytest.raises(Problem, match="too many streams"):
+        service.add_stream("http://e/t")
+    service.register(TEXT, "q", "cqels", "auto")
+    with pytest.raises(Problem, match="too many queries"):
+        service.register(TEXT, "r", "cqels", "auto")
+    with pytest.raises(UsageError, match="longer than 100"):
+        service.register(TEXT + " " * 100, "r", "cqels", "auto")
+
+
+def test_a_stream_that_is_read_stays(tmp_path: Path) -> None:
+    service = still_service(tmp_path)
+    service.register(TEXT, "q", "cqels", "auto")
+    with pytest.raises(Problem) as refused:
+        service.drop_stream("s")
+    assert refused.value.status == 409
+    service.drop("q")
+    service.drop_stream("s")
+    assert not service.streams() and not service.pushed
+
+
+def test_what_was_published_is_so_after_a_restart(tmp_path: Path) -> None:
+    service = still_service(tmp_path)
+    service.register(TEXT, "q", "cqels", "auto")
+    assert service.publish("q", {"lifetime": 20}) == "q"
+    assert service.records.get("published", "q")["lifetime"] == 20
+    assert service.publish("q", {"lifetime": 20}) == "q"
+    service.unpublish("q")
+    assert Service(Settings(data=tmp_path)).records.all("published") == {}
