@@ -138,3 +138,21 @@ def slow_exists(left: Bag, inner: Bag, negated: bool = False) -> Bag:
     return Counter(
         {one: times for one, times in left.items() if any(compatible(one, two) for two in inner) != negated}
     )
+
+
+SHAPES = st.sampled_from(
+    [
+        (("x",), ("x", "y")),
+        (("x", "y"), ("x", "y")),
+        (("x", "y"), ("y", "z")),
+        (("x", "y", "z"), ("z", "y", "w")),
+        (("x",), ("y",)),
+        ((), ("x",)),
+    ]
+)
+
+
+@st.composite
+def two_relations(draw: st.DrawFn, unbound: bool = True) -> tuple[Relation, Relation]:
+    left, right = draw(SHAPES)
+    return draw(relations(left, unbound=unbound)), draw(relations(right, unbound=unbound))

@@ -10,7 +10,16 @@ from itertools import product
 import httpx
 
 from weir.fragments.client import Options, Update, follow_async
-from weir.fragments.protocol.annotation import Annotation, Fact, Labeling, Method, Quad
+from weir.fragments.protocol.annotation import (
+    Annotation,
+    Fact,
+    Labeling,
+    Method,
+    Place,
+    Quad,
+    Slot,
+    time_text,
+)
 from weir.fragments.server import Dataset, FragmentsApp
 from weir.kernel.reference import Static, evaluate_query
 from weir.language import parse
@@ -99,3 +108,21 @@ def dataset(static: Iterable[Quad], facts: Iterable[Fact], annotation: Annotatio
     made = Dataset("d", static, annotation=annotation, **options)  # type: ignore[arg-type]
     made.push(list(facts), T0)
     return made
+
+
+def annotate(fact: Fact, annotation: Annotation, node: str, span: str = "") -> list[Quad]:
+    """The quads of one fact; ``node`` and ``span`` are texts of its own nodes."""
+    filled = {
+        Slot.SUBJECT: fact.subject,
+        Slot.PREDICATE: fact.predicate,
+        Slot.OBJECT: fact.object,
+        Slot.NODE: node,
+        Slot.SPAN: span,
+        Slot.START: time_text(fact.start),
+        Slot.END: time_text(fact.end),
+    }
+
+    def fill(place: Place) -> str:
+        return filled[place] if isinstance(place, Slot) else place
+
+    return [(fill(s), fill(p), fill(o), fill(g)) for s, p, o, g in annotation.shapes]

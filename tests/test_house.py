@@ -74,11 +74,6 @@ SAME_ROLE = (
         ("kernel",),
         ("evaluator", "forms", "paths", "reports"),
     ),
-    Role(
-        "the same place on the way in and on the way out",
-        ("runtime.ingest", "runtime.output.sinks"),
-        ("addresses", "base", "fragments"),
-    ),
     Role("a command and what it runs", ("cli", "fragments.client", "spark"), ("follow", "load")),
 )
 

@@ -30,7 +30,7 @@ from properties.generate import (
 )
 from weir.kernel.contract import Evaluator
 from weir.kernel.interval.evaluator import IntervalEvaluator
-from weir.kernel.interval.routing import Policy
+from weir.kernel.operators.join import Policy
 from weir.kernel.reference import ReferenceEvaluator
 from weir.language.algebra import expressions as e
 from weir.language.algebra import patterns as a
@@ -60,11 +60,11 @@ SIZES: dict[str, float] = {
     "interval.evaluator._GROWTH": 5,
     "interval.evaluator._LONG": 1,
     "interval.evaluator._IN_VAIN": 1,
-    "interval.fused._FEWEST": 1,
+    "fast.distinct_join._FEWEST": 1,
     "relations.gathered._SMALL": 0,
-    "interval.windowed._LAZY": 0,
-    "interval.windowed._MANY": 0,
-    "interval.views._TINY": 0,
+    "operators.inputs.window_input._LAZY": 0,
+    "operators.inputs.window_input._MANY": 0,
+    "operators.inputs.static_views._TINY": 0,
     "windows.window_index._BROADCAST": 0,
     "windows.window_index._MANY": 0,
     "windows.window_index._SORT": 0.0,
@@ -74,7 +74,7 @@ SIZES: dict[str, float] = {
     "fast.hash_index._MANY": 1,
     "relations.sorted_keys._MANY": 0,
     "windows.reduction._TRIED": 2,
-    "interval.walk._AGAIN": 2,
+    "fast.single_message._AGAIN": 2,
 }
 """Sizes at which another way begins, such that it is taken all the time."""
 

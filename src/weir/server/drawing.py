@@ -9,7 +9,7 @@ from weir.errors import WeirError
 from weir.explain.plans import operator_text
 from weir.kernel.contract import Background
 from weir.kernel.evaluators import choose_evaluator
-from weir.kernel.interval.leaves import shown
+from weir.kernel.operators.inputs.pattern_inputs import shown
 from weir.language.algebra.expressions import Aggregation
 from weir.language.algebra.fold import walk
 from weir.language.algebra.patterns import Extend, Group, Service

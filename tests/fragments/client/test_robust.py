@@ -11,11 +11,11 @@ from email.utils import formatdate
 import httpx
 import pytest
 
-from fragments_kit import EX, SECOND, T0, Crank, texts
+from fragments_kit import EX, SECOND, T0, Crank, annotate, texts
 from fragments_naive import NaiveServer
 from weir.errors import RemoteError, UsageError
 from weir.fragments.client import ClientLimits, Options, Update, follow, follow_async
-from weir.fragments.protocol.annotation import Annotation, Fact, Quad, annotate, time_text
+from weir.fragments.protocol.annotation import Annotation, Fact, Quad, time_text
 
 QUADS: list[Quad] = [(f"<{EX}s{n}>", f"<{EX}p>", f'"{n}"', "") for n in range(10)]
 QUERY = f"SELECT ?s ?o {{ ?s <{EX}p> ?o }}"

@@ -8,7 +8,6 @@ from importlib import import_module
 import pytest
 
 SHORT_CUTS = [
-    ("weir.kernel.relations.keys", "_FEW"),
     ("weir.kernel.expressions.compile", "_FEW"),
     ("weir.kernel.expressions.fallback", "_FEW"),
     ("weir.kernel.expressions.comparison", "_MANY"),

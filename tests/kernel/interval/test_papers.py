@@ -10,7 +10,7 @@ import pytest
 from timelines import batch
 from weir.kernel.contract import Background, GraphTable, Slab
 from weir.kernel.interval.evaluator import IntervalEvaluator
-from weir.kernel.interval.routing import Policy
+from weir.kernel.operators.join import Policy
 from weir.kernel.reference import Message
 from weir.language import parse
 from weir.language.algebra.query import R2S

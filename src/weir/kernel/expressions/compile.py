@@ -1,7 +1,7 @@
 """From an expression to a columnar evaluator.
 
 What a solution's bindings do not decide has become a column before: EXISTS, ``NOW()`` and ``f:timestamp`` are
-read from internal variables that ``operators.evaluate`` fills in. RAND, UUID, STRUUID and BNODE depend on the
+read from internal variables that ``operators.context`` fills in. RAND, UUID, STRUUID and BNODE depend on the
 whole solution; an expression with one of them is evaluated row by row there.
 """
 

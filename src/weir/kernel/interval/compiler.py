@@ -11,33 +11,25 @@ import numpy as np
 from weir.kernel.contract import Lack, NotCovered
 from weir.kernel.expressions import Compiled, compile
 from weir.kernel.expressions.termcache import Terms
-from weir.kernel.interval.calculus import (
-    Binding,
-    Distinct,
-    Grouping,
-    Leaf,
-    Operator,
-    Ordering,
-    Projection,
-    Rows,
-    Slicing,
-    Unions,
-)
-from weir.kernel.interval.inputs import Present
-from weir.kernel.interval.joining import Check, Difference, Joining, Marking, Optional, Probe
-from weir.kernel.interval.leaves import Leaves
-from weir.kernel.interval.paths import ForEachGraph, PathSearch
-from weir.kernel.interval.remote import Federated, Federation, always_bound
-from weir.kernel.interval.routing import Policy, Router, Routes, TooLarge
-from weir.kernel.interval.surroundings import Around
-from weir.kernel.interval.views import StaticInput
-from weir.kernel.interval.windowed import WindowInput
-from weir.kernel.operators import Measure
+from weir.kernel.operators.active_graph import Graph, PathPattern
+from weir.kernel.operators.context import Around
+from weir.kernel.operators.distinct import Distinct
+from weir.kernel.operators.extend import Extend, ExtendExists
+from weir.kernel.operators.filter import Exists, Filter
+from weir.kernel.operators.group_by import Group, Measure
+from weir.kernel.operators.inputs.input import Present
+from weir.kernel.operators.inputs.pattern_inputs import PatternInputs
+from weir.kernel.operators.inputs.static_views import StaticInput
+from weir.kernel.operators.join import Join, Policy, Router, Routes, TooLarge, _reduce_windows
+from weir.kernel.operators.left_join import LeftJoin
+from weir.kernel.operators.minus import Minus
+from weir.kernel.operators.operator import Operator, Project, Scan, Union, Values
+from weir.kernel.operators.order_by import OrderBy, Slice
+from weir.kernel.operators.remote_service import Federation, Service, always_bound
 from weir.kernel.windows.instants import HIGHEST, LOWEST, Instants
-from weir.kernel.windows.reduction import Members, Membership
-from weir.kernel.windows.streams import Streams
+from weir.kernel.windows.stream_state import Streams
+from weir.language.algebra import patterns as a
 from weir.language.algebra.expressions import Aggregate, Expression
-from weir.language.algebra.patterns import Service
 from weir.plan import nodes as p
 from weir.plan.analysis.substitution import joinable
 from weir.plan.analysis.variables import certain, has_exists, marks, possible, reads, timely, volatile
@@ -52,7 +44,7 @@ class Compiler:
 
     def __init__(
         self,
-        leaves: Leaves,
+        leaves: PatternInputs,
         router: Router,
         around: Around,
         terms: Terms,
@@ -72,17 +64,17 @@ class Compiler:
         """The operator of a plan."""
         match plan:
             case p.Match(source, pattern):
-                return Leaf(_sorted(possible(plan), plan), self.leaves.match(source, pattern))
+                return Scan(_sorted(possible(plan), plan), self.leaves.match(source, pattern))
             case p.GraphNames(source):
-                return Leaf(tuple(possible(plan)), self.leaves.names(source))
+                return Scan(tuple(possible(plan)), self.leaves.names(source))
             case p.PathPattern():
-                return PathSearch(plan, self.leaves, self.present)
+                return PathPattern(plan, self.leaves, self.present)
             case p.Values(variables, rows):
                 encoded = [
                     [0 if term is None else self.leaves.dictionary.encode(term) for term in row]
                     for row in rows
                 ]
-                return Rows(variables, encoded, self.present)
+                return Values(variables, encoded, self.present)
             case p.Static(inner):
                 return self._static(inner)
             case p.Join():
@@ -93,15 +85,15 @@ class Compiler:
                 check = None if condition is None else self._check(condition, anonymous=True)
                 one, two = self.compile(left), self.compile(right)
                 nested = two.nests and _probes(right) and joinable(right, possible(left))
-                return Optional(one, two, check, nested=nested)
+                return LeftJoin(one, two, check, nested=nested)
             case p.Minus(left, right):
                 one, two = self.compile(left), self.compile(right)
                 shared = tuple(sorted(certain(left) & certain(right)))
                 nested = bool(shared) and two.nests and _probes(right)
                 nested = nested and joinable(right, possible(left))
-                return Difference(one, two, shared if nested else None)
+                return Minus(one, two, shared if nested else None)
             case p.Union(parts):
-                return Unions([self.compile(part) for part in parts])
+                return Union([self.compile(part) for part in parts])
             case p.Extend():
                 return self._bind(plan)
             case p.Group(inner, keys, aggregates):
@@ -109,11 +101,11 @@ class Compiler:
             case p.OrderBy():
                 return self._ordered(plan)
             case p.Project(inner, variables):
-                return Projection(self.compile(inner), variables)
+                return Project(self.compile(inner), variables)
             case p.Distinct(inner):
                 return Distinct(self.compile(inner), ordered=_is_ordered(inner))
             case p.Slice(inner, offset, limit, ordered):
-                return Slicing(self.compile(inner), offset, limit, self.terms, ordered=ordered)
+                return Slice(self.compile(inner), offset, limit, self.terms, ordered=ordered)
             case p.Graph():
                 return self._each(plan)
             case p.Service():
@@ -143,7 +135,7 @@ class Compiler:
         _reduce_windows([operator for _, operator in parts])
         if len(parts) == 1 and not checks:
             return parts[0][1]
-        return Joining(parts, checks, self.present, self.router)
+        return Join(parts, checks, self.present, self.router)
 
     def _federated(self, plan: p.Join) -> Operator:
         """Everything else first: its rows say what to ask the endpoints for."""
@@ -164,20 +156,20 @@ class Compiler:
         if not late:
             return operator
         checks = [(reads(condition), self._check(condition)) for condition in late]
-        return Joining([("service", operator)], checks, self.present, self.router)
+        return Join([("service", operator)], checks, self.present, self.router)
 
     def _service(
         self,
         left: Operator,
-        service: Service,
+        service: a.Service,
         bound: frozenset[str],
         *,
         optional: bool = False,
-        check: Check | None = None,
+        check: Filter | None = None,
     ) -> Operator:
         number = self.federation.places.get(id(service.pattern), 0)
         self._occurrences[number] += 1
-        return Federated(
+        return Service(
             left,
             service,
             bound,
@@ -192,19 +184,19 @@ class Compiler:
         if self.federation.services is None:
             raise NotCovered(Lack.NO_ENDPOINTS)
 
-    def _optional_service(self, plan: p.LeftJoin, service: Service) -> Operator:
+    def _optional_service(self, plan: p.LeftJoin, service: a.Service) -> Operator:
         self._need_services()
         check = None if plan.condition is None else self._check(plan.condition, anonymous=True)
         left = self.compile(plan.left)
         bound = certain(plan.left)
         return self._service(left, service, bound, optional=True, check=check)
 
-    def _check(self, formula: p.Formula, place: str = "", *, anonymous: bool = False) -> Check:
+    def _check(self, formula: p.Formula, place: str = "", *, anonymous: bool = False) -> Filter:
         probes = [self._probe(test.name, test.plan, test.outer) for test in formula.tests]
         compiled = self.expression(formula.expression, place, formula.written)
-        return Check(compiled, probes, self.around, anonymous=anonymous)
+        return Filter(compiled, probes, self.around, anonymous=anonymous)
 
-    def _probe(self, name: str, plan: p.Plan, outer: tuple[str, ...]) -> Probe:
+    def _probe(self, name: str, plan: p.Plan, outer: tuple[str, ...]) -> Exists:
         if draws(plan):
             raise NotCovered(Lack.DRAWS_IN_EXISTS)
         operator = self.compile(plan)
@@ -214,7 +206,7 @@ class Compiler:
             outer = (*(outer or sorted(possible(plan))), *sorted(graphs))
         if outer and not operator.nests:
             raise NotCovered(Lack.NESTED_SERVICE)
-        return Probe(name, operator, outer or None)
+        return Exists(name, operator, outer or None)
 
     def expression(
         self, expression: Expression, place: str = "", written: Expression | None = None
@@ -246,8 +238,8 @@ class Compiler:
     def _bound(self, inner: Operator, run: Sequence[p.Extend]) -> Operator:
         checks = [(each.variable, self._check(each.formula, each.variable)) for each in run]
         if any(check.probes for _, check in checks):
-            return Marking(inner, checks)
-        return Binding(inner, [(name, check.compiled) for name, check in checks], self.around)
+            return ExtendExists(inner, checks)
+        return Extend(inner, [(name, check.compiled) for name, check in checks], self.around)
 
     def _grouped(
         self, inner: Operator, keys: tuple[str, ...], aggregates: Sequence[tuple[str, Aggregate]]
@@ -266,8 +258,8 @@ class Compiler:
                 bindings.append((column, self.expression(operand, name)))
             measures.append(Measure(name, aggregate, column))
         if bindings:
-            inner = Binding(inner, bindings, self.around)
-        return Grouping(inner, keys, measures, self.present, self.terms)
+            inner = Extend(inner, bindings, self.around)
+        return Group(inner, keys, measures, self.present, self.terms)
 
     def _ordered(self, plan: p.OrderBy) -> Operator:
         inner = self.compile(plan.plan)
@@ -286,8 +278,8 @@ class Compiler:
         if visible is None:
             visible = tuple(name for name in inner.variables if not name.startswith("."))
         if bindings:
-            inner = Binding(inner, bindings, self.around, anonymous=True)
-        return Ordering(inner, keys, visible, self.terms)
+            inner = Extend(inner, bindings, self.around, anonymous=True)
+        return OrderBy(inner, keys, visible, self.terms)
 
     def _each(self, plan: p.Graph) -> Operator:
         if draws(plan.plan):
@@ -296,7 +288,7 @@ class Compiler:
         inner = self.compile(plan.plan)
         if not inner.nests:
             raise NotCovered(Lack.NESTED_SERVICE)
-        return ForEachGraph(named, inner, plan.name, plan.variable)
+        return Graph(named, inner, plan.name, plan.variable)
 
     # Static parts
 
@@ -307,7 +299,7 @@ class Compiler:
         changes = self.leaves.graphs.changes()
         times = np.concatenate([np.array([LOWEST]), changes])
         present = Present(Instants(times, np.ones(len(times), np.bool_)))
-        leaves = Leaves(present, self.leaves.graphs, Streams(), self.leaves.dictionary)
+        leaves = PatternInputs(present, self.leaves.graphs, Streams(), self.leaves.dictionary)
         router = Router(Policy.COST, Routes(), VIEW_LIMIT)
         inner = Compiler(leaves, router, Around(present, self.around.query), self.terms)
         rows = inner.compile(plan).run()
@@ -319,25 +311,7 @@ class Compiler:
         else:
             ends = np.append(times, HIGHEST)
             found = StaticInput(name, self.present, view, ends[view.start], ends[view.end])
-        return Leaf(view.variables, lambda: found)
-
-
-def _reduce_windows(parts: Sequence[Operator]) -> None:
-    """Let the window inputs of one join look only at rows that its static parts can match."""
-    inputs = [part.give() for part in parts if isinstance(part, Leaf)]
-    views = [each for each in inputs if isinstance(each, StaticInput) and not each.varies]
-    for window in inputs:
-        if not isinstance(window, WindowInput):
-            continue
-        tests: list[Membership] = []
-        for view in views:
-            shared = [name for name in window.variables if name in view.variables]
-            shared = [name for name in shared if name not in view.view.optional]
-            if shared:
-                columns = [view.view.columns[name] for name in shared]
-                tests.append(Membership([window.place_of(name) for name in shared], columns))
-        if tests:
-            window.reduce(Members(sorted(tests, key=len)))
+        return Scan(view.variables, lambda: found)
 
 
 def draws(plan: p.Plan) -> bool:

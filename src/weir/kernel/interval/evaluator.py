@@ -16,26 +16,23 @@ import numpy as np
 from weir.errors import UsageError
 from weir.kernel.contract import Answers, Background, Slab, Stretch
 from weir.kernel.expressions.termcache import Terms
+from weir.kernel.fast.single_message import walk_of
 from weir.kernel.functions.draws import seed
-from weir.kernel.interval.calculus import Operator
 from weir.kernel.interval.compiler import Compiler
-from weir.kernel.interval.describing import Descriptions
-from weir.kernel.interval.forms import Forms, Sent
-from weir.kernel.interval.inputs import Present
-from weir.kernel.interval.joining import Joining
-from weir.kernel.interval.leaves import EVERYTHING, Leaves
-from weir.kernel.interval.remote import Federation
-from weir.kernel.interval.routing import Policy, Router, Routes
-from weir.kernel.interval.snapshot import dump, dump_core, load, load_core, table_rows, tables
-from weir.kernel.interval.surroundings import Around
-from weir.kernel.interval.tables import StaticGraphs
-from weir.kernel.interval.walk import walk_of
+from weir.kernel.interval.query_forms import Descriptions, QueryForms, Sent
+from weir.kernel.operators.context import Around
+from weir.kernel.operators.inputs.input import Present
+from weir.kernel.operators.inputs.pattern_inputs import EVERYTHING, PatternInputs
+from weir.kernel.operators.inputs.static_views import StaticGraphs
+from weir.kernel.operators.join import Join, Policy, Router, Routes
+from weir.kernel.operators.operator import Operator
+from weir.kernel.operators.remote_service import Federation
 from weir.kernel.relations.relation import Relation
 from weir.kernel.service_calls import Services, places_of, span_of
 from weir.kernel.windows.arrivals import Arrivals
 from weir.kernel.windows.evaluation_times import Clock, pieces
 from weir.kernel.windows.instants import HIGHEST, Instants
-from weir.kernel.windows.streams import Streams
+from weir.kernel.windows.stream_state import Streams, dump, dump_core, load, load_core, table_rows, tables
 from weir.kernel.windows.window import Window, spec_of
 from weir.language.algebra.fold import walk
 from weir.language.algebra.query import R2S, Ask, Construct, Previous, Query
@@ -107,7 +104,7 @@ class IntervalEvaluator:
         """Use these static graphs from the next slab on; views are computed anew."""
         self._graphs = StaticGraphs(self.query, background, self.dictionary)
         self.streams.forget_followers()
-        leaves = self._leaves = Leaves(self._present, self._graphs, self.streams, self.dictionary)
+        leaves = self._leaves = PatternInputs(self._present, self._graphs, self.streams, self.dictionary)
         terms = Terms(self.dictionary)
         router = Router(self._policy, self.routes)
         around = Around(self._present, self._key)
@@ -116,7 +113,7 @@ class IntervalEvaluator:
         )
         self._compiler = Compiler(leaves, router, around, terms, federation)
         self._root: Operator = self._compiler.compile(self.plan.root)
-        self._forms = Forms(
+        self._forms = QueryForms(
             self.query, self._key, terms, subjects(self.plan.root), lambda: self._described(leaves, terms)
         )
         self._nothing = dict.fromkeys(self._forms.columns, _NONE)
@@ -127,13 +124,13 @@ class IntervalEvaluator:
         self._changes = self._graphs.changes()
         semantics = self.query.semantics
         self._walk = None
-        self._fused: Joining | None = None
+        self._fused: Join | None = None
         instant = semantics.r2s is R2S.ISTREAM and semantics.previous is Previous.INSTANT
         wanted = self._forms.wanted
         if instant and self._differs and not self._clock.tuples and wanted is not None:
             self._walk = walk_of(self._root, wanted, self._policy, self.routes)
             constructs = isinstance(self.query.form, Construct) and not semantics.report_empty
-            if constructs and isinstance(self._root, Joining):
+            if constructs and isinstance(self._root, Join):
                 self._fused = self._root
         # What is new at an instant then came with it: nothing else can be.
         self._by_rows = (
@@ -149,7 +146,7 @@ class IntervalEvaluator:
         self.streams.seal()
         self._constants = self.dictionary.encode_terms(sorted(_terms(self.query), key=str))
 
-    def _described(self, leaves: Leaves, terms: Terms) -> Descriptions:
+    def _described(self, leaves: PatternInputs, terms: Terms) -> Descriptions:
         sources = [p.Source(), p.Source(graph=Variable("graph"))]
         sources += [p.Source(window=name) for name in self.streams.windows]
         names = ("subject", "predicate", "object")
@@ -412,7 +409,7 @@ class IntervalEvaluator:
             for each in inputs:
                 each.use(each.track)
 
-    # The state in parts (kernel.batch.Segmented)
+    # The state in parts (contract.Segmented)
 
     def core(self) -> bytes:
         """Everything but the tables."""

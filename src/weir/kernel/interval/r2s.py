@@ -22,7 +22,7 @@ _NONE = np.empty(0, np.int64)
 def sent(relation: Relation, at: Instants, operator: R2S) -> tuple[Ids, Ids | None]:
     """Pairs (index, row) in the order of indices, and of rows within one; no rows mean all, in order.
 
-    Where index 0 lies before everything, the relation must not show there (``operators.clip``).
+    Where index 0 lies before everything, the relation must not show there (``relation.clip``).
     """
     if not len(relation):
         return _NONE, None

@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 from weir.errors import UsageError
 from weir.kernel.contract import NotCovered, Slab
 from weir.kernel.interval.r2s import sent
-from weir.kernel.interval.snapshot import dump, load
 from weir.kernel.matching.answers import Listed, Matched, Near, Results, SetAnswers, gather
 from weir.kernel.matching.channels import Channels
 from weir.kernel.matching.duplicates import Duplicates
 from weir.kernel.matching.resolve import Combinations, Visible, Wanted, combinations, passed
-from weir.kernel.operators import distinct
+from weir.kernel.operators.distinct import distinct
 from weir.kernel.relations.coverage import expand
 from weir.kernel.relations.keys import codes
 from weir.kernel.relations.relation import Relation
@@ -29,7 +28,7 @@ from weir.kernel.windows.arrivals import Arrivals, Ready, Single
 from weir.kernel.windows.buffer import Buffer
 from weir.kernel.windows.evaluation_times import Clock
 from weir.kernel.windows.instants import HIGHEST, LOWEST, Instants
-from weir.kernel.windows.streams import Streams
+from weir.kernel.windows.stream_state import Streams, dump, load
 from weir.kernel.windows.window import Window, spec_of
 from weir.language.algebra.query import R2S, Semantics
 from weir.language.algebra.windows import WindowDeclaration

@@ -6,11 +6,18 @@ with nothing in common leaves the left as it is.
 
 from __future__ import annotations
 
+import numpy as np
+
 from weir.kernel.operators.distinct import distinct_on
+from weir.kernel.operators.filter import exists, outer_rows
+from weir.kernel.operators.inputs.window_input import WindowInput
+from weir.kernel.operators.left_join import _LEFT
+from weir.kernel.operators.operator import Operator
 from weir.kernel.relations.coverage import uncovered
 from weir.kernel.relations.matches import matches
 from weir.kernel.relations.relation import Relation
 from weir.kernel.relations.sorted_keys import LIMIT, Index
+from weir.rdf.columns import Ids
 
 
 def minus(left: Relation, right: Relation | Index, *, limit: int = LIMIT) -> Relation:
@@ -22,3 +29,55 @@ def minus(left: Relation, right: Relation | Index, *, limit: int = LIMIT) -> Rel
         return left
     rest = uncovered(left.start, left.end, found.left, found.start, found.end)
     return left.pieces(rest.owner, rest.start, rest.end)
+
+
+class Minus(Operator):
+    """MINUS; ``shared`` are variables that both sides always bind, None where there are none or the
+    right side cannot be evaluated for the left rows."""
+
+    def __init__(self, left: Operator, right: Operator, shared: tuple[str, ...] | None) -> None:
+        self.left, self.right = left, right
+        self.shared = shared
+        self.variables = left.variables
+
+    @property
+    def linear(self) -> bool:  # type: ignore[override]
+        return self.left.linear and self.right.steady
+
+    @property
+    def steady(self) -> bool:  # type: ignore[override]
+        return self.left.steady and self.right.steady
+
+    @property
+    def nests(self) -> bool:  # type: ignore[override]
+        return self.left.nests and self.right.nests
+
+    def required(self) -> list[WindowInput]:
+        return self.left.required()
+
+    def run(self) -> Relation:
+        return self._reduced(self.left.run())
+
+    def changes(self) -> Relation:
+        return self._reduced(self.left.changes())
+
+    def _reduced(self, left: Relation) -> Relation:
+        if not len(left):
+            return left
+        if self.shared is None:
+            return minus(left, self.right.run())
+        names = [name for name in self.right.variables if name in left.columns]
+        numbered, seed = outer_rows(left, names, _LEFT)
+        partners = self.right.within(seed, _LEFT).keep([_LEFT])
+        return exists(numbered, partners, negated=True).keep(left.variables)
+
+    def within(self, seed: Relation, key: str) -> Relation:
+        left, right = self.left.within(seed, key), self.right.within(seed, key)
+        found = matches(left, right)
+        sharing = np.zeros(len(found), np.bool_)
+        for name in left.columns:
+            if name != key and not name.startswith(".") and name in right.columns:
+                sharing |= (left.columns[name][found.left] != 0) & (right.columns[name][found.right] != 0)
+        owner: Ids = found.left[sharing]
+        rest = uncovered(left.start, left.end, owner, found.start[sharing], found.end[sharing])
+        return left.pieces(*rest)

@@ -7,14 +7,11 @@ slots matches only triples with equal ids there.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 
-from weir.kernel.relations.relation import Relation
+from weir.kernel.relations.relation import Relation, Slot
 from weir.rdf.columns import Ids, Mask
-
-Slot: TypeAlias = int | str
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,10 +19,6 @@ _GOLDEN = np.int64(-7046029254386353131)
 _MIX = np.int64(-4658895280553007687)
 
 
-_FEW = 12
-"""Up to this many rows, a loop costs less than the fixed price of sorting."""
-
-
 def combine(columns: Sequence[Ids]) -> Ids:
     """One key a row; exact for a single column, a hash for several."""
     if len(columns) == 1:

@@ -45,6 +45,12 @@ class Matches:
         return len(self.left)
 
 
+def join(left: Relation | Index, right: Relation | Index, *, limit: int = LIMIT) -> Relation:
+    """All unions of compatible solutions; an ``Index`` is probed where its columns are shared ones."""
+    found = matches(left, right, limit=limit, operator="join")
+    return merge(_relation(left), _relation(right), found)
+
+
 def merge(left: Relation, right: Relation, found: Matches) -> Relation:
     """The joined rows of matches: shared columns from whichever side binds them."""
     columns: dict[str, Ids] = {}

@@ -3,17 +3,21 @@
 Inside a slab times are *indices* into the sorted array of its evaluation times, index 0 being the last
 one already evaluated: a row is visible at the indices of ``[start, end)``. A relation is a multiset:
 at index k its content is the bag of rows with ``start <= k < end``. Rows with an empty interval never
-occur. 0 in a column is *unbound*. The order of rows means nothing, except after ``operators.order``.
+occur. 0 in a column is *unbound*. The order of rows means nothing, except after ``order_by.order``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from weir.rdf.columns import Ids, Mask
+
+Slot: TypeAlias = int | str
+"""A place of a pattern: a constant's id or a variable's name."""
 
 
 @dataclass(frozen=True, slots=True)

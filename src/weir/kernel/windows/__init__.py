@@ -13,7 +13,7 @@ __all__ = [
     "instants",
     "live_triples",
     "reduction",
-    "streams",
+    "stream_state",
     "window",
     "window_index",
 ]

@@ -19,8 +19,8 @@ from typing import Protocol
 
 import numpy as np
 
-from weir.kernel.operators import Slot
 from weir.kernel.relations.keys import codes, firsts
+from weir.kernel.relations.relation import Slot
 from weir.kernel.windows.arrivals import FEW, Ready, Single
 from weir.kernel.windows.buffer import Buffer
 from weir.kernel.windows.instants import LOWEST

@@ -75,7 +75,7 @@ def _layered(tables: Sequence[GraphTable]) -> GraphTable:
 
 
 def numbers(background: Background) -> set[int]:
-    """The updates that the events of some graphs are of."""
+    """The numbers of the updates that the graphs have events of."""
     found: set[int] = set()
     for table in (background.default, *background.named.values()):
         for column in (table.start, table.end):

@@ -46,7 +46,7 @@ _ACCOUNT = ("at", "rows", "fresh", "missing", "refreshed", "requests", "failed",
 class RemoteCall:
     """``views`` are shared with other calls for the same parts, ``ledger`` with all calls to the endpoint.
 
-    It is a ``kernel.service.ServiceCall``.
+    It is a ``kernel.service_calls.ServiceCall``.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class RemoteCall:
         return (self.target.parts.link or self.target.parts.value).key
 
     def rows(self, bindings: Mapping[str, Ids], length: int, at: int, *, refresh: bool = True) -> ServiceRows:
-        """Solutions for the rows at hand (see ``kernel.service.ServiceCall``)."""
+        """Solutions for the rows at hand (see ``kernel.service_calls.ServiceCall``)."""
         if refresh:
             return self._evaluated(bindings, length, at)
         if self.answered is not None and at == self.answered.freshness.at:

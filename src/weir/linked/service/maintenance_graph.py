@@ -162,7 +162,7 @@ class RightNodes:
         return (self.expiry > at) | (self.fetched >= at)
 
     def known(self) -> Mask:
-        """Ever answered."""
+        """The right nodes that were ever answered."""
         return self.fetched > NEVER
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from weir.errors import UsageError
-from weir.runtime.ingest.sources import LogSource, source_from, source_of
+from weir.runtime.ingest.sources import source_from, source_of
 from weir.runtime.ingest.sources.kafka_source import KafkaSource
+from weir.runtime.ingest.sources.log_source import LogSource
 from weir.runtime.ingest.sources.push_sources import MqttSource, SseSource, TcpSource, WebSocketSource
 
 GOOD = {

@@ -18,7 +18,8 @@ from weir.runtime.ingest.receivers.fragments_receiver import FragmentsReceiver
 from weir.runtime.ingest.receivers.receiver import Receiver
 from weir.runtime.ingest.receivers.sse_receiver import SseReceiver
 from weir.runtime.ingest.receivers.tcp_receiver import TcpReceiver
-from weir.runtime.ingest.sources import LogSource, Place, Source
+from weir.runtime.ingest.sources import Place, Source
+from weir.runtime.ingest.sources.log_source import LogSource
 from weir.runtime.ingest.sources.log_writer import LogWriter, now
 from weir.runtime.ingest.sources.push_sources import (
     FragmentsSource,

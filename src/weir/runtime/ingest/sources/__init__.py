@@ -6,16 +6,15 @@ pushed over a network goes through a durable log (``log_writer``), whose receive
 
 from weir.runtime.ingest.sources.feeds import Feed, Place, Reached, Source
 from weir.runtime.ingest.sources.file_source import FileSource
-from weir.runtime.ingest.sources.log_source import LogSource
 from weir.runtime.ingest.sources.source_addresses import path_source, source_from, source_of
 
 __all__ = [
     "Feed",
     "FileSource",
-    "LogSource",
     "Place",
     "Reached",
     "Source",
+    "log_source",
     "log_writer",
     "path_source",
     "push_sources",

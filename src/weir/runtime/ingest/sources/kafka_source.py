@@ -18,8 +18,6 @@ from weir.runtime.ingest.sources.feeds import Feed, Place
 
 STARTS = ("earliest", "latest")
 HEARTBEATS = ("", "clock", "off")
-POSITION_SHIFT = 20
-"""A message's position in its lane is its offset shifted by this: a payload may hold many messages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

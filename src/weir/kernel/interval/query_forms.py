@@ -1,0 +1,390 @@
+"""DESCRIBE: concise bounded descriptions over everything that a query can see at each instant.
+
+A description is the resource's triples, and those of blank nodes they lead to (decision
+semantics-values, 13).
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from weir.kernel.expressions.termcache import TermClass, Terms
+from weir.kernel.fast.distinct_join import distinct_join
+from weir.kernel.functions.draws import blank_node, solution_text
+from weir.kernel.interval.r2s import sent
+from weir.kernel.operators.context import each_index
+from weir.kernel.operators.distinct import distinct
+from weir.kernel.operators.inputs.window_input import WindowInput
+from weir.kernel.operators.join import Join
+from weir.kernel.operators.operator import Operator
+from weir.kernel.relations.coverage import uncovered, unite
+from weir.kernel.relations.keys import codes, firsts
+from weir.kernel.relations.matches import join
+from weir.kernel.relations.relation import Relation, clip, union
+from weir.kernel.windows.instants import Instants
+from weir.language.algebra.patterns import Node
+from weir.language.algebra.query import Ask, Construct, Describe, Query, Select
+from weir.rdf.columns import Ids, Mask
+from weir.rdf.terms import IRI, BlankNode, Variable
+
+
+class Descriptions:
+    """``sources`` give the triples of all graphs and windows as subject, predicate, object."""
+
+    def __init__(self, sources: Sequence[Operator], terms: Terms) -> None:
+        self.sources = tuple(sources)
+        self.terms = terms
+
+    def of(
+        self, targets: Sequence[Variable | IRI], rows: Relation, index: Ids, places: Ids
+    ) -> tuple[Ids, list[Ids]]:
+        """The descriptions for the solutions sent at ``index``: indices and columns of triples."""
+        resources: list[Ids] = []
+        for target in targets:
+            if isinstance(target, IRI):
+                resources.append(np.full(len(places), self.terms.encode(target), np.int64))
+            else:
+                column = rows.columns.get(target.name)
+                resources.append(np.zeros(len(places), np.int64) if column is None else column[places])
+        subjects = np.concatenate(resources) if resources else np.empty(0, np.int64)
+        at = np.concatenate([index] * len(resources)) if resources else subjects
+        frontier = self._nodes(subjects, at, (TermClass.IRI, TermClass.BLANK))
+        graph = union(*(source.run() for source in self.sources))
+        found: list[Relation] = []
+        seen = frontier
+        while len(frontier):
+            reached = each_index(distinct(join(frontier, graph)))
+            found.append(reached)
+            nodes = self._nodes(reached.columns["object"], reached.start, (TermClass.BLANK,))
+            frontier = _new(nodes, seen)
+            seen = union(seen, frontier)
+        triples = union(*found) if found else Relation.empty(("subject", "predicate", "object"))
+        return triples.start, [triples.columns[name] for name in ("subject", "predicate", "object")]
+
+    def _nodes(self, ids: Ids, index: Ids, classes: Sequence[TermClass]) -> Relation:
+        """The distinct resources among terms, each at one index."""
+        distinct_ids, where = np.unique(ids, return_inverse=True)
+        good = np.array([self.terms.classify(each) in classes for each in distinct_ids.tolist()], np.bool_)
+        kept = np.flatnonzero(good[where]) if len(good) else np.empty(0, np.int64)
+        return each_index(distinct(Relation({"subject": ids[kept]}, index[kept], index[kept] + 1)))
+
+
+def _new(nodes: Relation, seen: Relation) -> Relation:
+    """The nodes not seen before at their index."""
+    both = np.concatenate([seen.columns["subject"], nodes.columns["subject"]])
+    starts = np.concatenate([seen.start, nodes.start])
+    numbers, _ = codes([both, starts + 1], len(both))
+    known = np.isin(numbers[len(seen) :], numbers[: len(seen)])
+    return nodes.take(np.flatnonzero(~known))
+
+
+TRIPLE = ("subject", "predicate", "object")
+
+
+ANSWER = "boolean"
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """Answers by index of their instants, ascending; or by their times, where those are known."""
+
+    index: Ids
+    columns: Mapping[str, Ids]
+    at: Ids | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Blank:
+    """A blank node of a template."""
+
+    label: str
+
+
+Part: TypeAlias = int | str | Blank
+"""A part of a template: a constant's id, a variable's name, a blank node."""
+
+
+_NONE = np.empty(0, np.int64)
+
+
+_NO_TRIPLES = Sent(_NONE, dict.fromkeys(TRIPLE, _NONE))
+
+
+class QueryForms:
+    """``safe`` are the variables that a subject position binds: no literals."""
+
+    def __init__(
+        self,
+        query: Query,
+        key: str,
+        terms: Terms,
+        safe: frozenset[str],
+        descriptions: Callable[[], Descriptions],
+    ) -> None:
+        self.query = query
+        self.key = key
+        self.terms = terms
+        self.safe = safe
+        template = query.form.template if isinstance(query.form, Construct) else ()
+        self._template = tuple(
+            tuple(self._part(node) for node in (each.subject, each.predicate, each.object))
+            for each in template
+        )
+        self._walkable = all(
+            not any(isinstance(node, Blank) for node in nodes)
+            and isinstance(nodes[1], int)
+            and (isinstance(nodes[0], int) or nodes[0] in safe)
+            for nodes in self._template
+        )
+        self._selects = isinstance(query.form, Select)
+        self.columns = self._columns()
+        self.wanted = self._wanted()
+        names = self.wanted or ()
+        self._parts: tuple[int, ...] = ()
+        if self.wanted is not None and not self._selects:
+            # A constant's id, or −1 − the place of a variable. Inline ids are negative too, so a constant
+            # must not be one: subjects and predicates never are, and an object that is gives up.
+            nodes = self._template[0]
+            if any(isinstance(node, int) and node < 0 for node in nodes):
+                self.wanted = None
+            else:
+                self._parts = tuple(
+                    node if isinstance(node, int) else -1 - names.index(str(node)) for node in nodes
+                )
+        self._constants: dict[int, Ids] = {}
+        self._descriptions: Descriptions | None = None
+        if isinstance(query.form, Describe):
+            self._descriptions = descriptions()
+
+    def _wanted(self) -> tuple[str, ...] | None:
+        """The variables that ``of_columns`` makes answers of; None where it takes more than those."""
+        if self._selects:
+            return self.columns
+        if len(self._template) != 1 or not self._walkable:
+            return None
+        return tuple(dict.fromkeys(node for node in self._template[0] if isinstance(node, str)))
+
+    def _columns(self) -> tuple[str, ...]:
+        """The names of the answers' columns."""
+        match self.query.form:
+            case Select(variables):
+                return tuple(variable.name for variable in variables)
+            case Ask():
+                return (ANSWER,)
+        return TRIPLE
+
+    def answers(self, rows: Relation, at: Instants) -> Sent:
+        """What goes out of Γ."""
+        form, operator = self.query.form, self.query.semantics.r2s
+        if at.void:
+            # Nothing was there before the first evaluation.
+            rows = clip(rows, 1, len(at))
+        match form:
+            case Select(variables):
+                index, places = sent(rows, at, operator)
+                return Sent(index, {v.name: _taken(rows, v.name, index, places) for v in variables})
+            case Ask():
+                truth = _truth(rows, at)
+                index, places = sent(truth, at, operator)
+                return Sent(index, {ANSWER: _taken(truth, ANSWER, index, places) - 1})
+            case Construct():
+                rows = _named(rows)
+                index, places = sent(rows, at, operator)
+                if not len(index):
+                    return _NO_TRIPLES
+                return _set_of_triples(
+                    [self._instances(nodes, rows, places, index, at) for nodes in self._template]
+                )
+            case Describe(targets):
+                assert self._descriptions is not None
+                rows = _named(rows)
+                index, places = sent(rows, at, operator)
+                everything = np.arange(len(index)) if places is None else places
+                return _set_of_triples([self._descriptions.of(targets, rows, index, everything)])
+
+    def of_columns(self, columns: Sequence[int | array[int]], count: int) -> dict[str, Ids]:
+        """Answers at one instant for ``count`` solutions, all to be sent: the variables ``wanted`` as
+        columns, each with a value for every solution or one for all."""
+        if self._selects:
+            return {name: _filled(each, count) for name, each in zip(self.columns, columns, strict=True)}
+        listed = [column for column in columns if not isinstance(column, int)]
+        values: Iterator[Ids] = iter(())
+        if len(listed) == 1:
+            distinct = _distinct(np.array(listed[0]))
+            values, count = iter((distinct,)), len(distinct)
+        elif listed:
+            rows = dict.fromkeys(zip(*listed, strict=True))
+            values, count = iter(np.array(list(rows), np.int64).T), len(rows)
+        else:
+            count = 1
+        made = [_filled(column, count) if isinstance(column, int) else next(values) for column in columns]
+        subject, predicate, object = [
+            made[-1 - part] if part < 0 else self._constant(part, count) for part in self._parts
+        ]
+        return {"subject": subject, "predicate": predicate, "object": object}
+
+    def _constant(self, id: int, count: int) -> Ids:
+        """A column of one value; answers share it, as nobody changes them."""
+        column = self._constants.get(id)
+        if column is None or len(column) < count:
+            column = self._constants[id] = np.full(2 * count + 64, id, np.int64)
+            column.flags.writeable = False
+        return column[:count]
+
+    # CONSTRUCT
+
+    def _part(self, node: Node) -> Part:
+        """A constant's id, the variable whose value it is, or the label of a blank node."""
+        if isinstance(node, BlankNode):
+            return Blank(node.label)
+        if not isinstance(node, Variable):
+            return self.terms.encode(node)
+        return Blank(node.name) if node.internal else node.name
+
+    def _instances(
+        self, nodes: Sequence[Part], rows: Relation, places: Ids | None, index: Ids, at: Instants
+    ) -> tuple[Ids, list[Ids | int]]:
+        columns: list[Ids | int] = []
+        good: Mask | None = None
+        for position, node in enumerate(nodes):
+            if isinstance(node, int):
+                columns.append(node)
+                continue
+            if isinstance(node, Blank):
+                everything = np.arange(len(index)) if places is None else places
+                columns.append(self._blanks(node.label, rows, everything, index, at))
+                continue
+            column = _taken(rows, node, index, places)
+            if node not in rows.columns or node in rows.optional:
+                good = column != 0 if good is None else good & (column != 0)
+            if position < 2 and not (position == 0 and node in self.safe):
+                allowed = self._allowed(column, position)
+                good = allowed if good is None else good & allowed
+            columns.append(column)
+        if good is None or good.all():
+            return index, columns
+        return index[good], [column if isinstance(column, int) else column[good] for column in columns]
+
+    def quickly(self, root: Join, at: Instants) -> Sent | Relation | None:
+        """The triples of a join without its last one made, or Γ if that did not work out.
+
+        Applies where all that is new is sent: each row of the flow is an evaluation's, and gone before the
+        next. None where the plan is not of the kind.
+        """
+        pending = root.until_last()
+        if pending is None:
+            return None
+        flow, last = pending
+        if isinstance(last, WindowInput) and len(flow):
+            padded = np.append(at.emitted, False)
+            new = bool(padded[flow.start].all()) and not padded[flow.end].any() and flow.start.min() > 0
+            found = distinct_join(flow, last, self.wanted or (), at.time) if new else None
+            if found is not None:
+                times, values = found
+                made = [
+                    _filled(node, len(times)) if isinstance(node, int) else values[str(node)]
+                    for node in self._template[0]
+                ]
+                return Sent(_NONE, dict(zip(TRIPLE, made, strict=True)), times)
+        return last.join(flow) if len(flow) else Relation.empty()
+
+    def _allowed(self, column: Ids, position: int) -> Mask:
+        """Subjects are no literals, predicates are IRIs."""
+        distinct, where = np.unique(column, return_inverse=True)
+        wanted = (TermClass.IRI, TermClass.BLANK) if position == 0 else (TermClass.IRI,)
+        found = np.array([self.terms.classify(each) in wanted for each in distinct.tolist()], np.bool_)
+        return found[where]
+
+    def _blanks(self, label: str, rows: Relation, places: Ids, index: Ids, at: Instants) -> Ids:
+        """New blank nodes, one per solution: named by the query, the time and the solution."""
+        occurrence = _occurrences(rows, places, index)
+        columns = {name: column[places].tolist() for name, column in rows.columns.items()}
+        nodes: list[BlankNode] = []
+        for row, time in enumerate(at.time[index].tolist()):
+            solution = {name: self.terms.term(ids[row]) for name, ids in columns.items() if ids[row]}
+            identity = f"{solution_text(solution)} #{occurrence[row]}"
+            nodes.append(blank_node(f"{self.key} {time} {identity}", label))
+        return self.terms.encode_all(nodes)
+
+
+def _taken(rows: Relation, name: str, index: Ids, places: Ids | None) -> Ids:
+    """A column of what is sent, always a copy: live rows change."""
+    column = rows.columns.get(name)
+    if column is None:
+        return np.zeros(len(index), np.int64)
+    return column.copy() if places is None else column[places]
+
+
+def _occurrences(rows: Relation, places: Ids, index: Ids) -> Ids:
+    """The number of each sent solution among the equal ones of its instant, from 1."""
+    columns = [column[places] for column in rows.columns.values()]
+    numbers, _ = codes([*columns, index + 1], len(places))
+    order = np.argsort(numbers, kind="stable")
+    heads = np.flatnonzero(np.diff(numbers[order], prepend=-1))
+    found = np.empty(len(places), np.int64)
+    found[order] = np.arange(len(order)) - np.repeat(heads, np.diff(heads, append=len(order))) + 1
+    return found
+
+
+def _truth(rows: Relation, at: Instants) -> Relation:
+    """ASK's answer as a relation: 2 while there is a solution, 1 while there is none."""
+    first, count = int(at.void), len(at)
+    yes = unite(np.zeros(len(rows), np.int64), rows.start, rows.end)
+    no = uncovered(np.array([first]), np.array([count]), *yes)
+    start, end = np.concatenate([yes.start, no.start]), np.concatenate([yes.end, no.end])
+    value = np.concatenate([np.full(len(yes.start), 2), np.full(len(no.start), 1)])
+    return Relation({ANSWER: value}, start, end)
+
+
+def _set_of_triples(parts: Sequence[tuple[Ids, Sequence[Ids | int]]]) -> Sent:
+    """All parts together, each triple once at each instant, in the order of instants.
+
+    A column may be one id for all rows: it tells nothing apart.
+    """
+    if len(parts) == 1:
+        index, columns = parts[0]
+    else:
+        index = np.concatenate([part[0] for part in parts])
+        columns = [np.concatenate([_whole(part[1][place], part[0]) for part in parts]) for place in range(3)]
+    if len(index) > 1:
+        telling = [column for column in columns if not isinstance(column, int)]
+        chosen = firsts([index, *telling], len(index))
+        if len(parts) > 1:
+            chosen = chosen[np.argsort(index[chosen], kind="stable")]
+        if len(chosen) < len(index) or len(parts) > 1:
+            index = index[chosen]
+            columns = [column if isinstance(column, int) else column[chosen] for column in columns]
+    return Sent(index, {name: _whole(column, index) for name, column in zip(TRIPLE, columns, strict=True)})
+
+
+def _filled(values: int | array[int], count: int) -> Ids:
+    if isinstance(values, int):
+        filled = np.empty(count, np.int64)
+        filled.fill(values)
+        return filled
+    return np.array(values)
+
+
+def _distinct(values: Ids) -> Ids:
+    """Each value once; the array is used up."""
+    values.sort()
+    new = np.empty(len(values), np.bool_)
+    new[:1] = True
+    np.not_equal(values[1:], values[:-1], out=new[1:])
+    return values[new]
+
+
+def _whole(column: Ids | int, index: Ids) -> Ids:
+    return np.full(len(index), column, np.int64) if isinstance(column, int) else column
+
+
+def _named(rows: Relation) -> Relation:
+    """Without internal variables, which do not belong to a solution."""
+    if any(name.startswith(".") for name in rows.columns):
+        return rows.keep(name for name in rows.columns if not name.startswith("."))
+    return rows

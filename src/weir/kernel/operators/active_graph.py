@@ -1,0 +1,336 @@
+"""Operators that look at the active graph as a whole: property paths (SPARQL 18.4) and ``GRAPH ?g``.
+
+A pair is connected while every edge of some path between its ends is visible: sequences intersect
+intervals, alternatives unite bags. ``*``, ``+`` and ``?`` are sets: their pairs' intervals are coalesced. A
+closure is the least fixpoint by semi-naive steps: only pairs, or parts of intervals, not known before are
+extended, so cycles end when no interval grows. ``GRAPH ?g`` is visible while its graph's name and the inner
+solution are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from weir.kernel.operators.distinct import distinct
+from weir.kernel.operators.inputs.input import Input, Present
+from weir.kernel.operators.inputs.pattern_inputs import EVERYTHING, PatternInputs
+from weir.kernel.operators.inputs.static_views import StaticInput
+from weir.kernel.operators.operator import Operator, project, seeded
+from weir.kernel.operators.scan import Triples, scan
+from weir.kernel.relations.coverage import uncovered
+from weir.kernel.relations.matches import join, matches
+from weir.kernel.relations.relation import Relation, Slot, rename, union
+from weir.kernel.relations.sorted_keys import LIMIT, Index
+from weir.language.algebra.patterns import (
+    Alternative,
+    Inverse,
+    Link,
+    NegatedSet,
+    OneOrMore,
+    Path,
+    ZeroOrMore,
+    ZeroOrOne,
+)
+from weir.language.algebra.patterns import (
+    Sequence as SequencePath,
+)
+from weir.plan import nodes as p
+from weir.plan.analysis.substitution import may_be_empty
+from weir.plan.analysis.variables import possible
+from weir.rdf.columns import Ids
+from weir.rdf.terms import IRI, Variable
+
+FROM, TO, _VIA = ".from", ".to", ".via"
+
+
+class PathFinder:
+    """Evaluates paths over the triples of one active graph in one slab."""
+
+    def __init__(
+        self, triples: Triples, encode: Callable[[IRI], int], indices: int, *, limit: int = LIMIT
+    ) -> None:
+        self.triples = triples
+        self.encode = encode
+        self.indices = indices
+        self.limit = limit
+        self._nodes: Relation | None = None
+
+    def find(
+        self,
+        subject: Slot,
+        path: Path,
+        object: Slot,
+        *,
+        sources: Relation | None = None,
+        known: Mapping[str, Ids] | None = None,
+    ) -> Relation:
+        """The solutions of ``subject path object``.
+
+        ``sources``, distinct terms in the one column ``FROM``, limit where a variable subject may start: a
+        caller that joins the outcome with them anyway saves the rest. ``known`` gives the terms of
+        variables whose values were put in from outside (EXISTS): like constants, they reach themselves
+        by a path of length zero also where the graph lacks them.
+        """
+        if isinstance(subject, int):
+            pairs = self._pairs(path, self._always(np.full(1, subject, np.int64)))
+        elif isinstance(object, int):
+            pairs = self._pairs(Inverse(path), self._always(np.full(1, object, np.int64)))
+            pairs = rename(pairs, {FROM: TO, TO: FROM})
+        else:
+            pairs = self._pairs(path, sources)
+        pairs = union(pairs, self._isolated(subject, path, object, known or {}))
+        return _solutions(pairs, subject, object)
+
+    def _isolated(self, subject: Slot, path: Path, object: Slot, known: Mapping[str, Ids]) -> Relation:
+        """Given ends that are no node of the graph, joined to themselves by a path of length zero."""
+        starts, ends = _given(subject, known), _given(object, known)
+        times = _zero_paths(path, starts is not None, ends is not None)
+        if not times:
+            return Relation.empty((FROM, TO))
+        if starts is None or ends is None:
+            given = starts if starts is not None else ends
+        else:
+            given = np.intersect1d(starts, ends)
+        assert given is not None
+        always = self._always(np.unique(given[given != 0]))
+        found = matches(always, self.nodes, limit=self.limit, operator="property path")
+        alone = always.pieces(*uncovered(always.start, always.end, found.left, found.start, found.end))
+        alone = alone.having(TO, alone.columns[FROM])
+        return union(*[alone] * times)
+
+    def _always(self, ids: Ids) -> Relation:
+        return Relation({FROM: ids}, np.zeros(len(ids), np.int64), np.full(len(ids), self.indices, np.int64))
+
+    @property
+    def nodes(self) -> Relation:
+        """The terms of the graph while they are in it, in the column ``FROM``."""
+        if self._nodes is None:
+            triples = self.triples
+            ends = np.concatenate([triples.subject, triples.object])
+            start = np.concatenate([triples.start, triples.start])
+            self._nodes = distinct(Relation({FROM: ends}, start, np.concatenate([triples.end, triples.end])))
+        return self._nodes
+
+    def _pairs(self, path: Path, sources: Relation | None) -> Relation:
+        """Connected pairs as the columns FROM and TO, from ``sources`` at least."""
+        match path:
+            case Link(iri):
+                return scan(self.triples, FROM, self.encode(iri), TO)
+            case Inverse(SequencePath(left, right)):
+                return self._pairs(SequencePath(Inverse(right), Inverse(left)), sources)
+            case Inverse(Alternative(left, right)):
+                return self._pairs(Alternative(Inverse(left), Inverse(right)), sources)
+            case Inverse(ZeroOrMore(inner)):
+                return self._pairs(ZeroOrMore(Inverse(inner)), sources)
+            case Inverse(OneOrMore(inner)):
+                return self._pairs(OneOrMore(Inverse(inner)), sources)
+            case Inverse(ZeroOrOne(inner)):
+                return self._pairs(ZeroOrOne(Inverse(inner)), sources)
+            case Inverse(Inverse(inner)):
+                return self._pairs(inner, sources)
+            case Inverse(inner):
+                return rename(self._pairs(inner, None), {FROM: TO, TO: FROM})
+            case SequencePath(left, right):
+                first = rename(self._pairs(left, sources), {TO: _VIA})
+                onward = distinct(rename(project(first, [_VIA]), {_VIA: FROM}))
+                second = rename(self._pairs(right, onward), {FROM: _VIA})
+                return project(join(first, second, limit=self.limit), [FROM, TO])
+            case Alternative(left, right):
+                return union(self._pairs(left, sources), self._pairs(right, sources))
+            case ZeroOrOne(inner):
+                return distinct(union(self._identity(sources), self._pairs(inner, sources)))
+            case ZeroOrMore(inner):
+                identity = self._identity(sources)
+                return self._closure(identity, identity, self._pairs(inner, None))
+            case OneOrMore(inner):
+                edges = distinct(self._pairs(inner, None))
+                first = edges if sources is None else join(edges, sources, limit=self.limit)
+                return self._closure(first, first, edges)
+            case NegatedSet(forward, inverse):
+                return self._negated(forward, inverse)
+
+    def _identity(self, sources: Relation | None) -> Relation:
+        nodes = self.nodes
+        if sources is not None:
+            nodes = distinct(join(nodes, sources, limit=self.limit))
+        return nodes.having(TO, nodes.columns[FROM])
+
+    def _closure(self, known: Relation, frontier: Relation, edges: Relation) -> Relation:
+        """All pairs that steps along ``edges`` reach from the frontier, and those known already."""
+        steps = Index(rename(distinct(edges), {FROM: _VIA}), (_VIA,))
+        while len(frontier):
+            reached = join(rename(frontier, {TO: _VIA}), steps, limit=self.limit)
+            reached = distinct(project(reached, [FROM, TO]))
+            found = matches(reached, known, limit=self.limit, operator="property path")
+            new = uncovered(reached.start, reached.end, found.left, found.start, found.end)
+            frontier = reached.pieces(*new)
+            known = distinct(union(known, frontier))
+        return known
+
+    def _negated(self, forward: tuple[IRI, ...], inverse: tuple[IRI, ...]) -> Relation:
+        parts: list[Relation] = []
+        if forward or not inverse:
+            parts.append(scan(self._without(forward), FROM, ".any", TO))
+        if inverse:
+            parts.append(scan(self._without(inverse), TO, ".any", FROM))
+        return union(*(project(part, [FROM, TO]) for part in parts))
+
+    def _without(self, predicates: tuple[IRI, ...]) -> Triples:
+        refused = np.array([self.encode(iri) for iri in predicates], np.int64)
+        return self.triples.take(~np.isin(self.triples.predicate, refused))
+
+
+def _solutions(pairs: Relation, subject: Slot, object: Slot) -> Relation:
+    """Pairs as bindings of the variables among the two ends."""
+    columns: dict[str, Ids] = {}
+    kept = np.ones(len(pairs), np.bool_)
+    for slot, ids in ((subject, pairs.columns[FROM]), (object, pairs.columns[TO])):
+        if isinstance(slot, int):
+            kept &= ids == slot
+        elif slot in columns:
+            kept &= ids == columns[slot]
+        else:
+            columns[slot] = ids
+    return Relation(columns, pairs.start, pairs.end).take(kept)
+
+
+def _given(slot: Slot, known: Mapping[str, Ids]) -> Ids | None:
+    return np.full(1, slot, np.int64) if isinstance(slot, int) else known.get(slot)
+
+
+def _zero_paths(path: Path, start: bool, end: bool) -> int:
+    """How many times a path joins a given term to itself in zero steps, if no triple has it.
+
+    ``start`` and ``end`` say which ends are given; between unknown ends only nodes of the graph count.
+    """
+    match path:
+        case Inverse(inner):
+            return _zero_paths(inner, end, start)
+        case SequencePath(left, right):
+            return _zero_paths(left, start, False) * _zero_paths(right, True, end)
+        case Alternative(left, right):
+            return _zero_paths(left, start, end) + _zero_paths(right, start, end)
+        case ZeroOrOne() | ZeroOrMore():
+            return int(start or end)
+        case OneOrMore(inner):
+            return min(1, _zero_paths(inner, start, end and not start))
+        case _:
+            return 0
+
+
+_GRAPH = "graph"
+
+
+class PathPattern(Operator):
+    """The pairs that a path connects in the active graph."""
+
+    def __init__(self, plan: p.PathPattern, leaves: PatternInputs, present: Present) -> None:
+        self.plan = plan
+        self.present = present
+        self.leaves = leaves
+        self.variables = tuple(sorted(possible(plan)))
+        graph = plan.source.graph
+        self._each = graph.name if isinstance(graph, Variable) else None
+        source = plan.source if self._each is None else p.Source(plan.source.window, Variable(_GRAPH))
+        self._triples = leaves.match(source, EVERYTHING)
+        self._ends = (leaves.slot(plan.subject), leaves.slot(plan.object))
+
+    @property
+    def steady(self) -> bool:  # type: ignore[override]
+        found = self._triples()
+        return isinstance(found, StaticInput) and not found.varies
+
+    def run(self) -> Relation:
+        return self._find(self._content(), *self._ends)
+
+    def _content(self) -> Relation:
+        return self._triples().relation()
+
+    def _find(self, rows: Relation, subject: Slot | None, object: Slot | None) -> Relation:
+        assert subject is not None and object is not None
+        triples = Triples(
+            rows.columns["subject"], rows.columns["predicate"], rows.columns["object"], rows.start, rows.end
+        )
+        finder = PathFinder(triples, self._encode, len(self.present))
+        return finder.find(subject, self.plan.path, object)
+
+    def _encode(self, iri: IRI) -> int:
+        return self.leaves.dictionary.encode(iri)
+
+    def within(self, seed: Relation, key: str) -> Relation:
+        rows = self._content()
+        if self._each is None:
+            return self._seeded(rows, seed, key)
+        found: list[Relation] = [Relation.empty((key, *self.variables))]
+        for name in np.unique(seed.columns[self._each]).tolist():
+            here = rows.take(np.flatnonzero(rows.columns[_GRAPH] == name))
+            mine = seed.take(np.flatnonzero(seed.columns[self._each] == name))
+            found.append(self._seeded(here, mine, key))
+        return union(*found)
+
+    def _seeded(self, rows: Relation, seed: Relation, key: str) -> Relation:
+        known = [name for name in self.variables if name in seed.columns]
+        if not known or not may_be_empty(self.plan.path):
+            return seeded(self._find(rows, *self._ends), seed, key)
+        # A path of length zero also connects a term that the graph does not have: it must be put in.
+        return self._one_by_one(rows, seed, key)
+
+    def _one_by_one(self, rows: Relation, seed: Relation, key: str) -> Relation:
+        found: list[Relation] = [Relation.empty((key, *self.variables))]
+        for row in range(len(seed)):
+            values = {name: int(seed.columns[name][row]) for name in self.variables if name in seed.columns}
+            ends = [values.get(end) or end if isinstance(end, str) else end for end in self._ends]
+            pairs = self._find(rows, *ends)
+            for name, value in values.items():
+                if value:
+                    pairs = pairs.having(name, np.full(len(pairs), value, np.int64))
+            pairs = pairs.having(key, np.full(len(pairs), seed.columns[key][row], np.int64))
+            found.append(pairs)
+        return seeded(union(*found), seed, key)
+
+
+class Graph(Operator):
+    """``GRAPH ?g { … }``: the inner pattern for each graph name, carried along as the column ``name``."""
+
+    def __init__(self, names: Callable[[], Input], inner: Operator, name: str, variable: str) -> None:
+        self.names = names
+        self.inner = inner
+        self.name = name
+        self.variable = variable
+        self.variables = tuple(dict.fromkeys((*inner.variables, variable)))
+        self.variables = tuple(each for each in self.variables if each != name)
+        self.nests = inner.nests
+
+    @property
+    def steady(self) -> bool:  # type: ignore[override]
+        return self.names().steady and self.inner.steady
+
+    def run(self) -> Relation:
+        seed = self.names().relation()
+        if not len(seed):
+            return Relation.empty(self.variables)
+        rows = self.inner.within(seed, self.name)
+        return self._agreeing(rows, rows.columns[self.name]).keep(self.variables)
+
+    def _agreeing(self, rows: Relation, graph: Ids) -> Relation:
+        """The rows with their graph as the variable, without those that bind it to another."""
+        bound = rows.columns.get(self.variable)
+        if bound is not None:
+            good = np.flatnonzero((bound == graph) | (bound == 0))
+            rows, graph = rows.take(good), graph[good]
+        return rows.having(self.variable, graph)
+
+    def within(self, seed: Relation, key: str) -> Relation:
+        pairs = join(seed, self.names().relation())
+        if self.variable in seed.columns:
+            named = pairs.columns[self.variable]
+            pairs = pairs.take(np.flatnonzero((named == 0) | (named == pairs.columns[self.name])))
+        if not len(pairs):
+            return Relation.empty((key, *self.variables))
+        row = f"{self.name}.row"
+        rows = self.inner.within(pairs.having(row, np.arange(1, len(pairs) + 1)), row)
+        pair = rows.columns[row] - 1
+        rows = rows.having(key, pairs.columns[key][pair])
+        return self._agreeing(rows, pairs.columns[self.name][pair]).keep([key, *self.variables])

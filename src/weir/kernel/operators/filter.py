@@ -1,0 +1,187 @@
+"""Filter and EXISTS: the pieces of a row's interval in which a condition is true.
+
+EXISTS holds while compatible rows of the inner pattern cover the row. ``inner`` is the inner pattern's
+relation. Substituting the current solution into a pattern (SPARQL 18.6) is the same as joining with it
+where every variable of the pattern is bound by each of its solutions: no OPTIONAL, MINUS, FILTER, BIND or
+VALUES inside that sees an outer variable which its own group leaves unbound. Where it is not, the inner
+pattern is evaluated *for* the outer rows: ``outer_rows`` numbers the distinct values of the variables
+concerned, every leaf of the inner pattern is joined with them, and the number takes part in every operator
+inside as one more shared column; ``exists`` is then asked with the inner relation's number column alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from weir.kernel.expressions import Compiled
+from weir.kernel.expressions.vector import FALSE_ID, TRUE, TRUE_ID, effective
+from weir.kernel.operators.context import (
+    Surroundings,
+    _cut,
+    _draw,
+    _identified,
+    _named,
+    each_index,
+)
+from weir.kernel.operators.distinct import distinct_on
+from weir.kernel.operators.operator import Operator
+from weir.kernel.relations.coverage import uncovered, unite
+from weir.kernel.relations.keys import codes
+from weir.kernel.relations.matches import matches
+from weir.kernel.relations.relation import Relation, union
+from weir.kernel.relations.sorted_keys import LIMIT, Index
+from weir.language.algebra.expressions import Not
+from weir.rdf.columns import Ids, Mask
+from weir.rdf.terms import Variable
+
+
+def exists(
+    relation: Relation, inner: Relation | Index, *, negated: bool = False, limit: int = LIMIT
+) -> Relation:
+    """What is visible of each row while ``[NOT] EXISTS`` holds for it."""
+    found = _coverage(relation, inner, limit)
+    if negated:
+        found = uncovered(relation.start, relation.end, *found)
+    else:
+        found = unite(*found)
+    return relation.pieces(*found)
+
+
+def mark_exists(
+    relation: Relation,
+    inner: Relation | Index,
+    name: str,
+    true: int,
+    false: int,
+    *,
+    limit: int = LIMIT,
+) -> Relation:
+    """The rows cut into pieces at which EXISTS holds or not, with the answer as the column ``name``."""
+    found = unite(*_coverage(relation, inner, limit))
+    rest = uncovered(relation.start, relation.end, *found)
+    holds, fails = relation.pieces(*found), relation.pieces(*rest)
+    return union(
+        holds.having(name, np.full(len(holds), true)), fails.having(name, np.full(len(fails), false))
+    )
+
+
+def outer_rows(relation: Relation, variables: Sequence[str], name: str) -> tuple[Relation, Relation]:
+    """The relation with the number of each row's values of ``variables`` as the column ``name``,
+    and the distinct values with their numbers, visible while any row has them."""
+    kept = [variable for variable in variables if variable in relation.columns]
+    numbers, firsts = codes([relation.columns[variable] for variable in kept], len(relation))
+    pieces = unite(numbers, relation.start, relation.end)
+    chosen = relation.keep(kept).pieces(firsts[pieces.owner], pieces.start, pieces.end)
+    # Numbers count from 1: 0 would read as unbound.
+    return relation.having(name, numbers + 1), chosen.having(name, pieces.owner + 1)
+
+
+def _coverage(relation: Relation, inner: Relation | Index, limit: int) -> tuple[Ids, Ids, Ids]:
+    if not isinstance(inner, Index):
+        inner = distinct_on(inner, relation.variables)
+    found = matches(relation, inner, limit=limit, operator="exists")
+    return found.left, found.start, found.end
+
+
+@dataclass(frozen=True, slots=True)
+class Exists:
+    """An EXISTS: ``outer`` are the variables to put into its plan, None where a join with them will do."""
+
+    name: str
+    plan: Operator
+    outer: tuple[str, ...] | None
+
+    def asked(self, relation: Relation) -> tuple[Relation, Relation]:
+        """The relation and its partners, such that ``exists`` on the two answers."""
+        if self.outer is None and not self.plan.flows:
+            return relation, self.plan.run()
+        names = self.outer
+        if names is None:
+            names = tuple(name for name in self.plan.variables if name in relation.columns)
+        if not names:
+            return relation, self.plan.run().keep(())
+        key = f"{self.name}.row"
+        numbered, seed = outer_rows(relation, names, key)
+        return numbered, self.plan.within(seed, key).keep([key])
+
+
+def filter(relation: Relation, mask: Mask) -> Relation:
+    """The rows where the condition is true; errors count as false."""
+    return relation if mask.all() else relation.take(np.flatnonzero(mask))
+
+
+def filter_by(
+    relation: Relation, condition: Compiled, around: Surroundings, *, anonymous: bool = False
+) -> Relation:
+    """The rows, or pieces of them, for which the condition is true.
+
+    ``anonymous`` is for the condition of OPTIONAL: equal solutions draw alike.
+    """
+    if condition.plain:
+        return filter(relation, condition.mask(relation))
+    names = relation.variables
+    if condition.volatile:
+        relation = each_index(relation) if anonymous else _identified(relation)
+        ids = _draw(relation, condition, _named(names), around)
+        return filter(relation, effective(ids, condition.terms) == TRUE).keep(names)
+    relation = _cut(relation, condition, around)
+    return filter(relation, condition.mask(relation)).keep(names)
+
+
+class Filter:
+    """A condition: an expression whose EXISTS parts are decided by probes.
+
+    ``anonymous`` is for OPTIONAL, where equal solutions draw alike (RAND and its like).
+    """
+
+    name = "filter"
+
+    def __init__(
+        self,
+        compiled: Compiled,
+        probes: Sequence[Exists],
+        around: Callable[[], Surroundings],
+        *,
+        anonymous: bool = False,
+    ) -> None:
+        self.compiled = compiled
+        self.probes = tuple(probes)
+        self.around = around
+        self.anonymous = anonymous
+        expression = compiled.expression
+        self._direct: tuple[Exists, bool] | None = None
+        for probe in self.probes:
+            if expression == Variable(probe.name):
+                self._direct = (probe, False)
+            elif expression == Not(Variable(probe.name)):
+                self._direct = (probe, True)
+
+    @property
+    def steady(self) -> bool:
+        """Whether the same row always gets the same answer."""
+        return self.compiled.plain and all(probe.plan.steady for probe in self.probes)
+
+    def keep(self, relation: Relation) -> Relation:
+        """The rows, or pieces of them, for which the condition is true."""
+        if not len(relation):
+            return relation
+        if not self.probes:
+            return filter_by(relation, self.compiled, self.around(), anonymous=self.anonymous)
+        if self._direct is not None:
+            probe, negated = self._direct
+            asking, partners = probe.asked(relation)
+            return exists(asking, partners, negated=negated).keep(relation.variables)
+        marked = self.marked(relation)
+        kept = filter_by(marked, self.compiled, self.around(), anonymous=self.anonymous)
+        return kept.keep(relation.variables)
+
+    def marked(self, relation: Relation) -> Relation:
+        """The rows cut where an EXISTS changes, with its answer as a column."""
+        for probe in self.probes:
+            names = (*relation.variables, probe.name)
+            asking, partners = probe.asked(relation)
+            relation = mark_exists(asking, partners, probe.name, TRUE_ID, FALSE_ID).keep(names)
+        return relation

@@ -1,0 +1,391 @@
+"""The triples of one pattern in one window, as an input of joins.
+
+At index k a row is visible if its coordinate lies in ``[low[k], high[k])`` and no later equal triple has
+taken over from it; what a window shows is a range of its track's rows, so most questions are binary searches.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from weir.kernel.fast.hash_index import HashIndex, hash_index
+from weir.kernel.operators.inputs.input import Present, RelationInput, instantaneous, join_generally, unsteady
+from weir.kernel.relations import loops as compiled
+from weir.kernel.relations.gathered import gathered
+from weir.kernel.relations.relation import Relation, union
+from weir.kernel.relations.sorted_keys import spread
+from weir.kernel.windows.arrivals import FEW
+from weir.kernel.windows.instants import LOWEST
+from weir.kernel.windows.live_triples import NEVER, Keeping, LiveTriples
+from weir.kernel.windows.reduction import Members, ReducedTriples, reduced
+from weir.kernel.windows.window import Window
+from weir.kernel.windows.window_index import IndexCounts, WindowIndex
+from weir.rdf.columns import Ids, Mask
+
+_NONE = np.empty(0, np.int64)
+
+
+_ANYWHERE = (_NONE, _NONE)
+
+
+_SHORT = 1 << 6
+
+
+_LAZY = 1 << 14
+
+
+_MANY = 1 << 9
+"""From so many on, a compiled walk is quicker than a search for each."""
+
+
+class WindowInput:
+    """The triples of one pattern in one window.
+
+    ``names`` gives the track's column of each variable. What the window shows is a range of rows; it is
+    looked up when somebody asks.
+    """
+
+    steady = False
+
+    def __init__(
+        self, name: str, track: LiveTriples, window: Window, names: dict[str, str], counts: IndexCounts
+    ) -> None:
+        self.name = name
+        self.window = window
+        self.variables = tuple(names)
+        self._names = names
+        self._counts = counts
+        self._by = window.spec.rows_by
+        self.use(track)
+
+    def use(self, track: LiveTriples) -> None:
+        """Read from this track."""
+        self.track = track
+        self._rows = track.rows
+        self._columns = tuple((name, track.place(column)) for name, column in self._names.items())
+        self._place = dict(self._columns)
+        self._spots = tuple(place for _, place in self._columns)
+        self._coordinate = track.place(self._by)
+        self._later = track.place("later") if track.keeping is Keeping.LATEST else None
+        self._seen = (LOWEST, -1, 0, 0)
+        self._lookups: dict[tuple[tuple[str, ...], tuple[str, ...]], HashIndex] = {}
+        self._indexes: dict[tuple[str, ...], WindowIndex] = {}
+
+    def place_of(self, name: str) -> int:
+        """The place of a variable among the track's columns."""
+        return self._place[name]
+
+    def reduce(self, accept: Members) -> None:
+        """Look only at rows that ``accept`` keeps, as long as that leaves much out."""
+        self.use(reduced(self.track, accept))
+
+    def settle(self) -> None:
+        """Go back to the whole track where reducing it leaves out little."""
+        if isinstance(self.track, ReducedTriples) and self.track.useless:
+            self.track.whole.followers.remove(self.track)
+            self.use(self.track.whole)
+
+    def numbers_at(self, time: int) -> tuple[int, int]:
+        """The range of row numbers visible at one instant (windows that ``Window.least`` answers for)."""
+        seen, rows = self._seen, self._rows
+        if seen[0] == time and seen[1] == rows.end:
+            return seen[2], seen[3]
+        low = self.window.least(time)
+        assert low is not None
+        start = rows.seek(self._coordinate, low, seen[2])
+        end = rows.seek(self._coordinate, self.window.reach(time), rows.end)
+        self._seen = (time, rows.end, start, end)
+        return start, end
+
+    def shows(self, time: int) -> int:
+        """How many rows are visible at one instant."""
+        low, high = self.numbers_at(time)
+        return max(high - low, 0)
+
+    def fresh_rows(self, time: int) -> list[tuple[int, ...]] | None:
+        """The rows visible at ``time``, in the order of ``variables``, if none was the instant before.
+
+        None if some was, or if more than a few are new: only the newest rows are looked at.
+        """
+        rows, by, window = self._rows, self._coordinate, self.window
+        before, now, shown = window.reach(time - 1), window.reach(time), window.least(time)
+        assert shown is not None
+        found: list[tuple[int, ...]] = []
+        place = len(rows)
+        while place:
+            place -= 1
+            coordinate = rows.item(by, place)
+            if coordinate >= now:
+                continue
+            if coordinate < before:
+                least = window.least(time - 1)
+                if least is None or coordinate >= least:
+                    return None
+                break
+            if coordinate < shown:
+                # New, and pushed out again by what came with it.
+                continue
+            if len(found) == FEW:
+                return None
+            found.append(rows.row(place, self._spots))
+        if len(found) > 1:
+            found.reverse()
+        return found
+
+    def lookup(self, on: tuple[str, ...], rest: tuple[str, ...]) -> HashIndex:
+        """The track's rows by some variables."""
+        found = self._lookups.get((on, rest))
+        if found is None:
+            places = [tuple(self._place[name] for name in names) for names in (on, rest)]
+            found = self._lookups[on, rest] = hash_index(self.track, self.window.spec.name, *places)
+        return found
+
+    def prepare(self, low: Ids, high: Ids) -> None:
+        """The window's ends at the instants of the next slab."""
+        self.settle()
+        self._low, self._high = low, high
+        self._bounds: tuple[Ids, Ids] | None = None
+        self._every: tuple[Ids, Ids] | None = None
+        self._span: tuple[int, int] | None = None
+        self._core: tuple[int, int] | None = None
+        self._where = self._rows.column(self._coordinate)
+
+    def _shown(self) -> tuple[int, int]:
+        """The range of rows that are visible at some instant."""
+        if self._span is None:
+            where = self._where
+            first = int(where.searchsorted(self._low[0]))
+            self._span = (first, max(first, int(where.searchsorted(self._high[-1]))))
+        return self._span
+
+    def _throughout(self) -> tuple[int, int]:
+        """The range of rows that are visible at every instant."""
+        if self._core is None:
+            where = self._where
+            first = int(where.searchsorted(self._low[-1]))
+            self._core = (first, max(first, int(where.searchsorted(self._high[0]))))
+        return self._core
+
+    def newest(self) -> int:
+        """The coordinate of the newest row."""
+        return int(self._rows.column(self._coordinate)[-1])
+
+    def __len__(self) -> int:
+        first, end = self._shown()
+        return end - first
+
+    def standing(self) -> int:
+        return max(self._shown()[1] - self._throughout()[0], 0)
+
+    def has_stable(self) -> bool:
+        first, end = self._throughout()
+        return first < end
+
+    def _column(self, name: str) -> Ids:
+        return self._rows.column(self._place[name])
+
+    @property
+    def _superseded(self) -> Ids | None:
+        """Which row takes over from each, where any does."""
+        if self._later is None or not self.track.superseded:
+            return None
+        return self._rows.column(self._later)
+
+    def _intervals(self, rows: Ids | slice) -> tuple[Ids, Ids]:
+        where = self._where[rows]
+        if isinstance(rows, slice) and len(where) > _MANY:
+            start, end = compiled.below(self._high, where + 1), compiled.below(self._low, where + 1)
+        else:
+            start = self._high.searchsorted(where, side="right")
+            end = self._low.searchsorted(where, side="right")
+        later = self._superseded
+        if later is not None:
+            takers = later[rows]
+            over = (takers != NEVER).nonzero()[0]
+            if len(over):
+                after = self._where[takers[over] - self._rows.first]
+                end[over] = np.minimum(end[over], self._high.searchsorted(after, side="right"))
+        return start, end
+
+    def _intervals_of(self, rows: Ids) -> tuple[Ids, Ids]:
+        """The same, by way of all rows where there are fewer of them."""
+        first, end = self._shown()
+        if len(rows) <= 2 * (end - first):
+            return self._intervals(rows)
+        if self._every is None:
+            self._every = self._intervals(slice(first, end))
+        places = rows - first
+        return self._every[0][places], self._every[1][places]
+
+    def _listed(self, rows: Ids | slice) -> Relation:
+        start, end = self._intervals(rows)
+        seen = start < end
+        columns = {name: self._rows.column(place)[rows] for name, place in self._columns}
+        found = Relation(columns, start, end)
+        return found if seen.all() else found.take(seen.nonzero()[0])
+
+    def relation(self) -> Relation:
+        first, end = self._shown()
+        return self._listed(slice(first, end)) if first < end else Relation.empty(self.variables)
+
+    def changed(self) -> Relation:
+        (first, end), (core, core_end) = self._shown(), self._throughout()
+        if core >= core_end:
+            return self.relation()
+        later = self._superseded
+        if later is not None:
+            moved = np.ones(end - first, np.bool_)
+            moved[core - first : core_end - first] = later[core:core_end] != NEVER
+            return unsteady(self._listed(np.flatnonzero(moved) + first), len(self._low))
+        if first == core:
+            return self._listed(slice(core_end, end)) if core_end < end else Relation.empty(self.variables)
+        if core_end == end:
+            return self._listed(slice(first, core))
+        return self._listed(np.concatenate([np.arange(first, core), np.arange(core_end, end)]))
+
+    def _visible(self, flow: Relation) -> tuple[Ids, Ids]:
+        """For each row of the flow, the range of positions that can be visible with it."""
+        if self._bounds is None:
+            first, end = self._shown()
+            where = self._where[first:end]
+            if len(self._low) > _MANY:
+                low, high = compiled.below(where, self._low), compiled.below(where, self._high)
+            else:
+                low, high = where.searchsorted(self._low), where.searchsorted(self._high)
+            self._bounds = (low + first, high + first)
+        return self._bounds[0][flow.start], self._bounds[1][flow.end - 1]
+
+    def _index(self, on: tuple[str, ...]) -> WindowIndex:
+        index = self._indexes.get(on)
+        if index is None:
+            index = WindowIndex(self.track, tuple(self._place[name] for name in on), self._counts)
+            self._indexes[on] = index
+        return index
+
+    def join(self, flow: Relation, *, stable: bool = False) -> Relation:
+        if flow.optional and flow.optional.intersection(self.variables):
+            return join_generally(flow, self.relation(), len(self._low), stable)
+        on = tuple(name for name in self.variables if name in flow.columns)
+        # Where each row of the flow has one instant, a range of positions is all it can see.
+        exact = not stable and self._superseded is None and instantaneous(flow)
+        if exact and len(flow) <= _SHORT and (found := self._at_once(flow, on)) is not None:
+            left, right = found
+        else:
+            left, right = self._pairs(flow, on, *(self._throughout() if stable else self._shown()), exact)
+        if len(on) > 1:
+            for name in on:
+                same = flow.columns[name][left] == self._column(name)[right]
+                if not same.all():
+                    left, right = left[same], right[same]
+        if exact:
+            return self._merged(flow, left, right, flow.start[left], flow.end[left], flow.start)
+        start, finish = self._intervals_of(right)
+        if stable:
+            kept = (start == 0) & (finish == len(self._low))
+            start, finish = flow.start[left], flow.end[left]
+        else:
+            start = np.maximum(start, flow.start[left])
+            finish = np.minimum(finish, flow.end[left])
+            kept = start < finish
+        if not kept.all():
+            left, right, start, finish = left[kept], right[kept], start[kept], finish[kept]
+        return self._merged(flow, left, right, start, finish, None)
+
+    def takes_ranges(self, flow: Relation) -> bool:
+        """Whether a range of positions is all that tells what of the window each row of a flow can see."""
+        return self._superseded is None and not flow.optional and instantaneous(flow)
+
+    def ranges(self, flow: Relation) -> tuple[Ids, Ids, int, int]:
+        """The range of positions that each row of a flow can see, and the range of all of them."""
+        return (*self._visible(flow), *self._shown())
+
+    def column(self, name: str) -> Ids:
+        """The live rows of a variable."""
+        return self._column(name)
+
+    def _at_once(self, flow: Relation, on: tuple[str, ...]) -> tuple[Ids, Ids] | None:
+        """Pairs for a few rows of one instant, to which the same rows of the window are visible."""
+        starts = flow.start.tolist()
+        index = starts[0] if starts else 0
+        if not on or any(start != index for start in starts):
+            return None
+        low = int(self._where.searchsorted(self._low[index]))
+        high = int(self._where.searchsorted(self._high[index]))
+        return self._index(on).matches([flow.columns[name] for name in on], low, high, _ANYWHERE)
+
+    def _pairs(
+        self, flow: Relation, on: tuple[str, ...], first: int, end: int, exact: bool
+    ) -> tuple[Ids, Ids]:
+        if first >= end or not len(flow):
+            return _NONE, _NONE
+        if not on:
+            low, high = self._visible(flow)
+            low, high = np.maximum(low, first), np.minimum(high, end)
+            return spread(low, np.maximum(high - low, 0))
+        probes = [flow.columns[name] for name in on]
+        limited = exact or len(flow) * (end - first) > _LAZY
+        bounds = self._visible(flow) if limited else _ANYWHERE
+        return self._index(on).matches(probes, first, end, bounds, exact=exact)
+
+    def _merged(
+        self, flow: Relation, left: Ids, right: Ids, start: Ids, end: Ids, instant: Ids | None
+    ) -> Relation:
+        own = {name: self._rows.column(place) for name, place in self._columns if name not in flow.columns}
+        return Relation(gathered(flow.columns, left, own, right, instant), start, end, flow.optional)
+
+    def estimate(self, flow: Relation) -> float:
+        if not len(self._where):
+            return 0.0
+        on = tuple(name for name in self.variables if name in flow.columns)
+        if not on or (flow.optional and flow.optional.intersection(on)):
+            if len(flow) <= FEW:
+                return float(len(flow) * self.standing())
+            low, high = self._visible(flow)
+            return float(np.maximum(high - low, 0).sum())
+        return self._index(on).estimate([flow.columns[name] for name in on], *self._shown())
+
+
+class AlternatingInput(RelationInput):
+    """``closed`` and ``opened`` read the same track of the same window."""
+
+    def __init__(self, name: str, present: Present, closed: WindowInput, opened: WindowInput) -> None:
+        super().__init__(name, closed.variables, self._list, 0)
+        self.present = present
+        self.closed, self.opened = closed, opened
+        self.window = closed.window
+
+    @property
+    def track(self) -> LiveTriples:
+        """Where both rows find their triples."""
+        return self.closed.track
+
+    def use(self, track: LiveTriples) -> None:
+        """Read from this track."""
+        self.closed.use(track)
+        self.opened.use(track)
+
+    def prepare(self, low: Ids, high: Ids) -> None:
+        """The next slab."""
+        at = self.present.at
+        self.closed.prepare(*self.window.row(at, closed=True))
+        self.opened.prepare(*self.window.row(at, closed=False))
+        self.begin(len(at))
+
+    def _list(self) -> Relation:
+        own = self.window.own_closes(self.present.at) if self.window.first is not None else _NEVER
+        return union(cut(self.closed.relation(), own), cut(self.opened.relation(), ~own))
+
+
+_NEVER = np.zeros(0, np.bool_)
+
+
+def cut(relation: Relation, mask: Mask) -> Relation:
+    """What is visible of the rows at the indices of a mask."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]])))
+    start, end = edges[::2], edges[1::2]
+    first = end.searchsorted(relation.start, side="right")
+    count = start.searchsorted(relation.end) - first
+    owner, run = spread(first, np.maximum(count, 0))
+    return relation.pieces(
+        owner, np.maximum(relation.start[owner], start[run]), np.minimum(relation.end[owner], end[run])
+    )

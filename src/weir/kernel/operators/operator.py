@@ -1,0 +1,199 @@
+"""What an operator is, and those that act row by row: Scan, Values, Union, Project. A row keeps its interval.
+
+``run`` gives all rows. ``changes`` gives only the rows that are not visible throughout the slab, and exists
+where an operator acts row by row (it is *linear*): differences between instants need no more. ``within``
+evaluates for given values of outer variables: every row carries the number of the values it belongs to.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from weir.kernel.operators.inputs.input import Input, Present, RelationInput
+from weir.kernel.operators.inputs.static_views import StaticInput
+from weir.kernel.operators.inputs.window_input import WindowInput
+from weir.kernel.relations.matches import join
+from weir.kernel.relations.relation import Relation, union
+from weir.rdf.columns import Ids
+
+
+class Operator(ABC):
+    """``variables`` may be bound by it. ``steady`` says that its rows never change within a slab,
+    ``flows`` that ``within`` probes instead of listing, ``nests`` that it can do ``within`` at all."""
+
+    variables: tuple[str, ...]
+    linear: bool = False
+    steady: bool = False
+    flows: bool = False
+    nests: bool = True
+
+    @abstractmethod
+    def run(self) -> Relation:
+        """All rows."""
+
+    def changes(self) -> Relation:
+        """The rows that are not visible throughout; others do no harm, as they make no difference."""
+        return self.run()
+
+    @abstractmethod
+    def within(self, seed: Relation, key: str) -> Relation:
+        """The rows for each row of ``seed``, whose number is in the column ``key``."""
+
+    def required(self) -> list[WindowInput]:
+        """Windows such that there is no row while any of them shows nothing."""
+        return []
+
+    def input(self, name: str, present: Present) -> Input:
+        """The operator as a part of a join, computed when it is needed."""
+        return RelationInput(name, self.variables, self.run, len(present))
+
+
+def seeded(relation: Relation, seed: Relation, key: str) -> Relation:
+    """A leaf's rows for each row of the seed that agrees with them."""
+    if key in relation.columns:
+        return join(relation, seed.keep([key]))
+    return join(relation, seed.keep([key, *relation.columns]))
+
+
+def informed(rows: Relation, seed: Relation, key: str, names: Iterable[str]) -> Relation:
+    """The rows of ``within`` with the seed's values of ``names`` where they have none of their own."""
+    wanted = [
+        name for name in names if name in seed.columns and (name not in rows.columns or rows.may_lack(name))
+    ]
+    return join(rows, seed.keep([key, *wanted])) if wanted else rows
+
+
+class Scan(Operator):
+    """A pattern, as the input that it is."""
+
+    linear = True
+    flows = True
+
+    def __init__(self, variables: tuple[str, ...], give: Callable[[], Input]) -> None:
+        self.variables = variables
+        self.give = give
+
+    @property
+    def steady(self) -> bool:  # type: ignore[override]
+        found = self.give()
+        return isinstance(found, StaticInput) and not found.varies
+
+    def run(self) -> Relation:
+        return self.give().relation()
+
+    def changes(self) -> Relation:
+        return self.give().changed()
+
+    def within(self, seed: Relation, key: str) -> Relation:
+        found = self.give()
+        wanted = seed.keep([key, *found.variables])
+        return found.join(wanted)
+
+    def required(self) -> list[WindowInput]:
+        found = self.give()
+        return [found] if isinstance(found, WindowInput) else []
+
+    def input(self, name: str, present: Present) -> Input:
+        return self.give()
+
+
+def values(names: Sequence[str], rows: Sequence[Sequence[int]], indices: int) -> Relation:
+    """Inline data, visible at all ``indices`` of the slab; 0 is UNDEF."""
+    table = np.array(rows, np.int64).reshape(len(rows), len(names))
+    columns = {name: np.ascontiguousarray(table[:, place]) for place, name in enumerate(names)}
+    optional = frozenset(name for name, column in columns.items() if not column.all())
+    start = np.zeros(len(rows), np.int64)
+    return Relation(columns, start, np.full(len(rows), indices, np.int64), optional)
+
+
+class Values(Operator):
+    """Inline data."""
+
+    linear = True
+    steady = True
+
+    def __init__(self, variables: tuple[str, ...], rows: Sequence[Sequence[int]], present: Present) -> None:
+        self.variables = variables
+        self.rows = rows
+        self.present = present
+
+    def run(self) -> Relation:
+        return values(self.variables, self.rows, len(self.present))
+
+    def changes(self) -> Relation:
+        return Relation.empty(self.variables)
+
+    def within(self, seed: Relation, key: str) -> Relation:
+        return seeded(self.run(), seed, key)
+
+
+class Union(Operator):
+    """UNION."""
+
+    def __init__(self, parts: Sequence[Operator]) -> None:
+        self.parts = tuple(parts)
+        self.variables = tuple(dict.fromkeys(name for part in parts for name in part.variables))
+        self.linear = all(part.linear for part in parts)
+        self.flows = all(part.flows for part in parts)
+        self.nests = all(part.nests for part in parts)
+
+    @property
+    def steady(self) -> bool:  # type: ignore[override]
+        return all(part.steady for part in self.parts)
+
+    def run(self) -> Relation:
+        return union(*(part.run() for part in self.parts))
+
+    def changes(self) -> Relation:
+        return union(*(part.changes() for part in self.parts))
+
+    def within(self, seed: Relation, key: str) -> Relation:
+        if not self.parts:
+            return Relation.empty((key,))
+        return union(*(part.within(seed, key) for part in self.parts))
+
+
+def project(relation: Relation, variables: Iterable[str]) -> Relation:
+    """Solutions restricted to ``variables``, as a bag; a variable without a column is unbound."""
+    columns: dict[str, Ids] = {}
+    missing: list[str] = []
+    for name in variables:
+        column = relation.columns.get(name)
+        if column is None:
+            column = np.zeros(len(relation), np.int64)
+            missing.append(name)
+        columns[name] = column
+    optional = relation.optional.intersection(columns).union(missing)
+    return Relation(columns, relation.start, relation.end, optional)
+
+
+class Project(Operator):
+    """Only some variables."""
+
+    def __init__(self, inner: Operator, variables: tuple[str, ...]) -> None:
+        self.inner = inner
+        self.variables = variables
+        self.linear = inner.linear
+        self.flows = inner.flows
+        self.nests = inner.nests
+
+    @property
+    def steady(self) -> bool:  # type: ignore[override]
+        return self.inner.steady
+
+    def required(self) -> list[WindowInput]:
+        return self.inner.required()
+
+    def run(self) -> Relation:
+        return project(self.inner.run(), self.variables)
+
+    def changes(self) -> Relation:
+        return project(self.inner.changes(), self.variables)
+
+    def within(self, seed: Relation, key: str) -> Relation:
+        graphs = [name for name in seed.columns if name.startswith(".each")]
+        inner = self.inner.within(seed.keep([key, *self.variables, *graphs]), key)
+        return project(inner, (key, *self.variables))

@@ -1,0 +1,46 @@
+"""LeftJoin against the bags it means."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bags import (
+    bag_at,
+    check_each_index,
+    slow_left_join,
+    thorough,
+    two_relations,
+)
+from weir.kernel.operators.left_join import left_join
+from weir.kernel.relations.relation import Relation, clip, union
+
+
+@thorough
+@given(two_relations())
+def test_left_join(pair: tuple[Relation, Relation]) -> None:
+    check_each_index(left_join(*pair), pair, slow_left_join)
+
+
+@thorough
+@given(two_relations(), st.integers(1, 3), st.integers(0, 4))
+def test_left_join_with_a_condition_that_changes_in_time(
+    pair: tuple[Relation, Relation], value: int, until: int
+) -> None:
+    """The condition: not ?y = value before the index ``until``; afterwards everything passes."""
+
+    def condition(joined: Relation) -> Relation:
+        if "y" not in joined.columns:
+            return joined
+        refused = joined.columns["y"] == value
+        late = clip(joined.take(refused), until, 99)
+        return union(joined.take(~refused), late)
+
+    result = left_join(*pair, condition)
+    for index in range(5):
+        expected = slow_left_join(
+            bag_at(pair[0], index),
+            bag_at(pair[1], index),
+            lambda solution, index=index: index >= until or ("y", value) not in solution,
+        )
+        assert bag_at(result, index) == expected
