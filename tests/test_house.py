@@ -77,11 +77,6 @@ SAME_ROLE = (
         ("kernel",),
         ("evaluator", "query_forms", "reports"),
     ),
-    Role(
-        "the same place on the way in and on the way out",
-        ("runtime.ingest", "runtime.output.sinks"),
-        ("addresses", "base", "fragments"),
-    ),
     Role("what is refused at this border", ("language", "server"), ("limits",)),
     Role("a command and what it runs", ("cli", "spark"), ("load",)),
 )
