@@ -15,11 +15,11 @@ from urllib.parse import parse_qsl, urlencode
 
 import httpx
 import uvicorn
+from starlette.types import Receive, Scope, Send
 
 from weir.fragments.client import ClientLimits, Options, Streamer
 from weir.fragments.protocol.annotation import Annotation, Labeling, Method
 from weir.fragments.server import Dataset, FragmentsApp, server
-from weir.fragments.server.app import Receive, Scope, Send
 from weir.language import parse
 from weir_bench.fragments.departures import SECOND, Departures
 from weir_bench.fragments.pushing import PushingApp

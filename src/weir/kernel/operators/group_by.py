@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from weir.kernel.expressions.ranks import extreme_order, sample_order
-from weir.kernel.expressions.termcache import Terms
+from weir.kernel.expressions.term_cache import Terms
 from weir.kernel.functions import ExpressionError, aggregate
 from weir.kernel.functions.builtins import str_
 from weir.kernel.operators.inputs.input import Present
