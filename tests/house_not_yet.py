@@ -25,8 +25,6 @@ NAMES_NOT_YET: tuple[str, ...] = (
 )
 UNTESTED_NOT_YET: tuple[str, ...] = (
     "weir",
-    "weir.fragments.client",
-    "weir.fragments.server",
     "weir.kernel",
     "weir.kernel.fast",
     "weir.kernel.interval",
