@@ -69,21 +69,20 @@ class Role:
 SAME_ROLE = (
     Role(
         "the same part of a query at each step from text to answers",
-        ("rdf", "language", "plan", "kernel.matching", "kernel.reference"),
+        ("rdf", "language", "plan", "kernel.matching", "kernel.reference", "explain"),
         ("durations", "expressions", "patterns", "queries", "templates", "terms", "windows"),
     ),
     Role(
         "the same part of each of the two evaluators",
         ("kernel",),
-        ("evaluator", "paths", "reports", "streams"),
+        ("evaluator", "reports"),
     ),
     Role(
         "the same place on the way in and on the way out",
         ("runtime.ingest", "runtime.output.sinks"),
         ("addresses", "base", "fragments"),
     ),
-    Role("what is refused at this border", ("language", "server"), ("limits",)),
-    Role("a command and what it runs", ("cli", "spark"), ("load",)),
+    Role("a command and what it runs", ("cli", "language.writing", "spark"), ("load", "translate")),
 )
 
 
