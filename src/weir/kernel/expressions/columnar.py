@@ -17,7 +17,7 @@ import numpy as np
 from weir.kernel.expressions.comparison import UNDONE, classes_of, compare
 from weir.kernel.expressions.fallback import Scalar
 from weir.kernel.expressions.numeric import Numbers, calculate, numbers_of
-from weir.kernel.expressions.termcache import EXOTIC, NOT_A_NUMBER, TermClass, Terms
+from weir.kernel.expressions.term_cache import EXOTIC, NOT_A_NUMBER, TermClass, Terms
 from weir.kernel.expressions.vector import ERROR, FALSE, TRUE, Truth, Vector, effective, truth_of
 from weir.language.algebra.expressions import Arithmetic, Comparison
 from weir.rdf.columns import Ids, Mask

@@ -127,7 +127,7 @@ class RemoteCall:
         return None if self.answered is None else self.answered.freshness
 
     def _look(self, left: LeftNodes, at: int) -> tuple[NeededKeys, RightNodes]:
-        found = self._views.outline(left, at)
+        found = self._views.needed(left, at)
         return found, right_nodes(found, self._views, at)
 
     def _advance(self, at: int) -> bool:

@@ -1,4 +1,4 @@
-"""The live stream: a thread that writes small files into a watched directory, stamped with the clock."""
+"""Detections of the demo: a thread that writes small files into a watched folder, stamped with the clock."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from weir.demo.world import World, detection
 _PERIOD = 0.1
 
 
-class LiveStream(threading.Thread):
+class Detections(threading.Thread):
     """``rate`` detections a second until ``stop``. A file appears whole, by a rename."""
 
     def __init__(self, world: World, folder: Path, rate: int) -> None:

@@ -16,7 +16,7 @@ from rich.live import Live
 from rich.panel import Panel
 from rich.table import Table
 
-from weir.demo.source import LiveStream
+from weir.demo.detections import Detections
 from weir.demo.world import FLOORPLAN, QUERIES, RFID, ROOMS, World
 from weir.engine import Engine
 from weir.rdf.terms import Literal, parse_term
@@ -105,7 +105,7 @@ def run(*, seconds: float = 15.0, plain: bool = False) -> None:
         engine.graph(None, folder / "library.ttl")
         for query, text in QUERIES.items():
             engine.register(text, name=query)
-        stream = LiveStream(world, folder / "stream", RATE)
+        stream = Detections(world, folder / "stream", RATE)
         stream.first()
         job = engine.start(sinks=[board])
         console.print("weir: warming up …")
@@ -127,7 +127,7 @@ def run(*, seconds: float = 15.0, plain: bool = False) -> None:
     spark.stop()
 
 
-def _follow(job: Job, stream: LiveStream, began: float, seconds: float, show: object) -> None:
+def _follow(job: Job, stream: Detections, began: float, seconds: float, show: object) -> None:
     """Until the stream has flowed for ``seconds`` of results, then to its end; never past the limit."""
     assert callable(show)
     first: float | None = None
@@ -147,7 +147,7 @@ def _follow(job: Job, stream: LiveStream, began: float, seconds: float, show: ob
 class _Ticker:
     """A line every two seconds, for logs and pipes."""
 
-    def __init__(self, console: Console, board: Board, job: Job, stream: LiveStream) -> None:
+    def __init__(self, console: Console, board: Board, job: Job, stream: Detections) -> None:
         self.parts = console, board, job, stream
         self._last = 0.0
 
@@ -163,7 +163,7 @@ class _Ticker:
             console.print(f"  {at}  {name} and {coauthor} are both in {place}", soft_wrap=True)
 
 
-def status(board: Board, job: Job, stream: LiveStream) -> str:
+def status(board: Board, job: Job, stream: Detections) -> str:
     """Throughput, latency and progress in one line."""
     metrics = job.metrics
     elapsed = max(time.time() - metrics.started, 1e-9)
@@ -175,7 +175,7 @@ def status(board: Board, job: Job, stream: LiveStream) -> str:
     )
 
 
-def screen(board: Board, job: Job, stream: LiveStream) -> RenderableType:
+def screen(board: Board, job: Job, stream: Detections) -> RenderableType:
     """The live screen."""
     meetings = Table(title="Co-authors in one room", title_justify="left", expand=True)
     for name in ("at", "author", "co-author", "room"):
@@ -193,7 +193,7 @@ def screen(board: Board, job: Job, stream: LiveStream) -> RenderableType:
     return Group(head, Columns([meetings, crowd]))
 
 
-def final(board: Board, job: Job, stream: LiveStream) -> str:
+def final(board: Board, job: Job, stream: Detections) -> str:
     """The summary."""
     metrics = job.metrics
     return (

@@ -27,9 +27,9 @@ from weir.kernel.reference.datasets import (
 )
 from weir.kernel.reference.federation import Federation
 from weir.kernel.reference.multisets import Bindings, difference
-from weir.kernel.reference.queryforms import Row, gamma, rows
+from weir.kernel.reference.query_forms import Row, gamma, rows
 from weir.kernel.reference.reports import Schedule, horizon
-from weir.kernel.reference.streams import Instant, Message
+from weir.kernel.reference.term_messages import Instant, Message
 from weir.kernel.reference.windows import Held, StreamWindow
 from weir.language.algebra.query import R2S, Previous, Query
 from weir.rdf.terms import IRI, Term, Triple, Variable

@@ -6,6 +6,7 @@ import pytest
 
 from weir.errors import EvaluationError, RemoteError
 from weir.kernel.reference import Message, Static, evaluate_query, run
+from weir.kernel.reference.algebra import identities
 from weir.language import parse
 from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term, Triple
 
@@ -207,3 +208,8 @@ def test_graph_names() -> None:
     assert rows("SELECT ?g { GRAPH ?g {} }", named=named) == ["g", "h"]
     assert rows("SELECT ?g ?s { GRAPH ?g { ?s :p ?o } }", named=named) == ["g a"]
     assert rows("SELECT ?s { GRAPH :none { ?s :p ?o } }", named=named) == []
+
+
+def test_equal_solutions_have_identities_of_their_own() -> None:
+    one, two, other = identities([{"x": iri("a")}, {"x": iri("a")}, {"x": iri("b")}])
+    assert len({one, two, other}) == 3

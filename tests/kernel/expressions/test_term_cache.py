@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from weir.kernel.expressions import compile
-from weir.kernel.expressions.termcache import Terms
+from weir.kernel.expressions.term_cache import Terms
 from weir.kernel.relations.relation import Relation
 from weir.language.algebra.expressions import Builtin, Call, Coalesce
 from weir.rdf.ids.dictionary import Dictionary
