@@ -10,10 +10,10 @@ import pytest
 
 from weir.errors import UsageError
 from weir.runtime.ingest.parts import Part
-from weir.runtime.ingest.reading import read_messages
-from weir.runtime.ingest.sources import ReplaySource, path_source, source_of
-from weir.runtime.ingest.sources.base import Place, Reached
-from weir.runtime.ingest.sources.replay import ReplayFeed
+from weir.runtime.ingest.sources import path_source, source_of
+from weir.runtime.ingest.sources.feeds import Place, Reached
+from weir.runtime.ingest.sources.replay_source import ReplayFeed, ReplaySource
+from weir.runtime.ingest.stage import read_messages
 
 
 class Clock:

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 import httpx
 
 from weir.errors import RemoteError
-from weir.runtime.ingest.receivers.base import Client
+from weir.runtime.ingest.receivers.receiver import Client
 from weir.runtime.ingest.sources.log_writer import LogWriter
-from weir.runtime.ingest.sources.push import SseSource
+from weir.runtime.ingest.sources.push_sources import SseSource
 
 NOTE = "last-event-id"
 _MEDIA = "text/event-stream"

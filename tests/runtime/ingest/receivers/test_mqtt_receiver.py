@@ -12,7 +12,7 @@ import pytest
 
 from network_peers import Broker, dead, logged, mosquitto, until
 from weir.errors import UsageError
-from weir.runtime.ingest.receivers import Receivers, mqtt
+from weir.runtime.ingest.receivers import Receivers, mqtt_receiver
 from weir.runtime.ingest.sources import Place, source_from
 
 pytestmark = pytest.mark.network
@@ -59,13 +59,13 @@ def test_topics_are_lanes_and_nothing_is_lost_while_nobody_listens(place: Place,
 def test_what_is_logged_when_the_receiver_stops_does_not_come_again(
     place: Place, broker: Broker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    acknowledge = mqtt.Paho.ack
+    acknowledge = mqtt_receiver.Paho.ack
 
-    def slowly(client: mqtt.Paho, mid: int, qos: int) -> object:
+    def slowly(client: mqtt_receiver.Paho, mid: int, qos: int) -> object:
         time.sleep(0.2)
         return acknowledge(client, mid, qos)
 
-    monkeypatch.setattr(mqtt.Paho, "ack", slowly)
+    monkeypatch.setattr(mqtt_receiver.Paho, "ack", slowly)
     receivers = opened(place, broker, "stopping/#")
     broker.publish(numbered("stopping/a", 0, 3))
     until(lambda: len(logged(place)) == 3)
@@ -111,7 +111,7 @@ def test_large_messages_are_set_aside_and_acknowledged(place: Place, broker: Bro
 DIES = """
 import os, sys, time
 from pathlib import Path
-from weir.runtime.ingest.receivers.mqtt import MqttReceiver
+from weir.runtime.ingest.receivers.mqtt_receiver import MqttReceiver
 from weir.runtime.ingest.sources import Place, source_from
 source = source_from(sys.argv[2])
 writer = source.writer(Place("urn:s", Path(sys.argv[1]), "feed", 2))

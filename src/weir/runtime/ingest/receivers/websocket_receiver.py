@@ -11,9 +11,9 @@ from websockets.exceptions import ConnectionClosed, WebSocketException
 from websockets.sync.client import ClientConnection, connect
 
 from weir.errors import RemoteError
-from weir.runtime.ingest.receivers.base import Client
+from weir.runtime.ingest.receivers.receiver import Client
 from weir.runtime.ingest.sources.log_writer import LogWriter
-from weir.runtime.ingest.sources.push import WebSocketSource
+from weir.runtime.ingest.sources.push_sources import WebSocketSource
 
 _TOO_BIG = 1009
 

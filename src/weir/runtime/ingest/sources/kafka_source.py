@@ -14,12 +14,10 @@ from typing import Any, ClassVar
 from weir.errors import UsageError
 from weir.extras import load
 from weir.rdf.formats.media import format_of
-from weir.runtime.ingest.sources.base import Feed, Place
+from weir.runtime.ingest.sources.feeds import Feed, Place
 
 STARTS = ("earliest", "latest")
 HEARTBEATS = ("", "clock", "off")
-POSITION_SHIFT = 20
-"""A message's position in its lane is its offset shifted by this: a payload may hold many messages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

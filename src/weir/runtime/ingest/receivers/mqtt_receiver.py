@@ -18,10 +18,10 @@ from paho.mqtt.enums import CallbackAPIVersion
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
-from weir.runtime.ingest.receivers.base import FIRST_DELAY, LONGEST_DELAY, Intake
-from weir.runtime.ingest.sources.addresses import password
+from weir.runtime.ingest.receivers.receiver import FIRST_DELAY, LONGEST_DELAY, Intake
 from weir.runtime.ingest.sources.log_writer import LogWriter
-from weir.runtime.ingest.sources.push import MqttSource
+from weir.runtime.ingest.sources.push_sources import MqttSource
+from weir.runtime.ingest.sources.source_addresses import password
 
 _KEEPALIVE = 60
 _PATIENCE = 10.0

@@ -13,9 +13,9 @@ import pytest
 from network_peers import Events, dead, event_server, logged, until, websocket_server
 from weir.runtime.ingest.receivers import Receivers
 from weir.runtime.ingest.receivers.running import QUIET, Open, beat
-from weir.runtime.ingest.receivers.sse import EventReader
-from weir.runtime.ingest.sources import LogSource, Place, source_from
-from weir.runtime.ingest.sources.log_reading import read_log_part
+from weir.runtime.ingest.receivers.sse_receiver import EventReader
+from weir.runtime.ingest.sources import Place, source_from
+from weir.runtime.ingest.sources.log_source import LogSource, read_log_part
 
 pytestmark = pytest.mark.network
 

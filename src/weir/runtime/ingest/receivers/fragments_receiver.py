@@ -6,9 +6,9 @@ import asyncio
 from contextlib import aclosing, suppress
 
 from weir.fragments.client import Update, follow_async, stream_lines
-from weir.runtime.ingest.receivers.base import Client
-from weir.runtime.ingest.sources.fragments import FragmentsSource
+from weir.runtime.ingest.receivers.receiver import Client
 from weir.runtime.ingest.sources.log_writer import LogWriter
+from weir.runtime.ingest.sources.push_sources import FragmentsSource
 
 
 class FragmentsReceiver(Client):

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from weir.errors import UsageError
-from weir.runtime.ingest.sources import KafkaSource, LogSource, source_from, source_of
-from weir.runtime.ingest.sources.push import MqttSource, SseSource, TcpSource, WebSocketSource
+from weir.runtime.ingest.sources import source_from, source_of
+from weir.runtime.ingest.sources.kafka_source import KafkaSource
+from weir.runtime.ingest.sources.log_source import LogSource
+from weir.runtime.ingest.sources.push_sources import MqttSource, SseSource, TcpSource, WebSocketSource
 
 GOOD = {
     "mqtt://h/a/+/b/#": MqttSource(host="h", topic="a/+/b/#"),
@@ -38,7 +40,7 @@ BAD = {
     "mqtt://me:secret@h/t": "a password does not belong",
     "wss://me:secret@h/t": "a password does not belong",
     "mqtt://h/t?qos=2": "qos 2",
-    "mqtt://h/t?qos=two": "not a value of the option qos",
+    "mqtt://h/t?qos=two": "qos is a number, not",
     "mqtt://h/t?host=h": "no option 'host'",
     "mqtt://h/t?format=doc": "unknown message format 'doc'",
     "mqtt://h/t?x": "name=value",

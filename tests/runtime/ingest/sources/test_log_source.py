@@ -16,11 +16,10 @@ import pytest
 from weir.errors import BacklogFull, CheckpointError
 from weir.rdf.messages import Messages
 from weir.runtime.ingest.parts import Part
-from weir.runtime.ingest.sources import LogSource, Place, source_of
-from weir.runtime.ingest.sources.base import Reached
-from weir.runtime.ingest.sources.log import LogFeed
-from weir.runtime.ingest.sources.log_reading import read_log_part
-from weir.runtime.ingest.sources.segments import log_folder, segments
+from weir.runtime.ingest.sources import Place, source_of
+from weir.runtime.ingest.sources.feeds import Reached
+from weir.runtime.ingest.sources.log_segments import log_folder, segments
+from weir.runtime.ingest.sources.log_source import LogFeed, LogSource, read_log_part
 
 KEY = b"k" * 16
 
@@ -271,7 +270,8 @@ def test_what_cannot_be_written_fails_and_leaves_no_gap(
 CHILD = """
 import sys
 from pathlib import Path
-from weir.runtime.ingest.sources import LogSource, Place
+from weir.runtime.ingest.sources.log_source import LogSource
+from weir.runtime.ingest.sources import Place
 writer = LogSource(segment_bytes=20_000).writer(Place("urn:s", Path(sys.argv[1]), "feed", 2))
 number = 0
 while True:

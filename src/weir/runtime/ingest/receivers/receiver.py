@@ -15,7 +15,7 @@ from typing import Protocol
 
 from weir.errors import BacklogFull, WeirError
 from weir.runtime.ingest.sources.log_writer import LogWriter
-from weir.runtime.ingest.sources.push import PushSource
+from weir.runtime.ingest.sources.push_sources import PushSource
 
 FIRST_DELAY, LONGEST_DELAY = 0.5, 30.0
 """Seconds before a connection is tried again: doubled with every failure."""

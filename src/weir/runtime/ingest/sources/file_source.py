@@ -8,7 +8,6 @@ one adds files as they appear, in the order of their names within one look.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -20,7 +19,8 @@ from weir.errors import CheckpointError, UsageError
 from weir.rdf.formats.media import Format, endings, format_of, format_of_path
 from weir.rdf.formats.units import UNITS
 from weir.runtime.ingest.parts import Part, is_packed, part_size
-from weir.runtime.ingest.sources.base import Place, Reached
+from weir.runtime.ingest.sources.feeds import Place, Reached
+from weir.storage import LineLog
 
 DEFAULT_BATCH_BYTES = 128 << 20
 _DECLARE = "declare it: time=prov:generatedAtTime, time=sosa:resultTime or any other IRI, as in FILE?time=IRI"
@@ -144,9 +144,8 @@ class FileFeed:
         self.stream = place.stream
         self.source = source
         self.parallelism = max(1, place.parallelism)
-        self.log = place.own / "sources" / f"{place.log_name}.files.jsonl"
-        self._files: list[Listed] = []
-        self._read_log()
+        self.log = LineLog(place.own / "sources" / f"{place.log_name}.files.jsonl")
+        self._files = [Listed(**json.loads(line)) for line in self.log.lines()]
 
     @property
     def lane(self) -> str:
@@ -277,23 +276,6 @@ class FileFeed:
                 if str(path) not in known:
                     new.append(Listed(str(path), path.stat().st_size))
         if new:
-            self._append(new)
-
-    def _append(self, new: list[Listed]) -> None:
-        self.log.parent.mkdir(parents=True, exist_ok=True)
-        data = b"".join(json.dumps(asdict(listed)).encode() + b"\n" for listed in new)
-        with open(self.log, "ab") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        self._files += new
-
-    def _read_log(self) -> None:
-        if not self.log.exists():
-            return
-        data = self.log.read_bytes()
-        whole = data.rfind(b"\n") + 1
-        if whole < len(data):
-            with open(self.log, "rb+") as file:
-                file.truncate(whole)
-        self._files = [Listed(**json.loads(line)) for line in data[:whole].splitlines()]
+            self.log.path.parent.mkdir(parents=True, exist_ok=True)
+            self.log.append([json.dumps(asdict(listed)).encode() for listed in new])
+            self._files += new

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from weir.errors import CheckpointError, UsageError
 from weir.rdf.formats.tnq import parse_lines
 from weir.runtime.ingest.parts import LineCounter, Part, message_start
-from weir.runtime.ingest.reading import read_messages
-from weir.runtime.ingest.sources.base import Place, Reached
-from weir.runtime.ingest.sources.files import FileFeed, FileSource, Offset
+from weir.runtime.ingest.sources.feeds import Place, Reached
+from weir.runtime.ingest.sources.file_source import FileFeed, FileSource, Offset
+from weir.runtime.ingest.stage import read_messages
 
 START: Reached = {}
 

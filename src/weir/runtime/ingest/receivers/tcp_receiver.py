@@ -6,9 +6,9 @@ import socket
 from contextlib import suppress
 
 from weir.rdf.formats.media import format_of
-from weir.runtime.ingest.receivers.base import Client
+from weir.runtime.ingest.receivers.receiver import Client
 from weir.runtime.ingest.sources.log_writer import LogWriter
-from weir.runtime.ingest.sources.push import TcpSource
+from weir.runtime.ingest.sources.push_sources import TcpSource
 
 _CHUNK = 1 << 16
 _PATIENCE = 0.2

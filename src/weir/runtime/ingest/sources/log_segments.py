@@ -1,11 +1,11 @@
-"""The durable log on disk: segments of blocks, and two marks beside them.
+"""The durable log of a stream on disk: segments of blocks, and two marks beside them.
 
     DIR/0000000000.seg …   blocks, one after the other; a new file once one is large enough
     DIR/synced             how far the log is on stable storage: (segment, byte), set by the writer
     DIR/read               how far Spark has committed, set by the planner; older segments are removed
     DIR/lock               held by the one writer
 
-A block is what one fsync brought: a header line ``#{json}``, then payloads as they came, one after the
+A block is what one sync brought: a header line ``#{json}``, then payloads as they came, one after the
 other. The header says where each ends, its lane, format and time: so lines of equal time from two pushes
 stay two messages, and workers parse many payloads at once. Parsing is left to them: in the one driver it
 would cost nearly as much again as logging (measured: 16 µs to log a small message, 10 µs to parse Turtle).
@@ -13,17 +13,19 @@ would cost nearly as much again as logging (measured: 16 µs to log a small mess
 
 from __future__ import annotations
 
+import fcntl
 import json
 import mmap
 import os
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from weir.runtime.ingest.sources.base import Place
+from weir.errors import CheckpointError
+from weir.runtime.ingest.sources.feeds import Place
+from weir.storage import AppendFile, numbered, replace_file
 
 SUFFIX = ".seg"
 SYNCED = "synced"
@@ -151,9 +153,7 @@ def segment_path(folder: Path, number: int) -> Path:
 
 def segments(folder: Path) -> list[int]:
     """The numbers of the segments that are there, ascending."""
-    with suppress(FileNotFoundError):
-        return sorted(int(name[: -len(SUFFIX)]) for name in os.listdir(folder) if name.endswith(SUFFIX))
-    return []
+    return numbered(folder, SUFFIX)
 
 
 def lanes_of(headers: Iterable[Header]) -> list[str]:
@@ -167,9 +167,7 @@ def lanes_of(headers: Iterable[Header]) -> list[str]:
 
 def set_mark(folder: Path, name: str, mark: Mark) -> None:
     """Replace a mark: readers see the old one or the new one, never a mixture."""
-    partial = folder / f"{name}.partial"
-    partial.write_text(f"{mark.segment} {mark.byte}\n")
-    partial.replace(folder / name)
+    replace_file(folder / name, f"{mark.segment} {mark.byte}\n".encode(), durable=False)
 
 
 def get_mark(folder: Path, name: str) -> Mark:
@@ -184,3 +182,87 @@ def get_mark(folder: Path, name: str) -> Mark:
 def log_folder(place: Place, shared: str | None = None) -> Path:
     """Where a stream's log lives: in the checkpoint, or in a folder that a cluster shares."""
     return (Path(shared) if shared else place.own / "sources") / f"{place.log_name}.log"
+
+
+class LogEnd:
+    """The last segment of the log in ``folder``, where its one writer appends: locked, recovered after a
+    crash, synced. ``found`` are the headers that were in it on opening, and ``mark`` is how far the log is
+    synced."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.found: list[Header] = []
+        self._lock = _locked(folder)
+        there = segments(folder)
+        self._sizes = {number: segment_path(folder, number).stat().st_size for number in there}
+        self._read = get_mark(folder, READ)
+        try:
+            self._file, self.mark = self._recovered(there)
+        except BaseException:
+            os.close(self._lock)
+            raise
+
+    def append(self, data: bytes) -> None:
+        """Write, sync, and only then move the mark: readers never see what could still be lost."""
+        self.mark = Mark(self.mark.segment, self._file.append(data))
+        self._sizes[self.mark.segment] = self.mark.byte
+        set_mark(self.folder, SYNCED, self.mark)
+
+    def roll(self) -> None:
+        """Go on in a new segment."""
+        number = self.mark.segment + 1
+        file = AppendFile(segment_path(self.folder, number), 0)
+        self._file.close()
+        self._file, self.mark = file, Mark(number, 0)
+        for gone in set(self._sizes) - set(segments(self.folder)):
+            del self._sizes[gone]
+
+    def undo(self) -> None:
+        """Cut off what was written and not synced."""
+        self._file.undo()
+
+    def unread(self, *, look: bool = False) -> int:
+        """Bytes that Spark has not committed; ``look`` asks again how far it is."""
+        if look:
+            self._read = get_mark(self.folder, READ)
+        sizes = list(self._sizes.items())
+        return sum(size for number, size in sizes if number >= self._read.segment) - self._read.byte
+
+    def close(self) -> None:
+        """Let the log go to another writer."""
+        self._file.close()
+        os.close(self._lock)
+
+    def _recovered(self, there: list[int]) -> tuple[AppendFile, Mark]:
+        """Go on after the last whole block; what a crash left half-written was never acknowledged."""
+        known = get_mark(self.folder, SYNCED)
+        number, end = max(known.segment, self._read.segment), 0
+        if there:
+            number = there[-1]
+            path = segment_path(self.folder, number)
+            sure = known.byte if number == known.segment else 0
+            old = read_blocks(path, 0, sure)
+            if (old[-1].end if old else 0) != sure:
+                raise CheckpointError(
+                    f"{path} is damaged before byte {sure}", hint="start with a new checkpoint"
+                )
+            found = [*old, *read_blocks(path, sure, check=True)]
+            end = found[-1].end if found else 0
+            self.found = [block.header for block in found]
+        file = AppendFile(segment_path(self.folder, number), end)
+        self._sizes[number] = end
+        set_mark(self.folder, SYNCED, Mark(number, end))
+        return file, Mark(number, end)
+
+
+def _locked(folder: Path) -> int:
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(lock)
+        raise CheckpointError(
+            f"another process writes to {folder}", hint="a checkpoint has one running job at a time"
+        ) from None
+    return lock

@@ -11,10 +11,10 @@ import pytest
 
 from weir.errors import UsageError
 from weir.runtime.ingest.parts import Part
-from weir.runtime.ingest.reading import Read, read_messages
 from weir.runtime.ingest.sources import FileSource, path_source, source_of
-from weir.runtime.ingest.sources.base import Place
-from weir.runtime.ingest.sources.files import FileFeed
+from weir.runtime.ingest.sources.feeds import Place
+from weir.runtime.ingest.sources.file_source import FileFeed
+from weir.runtime.ingest.stage import Read, read_messages
 
 PROV = "prov:generatedAtTime"
 T = "http://www.w3.org/ns/prov#generatedAtTime"
