@@ -75,7 +75,7 @@ SAME_ROLE = (
     Role(
         "the same part of each of the two evaluators",
         ("kernel",),
-        ("evaluator", "reports"),
+        ("evaluator", "query_forms", "reports"),
     ),
     Role("a command and what it runs", ("cli", "language.writing", "spark"), ("load", "translate")),
 )
