@@ -22,8 +22,6 @@ NAMES_NOT_YET: tuple[str, ...] = ("live",)
 UNTESTED_NOT_YET: tuple[str, ...] = (
     "weir",
     "weir.explain",
-    "weir.fragments.client",
-    "weir.fragments.server",
     "weir.kernel",
     "weir.kernel.fast",
     "weir.kernel.interval",
