@@ -31,7 +31,7 @@ from weir.runtime.ingest.sources import LogSource, Place
 from weir.runtime.ingest.sources.base import Reached
 from weir.runtime.ingest.sources.log_reading import records
 from weir.runtime.ingest.sources.segments import blocks, log_folder, segment_path, segments
-from weir_bench.fragments.peers import free_port
+from weir_bench.oxigraph import free_port
 
 _OFFLINE = (
     "Could not resolve",
