@@ -70,17 +70,12 @@ SAME_ROLE = (
     Role(
         "the same part of a query at each step from text to answers",
         ("rdf", "language", "plan", "kernel.matching", "kernel.reference"),
-        ("durations", "expressions", "patterns", "queries", "templates", "terms", "windows"),
+        ("durations", "expressions", "patterns", "queries", "terms", "windows"),
     ),
     Role(
         "the same part of each of the two evaluators",
         ("kernel",),
-        ("evaluator", "paths", "reports", "streams"),
-    ),
-    Role(
-        "the same place on the way in and on the way out",
-        ("runtime.ingest", "runtime.output.sinks"),
-        ("addresses", "base", "fragments"),
+        ("evaluator", "query_forms", "reports"),
     ),
     Role("what is refused at this border", ("language", "server"), ("limits",)),
     Role("a command and what it runs", ("cli", "spark"), ("load",)),

@@ -22,7 +22,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from weir.runtime.ingest.parts import Part, part_size
-from weir.runtime.ingest.reading import read_messages
+from weir.runtime.ingest.stage import read_messages
 from weir.runtime.worker.partitioning import slot_keys
 from weir.spark.session import named_sources, settle
 

@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weir.kernel.reference.continuousquery import run
+from weir.kernel.reference.continuous_query import run
 from weir.kernel.reference.datasets import Static, Timed
-from weir.kernel.reference.streams import Message
+from weir.kernel.reference.term_messages import Message
 from weir.language import parse
 from weir.rdf.terms import IRI, Literal, Triple
 from weir.testing import Scenario

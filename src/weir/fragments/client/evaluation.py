@@ -22,7 +22,7 @@ from weir.kernel.functions import Context
 from weir.kernel.functions.draws import seed
 from weir.kernel.reference.algebra import Evaluation
 from weir.kernel.reference.datasets import SDS, Dataset, Graph
-from weir.kernel.reference.queryforms import Row, gamma, rows
+from weir.kernel.reference.query_forms import Row, gamma, rows
 from weir.language.algebra import patterns as algebra
 from weir.language.algebra.expressions import Exists, Expression
 from weir.language.algebra.fold import walk

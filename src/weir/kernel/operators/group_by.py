@@ -18,7 +18,7 @@ from itertools import pairwise
 import numpy as np
 
 from weir.kernel.expressions.ranks import extreme_order, sample_order
-from weir.kernel.expressions.termcache import Terms
+from weir.kernel.expressions.term_cache import Terms
 from weir.kernel.functions import ExpressionError, aggregate
 from weir.kernel.functions.builtins import str_
 from weir.kernel.operators.inputs.input import Present
