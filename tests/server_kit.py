@@ -7,7 +7,6 @@ import contextlib
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -33,6 +32,7 @@ from weir.server.api import application
 from weir.server.resources import slug
 from weir.server.service import Service
 from weir.server.settings import Limits, Settings, Token
+from weir_bench.oxigraph import free_port
 
 READER, CHIEF = "r" * 20, "a" * 20
 TOKENS = (Token(READER, "read", "reader"), Token(CHIEF, "admin", "chief"))
@@ -107,12 +107,6 @@ def call(service: Service, method: str, path: str, **options: Any) -> httpx.Resp
             return await client.request(method, path, **options)
 
     return asyncio.run(answered())
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 class Server:
