@@ -4,7 +4,6 @@ from __future__ import annotations
 
 FLAT_NOT_YET: tuple[str, ...] = ()
 LONG_NOT_YET: tuple[str, ...] = (
-    "weir.kernel.interval.evaluator",
     "weir.language.syntax.tree",
 )
 WIDE_NOT_YET: tuple[str, ...] = ("weir.language.dialects",)

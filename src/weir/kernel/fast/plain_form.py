@@ -33,7 +33,7 @@ class PlainForm:
         self._constants: dict[int, Ids] = {}
 
     def answers(self, columns: Sequence[Column], count: int) -> dict[str, Ids]:
-        """The answers of ``count`` solutions at one instant, all to be sent, of which these columns are wanted."""
+        """The answers of ``count`` solutions at one instant, all of them sent, given as wanted columns."""
         if not self._template:
             return {name: _filled(each, count) for name, each in zip(self.wanted, columns, strict=True)}
         listed = [column for column in columns if not isinstance(column, int)]
