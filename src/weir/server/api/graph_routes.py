@@ -43,7 +43,7 @@ def _names(service: Service) -> dict[str, str | None]:
     extractor = service.job.graphs.extractor
     found: dict[str, str | None] = {"default": None}
     if extractor is not None:
-        found |= {slug(name): name for name in extractor.shelf.names()}
+        found |= {slug(name): name for name in extractor.graphs.names()}
     return found
 
 
@@ -149,7 +149,7 @@ def _whole(service: Service, graph: str | None) -> Background:
     pattern = "{ ?s ?p ?o }" if graph is None else f"{{ GRAPH <{graph}> {{ ?s ?p ?o }} }}"
     extractor = service.job.graphs.extractor
     assert extractor is not None
-    return present(extractor.shelf, parse(f"SELECT * {pattern}", dialect="sparql"))
+    return present(extractor.graphs, parse(f"SELECT * {pattern}", dialect="sparql"))
 
 
 def moment(at: str | None) -> int | str | None:
@@ -198,7 +198,7 @@ async def _ask(service: Service, request: Request, text: str, parameters: dict[s
         extractor = service.job.graphs.extractor
         assert extractor is not None
         with service.job.graphs.lock:
-            task = task_of(extractor.shelf, query, media_type)
+            task = task_of(extractor.graphs, query, media_type)
         return service.sparql.ask(task)
 
     try:
