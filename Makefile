@@ -35,7 +35,6 @@ check: setup
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m pytest tests/test_house.py tests/test_public_names.py
-	@$(BIN)/python -m pytest tests/test_house.py
 
 bench: setup java
 	@$(BIN)/python -m weir bench all --quick

@@ -9,8 +9,20 @@ from itertools import product
 
 import httpx
 
-from weir.fragments.client import Options, Update, follow_async
-from weir.fragments.protocol.annotation import Annotation, Fact, Labeling, Method, Quad
+from fragments_naive import NaiveServer
+from weir.fragments.client import ClientLimits, Options, Update, follow_async
+from weir.fragments.client.page import Pages
+from weir.fragments.client.quad_source import QuadSource
+from weir.fragments.protocol.annotation import (
+    Annotation,
+    Fact,
+    Labeling,
+    Method,
+    Place,
+    Quad,
+    Slot,
+    time_text,
+)
 from weir.fragments.server import Dataset, FragmentsApp
 from weir.kernel.reference import Static, evaluate_query
 from weir.language import parse
@@ -38,12 +50,24 @@ class Crank:
 
 
 @asynccontextmanager
-async def client_of(app: FragmentsApp) -> AsyncIterator[httpx.AsyncClient]:
+async def client_of(app: FragmentsApp | NaiveServer) -> AsyncIterator[httpx.AsyncClient]:
     """An HTTP client whose requests go straight to the application."""
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(app), base_url="http://weir.test", follow_redirects=True
     ) as client:
         yield client
+
+
+@asynccontextmanager
+async def opened(
+    app: FragmentsApp | NaiveServer, clock: Crank | None = None, **options: bool
+) -> AsyncIterator[QuadSource]:
+    """The data set ``d`` of an application as the client's source of quads."""
+    async with client_of(app) as client:
+        pages = Pages(client, clock or Crank(), ClientLimits())
+        source = QuadSource("http://weir.test/d", pages, **options)
+        await source.open()
+        yield source
 
 
 async def updates(
@@ -99,3 +123,21 @@ def dataset(static: Iterable[Quad], facts: Iterable[Fact], annotation: Annotatio
     made = Dataset("d", static, annotation=annotation, **options)  # type: ignore[arg-type]
     made.push(list(facts), T0)
     return made
+
+
+def annotate(fact: Fact, annotation: Annotation, node: str, span: str = "") -> list[Quad]:
+    """The quads of one fact; ``node`` and ``span`` are texts of its own nodes."""
+    filled = {
+        Slot.SUBJECT: fact.subject,
+        Slot.PREDICATE: fact.predicate,
+        Slot.OBJECT: fact.object,
+        Slot.NODE: node,
+        Slot.SPAN: span,
+        Slot.START: time_text(fact.start),
+        Slot.END: time_text(fact.end),
+    }
+
+    def fill(place: Place) -> str:
+        return filled[place] if isinstance(place, Slot) else place
+
+    return [(fill(s), fill(p), fill(o), fill(g)) for s, p, o, g in annotation.shapes]

@@ -224,6 +224,29 @@ def wrong_paths(page: Path) -> Iterator[str]:
             yield span
 
 
+def links_of(text: str) -> list[str]:
+    """The targets of links, without their anchors."""
+    return re.findall(r"\]\(([^)#\s]+)", text)
+
+
+def section(page: Path, anchor: str) -> str:
+    """The text under a heading, up to the next one."""
+    for part in re.split(r"^#+ ", page.read_text(), flags=re.MULTILINE)[1:]:
+        heading, _, text = part.partition("\n")
+        if slug_of(heading) == anchor:
+            return text
+    return ""
+
+
+def hops(page: Path) -> Iterator[tuple[str, str, str]]:
+    """The rows of the reader's test: a task and its two links."""
+    for row in section(page, "the-readers-test").splitlines():
+        cells = [cell.strip() for cell in row.strip("|").split("|")]
+        links = [re.findall(r"\]\(([^)\s]+)\)", cell) for cell in cells]
+        if len(cells) == 3 and len(links[1]) == len(links[2]) == 1:
+            yield cells[0], links[1][0], links[2][0]
+
+
 def points(record: Path) -> set[int]:
     """The numbered points of a decision record."""
     return {int(number) for number in re.findall(r"^(\d+)\. ", record.read_text(), flags=re.MULTILINE)}

@@ -27,11 +27,11 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from weir.runtime.ingest.sources import LogSource, Place
-from weir.runtime.ingest.sources.base import Reached
-from weir.runtime.ingest.sources.log_reading import records
-from weir.runtime.ingest.sources.segments import blocks, log_folder, segment_path, segments
-from weir_bench.fragments.peers import free_port
+from weir.runtime.ingest.sources import Place
+from weir.runtime.ingest.sources.feeds import Reached
+from weir.runtime.ingest.sources.log_segments import blocks, log_folder, segment_path, segments
+from weir.runtime.ingest.sources.log_source import LogSource, records
+from weir_bench.oxigraph import free_port
 
 _OFFLINE = (
     "Could not resolve",

@@ -11,9 +11,9 @@ import pytest
 
 from weir.runtime.direct import DirectJob
 from weir.runtime.ingest.parts import Part
-from weir.runtime.ingest.reading import read_messages
-from weir.runtime.ingest.sources.base import Place
-from weir.runtime.ingest.sources.files import FileFeed, FileSource
+from weir.runtime.ingest.sources.feeds import Place
+from weir.runtime.ingest.sources.file_source import FileFeed, FileSource
+from weir.runtime.ingest.stage import read_messages
 
 COUNT = """REGISTER RSTREAM <counts> AS
 SELECT (COUNT(*) AS ?n)

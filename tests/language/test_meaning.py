@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 import weir
 from language.texts import SCALE
 from shared import ROOT
-from weir.kernel.reference.continuousquery import ContinuousQuery
+from weir.kernel.reference.continuous_query import ContinuousQuery
 from weir.kernel.reference.datasets import Static
-from weir.kernel.reference.streams import Message
+from weir.kernel.reference.term_messages import Message
 from weir.language import Query, translate
 from weir.rdf.terms import IRI, BlankNode, Literal, Term
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from weir.runtime.ingest.sources.base import Place
-from weir.runtime.ingest.sources.log import LogSource
+from weir.runtime.ingest.sources.feeds import Place
+from weir.runtime.ingest.sources.log_source import LogSource
 from weir.server.pushed_streams import PushedStream, check_lines
 
 

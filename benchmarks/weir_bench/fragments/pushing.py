@@ -14,10 +14,11 @@ from typing import Any, Literal
 from urllib.parse import parse_qs
 
 import pyoxigraph as ox
+from starlette.types import Receive, Scope, Send
 
 from weir.fragments.client.evaluation import answer
 from weir.fragments.protocol.annotation import Quad
-from weir.fragments.server.app import FragmentsApp, Receive, Scope, Send
+from weir.fragments.server import FragmentsApp
 from weir.language import Query, parse
 from weir.rdf.terms import json_term
 

@@ -54,7 +54,7 @@ class Planner:
         """The keys to refresh, from scratch."""
         at = 3 * _SLIDE + 1
         left = LeftNodes.of({"s": self._window}, len(self._window))
-        found = self._views.outline(left, at)
+        found = self._views.needed(left, at)
         right = right_nodes(found, self._views, at)
         stale = ~right.fresh(at)
         rows = self._lifetimes.update(left.name, left.count, at, _SLIDE)

@@ -17,7 +17,7 @@ import polars as pl
 from numba import njit
 from numpy.typing import NDArray
 
-from weir.kernel.matching.joinorder import Conjunctions
+from weir.kernel.matching.join_order import Conjunctions
 from weir.plan.analysis.conjunctions import MAX_PATTERNS
 from weir.rdf.columns import Ids
 

@@ -19,7 +19,7 @@ from weir.kernel.contract import Background, Batch, Slab
 from weir.kernel.interval.evaluator import IntervalEvaluator
 from weir.kernel.matching.automaton import Matcher
 from weir.kernel.matching.conjunctive import ConjunctiveSet
-from weir.kernel.matching.joinorder import Conjunctions, encode
+from weir.kernel.matching.join_order import Conjunctions, encode
 from weir.language.algebra.patterns import TriplePattern
 from weir.language.algebra.query import Query
 from weir.plan.analysis.conjunctions import Conjunction, conjunction

@@ -17,7 +17,7 @@ from itertools import combinations
 import numpy as np
 
 from weir.kernel.matching.conjunctive import ConjunctiveSet
-from weir.kernel.matching.joinorder import PLACES, link
+from weir.kernel.matching.join_order import PLACES, link
 from weir.kernel.matching.shared import SharedEvaluator
 from weir.language.writing.windows import rspql
 

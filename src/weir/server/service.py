@@ -21,7 +21,7 @@ from weir.language import Query, parse
 from weir.language.algebra.query import R2S
 from weir.runtime.control.planning import planning_held
 from weir.runtime.control.registry import QueryInfo, StreamInfo
-from weir.runtime.ingest.sources.log import LogSource
+from weir.runtime.ingest.sources.log_source import LogSource
 from weir.runtime.output.sinks.fragments import FragmentsSink
 from weir.runtime.output.subscriptions import Channels
 from weir.server.drawing import windows_of
@@ -205,12 +205,11 @@ class Service:
         self.records.put("streams", found.iri, None)
 
     def pushed_stream(self, id: str) -> PushedStream:
-        """The way into a stream."""
+        """The stream of an id, to push into."""
         found = self.stream(id)
-        flow = self.pushed.get(found.iri)
-        if flow is None:
+        if found.iri not in self.pushed:
             raise Problem(409, "this stream is not pushed into", f"<{found.iri}> has a source of its own")
-        return flow
+        return self.pushed[found.iri]
 
     def _open(self, stream: StreamInfo) -> None:
         if (stream.source or {}).get("kind") != LogSource.kind or stream.iri in self.pushed:

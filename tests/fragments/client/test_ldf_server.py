@@ -9,11 +9,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from fragments_kit import EX, SECOND, T0, Crank
+from fragments_kit import EX, SECOND, T0, Crank, annotate
 from fragments_peers import ldf_server
 from fragments_queries import DATA, PREFIXES, QUERIES, expected, oxigraph, rows_texts
 from weir.fragments.client import Update, follow, follow_async
-from weir.fragments.protocol.annotation import Annotation, Fact, Labeling, Method, annotate
+from weir.fragments.protocol.annotation import Annotation, Fact, Labeling, Method
 from weir.language import parse
 
 pytestmark = pytest.mark.network

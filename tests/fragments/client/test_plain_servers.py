@@ -7,10 +7,10 @@ import asyncio
 import httpx
 import pytest
 
-from fragments_kit import EX, SECOND, T0, Crank, direct, texts
+from fragments_kit import EX, SECOND, T0, Crank, annotate, direct, texts
 from fragments_naive import NaiveServer
 from weir.fragments.client import Options, follow_async
-from weir.fragments.protocol.annotation import Annotation, Fact, Labeling, Method, Quad, annotate
+from weir.fragments.protocol.annotation import Annotation, Fact, Labeling, Method, Quad
 from weir.fragments.protocol.controls import Form
 from weir.rdf.terms import RDF
 

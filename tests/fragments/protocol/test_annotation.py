@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fragments_kit import ANNOTATIONS, EX, EXAMPLES, SECOND, T0
+from fragments_kit import ANNOTATIONS, EX, EXAMPLES, SECOND, T0, annotate
 from weir.errors import DataError
 from weir.fragments.protocol.annotation import (
     BEGINNING,
@@ -16,7 +16,6 @@ from weir.fragments.protocol.annotation import (
     Fact,
     Labeling,
     Method,
-    annotate,
     read_facts,
     read_time,
     time_text,

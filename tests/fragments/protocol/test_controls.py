@@ -16,7 +16,7 @@ from weir.fragments.protocol.controls import (
     text_of,
     value_of,
 )
-from weir.fragments.server.annotated import implicit_names
+from weir.fragments.server.annotated import Names
 from weir.rdf.terms import Literal, Variable
 
 literals = st.builds(
@@ -95,7 +95,7 @@ triples = st.tuples(
 def test_server_and_client_name_implicit_graphs_alike(triple: tuple[str, str, str]) -> None:
     fields = {SUBJECT: "subject", PREDICATE: "predicate", OBJECT: "object"}
     form = Form("http://h/d{?subject,predicate,object,graph}", fields)
-    names = implicit_names("", "http://h/d")
-    name = names.address(triple)
+    names = Names("", "http://h/d")
+    name = names.implicit(triple)
     assert name == form.implicit_graph(triple)
     assert names.triple(name) == triple

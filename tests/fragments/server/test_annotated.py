@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fragments_kit import ANNOTATIONS, EX, EXAMPLES, SECOND, T0
+from fragments_kit import ANNOTATIONS, EX, EXAMPLES, SECOND, T0, annotate
 from weir.fragments.protocol.annotation import (
     FOREVER,
     Annotation,
@@ -14,11 +14,10 @@ from weir.fragments.protocol.annotation import (
     Labeling,
     Method,
     Quad,
-    annotate,
     time_text,
 )
 from weir.fragments.server import Dataset
-from weir.fragments.server.annotated import implicit_names
+from weir.fragments.server.annotated import Names
 from weir.fragments.server.quad_index import Bound
 
 ADDRESS = "http://weir.test/d"
@@ -42,7 +41,7 @@ def histories(draw: st.DrawFn) -> list[Fact]:
 
 def written(dataset: Dataset, at: int | None) -> list[Quad]:
     """Every annotation quad, from the facts themselves and their numbers."""
-    names = implicit_names(dataset.prefix, ADDRESS)
+    names = Names(dataset.prefix, ADDRESS)
     kinds = {Method.SINGLETON: "property", Method.GRAPHS: "graph", Method.REIFICATION: "statement"}
     quads: list[Quad] = []
     for segment in dataset.store.segments:
@@ -51,7 +50,7 @@ def written(dataset: Dataset, at: int | None) -> list[Quad]:
                 continue
             method = dataset.annotation.method
             node = (
-                names.address(fact.triple)
+                names.implicit(fact.triple)
                 if method is Method.IMPLICIT
                 else f"<{dataset.prefix}{kinds[method]}:{number}>"
             )

@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from fragments_http import get, label, make, page_of, run
-from fragments_kit import EX, SECOND, T0
-from weir.fragments.protocol.annotation import Annotation, Fact, Labeling, Method, annotate, time_text
+from fragments_kit import EX, SECOND, T0, annotate
+from weir.fragments.protocol.annotation import Annotation, Fact, Labeling, Method, time_text
 from weir.fragments.server import FragmentsApp, Limits
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bags import thorough
 from weir.errors import EvaluationError
 from weir.kernel.expressions import compile
-from weir.kernel.expressions.termcache import Terms
+from weir.kernel.expressions.term_cache import Terms
 from weir.kernel.functions import Context, holds, value_or_none
 from weir.kernel.relations.relation import Relation
 from weir.language.algebra.expressions import (

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bags import INDICES, Bag, bag_at, check_well_formed, relation_of, relations, thorough
 from weir.errors import EvaluationError
 from weir.kernel.expressions import Compiled, compile
-from weir.kernel.expressions.termcache import Terms
+from weir.kernel.expressions.term_cache import Terms
 from weir.kernel.functions import Context, holds, value_or_none
 from weir.kernel.functions.draws import Draws, solution_text
 from weir.kernel.operators.context import Surroundings, each_index, instants

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bags import INDICES, Bag, check_each_index, intervals, relation_of, relations, thorough
-from weir.kernel.expressions.termcache import Terms
+from weir.kernel.expressions.term_cache import Terms
 from weir.kernel.functions import ExpressionError, aggregate
 from weir.kernel.operators.group_by import Measure, group
 from weir.kernel.relations.relation import Relation

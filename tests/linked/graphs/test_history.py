@@ -14,7 +14,7 @@ from weir.kernel.evaluators import make_evaluator
 from weir.language import parse
 from weir.language.algebra.query import Query
 from weir.linked.graphs.extract import StaticGraphs
-from weir.linked.graphs.history import events, layered, numbers, resolved
+from weir.linked.graphs.history import events, layered, resolved
 from weir.linked.graphs.triple_tables import CLOSE, OPEN, TableSource, stacked
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, Term
@@ -49,7 +49,6 @@ def test_an_update_closes_one_interval_and_opens_another() -> None:
             events(one(4), 5, inserted=False),
         ]
     )
-    assert numbers(Background(table)) == {1, 2, 3, 4, 5}
     found = resolved(Background(table), {1: 3, 2: 5, 3: 7, 4: 7, 5: 9}).default
     assert intervals(found) == [(1, OPEN, 3), (1, 5, CLOSE), (2, OPEN, CLOSE), (3, 5, 9)]
 

@@ -45,14 +45,14 @@ def test_left_nodes_are_distinct_bindings_with_their_number_of_rows() -> None:
 
 
 def test_with_one_part_each_left_node_needs_its_own_key() -> None:
-    found = one_part().outline(LeftNodes.of({"x": ids(5, 6, 5)}, 3), SECOND)
+    found = one_part().needed(LeftNodes.of({"x": ids(5, 6, 5)}, 3), SECOND)
     assert (found.rights, len(found.link)) == (2, 0)
     assert found.edge_left.tolist() == [0, 1] and sorted(found.edge_right.tolist()) == [0, 1]
 
 
 def test_with_two_parts_value_keys_are_shared() -> None:
     views = two_parts()
-    found = views.outline(LeftNodes.of({"t": ids(1, 2)}, 2), 6 * SECOND)
+    found = views.needed(LeftNodes.of({"t": ids(1, 2)}, 2), 6 * SECOND)
     assert (len(found.link), len(found.value)) == (2, 2)
     edges = set(zip(found.edge_left.tolist(), found.edge_right.tolist(), strict=True))
     assert edges == {(0, 0), (1, 1), (0, 2), (1, 2), (1, 3)}
@@ -60,7 +60,7 @@ def test_with_two_parts_value_keys_are_shared() -> None:
 
 def test_right_nodes_know_what_is_fresh() -> None:
     views = two_parts()
-    found = views.outline(LeftNodes.of({"t": ids(1, 2)}, 2), 6 * SECOND)
+    found = views.needed(LeftNodes.of({"t": ids(1, 2)}, 2), 6 * SECOND)
     right = right_nodes(found, views, 6 * SECOND)
     assert right.fresh(6 * SECOND).tolist() == [True, True, True, False]
     assert right.known().tolist() == [True, True, True, False]
@@ -69,7 +69,7 @@ def test_right_nodes_know_what_is_fresh() -> None:
 
 def test_the_graph_counts_evaluations() -> None:
     views = two_parts()
-    found = views.outline(LeftNodes.of({"t": ids(1, 2)}, 2), 6 * SECOND)
+    found = views.needed(LeftNodes.of({"t": ids(1, 2)}, 2), 6 * SECOND)
     right = right_nodes(found, views, 6 * SECOND)
     graph = maintenance_graph(found, right, (ids(0, 1, 1), ids(1, 2, 3)), 6 * SECOND, SECOND)
     assert (graph.left, graph.right) == (2, 4)

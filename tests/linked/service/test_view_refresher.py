@@ -35,7 +35,7 @@ class Fixture:
 
     def needed(self, *terms: Term) -> NeededKeys:
         column = self.dictionary.encode_terms(list(terms))
-        return self.views.outline(LeftNodes.of({"u": column}, len(terms)), SECOND)
+        return self.views.needed(LeftNodes.of({"u": column}, len(terms)), SECOND)
 
     def ask(self, *terms: Term) -> tuple[int, int]:
         found = self.needed(*terms)

@@ -17,9 +17,9 @@ import pytest
 
 from weir.errors import UsageError
 from weir.runtime.ingest.parts import Part
-from weir.runtime.ingest.reading import read_messages
 from weir.runtime.ingest.sources import path_source
-from weir.runtime.ingest.sources.base import Place
+from weir.runtime.ingest.sources.feeds import Place
+from weir.runtime.ingest.stage import read_messages
 from weir.runtime.output.sinks.base import Results, Sink
 from weir.runtime.output.sinks.making import FORMATS, sink_for
 

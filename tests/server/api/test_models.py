@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from weir.server.api.models import GraphUrl, NewQuery, NewStream, Publication, body_of
+from weir.server.api.models import GraphUrl, NewQuery, NewStream, Publication, described_body
 
 
 def test_unknown_members_are_refused() -> None:
@@ -28,7 +28,7 @@ def test_bounds_are_kept() -> None:
 
 
 def test_a_body_is_described_by_its_media_types() -> None:
-    described = body_of("text/turtle", **{"application/json": GraphUrl.model_json_schema()})
+    described = described_body("text/turtle", **{"application/json": GraphUrl.model_json_schema()})
     content = described["requestBody"]["content"]
     assert content["text/turtle"] == {"schema": {"type": "string"}}
     assert content["application/json"]["schema"]["required"] == ["url"]

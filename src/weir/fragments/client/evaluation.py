@@ -22,7 +22,7 @@ from weir.kernel.functions import Context
 from weir.kernel.functions.draws import seed
 from weir.kernel.reference.algebra import Evaluation
 from weir.kernel.reference.datasets import SDS, Dataset, Graph
-from weir.kernel.reference.queryforms import Row, gamma, rows
+from weir.kernel.reference.query_forms import Row, gamma, rows
 from weir.language.algebra import patterns as algebra
 from weir.language.algebra.expressions import Exists, Expression
 from weir.language.algebra.fold import walk
@@ -118,17 +118,19 @@ class Gatherer:
 
     async def _join(self, pattern: algebra.Join, given: Rows, graph: Place) -> Rows:
         """Neighbouring basic graph patterns are ordered as one; the others follow with their bindings."""
-        operands = list(_operands(pattern))
-        basic = [one for one in operands if isinstance(one, algebra.BGP) and one.triples]
-        rest = [one for one in operands if one not in basic]
-        rest.sort(key=lambda one: not isinstance(one, algebra.Values))
+        basic: list[algebra.BGP] = []
+        others: list[algebra.Pattern] = []
         rows = given.project({node.name for node in _walk(pattern) if isinstance(node, Variable)})
-        first = [one for one in rest if isinstance(one, algebra.Values)]
-        for values in first:
-            rows = join(rows, await self.pattern(values, UNIT, graph), self._most)
+        for one in _operands(pattern):
+            if isinstance(one, algebra.Values):
+                rows = join(rows, _values(one), self._most)
+            elif isinstance(one, algebra.BGP) and one.triples:
+                basic.append(one)
+            else:
+                others.append(one)
         if basic:
             rows = join(rows, await self._bgp(basic, rows, graph), self._most)
-        for other in rest[len(first) :]:
+        for other in others:
             rows = join(rows, await self.pattern(other, rows, graph), self._most)
         return rows
 

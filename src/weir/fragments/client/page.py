@@ -38,37 +38,27 @@ _COUNT = re.compile(r'"\+?(\d{1,18})"(?:\^\^<[^<>]*>)?')
 class ClientLimits:
     """What the client spends at most: no server, broken or hostile, can make it work for ever.
 
-    Bounds of one evaluation, but for those of one request.
+    An evaluation is bounded in ``requests``, ``quads`` read, ``rows`` of a join and ``seconds``; a fragment
+    in ``pages``, and ``idle_pages`` in a row that bring nothing new; a page in bytes and quads; a request in
+    ``attempts`` of ``timeout`` seconds each, with waits of at most ``retry_after`` seconds between them.
+    ``concurrency`` requests are under way at once. An ``address`` has at most so many characters, and a
+    bindings-restricted request (``bulk``) so many bindings.
     """
 
     requests: int = 20_000
-    """Requests."""
     pages: int = 5_000
-    """Pages of one fragment."""
     idle_pages: int = 3
-    """Pages of one fragment in a row without anything new."""
     quads: int = 5_000_000
-    """Quads read."""
     page_bytes: int = 16 * 2**20
-    """Bytes of one page."""
     page_quads: int = 200_000
-    """Quads of one page."""
     rows: int = 2_000_000
-    """Rows of one intermediate join."""
     seconds: float = 300.0
-    """Time of a whole evaluation."""
     timeout: float = 20.0
-    """Seconds for one attempt at one request."""
     attempts: int = 4
-    """Attempts at one request."""
     retry_after: float = 30.0
-    """The longest that a server may ask to wait between attempts (s)."""
     concurrency: int = 8
-    """Requests under way at once."""
     bulk: int = 100
-    """Bindings in one bindings-restricted request."""
     address: int = 8_000
-    """Characters of an address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +191,7 @@ def _page(url: str, data: tuple[Quad, ...], metadata: list[Quad]) -> Page:
         per_page=_number(url, [o for _, o in by_predicate.get(controls.ITEMS_PER_PAGE, ())]),
         next=urljoin(url, following[1:-1]) if following is not None else None,
         forms=tuple(_forms(said, by_predicate)),
-        expires=_time(url, expires[0]) if expires else None,
+        expires=label_time(page, expires[0]) if expires else None,
         labels=tuple(quad for quad in metadata if quad[1] in LABELS and quad[3] and quad[0] != page),
         declared=tuple(o for _, o in by_predicate.get(controls.ANNOTATION, ())),
     )
@@ -216,11 +206,12 @@ def _number(url: str, texts: list[str]) -> int | None:
     return int(match[1])
 
 
-def _time(url: str, text: str) -> int:
+def label_time(node: str, text: str) -> int:
+    """The time that a label of a node states; a ``RemoteError`` where it is none."""
     try:
         return read_time(text)
     except DataError as error:
-        raise RemoteError(f"the fragment {url} is malformed", detail=error.primary) from None
+        raise RemoteError(f"the time label of {node} is malformed", detail=error.primary) from None
 
 
 def _forms(

@@ -53,6 +53,14 @@ class Keys:
         )
         return Keys(self.places, rows), any(text[:1] == "_" for row in rows for text in row)
 
+    def on(self, places: Iterable[int], at: int | None = None) -> Keys | None:
+        """Keys on these of its places alone, or moved to another place; None where it has none of them."""
+        columns = [i for i, place in enumerate(self.places) if place in set(places)]
+        if not columns:
+            return None
+        kept = tuple(self.places[i] for i in columns) if at is None else (at,)
+        return Keys(kept, tuple(dict.fromkeys(tuple(row[i] for i in columns) for row in self.rows)))
+
     def wanted(self, quads: Iterable[Quad]) -> list[Quad]:
         rows = set(self.rows)
         places = self.places

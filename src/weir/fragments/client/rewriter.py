@@ -11,7 +11,8 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 
-from weir.errors import DataError, RemoteError
+from weir.errors import RemoteError
+from weir.fragments.client.page import label_time
 from weir.fragments.client.quad_source import Horizon, Keys, Pattern4, QuadSource
 from weir.fragments.protocol.annotation import (
     BEGINNING,
@@ -30,7 +31,6 @@ from weir.fragments.protocol.annotation import (
     Method,
     Quad,
     TripleText,
-    read_time,
 )
 
 Validity = tuple[int, int]
@@ -95,9 +95,9 @@ class Rewriter:
     ) -> list[tuple[str, TripleText]]:
         """Nodes are predicates: found by the property they are of, then as predicates of statements."""
         s, p, o = triple
-        other = None if keys is None else _without(keys, 1)
-        predicates = _only(keys, 1)
-        found = await self._look_up((None, SINGLETON_OF, p, ""), _moved(predicates, 2))
+        other = None if keys is None else keys.on((0, 2))
+        predicates = None if keys is None else keys.on((1,), 2)
+        found = await self._look_up((None, SINGLETON_OF, p, ""), predicates)
         properties = {node: of for node, _, of, _ in found}
         if other is None or len(properties) <= len(other.rows):
             other = Keys((1,), tuple((node,) for node in properties))
@@ -111,7 +111,7 @@ class Rewriter:
         """Nodes are reified statements: found by their most selective part, then by node."""
         parts: list[tuple[int, int, Keys | None]] = []
         for place in (1, 0, 2):
-            restricted = _only(keys, place)
+            restricted = None if keys is None else keys.on((place,), 2)
             if triple[place] is not None:
                 first = await self.source.first(
                     (None, REIFIED[place], triple[place], ""), self.at, self.horizon
@@ -120,7 +120,7 @@ class Rewriter:
             elif restricted is not None:
                 parts.append((len(restricted.rows), place, restricted))
         _, start, restricted = min(parts, default=(0, 1, None), key=lambda part: part[:2])
-        found = await self._look_up((None, REIFIED[start], triple[start], ""), _moved(restricted, 2))
+        found = await self._look_up((None, REIFIED[start], triple[start], ""), restricted)
         known: dict[int, dict[str, str]] = {start: {node: value for node, _, value, _ in found}}
         nodes = list(known[start])
         rest = [place for place in range(3) if place != start]
@@ -146,7 +146,7 @@ class Rewriter:
         labels: dict[str, list[Validity]] = defaultdict(list)
         if self.annotation.labeling is Labeling.EXPIRATION:
             for node, _, time, _ in await self._labels(EXPIRATION, nodes):
-                labels[node].append((BEGINNING, _time(node, time)))
+                labels[node].append((BEGINNING, label_time(node, time)))
             return labels
         if self.annotation.flat:
             spans = {node: [node] for node in nodes}
@@ -158,8 +158,8 @@ class Rewriter:
             start, end = INITIAL, FINAL
         wanted = dict.fromkeys(span for some in spans.values() for span in some)
         starts, ends = await asyncio.gather(self._labels(start, wanted), self._labels(end, wanted))
-        initial = {span: _time(span, time) for span, _, time, _ in starts}
-        final = {span: _time(span, time) for span, _, time, _ in ends}
+        initial = {span: label_time(span, time) for span, _, time, _ in starts}
+        final = {span: label_time(span, time) for span, _, time, _ in ends}
         for node, some in spans.items():
             for span in some:
                 if span in initial and span in final:
@@ -167,31 +167,3 @@ class Rewriter:
                         raise RemoteError(f"the interval of {node} ends before it starts")
                     labels[node].append((initial[span], final[span]))
         return labels
-
-
-def _time(node: str, text: str) -> int:
-    try:
-        return read_time(text)
-    except DataError as error:
-        raise RemoteError(f"the time label of {node} is malformed", detail=error.primary) from None
-
-
-def _only(keys: Keys | None, place: int) -> Keys | None:
-    """Keys on one place alone."""
-    if keys is None or place not in keys.places:
-        return None
-    column = keys.places.index(place)
-    return Keys((place,), tuple(dict.fromkeys((row[column],) for row in keys.rows)))
-
-
-def _without(keys: Keys, place: int) -> Keys | None:
-    """Keys on the other places; None where there are none."""
-    columns = [i for i, other in enumerate(keys.places) if other != place]
-    if not columns:
-        return None
-    rows = tuple(dict.fromkeys(tuple(row[i] for i in columns) for row in keys.rows))
-    return Keys(tuple(keys.places[i] for i in columns), rows)
-
-
-def _moved(keys: Keys | None, place: int) -> Keys | None:
-    return None if keys is None else Keys((place,), keys.rows)

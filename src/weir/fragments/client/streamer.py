@@ -22,7 +22,7 @@ from weir.fragments.client.matcher import Matcher, StaticCache
 from weir.fragments.client.page import ClientLimits, Pages
 from weir.fragments.client.quad_source import QuadSource
 from weir.fragments.protocol.annotation import FOREVER, Annotation
-from weir.kernel.reference.queryforms import Row
+from weir.kernel.reference.query_forms import Row
 from weir.language import Query, parse
 from weir.linked.http.clocks import SECOND, Clock, WallClock
 from weir.rdf.terms import json_term

@@ -158,24 +158,6 @@ class Fact(NamedTuple):
         return self[:3]
 
 
-def annotate(fact: Fact, annotation: Annotation, node: str, span: str = "") -> list[Quad]:
-    """The quads of one fact; ``node`` and ``span`` are texts of its own nodes."""
-    filled = {
-        Slot.SUBJECT: fact.subject,
-        Slot.PREDICATE: fact.predicate,
-        Slot.OBJECT: fact.object,
-        Slot.NODE: node,
-        Slot.SPAN: span,
-        Slot.START: time_text(fact.start),
-        Slot.END: time_text(fact.end),
-    }
-
-    def fill(place: Place) -> str:
-        return filled[place] if isinstance(place, Slot) else place
-
-    return [(fill(s), fill(p), fill(o), fill(g)) for s, p, o, g in annotation.shapes]
-
-
 ImplicitName: TypeAlias = Callable[[TripleText], str]
 
 

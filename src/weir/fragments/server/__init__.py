@@ -6,13 +6,4 @@ from weir.fragments.server.facts import Retention
 from weir.fragments.server.fast_path import FastPath, protocol, server
 from weir.fragments.server.publish import Publisher
 
-__all__ = [
-    "Dataset",
-    "FastPath",
-    "FragmentsApp",
-    "Limits",
-    "Publisher",
-    "Retention",
-    "protocol",
-    "server",
-]
+__all__ = ["Dataset", "FastPath", "FragmentsApp", "Limits", "Publisher", "Retention", "protocol", "server"]

@@ -44,48 +44,40 @@ class Part(NamedTuple):
     """The time labels of the facts in a range, where the quads are statements of facts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
-    """How annotation nodes are written: ``prefix`` + kind + number, or the implicit graph's address.
-
-    ``address`` writes the fragment address of a triple, ``triple`` reads it back.
-    """
-
-    prefix: str
-    address: Callable[[TripleText], str]
-    triple: Callable[[str], TripleText | None]
-
-    def number(self, text: str, kind: str) -> int | None:
-        head = f"<{self.prefix}{kind}:"
-        digits = text[len(head) : -1]
-        return int(digits) if text.startswith(head) and digits.isdecimal() and len(digits) < 19 else None
-
-
 @lru_cache(maxsize=65_536)
 def _quoted(text: str) -> str:
     return quote(value_of(text), safe="")
 
 
-def implicit_names(prefix: str, address: str) -> Names:
-    """Names of annotation nodes where the data set's fragments live at ``address``."""
-    head = f"<{address}?subject="
+@dataclass(frozen=True, slots=True)
+class Names:
+    """How annotation nodes are written: ``prefix`` + kind + number, or the implicit graph of a triple,
+    which is the address of its fragment where the data set lies at ``address``."""
 
-    def name(triple: TripleText) -> str:
-        s, p, o = triple
-        return f"{head}{_quoted(s)}&predicate={_quoted(p)}&object={_quoted(o)}>"
+    prefix: str
+    address: str
 
-    def triple(text: str) -> TripleText | None:
-        if not text.startswith(head):
-            return None
-        fields = dict(pair.partition("=")[::2] for pair in text[len(address) + 2 : -1].split("&"))
-        if list(fields) != ["subject", "predicate", "object"] or not all(fields.values()):
-            return None
-        s, p, o = (text_of(unquote_plus(value)) for value in fields.values())
-        if not (isinstance(s, str) and isinstance(p, str) and isinstance(o, str)):
-            return None
-        return (s, p, o) if name((s, p, o)) == text else None
+    def number(self, text: str, kind: str) -> int | None:
+        """The number in the name of a node; None where it is no such name."""
+        head = f"<{self.prefix}{kind}:"
+        digits = text[len(head) : -1]
+        return int(digits) if text.startswith(head) and digits.isdecimal() and len(digits) < 19 else None
 
-    return Names(prefix, name, triple)
+    def implicit(self, triple: TripleText) -> str:
+        """The implicit graph of a triple."""
+        s, p, o = map(_quoted, triple)
+        return f"<{self.address}?subject={s}&predicate={p}&object={o}>"
+
+    def triple(self, text: str) -> TripleText | None:
+        """The triple whose implicit graph this is."""
+        if not text.startswith(f"<{self.address}?subject="):
+            return None
+        fields = [pair.partition("=")[2] for pair in text[len(self.address) + 2 : -1].split("&")]
+        parts = [text_of(unquote_plus(value)) for value in fields if value]
+        if len(parts) != 3 or not all(isinstance(part, str) for part in parts):
+            return None
+        triple = (str(parts[0]), str(parts[1]), str(parts[2]))
+        return triple if self.implicit(triple) == text else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +218,7 @@ class View:
             texts = {time: time_text(time) for time in np.unique(times).tolist()}
             return [texts[time] for time in times.tolist()]
         if place is Slot.NODE and self.annotation.method is Method.IMPLICIT:
-            return [self.names.address(triple[:3]) for triple in triples]
+            return [self.names.implicit(triple[:3]) for triple in triples]
         kind = "interval" if place is Slot.SPAN else _KINDS[self.annotation.method]
         head = f"<{self.names.prefix}{kind}:"
         return [f"{head}{number}>" for number in segment.number[rows].tolist()]

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable
 from urllib.parse import parse_qsl, unquote
+
+from starlette.types import Receive, Scope, Send
 
 from weir.errors import DataError, UsageError
 from weir.fragments.protocol.annotation import TripleText
@@ -21,10 +22,6 @@ from weir.fragments.server.request import TooLarge, safe
 from weir.fragments.server.responses import CORS, HOST, Responder, Response, failure, understands_gzip
 from weir.fragments.server.serialize import HTML, index_page, media_type_for, write_document
 from weir.rdf.terms import RDF, Literal
-
-Scope: TypeAlias = MutableMapping[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 _PREFLIGHT = [
     *CORS,
@@ -125,7 +122,7 @@ class FragmentsApp:
         dataset = self.datasets.get(name) or self.datasets.get(unquote(name))
         if dataset is None:
             return failure(404, f"there is no data set named {name[:80]!r}")
-        return self.responder.respond(dataset, f"{base}/", f"{base}/{dataset.name}", query, accept)
+        return self.responder.respond(dataset, base, query, accept)
 
     def _index(self, base: str, accept: str) -> Response:
         media_type = media_type_for(accept)

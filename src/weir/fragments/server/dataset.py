@@ -26,7 +26,7 @@ from weir.fragments.protocol.annotation import (
     TripleText,
 )
 from weir.fragments.protocol.documents import parse_document
-from weir.fragments.server.annotated import Part, View, implicit_names
+from weir.fragments.server.annotated import Names, Part, View
 from weir.fragments.server.facts import FactStore, Retention
 from weir.fragments.server.quad_index import Bound, Index
 from weir.rdf.formats.media import format_of_path
@@ -237,7 +237,5 @@ class Dataset:
         if view is None:
             if len(self._views) >= 64:
                 self._views.clear()
-            view = self._views[address] = View(
-                self.store, self.annotation, implicit_names(self.prefix, address)
-            )
+            view = self._views[address] = View(self.store, self.annotation, Names(self.prefix, address))
         return view

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import time
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import uvicorn
@@ -41,8 +42,6 @@ _LONGEST = 65_536
 _ONCE = 65_536
 _WANTS = 1024
 _WANTS_LONGEST = 4096
-
-
 _STRING = re.compile(r'"[^"\\\n\r]*"(?:@[a-z]{1,8}(?:-[a-z0-9]{1,8})*)?')
 """Literals whose text is the same in a form's field and in N-Triples."""
 
@@ -71,8 +70,8 @@ class FastPath:
         self._heads: dict[bytes, tuple[Response, bytes | None, bool]] = {}
         self._held = 0
         self._once: set[int] = set()
-        self._wants: dict[bytes, Wants | None] = {}
-        self._pages: dict[tuple[Wants, str], StaticPages] = {}
+        self._wants = lru_cache(maxsize=_WANTS)(self._parse)
+        self._pages = lru_cache(maxsize=_WANTS)(self._static_pages)
 
     def answer(self, head: bytes) -> bytes | None:
         """The response to a complete head; None where it is declined."""
@@ -81,16 +80,14 @@ class FastPath:
         known = self._heads.get(head)
         if known is not None:
             response, tags, packs = known
-            if response.current(now) and self._published(response):
+            dataset = response.dataset
+            if response.current(now) and dataset and app.datasets.get(dataset.name) is dataset:
                 app.responder.counters["requests"] += 1
                 app.responder.counters["hits"] += 1
                 return _bytes(response, now, tags, packs)
             del self._heads[head]
         line, _, rest = head.partition(b"\r\n")
-        try:
-            wants = self._wants[rest]
-        except KeyError:
-            wants = self._read(rest)
+        wants = self._wants(rest) if len(rest) <= _WANTS_LONGEST else self._parse(rest)
         if wants is None or not line.endswith(b" HTTP/1.1") or len(head) > _LONGEST:
             return None
         if line.translate(None, _SAFE) != b"  ":
@@ -103,9 +100,8 @@ class FastPath:
             if len(self._once) >= _ONCE:
                 self._once.clear()
             self._once.add(mark)
-            pages = self._pages.get((wants, path))
-            if pages is None or not self._published(pages):
-                pages = self._static_pages(wants, path)
+            dataset = app.datasets.get(path[len(self.mount) + 1 :])
+            pages = None if dataset is None else self._pages(dataset, wants)
             answer = None if pages is None else pages.answer(query, now, int(time.time()))
             if answer is not None:
                 return answer
@@ -119,34 +115,15 @@ class FastPath:
             self._heads[head] = (response, tags, packs)
         return _bytes(response, now, tags, packs)
 
-    def _published(self, of: Response | StaticPages) -> bool:
-        dataset = of.dataset
-        return dataset is not None and self.app.datasets.get(dataset.name) is dataset
-
-    def _read(self, rest: bytes) -> Wants | None:
-        """What a request's head asks for after its first line; None where it is declined."""
-        wants = self._parse(rest)
-        if len(rest) <= _WANTS_LONGEST:
-            if len(self._wants) >= _WANTS:
-                self._wants.clear()
-            self._wants[rest] = wants
-        return wants
-
-    def _static_pages(self, wants: Wants, path: str) -> StaticPages | None:
-        """The pages for what is wanted of the data set at a path; None where there can be none."""
-        dataset = self.app.datasets.get(path[len(self.mount) + 1 :])
+    def _static_pages(self, dataset: Dataset, wants: Wants) -> StaticPages | None:
+        """The pages for what is wanted of a data set; None where there can be none."""
         media_type = media_type_for(wants.accept)
-        if dataset is None or media_type is None or media_type not in SYNTAXES or wants.tags is not None:
+        if media_type is None or media_type not in SYNTAXES or wants.tags is not None:
             return None
-        if len(self._pages) >= _WANTS:
-            self._pages.clear()
-        pages = StaticPages(
-            self.app.responder, dataset, f"{wants.base}/", f"{wants.base}/{dataset.name}", media_type
-        )
-        self._pages[wants, path] = pages
-        return pages
+        return StaticPages(self.app.responder, dataset, wants.base, media_type)
 
     def _parse(self, rest: bytes) -> Wants | None:
+        """What a request's head asks for after its first line; None where it is declined."""
         if not _REST.fullmatch(rest) or _ODD.search(rest):
             return None
         fields: dict[bytes, bytes] = {}
@@ -168,13 +145,11 @@ class StaticPages:
     count and the triples, so the rest is put together once.
     """
 
-    def __init__(
-        self, responder: Responder, dataset: Dataset, home: str, address: str, media_type: str
-    ) -> None:
+    def __init__(self, responder: Responder, dataset: Dataset, base: str, media_type: str) -> None:
         self.responder = responder
         self.dataset = dataset
-        self.home = home
-        self.address = address
+        self.base = base
+        self.address = address = f"{base}/{dataset.name}"
         self.media_type = media_type
         self.syntax = SYNTAXES[media_type]
         limits = dataset.limits
@@ -213,17 +188,7 @@ class StaticPages:
 
     def _describe(self, query: str, version: tuple[int, int]) -> None:
         dataset = self.dataset
-        request = parse_request(query, dataset, 0)
-        about = Described(
-            request,
-            self.home,
-            self.address,
-            dataset.title,
-            dataset.annotation,
-            0,
-            dataset.page_size,
-            FOREVER,
-        )
+        about = Described.of(dataset, parse_request(query, dataset, 0), self.base, 0, FOREVER)
         self.template = self.responder.templates.of(dataset, self.media_type, about, ("page", "total"))
         self.version, self.moment = version, (-1, -1)
 

@@ -24,6 +24,7 @@ from weir.fragments.protocol.annotation import (
     time_text,
 )
 from weir.fragments.protocol.controls import AT, GRAPH, HYDRA, OBJECT, PREDICATE, SD, SUBJECT, VALUES
+from weir.fragments.server.dataset import Dataset
 from weir.fragments.server.request import FragmentRequest
 from weir.rdf.terms import RDF, XSD, Literal
 
@@ -43,6 +44,14 @@ class Described(NamedTuple):
     total: int
     page_size: int
     changes: int
+
+    @staticmethod
+    def of(dataset: Dataset, request: FragmentRequest, base: str, total: int, changes: int) -> Described:
+        """A page of a data set whose server lies at ``base``."""
+        home, address = f"{base}/", f"{base}/{dataset.name}"
+        return Described(
+            request, home, address, dataset.title, dataset.annotation, total, dataset.page_size, changes
+        )
 
     @property
     def graph(self) -> str:

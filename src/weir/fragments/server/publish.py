@@ -22,11 +22,11 @@ from datetime import datetime
 from typing import Any
 
 from weir.errors import DataError, UsageError
-from weir.fragments.protocol.annotation import BEGINNING, FOREVER, Fact, TripleText, read_facts, read_time
+from weir.fragments.protocol.annotation import BEGINNING, FOREVER, Fact, TripleText, read_facts
 from weir.fragments.protocol.documents import parse_document
-from weir.fragments.server.annotated import implicit_names
+from weir.fragments.server.annotated import Names
 from weir.fragments.server.dataset import Dataset, wall_clock
-from weir.fragments.server.request import TooLarge
+from weir.fragments.server.request import TooLarge, stated_time
 from weir.rdf.terms import XSD, Literal, term_of_json
 from weir.rdf.xsd.moments import EPOCH
 
@@ -165,7 +165,7 @@ def push_document(
         )
     limits = dataset.limits
     quads = parse_document(body, media_type, base=address, most=8 * limits.push_facts)
-    facts, rest = read_facts(quads, implicit_names("", address).address)
+    facts, rest = read_facts(quads, Names("", address).implicit)
     if rest:
         start, end = _validity(options, now)
         facts += [Fact(s, p, o, start, end) for s, p, o, _ in rest]
@@ -195,9 +195,9 @@ def end_document(dataset: Dataset, body: bytes, media_type: str, address: str, n
 
 
 def _validity(options: Mapping[str, str], now: int) -> tuple[int, int]:
-    start = _time("start", options["start"]) if "start" in options else now
+    start = stated_time("start", options["start"]) if "start" in options else now
     if "end" in options:
-        end = _time("end", options["end"])
+        end = stated_time("end", options["end"])
     elif "lifetime" in options:
         try:
             seconds = float(options["lifetime"])
@@ -213,10 +213,3 @@ def _validity(options: Mapping[str, str], now: int) -> tuple[int, int]:
     if start >= end:
         raise UsageError("the facts end before they start")
     return start, min(end, FOREVER)
-
-
-def _time(name: str, value: str) -> int:
-    try:
-        return read_time(f'"{value}"')
-    except DataError as error:
-        raise UsageError(f"{name!r} is no time: {error.primary}") from None

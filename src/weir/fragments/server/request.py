@@ -27,6 +27,8 @@ Place: TypeAlias = str | Variable | None
 Places: TypeAlias = tuple[Place, Place, Place, Place]
 Row: TypeAlias = dict[str, str]
 """Texts by the names of variables."""
+PLACES = ("subject", "predicate", "object", "graph")
+_ANYTHING: tuple[Row, ...] = ({},)
 
 _PAGE = re.compile(r"(^|&)page=[^&]*")
 
@@ -76,18 +78,12 @@ def parse_request(query: str, dataset: Dataset, now: int) -> FragmentRequest:
         if value:
             fields[name] = decoded(value) if "%" in value or "+" in value else value
     longest = limits.term
-    s = _place("subject", fields["subject"], longest) if "subject" in fields else None
-    p = _place("predicate", fields["predicate"], longest) if "predicate" in fields else None
-    o = _place("object", fields["object"], longest) if "object" in fields else None
-    g = _place("graph", fields["graph"], longest) if "graph" in fields else None
-    overlapping = False
-    patterns: list[Bound] = [(_bound(s), _bound(p), _bound(o), _bound(g))]
-    if "values" in fields:
-        rows = parse_values(fields["values"], limits.bindings)
-        patterns, overlapping = restrict((s, p, o, g), rows)
+    s, p, o, g = [_place(name, fields[name], longest) if name in fields else None for name in PLACES]
+    rows = parse_values(fields["values"], limits.bindings) if "values" in fields else _ANYTHING
+    patterns, overlapping = restrict((s, p, o, g), rows)
     return FragmentRequest(
         (s, p, o, g),
-        tuple(patterns),
+        patterns,
         overlapping,
         _page(fields["page"], limits.page) if "page" in fields else 1,
         _instant(fields["at"], dataset, now) if "at" in fields else None,
@@ -102,20 +98,17 @@ def parse_values(text: str, most: int) -> list[Row]:
         query = parse(f"SELECT * {{ VALUES {text}\n}}", dialect="sparql")
     except SyntaxError as error:
         raise UsageError(f"malformed values: {error.primary}") from None
-    match query.pattern:
-        case Project(Values(variables, rows)) if variables and len(rows) <= most:
-            names = [variable.name for variable in variables]
-            return [
-                {name: str(term) for name, term in zip(names, row, strict=True) if term is not None}
-                for row in rows
-            ]
-        case Project(Values(variables, _)) if variables:
-            raise UsageError(f"more than {most} bindings in one request")
-        case _:
-            raise UsageError("malformed values: they are not one VALUES clause")
+    found = query.pattern.pattern if isinstance(query.pattern, Project) else None
+    if not isinstance(found, Values) or not found.variables:
+        raise UsageError("malformed values: they are not one VALUES clause")
+    if len(found.rows) > most:
+        raise UsageError(f"more than {most} bindings in one request")
+    names = [variable.name for variable in found.variables]
+    rows = [zip(names, row, strict=True) for row in found.rows]
+    return [{name: str(term) for name, term in row if term is not None} for row in rows]
 
 
-def restrict(places: Places, rows: Sequence[Row]) -> tuple[list[Bound], bool]:
+def restrict(places: Places, rows: Sequence[Row]) -> tuple[tuple[Bound, ...], bool]:
     """The distinct patterns that rows make of one, without those that another takes in.
 
     The second part says whether two of them may still match the same quad.
@@ -126,11 +119,9 @@ def restrict(places: Places, rows: Sequence[Row]) -> tuple[list[Bound], bool]:
         made[(s, p, o, g)] = None
     shapes = {tuple(text is None for text in pattern) for pattern in made}
     if len(shapes) == 1:
-        return list(made), False
-    kept = [
-        pattern for pattern in made if not any(other != pattern and _covers(other, pattern) for other in made)
-    ]
-    return kept, len({tuple(text is None for text in pattern) for pattern in kept}) > 1
+        return tuple(made), False
+    kept = [one for one in made if not any(other != one and _covers(other, one) for other in made)]
+    return tuple(kept), len({tuple(text is None for text in pattern) for pattern in kept}) > 1
 
 
 def _covers(general: Bound, special: Bound) -> bool:
@@ -155,10 +146,6 @@ def decoded(value: str) -> str:
         return first + "".join([_ASCII[part[:2]] + part[2:] for part in parts])
     except KeyError:
         return unquote(value)
-
-
-def _bound(place: Place) -> str | None:
-    return None if isinstance(place, Variable) else place
 
 
 def _place(name: str, value: str, longest: int) -> Place:
@@ -187,10 +174,15 @@ def _instant(value: str, dataset: Dataset, now: int) -> int:
         return now
     term = parse_term(text) if isinstance(text := text_of(value), str) and text[0] == '"' else None
     lexical = term.lexical if isinstance(term, Literal) else value
+    return stated_time("at", lexical)
+
+
+def stated_time(name: str, lexical: str) -> int:
+    """The time that a field of the query string states."""
     try:
         return read_time(f'"{lexical}"')
     except DataError as error:
-        raise UsageError(f"'at' is no time: {error.primary}") from None
+        raise UsageError(f"{name!r} is no time: {error.primary}") from None
 
 
 def _percent(match: re.Match[str]) -> str:

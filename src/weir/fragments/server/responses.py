@@ -189,11 +189,11 @@ class Responder:
         self._held = 0
         self.counters = {"requests": 0, "hits": 0}
 
-    def respond(self, dataset: Dataset, index: str, address: str, query: str, accept: str) -> Response:
-        """The page of ``dataset`` that lies at ``address`` for a query string."""
+    def respond(self, dataset: Dataset, base: str, query: str, accept: str) -> Response:
+        """The page of ``dataset`` for a query string, where the server lies at ``base``."""
         now = self.clock()
         self.counters["requests"] += 1
-        key = (address, query, accept)
+        key = (f"{base}/{dataset.name}", query, accept)
         cached = self._cache.get(key)
         if cached is not None:
             if cached.dataset is dataset and cached.current(now):
@@ -206,7 +206,7 @@ class Responder:
             return failure(406, "none of the RDF syntaxes nor HTML is acceptable")
         try:
             request = parse_request(query, dataset, now)
-            response = self._make(dataset, request, index, address, media_type, now)
+            response = self._make(dataset, request, base, media_type, now)
         except TooLarge as error:
             return failure(error.status, str(error))
         except UsageError as error:
@@ -216,15 +216,9 @@ class Responder:
         return response
 
     def _make(
-        self,
-        dataset: Dataset,
-        request: FragmentRequest,
-        index: str,
-        address: str,
-        media_type: str,
-        now: int,
+        self, dataset: Dataset, request: FragmentRequest, base: str, media_type: str, now: int
     ) -> Response:
-        predicate, fixed = request.predicate, request.fixed
+        predicate, fixed, address = request.predicate, request.fixed, f"{base}/{dataset.name}"
         with dataset.lock:
             version = dataset.version(predicate)
             selection = dataset.select(request.patterns, now, request.instant, address)
@@ -241,9 +235,7 @@ class Responder:
         if request.page > 1 and not data:
             return failure(404, f"no such page: {request.page}")
         changes = selection.changes
-        about = Described(
-            request, index, address, dataset.title, dataset.annotation, total, dataset.page_size, changes
-        )
+        about = Described.of(dataset, request, base, total, changes)
         if media_type == HTML:
             pieces: tuple[bytes, ...] = (fragment_page(about, data).encode("utf-8", "replace"),)
         else:

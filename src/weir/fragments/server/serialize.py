@@ -7,7 +7,6 @@ that applies.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -16,12 +15,15 @@ from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urlencode
 
+import pyoxigraph as ox
+
 from weir.fragments.protocol.annotation import FOREVER, Quad, TripleText, time_lexical
 from weir.fragments.protocol.controls import value_of
 from weir.fragments.server.dataset import Dataset
 from weir.fragments.server.metadata import Described, Metadata, metadata_of, values_of
+from weir.fragments.server.request import PLACES
 from weir.linked.http.negotiation import negotiate
-from weir.rdf.terms import IRI, XSD_STRING, BlankNode, Literal, Variable, parse_term
+from weir.rdf.terms import Literal, Variable, parse_term
 
 HTML = "text/html"
 
@@ -122,37 +124,11 @@ def _by_subject(triples: Sequence[TripleText]) -> str:
 
 
 def write_jsonld(data: Sequence[Quad], metadata: Metadata) -> str:
-    graphs: dict[str, list[TripleText]] = {}
-    for quad in data:
-        graphs.setdefault(quad[3], []).append(quad[:3])
-    nodes = _nodes(graphs.pop("", []))
-    for name, triples in ((metadata.graph, metadata.triples), *graphs.items()):
-        nodes.append({"@id": _json_id(name), "@graph": _nodes(triples)})
-    return json.dumps(nodes, ensure_ascii=False, indent=1) + "\n"
-
-
-def _nodes(triples: Sequence[TripleText]) -> list[dict[str, Any]]:
-    nodes: dict[str, dict[str, Any]] = {}
-    for s, p, o in triples:
-        node = nodes.setdefault(s, {"@id": _json_id(s)})
-        node.setdefault(_json_id(p), []).append(_json_value(o))
-    return list(nodes.values())
-
-
-def _json_id(text: str) -> str:
-    return text[1:-1] if text[0] == "<" else text
-
-
-def _json_value(text: str) -> dict[str, str]:
-    if text[0] != '"':
-        return {"@id": _json_id(text)}
-    term = parse_term(text)
-    assert isinstance(term, Literal)
-    if term.language is not None:
-        return {"@value": term.lexical, "@language": term.language}
-    if term.datatype == XSD_STRING:
-        return {"@value": term.lexical}
-    return {"@value": term.lexical, "@type": term.datatype}
+    lines = _encoded(SYNTAXES["application/n-quads"].write(data, metadata))
+    quads = ox.parse(lines, format=ox.RdfFormat.N_QUADS, lenient=True)
+    written = ox.serialize(quads, format=ox.RdfFormat.JSON_LD)
+    assert written is not None
+    return written.decode()
 
 
 WITH_GRAPHS = frozenset(
@@ -197,11 +173,11 @@ class Templates:
         values = values_of(about)
         syntax = SYNTAXES.get(media_type)
         if syntax is None:
-            return (_bytes(write_jsonld(data, metadata_of(about, values, labels))),)
+            return (_encoded(write_jsonld(data, metadata_of(about, values, labels))),)
         own, chosen, controls = self.of(dataset, media_type, about, tuple(values))
         filled = own % chosen({name: value.encode() for name, value in values.items()})
         said = syntax.labels(about.graph, [quad[:3] for quad in labels]) if labels else ""
-        return filled, controls, _bytes(f"{said}{syntax.closing}{syntax.data(data)}")
+        return filled, controls, _encoded(f"{said}{syntax.closing}{syntax.data(data)}")
 
     def of(self, dataset: Dataset, media_type: str, about: Described, names: tuple[str, ...]) -> Template:
         """The template of a page for which there are values of these names."""
@@ -214,9 +190,9 @@ class Templates:
         text = syntax.own(graph, own).replace("%", "%%")
         names = re.findall(r"\0(\w+)\0", text)
         template = Template(
-            own=_bytes(re.sub(r"\0\w+\0", "%b", text)),
+            own=_encoded(re.sub(r"\0\w+\0", "%b", text)),
             chosen=itemgetter(*names),
-            controls=_bytes(syntax.controls(graph, controls)),
+            controls=_encoded(syntax.controls(graph, controls)),
         )
         if len(self._made) >= _MOST:
             self._made.clear()
@@ -224,7 +200,7 @@ class Templates:
         return template
 
 
-def _bytes(text: str) -> bytes:
+def _encoded(text: str) -> bytes:
     """Lone surrogates, which only broken clients and data have, are replaced."""
     return text.encode("utf-8", "replace")
 
@@ -235,7 +211,6 @@ _STYLE = (
     "border-bottom:1px solid #ddd;overflow-wrap:anywhere}a{color:#05a;text-decoration:none}"
     "label{display:inline-block;margin:.2em 1em .2em 0}input{font:inherit;width:22em}nav a{margin-right:1em}"
 )
-_NAMES = ("subject", "predicate", "object", "graph")
 
 
 def _document(title: str, body: Iterable[str]) -> str:
@@ -261,7 +236,7 @@ def fragment_page(about: Described, data: Sequence[Quad]) -> str:
     filled = ["" if p is None or isinstance(p, Variable) else value_of(p) for p in request.places]
     fields = [
         f'<label>{name} <input name="{name}" value="{escape(value)}"></label>'
-        for name, value in zip(_NAMES, filled, strict=True)
+        for name, value in zip(PLACES, filled, strict=True)
     ]
     first = (request.page - 1) * about.page_size
     shown = f"{first + 1} to {first + len(data)} of {about.total}" if data else f"none of {about.total}"
@@ -271,9 +246,9 @@ def fragment_page(about: Described, data: Sequence[Quad]) -> str:
         for rel, number in (("previous", about.preceding), ("next", about.following))
         if number is not None
     ]
-    head = "".join(f"<th>{name}</th>" for name in _NAMES)
+    head = "".join(f"<th>{name}</th>" for name in PLACES)
     rows = [
-        "<tr>" + "".join(_cell(about.dataset, *pair) for pair in zip(_NAMES, quad, strict=True)) + "</tr>"
+        "<tr>" + "".join(_cell(about.dataset, *pair) for pair in zip(PLACES, quad, strict=True)) + "</tr>"
         for quad in data
     ]
     return _document(
@@ -299,9 +274,7 @@ def _cell(dataset: str, name: str, text: str) -> str:
 
 def readable(text: str) -> str:
     """A term for people: IRIs without brackets, literals by their lexical form."""
-    term = parse_term(text) if text else None
-    if isinstance(term, IRI):
-        return term.value
-    if isinstance(term, BlankNode):
-        return str(term)
-    return term.lexical if isinstance(term, Literal) else "(default)"
+    if not text:
+        return "(default)"
+    term = parse_term(text)
+    return term.lexical if isinstance(term, Literal) else text.strip("<>")

@@ -3,4 +3,4 @@
 from weir.kernel.expressions.columnar import Solutions
 from weir.kernel.expressions.compile import NOW, Compiled, Timestamp, compile
 
-__all__ = ["NOW", "Compiled", "Solutions", "Timestamp", "compile", "numeric", "ranks", "termcache", "vector"]
+__all__ = ["NOW", "Compiled", "Solutions", "Timestamp", "compile", "numeric", "ranks", "term_cache", "vector"]

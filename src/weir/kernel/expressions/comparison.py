@@ -21,7 +21,7 @@ from weir.kernel.expressions.numeric import (
     reals,
     single,
 )
-from weir.kernel.expressions.termcache import EXOTIC, NOT_A_NUMBER, TermClass, Terms
+from weir.kernel.expressions.term_cache import EXOTIC, NOT_A_NUMBER, TermClass, Terms
 from weir.kernel.expressions.vector import ERROR, FALSE, TRUE, Truth, Vector, truth_of
 from weir.language.algebra.expressions import Comparison
 from weir.rdf.columns import Ids, Mask

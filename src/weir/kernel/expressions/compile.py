@@ -17,7 +17,7 @@ from weir.kernel.expressions import columnar, numeric
 from weir.kernel.expressions.columnar import Node, Solutions
 from weir.kernel.expressions.fallback import RowByRow, Scalar
 from weir.kernel.expressions.numeric import Numbers
-from weir.kernel.expressions.termcache import TermClass, Terms
+from weir.kernel.expressions.term_cache import TermClass, Terms
 from weir.kernel.expressions.vector import TRUE
 from weir.kernel.functions import Context
 from weir.kernel.relations.relation import Relation

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from weir.kernel.expressions.termcache import Terms
+from weir.kernel.expressions.term_cache import Terms
 from weir.kernel.functions import Context, holds, value_or_none
 from weir.kernel.relations.keys import codes
 from weir.kernel.relations.relation import Relation

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from weir.kernel.expressions.termcache import EXOTIC, NOT_A_NUMBER, Terms
+from weir.kernel.expressions.term_cache import EXOTIC, NOT_A_NUMBER, Terms
 from weir.language.algebra.expressions import Arithmetic
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.ids.inline import TYPE_SHIFT, Inline, make, payloads

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from weir.kernel.expressions.numeric import DECIMAL, DOUBLE, INTEGER, POWERS, Numbers, numbers_of
-from weir.kernel.expressions.termcache import Terms
+from weir.kernel.expressions.term_cache import Terms
 from weir.kernel.functions.ordering import canonical_key, order_key
 from weir.rdf.columns import Ids
 from weir.rdf.ids.inline import TYPE_SHIFT, Inline, payloads

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weir.kernel.expressions.numeric import DECIMAL, Numbers, encode_numbers, numbers_of
-from weir.kernel.expressions.termcache import EXOTIC, NOT_A_NUMBER, Terms
+from weir.kernel.expressions.term_cache import EXOTIC, NOT_A_NUMBER, Terms
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.ids.inline import TYPE_SHIFT, Inline, make
 

@@ -2,7 +2,7 @@
 
 from weir.kernel.functions.operators import ExpressionError
 from weir.kernel.functions.scalar import Context, evaluate, holds, value_or_none
-from weir.kernel.functions.setfunctions import aggregate
+from weir.kernel.functions.set_functions import aggregate
 
 __all__ = [
     "Context",

@@ -10,7 +10,7 @@ import numpy as np
 
 from weir.kernel.contract import Lack, NotCovered
 from weir.kernel.expressions import Compiled, compile
-from weir.kernel.expressions.termcache import Terms
+from weir.kernel.expressions.term_cache import Terms
 from weir.kernel.operators.active_graph import Graph, PathPattern
 from weir.kernel.operators.context import Around
 from weir.kernel.operators.distinct import Distinct

@@ -15,7 +15,7 @@ import numpy as np
 
 from weir.errors import UsageError
 from weir.kernel.contract import Answers, Background, Slab, Stretch
-from weir.kernel.expressions.termcache import Terms
+from weir.kernel.expressions.term_cache import Terms
 from weir.kernel.fast.single_message import walk_of
 from weir.kernel.functions.draws import seed
 from weir.kernel.interval.compiler import Compiler

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from weir.kernel.expressions.termcache import TermClass, Terms
+from weir.kernel.expressions.term_cache import TermClass, Terms
 from weir.kernel.fast.distinct_join import distinct_join
 from weir.kernel.functions.draws import blank_node, solution_text
 from weir.kernel.interval.r2s import sent

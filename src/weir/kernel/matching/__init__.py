@@ -5,4 +5,4 @@ into sets (``conjunctive``): the triple patterns of a set are one ``automaton`` 
 join orders one ``trie``, down which ``resolve`` checks the constraints of all queries at once (CCR).
 """
 
-__all__ = ["answers", "automaton", "conjunctive", "explain", "shared"]
+__all__ = ["answers", "automaton", "conjunctive", "join_order", "shared"]

@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from weir.kernel.matching.pairtable import MIX, STATE, SYMBOL, PairTable
+from weir.kernel.matching.pair_table import MIX, STATE, SYMBOL, PairTable
 from weir.rdf.columns import Ids, Mask
 
 ANY = 0

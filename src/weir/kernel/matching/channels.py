@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from weir.kernel.matching.answers import Header
 from weir.kernel.matching.automaton import Matcher
-from weir.kernel.matching.joinorder import encode, order_steps
+from weir.kernel.matching.join_order import encode, order_steps
 from weir.kernel.matching.trie import Trie, offsets_of
 from weir.plan.analysis.conjunctions import Conjunction
 from weir.rdf.columns import Ids, Mask

@@ -19,7 +19,7 @@ from weir.kernel.evaluators import choose_evaluator
 from weir.kernel.matching.answers import SetAnswers
 from weir.kernel.matching.conjunctive import ConjunctiveSet
 from weir.kernel.matching.generations import Generation, absorb, raise_levels
-from weir.kernel.matching.templates import Reader, Template, TemplateAnswers
+from weir.kernel.matching.template_members import Reader, Template, TemplateAnswers
 from weir.language.algebra.query import Query, Semantics
 from weir.language.algebra.windows import WindowDeclaration
 from weir.plan.analysis.conjunctions import Conjunction, conjunction

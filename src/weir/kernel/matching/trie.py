@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from weir.kernel.matching.joinorder import PLACES, link
-from weir.kernel.matching.pairtable import PairTable
+from weir.kernel.matching.join_order import PLACES, link
+from weir.kernel.matching.pair_table import PairTable
 from weir.rdf.columns import Ids
 
 ROOT = -1

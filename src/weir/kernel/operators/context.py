@@ -17,7 +17,7 @@ import numpy as np
 
 from weir.errors import EvaluationError
 from weir.kernel.expressions import NOW, Compiled, Solutions, Timestamp
-from weir.kernel.expressions.termcache import Terms
+from weir.kernel.expressions.term_cache import Terms
 from weir.kernel.functions import Context, value_or_none
 from weir.kernel.functions.draws import Draws, solution_text
 from weir.kernel.operators.inputs.input import Input, Present

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from weir.kernel.expressions.ranks import canonical_ranks, order_ranks
-from weir.kernel.expressions.termcache import Terms
+from weir.kernel.expressions.term_cache import Terms
 from weir.kernel.operators.inputs.window_input import WindowInput
 from weir.kernel.operators.operator import Operator
 from weir.kernel.relations.coverage import Pieces, uncovered, unite

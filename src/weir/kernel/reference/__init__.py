@@ -1,9 +1,15 @@
 """The reference evaluator: the algebra at each evaluation time, over multisets of term tuples."""
 
-from weir.kernel.reference.continuousquery import ContinuousQuery, Evaluated, evaluate_query, evaluations, run
+from weir.kernel.reference.continuous_query import (
+    ContinuousQuery,
+    Evaluated,
+    evaluate_query,
+    evaluations,
+    run,
+)
 from weir.kernel.reference.datasets import Static, Timed
 from weir.kernel.reference.evaluator import ReferenceEvaluator
-from weir.kernel.reference.streams import Message
+from weir.kernel.reference.term_messages import Message
 
 __all__ = [
     "ContinuousQuery",
@@ -16,6 +22,6 @@ __all__ = [
     "datasets",
     "evaluate_query",
     "evaluations",
-    "queryforms",
+    "query_forms",
     "run",
 ]

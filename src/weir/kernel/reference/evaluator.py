@@ -14,11 +14,11 @@ import numpy as np
 from weir.errors import CheckpointError
 from weir.kernel.contract import NO_GRAPH, Answers, Background, Batch, GraphTable, Slab
 from weir.kernel.reference.algebra import ServiceHook
-from weir.kernel.reference.continuousquery import ContinuousQuery, Evaluated
+from weir.kernel.reference.continuous_query import ContinuousQuery, Evaluated
 from weir.kernel.reference.datasets import Quad, Static, Timed
 from weir.kernel.reference.federation import Federation
-from weir.kernel.reference.queryforms import Row
-from weir.kernel.reference.streams import Message
+from weir.kernel.reference.query_forms import Row
+from weir.kernel.reference.term_messages import Message
 from weir.kernel.service_calls import Services
 from weir.language.algebra.query import Ask, Query, Select
 from weir.rdf.columns import Ids

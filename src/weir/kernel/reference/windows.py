@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from weir.errors import UsageError
 from weir.kernel.reference.datasets import Quad
-from weir.kernel.reference.streams import Instant, Message, Stream
+from weir.kernel.reference.term_messages import Instant, Message, Stream
 from weir.language.algebra.windows import (
     AlignedTo,
     All,

@@ -74,16 +74,6 @@ def _layered(tables: Sequence[GraphTable]) -> GraphTable:
     return found
 
 
-def numbers(background: Background) -> set[int]:
-    """The updates that the events of some graphs are of."""
-    found: set[int] = set()
-    for table in (background.default, *background.named.values()):
-        for column in (table.start, table.end):
-            if column is not None:
-                found |= set(np.unique(column).tolist())
-    return found.union(*background.made.values()) - {OPEN, CLOSE}
-
-
 def resolved(background: Background, times: Mapping[int, int]) -> Background:
     """Events as validity, given the time from which each update counts."""
     known = np.array(sorted(times), np.int64)

@@ -70,7 +70,7 @@ class Breaker:
         return self.state is BreakerState.CLOSED
 
     def succeeded(self) -> None:
-        """An answer came: whatever was wrong is over."""
+        """An answer came: close the breaker."""
         self._failed = 0
         self._wait = self._first
         self.state = BreakerState.CLOSED

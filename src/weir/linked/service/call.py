@@ -46,7 +46,7 @@ _ACCOUNT = ("at", "rows", "fresh", "missing", "refreshed", "requests", "failed",
 class RemoteCall:
     """``views`` are shared with other calls for the same parts, ``ledger`` with all calls to the endpoint.
 
-    It is a ``kernel.service.ServiceCall``.
+    It is a ``kernel.service_calls.ServiceCall``.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class RemoteCall:
         return (self.target.parts.link or self.target.parts.value).key
 
     def rows(self, bindings: Mapping[str, Ids], length: int, at: int, *, refresh: bool = True) -> ServiceRows:
-        """Solutions for the rows at hand (see ``kernel.service.ServiceCall``)."""
+        """Solutions for the rows at hand (see ``kernel.service_calls.ServiceCall``)."""
         if refresh:
             return self._evaluated(bindings, length, at)
         if self.answered is not None and at == self.answered.freshness.at:
@@ -127,7 +127,7 @@ class RemoteCall:
         return None if self.answered is None else self.answered.freshness
 
     def _look(self, left: LeftNodes, at: int) -> tuple[NeededKeys, RightNodes]:
-        found = self._views.outline(left, at)
+        found = self._views.needed(left, at)
         return found, right_nodes(found, self._views, at)
 
     def _advance(self, at: int) -> bool:

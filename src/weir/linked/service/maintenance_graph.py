@@ -125,7 +125,7 @@ class CallViews:
         self.value.used[found] = at
         return found
 
-    def outline(self, left: LeftNodes, at: int) -> NeededKeys:
+    def needed(self, left: LeftNodes, at: int) -> NeededKeys:
         """The keys that ``left`` needs as the views stand; keys never needed before are added to them."""
         every = np.arange(left.length)
         if self.link is None:
@@ -162,7 +162,7 @@ class RightNodes:
         return (self.expiry > at) | (self.fetched >= at)
 
     def known(self) -> Mask:
-        """Ever answered."""
+        """The right nodes that were ever answered."""
         return self.fetched > NEVER
 
 

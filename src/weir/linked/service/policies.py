@@ -58,7 +58,7 @@ _SHORT = 32
 
 
 class Policy(Protocol):
-    """What decides the candidate set of one evaluation."""
+    """Chooses among the candidate set of one evaluation: the stale right nodes of its graph."""
 
     def __call__(self, graph: MaintenanceGraph, budget: int, rng: np.random.Generator) -> Ids: ...
 

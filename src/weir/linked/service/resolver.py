@@ -34,7 +34,7 @@ _KIND = "service views, version 2"
 
 
 class ServiceResolver:
-    """``configs`` by endpoint address, ``"*"`` for all others; it is a ``kernel.service.Services``.
+    """``configs`` by endpoint address, ``"*"`` for all others; it is a ``kernel.service_calls.Services``.
 
     ``dictionary`` must hold the texts of the variables that calls join on, and gets those of answers.
     """
@@ -66,7 +66,7 @@ class ServiceResolver:
         slide: int | None = None,
         place: str | None = None,
     ) -> RemoteCall:
-        """Prepare a SERVICE (see ``kernel.service.Services``)."""
+        """Prepare a SERVICE (see ``kernel.service_calls.Services``)."""
         if not isinstance(service.name, IRI):
             raise EvaluationError(f"SERVICE {service.name} has no endpoint", hint="bind the variable first")
         endpoint, config = hinted(service.name.value, self._configs)

@@ -56,12 +56,6 @@ class ServiceParts:
     outer: a.Pattern | None = None
     inner: a.Pattern | None = None
 
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """The variables of the rows."""
-        names = self.link.variables if self.link is not None else ()
-        return tuple(dict.fromkeys((*names, *self.value.variables)))
-
 
 @dataclass(frozen=True, slots=True)
 class PartRows:

@@ -36,7 +36,7 @@ _log = logging.getLogger("weir.service")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a call goes and how."""
+    """What a call asks for, of which endpoint, under which settings."""
 
     query: str
     endpoint: str
@@ -58,7 +58,7 @@ class _Asked:
 
 
 class ViewRefresher:
-    """``views`` are the link's, where there is one, and the value's."""
+    """Asks for keys of the views (the link's, where there is one, and the value's) and stores the answers."""
 
     def __init__(
         self,

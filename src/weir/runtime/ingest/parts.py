@@ -23,6 +23,11 @@ from weir.rdf.formats.times import read_time
 from weir.rdf.formats.tnq import BOM
 from weir.rdf.formats.tnq_split import Bytes, room_for
 
+FILE_SHIFT = 40
+"""A position in a lane of files: the number of the file above, the byte in it below."""
+OFFSET_SHIFT = 20
+"""A position in a lane of Kafka is an offset shifted by this: a payload may hold many messages."""
+
 _NEWLINE = b"\n"
 _FIRST, _MOST = 1 << 8, 1 << 20
 _LEAST_PART, _MOST_PART = 1 << 18, 12 << 20

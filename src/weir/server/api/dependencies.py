@@ -23,6 +23,14 @@ def service_of(connection: HTTPConnection) -> Service:
 Here = Annotated[Service, Depends(service_of)]
 
 
+async def body_of(request: Request) -> bytes:
+    """The body as it is."""
+    return await request.body()
+
+
+Body = Annotated[bytes, Depends(body_of)]
+
+
 def base_of(connection: HTTPConnection) -> str:
     """The address of the service as the client wrote it."""
     return str(connection.base_url).rstrip("/")

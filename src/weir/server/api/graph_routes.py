@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import parse_qs
 
 from fastapi import APIRouter, Depends, Query, Request, Response
-from starlette.concurrency import run_in_threadpool
 
 from weir.errors import UsageError, WeirError
 from weir.kernel.contract import Background
@@ -18,8 +19,8 @@ from weir.linked.graphs import RemoteGraph
 from weir.linked.graphs.remote_graph import TYPES, fetch
 from weir.linked.http.allowed_hosts import Forbidden
 from weir.runtime.control.refresh import minus
-from weir.server.api.dependencies import ADMIN, READ, WRITE, Here, chosen
-from weir.server.api.models import PROBLEMS, GraphUrl, Id, IriText, Updated, body_of, media_type_of
+from weir.server.api.dependencies import ADMIN, READ, WRITE, Body, Here, chosen
+from weir.server.api.models import PROBLEMS, GraphUrl, Id, IriText, Updated, described_body, media_type_of
 from weir.server.drawing import services_of
 from weir.server.problems import Problem
 from weir.server.resources import slug
@@ -28,9 +29,9 @@ from weir.server.sparql_process import GRAPHS, SOLUTIONS, Overdue, over, present
 
 router = APIRouter(tags=["graphs"], responses=PROBLEMS)
 _FORM = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
-_RDF = body_of(*TYPES, **{"application/json": GraphUrl.model_json_schema()})
-_UPDATE = body_of("application/sparql-update")
-_ASKED = body_of("application/sparql-query", **{"application/x-www-form-urlencoded": _FORM})
+_RDF = described_body(*TYPES, **{"application/json": GraphUrl.model_json_schema()})
+_UPDATE = described_body("application/sparql-update")
+_ASKED = described_body("application/sparql-query", **{"application/x-www-form-urlencoded": _FORM})
 _ANSWERS: dict[int | str, dict[str, Any]] = {
     200: {"description": "The answer", "content": {each: {} for each in (*SOLUTIONS, *GRAPHS)}}
 }
@@ -61,40 +62,32 @@ def list_graphs(service: Here) -> dict[str, Any]:
 
 
 @router.post(
-    "/api/graphs/update",
-    dependencies=[Depends(WRITE)],
-    response_model=Updated,
-    openapi_extra=_UPDATE,
+    "/api/graphs/update", dependencies=[Depends(WRITE)], response_model=Updated, openapi_extra=_UPDATE
 )
-async def update_graphs(service: Here, request: Request, at: When = None) -> Any:
+def update_graphs(service: Here, request: Request, body: Body, at: When = None) -> Any:
     """SPARQL Update: INSERT DATA and DELETE DATA. It triggers no evaluation by itself."""
     _expect(request, "application/sparql-update")
-    text = _text(await request.body())
-    return Updated(update=await run_in_threadpool(service.running.update, text, moment(at)))
+    text = _text(body)
+    return Updated(update=service.running.update(text, moment(at)))
 
 
-@router.post(
-    "/api/graphs/{id}",
-    dependencies=[Depends(WRITE)],
-    response_model=Updated,
-    openapi_extra=_RDF,
-)
-async def add_to_graph(service: Here, id: Id, request: Request, iri: Iri = None, at: When = None) -> Any:
+@router.post("/api/graphs/{id}", dependencies=[Depends(WRITE)], response_model=Updated, openapi_extra=_RDF)
+def add_to_graph(
+    service: Here, id: Id, request: Request, body: Body, iri: Iri = None, at: When = None
+) -> Any:
     """Add triples to a graph, from the body or from an allowed URL."""
-    body = await request.body()
-    return Updated(update=await run_in_threadpool(_load, service, id, iri, request, body, at, False))
+    with _document(service, id, request, body) as path:
+        return Updated(update=service.running.insert(_graph(service, id, iri), path, moment(at)))
 
 
-@router.put(
-    "/api/graphs/{id}",
-    dependencies=[Depends(WRITE)],
-    response_model=Updated,
-    openapi_extra=_RDF,
-)
-async def replace_graph(service: Here, id: Id, request: Request, iri: Iri = None) -> Any:
+@router.put("/api/graphs/{id}", dependencies=[Depends(WRITE)], response_model=Updated, openapi_extra=_RDF)
+def replace_graph(service: Here, id: Id, request: Request, body: Body, iri: Iri = None) -> Any:
     """Replace a graph's triples by those of the body or of an allowed URL."""
-    body = await request.body()
-    return Updated(update=await run_in_threadpool(_load, service, id, iri, request, body, None, True))
+    graph = _graph(service, id, iri)
+    with _document(service, id, request, body) as path, service.job.graphs.lock:
+        new = _extractor(service).file(graph, path)
+        old = _whole(service, graph)
+        return Updated(update=service.running.graphs.replace(minus(new, old), minus(old, new)))
 
 
 @router.delete("/api/graphs/{id}", dependencies=[Depends(ADMIN)], response_model=Updated)
@@ -106,30 +99,20 @@ def clear_graph(service: Here, id: Id) -> Any:
     return Updated(update=service.running.graphs.replace(Background(), _whole(service, known[id])))
 
 
-def _load(
-    service: Service, id: str, iri: str | None, request: Request, body: bytes, at: str | None, whole: bool
-) -> int:
-    graph = _graph(service, id, iri)
+@contextmanager
+def _document(service: Service, id: str, request: Request, body: bytes) -> Iterator[Path]:
+    """The document of a request, or the one whose URL it has, as a file whose ending says its format."""
     media_type = media_type_of(request)
     with tempfile.TemporaryDirectory(prefix="weir-graph-") as folder:
         if media_type == "application/json":
-            url = GraphUrl.model_validate_json(body).url
-            path = _fetched(service, url, Path(folder))
+            yield _fetched(service, GraphUrl.model_validate_json(body).url, Path(folder))
         elif media_type in TYPES:
             path = Path(folder) / f"{slug(id)}{TYPES[media_type]}"
             path.write_bytes(body)
+            yield path
         else:
-            raise Problem(
-                415, f"unknown type of graphs: {media_type[:80] or 'none'}", f"known: {', '.join(TYPES)}"
-            )
-        if not whole:
-            return int(service.running.insert(graph, path, moment(at)))
-        extractor = service.job.graphs.extractor
-        assert extractor is not None
-        with service.job.graphs.lock:
-            new = extractor.file(graph, path)
-            old = _whole(service, graph)
-            return int(service.running.graphs.replace(minus(new, old), minus(old, new)))
+            kind = media_type[:80] or "none"
+            raise Problem(415, f"unknown type of graphs: {kind}", f"known: {', '.join(TYPES)}")
 
 
 def _fetched(service: Service, url: str, folder: Path) -> Path:
@@ -147,20 +130,25 @@ def _fetched(service: Service, url: str, folder: Path) -> Path:
 def _whole(service: Service, graph: str | None) -> Background:
     """All triples of a graph as it stands."""
     pattern = "{ ?s ?p ?o }" if graph is None else f"{{ GRAPH <{graph}> {{ ?s ?p ?o }} }}"
+    return present(_extractor(service).graphs, parse(f"SELECT * {pattern}", dialect="sparql"))
+
+
+def _extractor(service: Service) -> Any:
+    """What holds the graphs of a running job."""
     extractor = service.job.graphs.extractor
     assert extractor is not None
-    return present(extractor.graphs, parse(f"SELECT * {pattern}", dialect="sparql"))
+    return extractor
 
 
 def moment(at: str | None) -> int | str | None:
+    """Microseconds where milliseconds are given; other texts are left to the job."""
     return int(at) * 1000 if at is not None and at.isdigit() and len(at) < 15 else at
 
 
 @router.get("/sparql", dependencies=[Depends(READ)], response_class=Response, responses=_ANSWERS)
-async def sparql_get(service: Here, request: Request, query: Annotated[str, Query()]) -> Response:
+def sparql_get(service: Here, request: Request, query: Annotated[str, Query()]) -> Response:
     """A SPARQL 1.1 query over the static graphs as they stand (SPARQL 1.1 Protocol)."""
-    parameters = parse_qs(request.url.query, keep_blank_values=True)
-    return await _ask(service, request, query, parameters)
+    return _ask(service, request, query, {})
 
 
 @router.post(
@@ -170,39 +158,31 @@ async def sparql_get(service: Here, request: Request, query: Annotated[str, Quer
     responses=_ANSWERS,
     openapi_extra=_ASKED,
 )
-async def sparql_post(service: Here, request: Request) -> Response:
+def sparql_post(service: Here, request: Request, body: Body) -> Response:
     """The same by POST: the query as the body, or as a form."""
-    body = _text(await request.body())
-    media_type = media_type_of(request)
-    parameters = parse_qs(request.url.query, keep_blank_values=True)
-    if media_type == "application/x-www-form-urlencoded":
-        form = parse_qs(body, keep_blank_values=True, max_num_fields=100)
+    if media_type_of(request) == "application/x-www-form-urlencoded":
+        form = parse_qs(_text(body), keep_blank_values=True, max_num_fields=100)
         if len(form.get("query", ())) != 1:
             raise Problem(400, "the form has no query")
-        return await _ask(service, request, form["query"][0], {**parameters, **form})
+        return _ask(service, request, form["query"][0], form)
     _expect(request, "application/sparql-query")
-    return await _ask(service, request, body, parameters)
+    return _ask(service, request, _text(body), {})
 
 
-async def _ask(service: Service, request: Request, text: str, parameters: dict[str, list[str]]) -> Response:
+def _ask(service: Service, request: Request, text: str, form: dict[str, list[str]]) -> Response:
+    """The answer to a query; the parameters of the protocol are those of the address and of a form."""
     if len(text) > service.settings.limits.query_text:
         raise Problem(413, "the query is too long")
+    given = {**parse_qs(request.url.query, keep_blank_values=True), **form}
     query = parse(text, dialect="sparql")
-    query = over(query, parameters.get("default-graph-uri", []), parameters.get("named-graph-uri", []))
+    query = over(query, given.get("default-graph-uri", []), given.get("named-graph-uri", []))
     if services_of(query.pattern):
         raise Problem(403, "SERVICE is not followed here", "register a continuous query instead")
-    solutions = isinstance(query.form, (Select, Ask))
-    media_type = chosen(request, SOLUTIONS if solutions else GRAPHS)
-
-    def work() -> bytes:
-        extractor = service.job.graphs.extractor
-        assert extractor is not None
-        with service.job.graphs.lock:
-            task = task_of(extractor.graphs, query, media_type)
-        return service.sparql.ask(task)
-
+    media_type = chosen(request, SOLUTIONS if isinstance(query.form, (Select, Ask)) else GRAPHS)
     try:
-        return Response(await run_in_threadpool(work), media_type=media_type)
+        with service.job.graphs.lock:
+            task = task_of(_extractor(service).graphs, query, media_type)
+        return Response(service.sparql.ask(task), media_type=media_type)
     except Overdue as error:
         raise Problem(503, error.primary, hint=error.hint, headers={"Retry-After": "5"}) from None
 

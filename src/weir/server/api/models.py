@@ -27,7 +27,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 """What every operation may answer beside what it says."""
 
 
-def body_of(*texts: str, **schemas: Any) -> dict[str, Any]:
+def described_body(*texts: str, **schemas: Any) -> dict[str, Any]:
     """What the description says of a body that is read as it is: its media types, and schemas of some."""
     types = {each: {"schema": {"type": "string"}} for each in texts}
     given = {each: {"schema": schema} for each, schema in schemas.items()}

@@ -10,10 +10,8 @@ from urllib.parse import quote
 import pyoxigraph as ox
 
 from weir.rdf.terms import XSD, term_of_json
+from weir.runtime.output.sinks.graphs import COLUMN, GENERATED
 from weir.runtime.output.subscriptions import Chunk, Wire, event
-
-PROV_TIME = "http://www.w3.org/ns/prov#generatedAtTime"
-_COLUMN = "urn:weir:column:"
 
 
 def events(chunk: Chunk) -> bytes:
@@ -82,15 +80,15 @@ def nquads(lines: Iterable[Mapping[str, Any]]) -> bytes:
         graph = f"<urn:weir:{quote(line['query'], safe='')}:{line['at']}>"
         if graph not in stamped:
             stamped.add(graph)
-            out.append(f'{graph} <{PROV_TIME}> "{line["at"]}"^^<{XSD}dateTime> .')
+            out.append(f'{graph} {GENERATED} "{line["at"]}"^^<{XSD}dateTime> .')
         row = f"_:r{line['position']}"
         for triple in line.get("triples", ()):
             out.append(f"{triple.rstrip().removesuffix('.').rstrip()} {graph} .")
         for name, value in line.get("bindings", {}).items():
-            out.append(f"{row} <{_COLUMN}{name}> {term_of_json(value)} {graph} .")
+            out.append(f"{row} <{COLUMN}{name}> {term_of_json(value)} {graph} .")
         if "boolean" in line:
             value = "true" if line["boolean"] else "false"
-            out.append(f'{row} <{_COLUMN}boolean> "{value}"^^<{XSD}boolean> {graph} .')
+            out.append(f'{row} <{COLUMN}boolean> "{value}"^^<{XSD}boolean> {graph} .')
     return "".join(text + "\n" for text in out).encode()
 
 

@@ -21,7 +21,7 @@ from weir.server.api.models import (
     RejectedLine,
     Stream,
     Streams,
-    body_of,
+    described_body,
     media_type_of,
 )
 from weir.server.api.stream_catalog import TYPES, catalog, document
@@ -40,7 +40,7 @@ _MEDIA = (
     "application/rdf+xml",
     "application/x-ndjson",
 )
-_BODY = body_of(*_MEDIA)
+_BODY = described_body(*_MEDIA)
 _REJECTED = 100
 
 

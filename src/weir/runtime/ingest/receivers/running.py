@@ -14,15 +14,20 @@ from typing import Any
 
 from weir.errors import BacklogFull, UsageError
 from weir.extras import load
-from weir.runtime.ingest.receivers.base import Receiver
-from weir.runtime.ingest.receivers.fragments import FragmentsReceiver
-from weir.runtime.ingest.receivers.sse import SseReceiver
-from weir.runtime.ingest.receivers.tcp import TcpReceiver
-from weir.runtime.ingest.sources.base import Place, Source
-from weir.runtime.ingest.sources.fragments import FragmentsSource
-from weir.runtime.ingest.sources.log import LogSource
+from weir.runtime.ingest.receivers.fragments_receiver import FragmentsReceiver
+from weir.runtime.ingest.receivers.receiver import Receiver
+from weir.runtime.ingest.receivers.sse_receiver import SseReceiver
+from weir.runtime.ingest.receivers.tcp_receiver import TcpReceiver
+from weir.runtime.ingest.sources import Place, Source
+from weir.runtime.ingest.sources.log_source import LogSource
 from weir.runtime.ingest.sources.log_writer import LogWriter, now
-from weir.runtime.ingest.sources.push import MqttSource, SseSource, TcpSource, WebSocketSource
+from weir.runtime.ingest.sources.push_sources import (
+    FragmentsSource,
+    MqttSource,
+    SseSource,
+    TcpSource,
+    WebSocketSource,
+)
 
 Connect = Callable[[Any, LogWriter], Receiver]
 
@@ -38,8 +43,8 @@ def _loaded(module: str, name: str) -> Connect:
 
 
 CONNECTIONS: Mapping[type[Source], Connect] = {
-    MqttSource: _loaded("mqtt", "MqttReceiver"),
-    WebSocketSource: _loaded("websocket", "WebSocketReceiver"),
+    MqttSource: _loaded("mqtt_receiver", "MqttReceiver"),
+    WebSocketSource: _loaded("websocket_receiver", "WebSocketReceiver"),
     SseSource: SseReceiver,
     TcpSource: TcpReceiver,
     FragmentsSource: FragmentsReceiver,

@@ -14,9 +14,9 @@ from weir.errors import CheckpointError, RemoteError, UsageError
 from weir.rdf.formats.media import format_of
 from weir.rdf.formats.payloads import parse_payloads
 from weir.rdf.messages import Messages
-from weir.runtime.ingest.parts import Part
-from weir.runtime.ingest.sources.base import Place, Reached
-from weir.runtime.ingest.sources.kafka import POSITION_SHIFT, KafkaSource
+from weir.runtime.ingest.parts import OFFSET_SHIFT, Part
+from weir.runtime.ingest.sources.feeds import Place, Reached
+from weir.runtime.ingest.sources.kafka_source import KafkaSource
 
 _LOOK = 0.05
 """Seconds for which what the broker said of its partitions is good enough."""
@@ -172,7 +172,7 @@ def read_kafka_part(part: Part, key: bytes) -> tuple[Messages, int]:
         format_of(source.format),
         scope=f"{part.stream} {part.lane}",
         key=key,
-        positions=[offset << POSITION_SHIFT for offset in offsets],
+        positions=[offset << OFFSET_SHIFT for offset in offsets],
         times=[at * 1000 for at in times] if source.stamped else None,
         time_predicate=source.time,
     )

@@ -19,9 +19,7 @@ from weir.errors import BacklogFull, UsageError
 from weir.rdf.formats.media import format_of
 from weir.rdf.formats.payloads import parse_payloads, shown
 from weir.rdf.formats.times import FIRST_TIME, LAST_TIME, read_time, write_time
-from weir.runtime.ingest.sources import segments as disk
-from weir.runtime.ingest.sources.log_file import LogFile
-from weir.runtime.ingest.sources.segments import SHIFT, Dead, Header, Mark
+from weir.runtime.ingest.sources.log_segments import SHIFT, Dead, Header, LogEnd, Mark, block_bytes, lanes_of
 
 TNQ = "tnq"
 LIMIT = 256 << 20
@@ -66,10 +64,10 @@ class LogWriter:
         self.segment_bytes = segment_bytes
         self.notes: dict[str, str] = {}
         self.epoch = 0
-        self._log = LogFile(folder)
+        self._log = LogEnd(folder)
         for header in self._log.found:
             self.notes.update(header.notes)
-        self._heard = dict.fromkeys(disk.lanes_of(self._log.found), float("-inf"))
+        self._heard = dict.fromkeys(lanes_of(self._log.found), float("-inf"))
         self._latest = _Pending(next(reversed(self._heard), ""))
         self._last_append = time.monotonic()
         self._queue: deque[_Pending] = deque()
@@ -272,7 +270,7 @@ class LogWriter:
             notes=notes if mark.byte else {**self.notes, **notes},
             dead=tuple(item.dead for item in items if item.dead is not None),
         )
-        data = disk.block_bytes(header, body)
+        data = block_bytes(header, body)
         place = (mark.segment << SHIFT) + mark.byte + len(data) - len(body)
         self._log.append(data)
         self.notes.update(notes)

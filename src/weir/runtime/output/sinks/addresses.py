@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, unquote
 
 from weir.errors import UsageError
 from weir.extras import load
-from weir.runtime.ingest.sources.addresses import password, peer_of
+from weir.runtime.ingest.sources.source_addresses import password, peer_of
 from weir.runtime.output.sinks.base import Sink
 from weir.runtime.output.sinks.making import SinkMaker
 from weir.runtime.output.sinks.names import KAFKA_TOPIC, MQTT_TOPIC

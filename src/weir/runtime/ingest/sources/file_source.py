@@ -1,0 +1,281 @@
+"""Files as a source: which files there are, in which order, and what a batch takes of them.
+
+The list of files is a durable log of its own: a file gets its number when it is first seen, and offsets are
+(number, byte), so a batch is the same when it is planned again. A finite source lists once; a watched
+one adds files as they appear, in the order of their names within one look.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, ClassVar
+
+from weir.errors import CheckpointError, UsageError
+from weir.rdf.formats.media import Format, endings, format_of, format_of_path
+from weir.rdf.formats.units import UNITS
+from weir.runtime.ingest.parts import Part, is_packed, part_size
+from weir.runtime.ingest.sources.feeds import Place, Reached
+from weir.storage import LineLog
+
+DEFAULT_BATCH_BYTES = 128 << 20
+_DECLARE = "declare it: time=prov:generatedAtTime, time=sosa:resultTime or any other IRI, as in FILE?time=IRI"
+
+
+@dataclass(frozen=True, slots=True)
+class FileSource:
+    """A file, or a directory in name order. ``watch`` makes it go on for ever.
+
+    Files other than ``.tnq`` need the predicate that states the ``time`` of their messages. The ``format``
+    goes by the files' endings if it is not given; ``unit`` says what is one message. Of a
+    directory without a declared time only the ``.tnq`` files are read.
+    """
+
+    kind: ClassVar[str] = "files"
+
+    path: str
+    watch: bool = False
+    files_per_batch: int | None = None
+    bytes_per_batch: int = DEFAULT_BATCH_BYTES
+    format: str | None = None
+    time: str | None = None
+    unit: str = UNITS[0]
+
+    @property
+    def endless(self) -> bool:
+        return self.watch
+
+    def check(self) -> None:
+        """Raise where nothing can be read."""
+        path = Path(self.path)
+        if not path.exists():
+            raise UsageError(f"no such stream file or directory: {self.path}")
+        if self.files_per_batch is not None and self.files_per_batch < 1:
+            raise UsageError("files per batch must be at least 1")
+        if self.unit not in UNITS:
+            raise UsageError(f"unknown unit {self.unit!r} of messages", hint=f"one of {', '.join(UNITS)}")
+        if self.time is not None and ":" not in self.time:
+            raise UsageError(f"the time of messages is declared by an IRI, not {self.time!r}", hint=_DECLARE)
+        declared = format_of(self.format) if self.format else None
+        if path.is_dir():
+            self._check_directory(path, declared)
+            return
+        found = declared or format_of_path(path)
+        if found is None:
+            hint = f"known endings: {', '.join(endings())}, each also with .gz; or say format=NAME"
+            raise UsageError(f"unknown stream format: {path.name}", hint=hint)
+        self._check_time(found, path.name)
+
+    def _check_directory(self, path: Path, declared: Format | None) -> None:
+        if declared is not None:
+            self._check_time(declared, path.name)
+        elif self.time is None and not self.watch and not self.listing():
+            others = [entry.name for entry in sorted(path.iterdir()) if format_of_path(entry)]
+            if others:
+                self._check_time(format_of_path(others[0]) or format_of("tnq"), others[0])
+
+    def _check_time(self, found: Format, name: str) -> None:
+        if found.timed and self.time is not None:
+            raise UsageError(f"{name}: a line of tnq has its own time, none can be declared")
+        if not found.timed and self.time is None:
+            raise UsageError(f"{name}: {found.name} messages, and where is their time?", hint=_DECLARE)
+
+    def as_json(self) -> dict[str, Any]:
+        return {"kind": self.kind, **asdict(self)}
+
+    def feed(self, place: Place) -> FileFeed:
+        return FileFeed(self, place)
+
+    def format_of(self, path: str) -> Format:
+        """The format of one of the files."""
+        return (format_of(self.format) if self.format else format_of_path(path)) or format_of("tnq")
+
+    def cut(self, path: str) -> bool:
+        """Whether a file can be read from the middle."""
+        return self.format_of(path).timed and not is_packed(Path(path))
+
+    def listing(self) -> list[Path]:
+        """The files that are there now, in the order of their names."""
+        path = Path(self.path).absolute()
+        if path.is_file():
+            return [path]
+        hidden = (".", "_")
+        return sorted(
+            entry
+            for entry in path.iterdir()
+            if not entry.name.startswith(hidden) and self._wants(entry) and entry.is_file()
+        )
+
+    def _wants(self, entry: Path) -> bool:
+        found = format_of_path(entry)
+        if self.format is not None:
+            return found == format_of(self.format)
+        return found is not None and (found.timed or self.time is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Offset:
+    """Everything before byte ``byte`` of file ``file`` is taken; ``end`` says that there is no more."""
+
+    file: int = 0
+    byte: int = 0
+    end: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A file of the log, with its length when it was listed."""
+
+    path: str
+    size: int
+
+
+class FileFeed:
+    """A file source together with its log."""
+
+    def __init__(self, source: FileSource, place: Place) -> None:
+        self.stream = place.stream
+        self.source = source
+        self.parallelism = max(1, place.parallelism)
+        self.log = LineLog(place.own / "sources" / f"{place.log_name}.files.jsonl")
+        self._files = [Listed(**json.loads(line)) for line in self.log.lines()]
+
+    @property
+    def lane(self) -> str:
+        """A file, or a directory in name order, is one lane."""
+        return Path(self.source.path).name
+
+    def latest(self, start: Reached, finishing: bool) -> Reached:
+        """How far the next batch goes."""
+        return self._latest(Offset(**start), finishing).as_json()
+
+    def _latest(self, start: Offset, finishing: bool) -> Offset:
+        if start.end:
+            return start
+        finished = finishing or not self.source.watch
+        self.look()
+        files = self._files
+        if self.source.files_per_batch is not None:
+            last = min(len(files), start.file + self.source.files_per_batch)
+            reached = Offset(last, 0)
+        else:
+            reached = self._by_bytes(start)
+        over = finished and reached.file == len(files)
+        return Offset(reached.file, reached.byte, over)
+
+    def parts(self, start: Reached, end: Reached) -> list[Part]:
+        """The parts between two offsets, about as many as there are cores."""
+        return self._parts(Offset(**start), Offset(**end))
+
+    def _parts(self, start: Offset, end: Offset) -> list[Part]:
+        ranges = list(self._ranges(start, end))
+        total = sum(last - first for _, first, last in ranges)
+        size = part_size(total, self.parallelism)
+        parts: list[Part] = []
+        before = 0
+        for number, first, last in ranges:
+            path = self._files[number].path
+            if self.source.cut(path):
+                # At multiples of the size, as if all files were one: shares of it are equal then.
+                inside = range(first + size - before % size, last, size)
+                parts += [
+                    Part(self.stream, self.lane, path, number, a, b)
+                    for a, b in pairwise([first, *inside, last])
+                ]
+            else:
+                self._whole(parts, number, size)
+            before += last - first
+        if end.end and not start.end:
+            parts.append(Part(self.stream, self.lane, number=end.file, final=True))
+        return parts
+
+    def _whole(self, parts: list[Part], number: int, size: int) -> None:
+        """A file that is read whole; small neighbours of one format are read together."""
+        listed = self._files[number]
+        form = self.source.format_of(listed.path)
+        if form.timed:
+            parts.append(Part(self.stream, self.lane, listed.path, number))
+            return
+        last = parts[-1] if parts else None
+        if last is not None and last.format == form.name and last.number + len(last.paths) == number:
+            taken = sum(self._files[last.number + place].size for place in range(len(last.paths)))
+            if taken + listed.size <= size:
+                parts[-1] = replace(last, also=[*last.also, listed.path])
+                return
+        source = self.source
+        parts.append(
+            Part(
+                self.stream,
+                self.lane,
+                listed.path,
+                number,
+                format=form.name,
+                time=source.time,
+                unit=source.unit,
+            )
+        )
+
+    def committed(self, reached: Reached) -> None:
+        """Files stay as they are."""
+
+    def refuse_more(self, reached: Reached) -> None:
+        """Raise where the source has grown after its end was reported."""
+        if not reached.get("end"):
+            return
+        known = {listed.path: listed.size for listed in self._files}
+        for path in self.source.listing():
+            if known.get(str(path)) != path.stat().st_size:
+                raise CheckpointError(
+                    f"the input of this checkpoint has ended, but there is more: {path}",
+                    hint="the end of a finite input ends its checkpoint: start again with a new one",
+                )
+
+    def _by_bytes(self, start: Offset) -> Offset:
+        room = self.source.bytes_per_batch
+        number, place = start.file, start.byte
+        while number < len(self._files) and room > 0:
+            listed = self._files[number]
+            left = listed.size - place
+            if left > room and self.source.cut(listed.path):
+                return Offset(number, place + room)
+            room -= left
+            number, place = number + 1, 0
+        return Offset(number, place)
+
+    def _ranges(self, start: Offset, end: Offset) -> Iterator[tuple[int, int, int]]:
+        for number in range(start.file, min(end.file + 1, len(self._files))):
+            first = start.byte if number == start.file else 0
+            last = end.byte if number == end.file else self._files[number].size
+            if first < last:
+                yield number, first, last
+
+    @property
+    def count(self) -> int:
+        """How many files have been listed."""
+        return len(self._files)
+
+    def path(self, number: int) -> str:
+        """A listed file."""
+        return self._files[number].path
+
+    def look(self) -> None:
+        """List what is there."""
+        if self._files and not self.source.watch:
+            return
+        known = {listed.path for listed in self._files}
+        new = []
+        for path in self.source.listing():
+            with suppress(FileNotFoundError):
+                if str(path) not in known:
+                    new.append(Listed(str(path), path.stat().st_size))
+        if new:
+            self.log.path.parent.mkdir(parents=True, exist_ok=True)
+            self.log.append([json.dumps(asdict(listed)).encode() for listed in new])
+            self._files += new

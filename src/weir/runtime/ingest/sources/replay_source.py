@@ -1,0 +1,267 @@
+"""A stream file played as if it came live: at a rate, or at a multiple of the speed of its event time.
+
+What is due depends on the wall clock, but offsets are bytes at which messages begin, so a batch that is
+planned again is the same batch. After a restart the clock begins again where the checkpoint is.
+"""
+
+from __future__ import annotations
+
+import mmap
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from weir.errors import UsageError
+from weir.rdf.columns import Ids
+from weir.rdf.formats.media import PACKED
+from weir.rdf.formats.tnq import BOM, timed_lines
+from weir.rdf.formats.tnq_split import padded
+from weir.runtime.ingest.parts import Part, line_end, message_start
+from weir.runtime.ingest.sources.feeds import Place, Reached
+from weir.runtime.ingest.sources.file_source import FileFeed, FileSource, Offset
+
+UNITS = ("messages", "triples")
+"""What a rate counts."""
+
+_LOOK, _PATIENCE = 0.01, (0.05, 0.5)
+"""Seconds: between two looks at the clock, and how long to wait for something to be due."""
+_BLOCK = 1 << 22
+"""Bytes that are looked through at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaySource:
+    """A ``.tnq`` file, or a directory of them, played at ``rate`` messages or triples (``unit``) a second, or
+    at ``speed`` times its event time. With ``loop`` it begins again at its end, with later times."""
+
+    kind: ClassVar[str] = "replay"
+
+    path: str
+    rate: float | None = None
+    speed: float | None = None
+    unit: str = UNITS[0]
+    loop: bool = False
+
+    @property
+    def endless(self) -> bool:
+        return self.loop
+
+    @property
+    def files(self) -> FileSource:
+        return FileSource(self.path)
+
+    def check(self) -> None:
+        self.files.check()
+        if (self.rate is None) == (self.speed is None):
+            raise UsageError("a replay has a rate or a speed", hint="replay:FILE?rate=1000 or ?speed=60")
+        if not 0 < (self.rate or self.speed or 0) < float("inf"):
+            raise UsageError("the rate or speed of a replay must be above 0")
+        if self.unit not in UNITS:
+            raise UsageError(f"unknown unit {self.unit!r} of a rate", hint=f"one of {', '.join(UNITS)}")
+        if any(path.name.endswith(PACKED) for path in self.files.listing()):
+            raise UsageError(f"a packed file cannot be played: {self.path}", hint="unpack it with gunzip")
+
+    def as_json(self) -> dict[str, Any]:
+        return {"kind": self.kind, **asdict(self)}
+
+    def feed(self, place: Place) -> ReplayFeed:
+        return ReplayFeed(self, place)
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """As ``Offset``, in a round of a loop; ``turn`` counts the batches in which nothing was due, which a
+    finite source plans because Spark takes one without news for ended."""
+
+    round: int = 0
+    file: int = 0
+    byte: int = 0
+    turn: int = 0
+    end: bool = False
+
+    @property
+    def offset(self) -> Offset:
+        return Offset(self.file, self.byte)
+
+
+class ReplayFeed:
+    """Plans batches by the clock."""
+
+    def __init__(
+        self,
+        source: ReplaySource,
+        place: Place,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.source = source
+        self.inner = FileFeed(source.files, place)
+        self._own = place.own
+        self._clock, self._sleep = clock, sleep
+        self._patience = _PATIENCE[0]
+        self._ahead: Iterator[tuple[Played, Ids, np.ndarray]] = iter(())
+        self._block: tuple[Played, Ids, np.ndarray] | None = None
+        self._at: Played | None = None
+        self._began = 0.0
+        self._span: int | None = None
+
+    def latest(self, start: Reached, finishing: bool) -> Reached:
+        """As far as messages are due by now; a replay that is told to finish ends where it is."""
+        begin = Played(**start)
+        if begin.end:
+            return start
+        if finishing:
+            return asdict(replace(begin, end=True))
+        if self._at is None or replace(self._at, turn=begin.turn) != begin:
+            self._seek(begin)
+        until = self._clock() + self._patience
+        while True:
+            reached = replace(self._due(), turn=begin.turn)
+            if reached != begin or self.source.endless:
+                self._patience = _PATIENCE[0]
+                break
+            if self._clock() >= until or self._disturbed():
+                self._patience = min(2 * self._patience, _PATIENCE[1])
+                reached = replace(begin, turn=begin.turn + 1)
+                break
+            self._sleep(_LOOK)
+        self._at = reached
+        return asdict(reached)
+
+    def parts(self, start: Reached, end: Reached) -> list[Part]:
+        """The parts between two offsets, round by round; one that is empty where nothing was due."""
+        first, last = Played(**start), Played(**end)
+        files = self.inner.count
+        parts: list[Part] = []
+        for number in range(first.round, last.round + 1):
+            begin = first.offset if number == first.round else Offset()
+            until = last.offset if number == last.round else Offset(files)
+            shift = number * self._span_of_all() if number else 0
+            for part in self.inner.parts(begin.as_json(), until.as_json()):
+                parts.append(replace(part, number=part.number + number * files, shift=shift))
+        if not parts or last.end:
+            place = last.round * files + last.file
+            parts.append(Part(self.inner.stream, self.inner.lane, number=place, final=last.end))
+        return parts
+
+    def committed(self, reached: Reached) -> None:
+        """Files stay as they are."""
+
+    def refuse_more(self, reached: Reached) -> None:
+        """Raise where the files have grown after their end was reported."""
+        self.inner.refuse_more(reached)
+
+    def _disturbed(self) -> bool:
+        return any((self._own / flag).exists() for flag in ("stop", "hold", "finish"))
+
+    def _seek(self, begin: Played) -> None:
+        """The clock begins here."""
+        self.inner.look()
+        self._ahead = self._blocks(begin)
+        self._block = next(self._ahead, None)
+        self._began = self._clock()
+
+    def _due(self) -> Played:
+        """The first message that is not due yet."""
+        elapsed = self._clock() - self._began
+        while self._block is not None:
+            place, starts, due = self._block
+            count = int(np.searchsorted(due, elapsed, side="right"))
+            if count < len(due):
+                return replace(place, byte=int(starts[count]))
+            self._block = next(self._ahead, None)
+        return Played(0, self.inner.count, 0, end=True)
+
+    def _blocks(self, begin: Played) -> Iterator[tuple[Played, Ids, np.ndarray]]:
+        """Where messages begin from here on, and in how many seconds each is due."""
+        counted = 0
+        first: int | None = None
+        high: int | None = None
+        place = begin
+        while True:
+            for number in range(place.file, self.inner.count):
+                byte = place.byte if number == place.file else 0
+                for found in marks(Path(self.inner.path(number)), byte):
+                    if not len(found.start):
+                        continue
+                    times = found.time + place.round * (self._span_of_all() if place.round else 0)
+                    first = int(times[0]) if first is None else first
+                    highest = np.maximum.accumulate(times if high is None else np.maximum(times, high))
+                    yield (
+                        Played(place.round, number),
+                        found.start,
+                        self._seconds(found, counted, highest - first),
+                    )
+                    counted += found.lines if self.source.unit == "triples" else len(found.start)
+                    high = int(highest[-1])
+            if not self.source.loop or not counted:
+                return
+            place = Played(place.round + 1)
+
+    def _seconds(self, found: Marks, counted: int, since: Ids) -> np.ndarray:
+        if self.source.speed is not None:
+            return since / 1e6 / self.source.speed
+        assert self.source.rate is not None
+        before = found.before if self.source.unit == "triples" else np.arange(len(found.start))
+        return (counted + before) / self.source.rate
+
+    def _span_of_all(self) -> int:
+        """By how much a round of a loop is later than the one before: the length of the files in event time
+        and the mean distance of two messages, in whole milliseconds."""
+        if self._span is None:
+            self.inner.look()
+            least = most = None
+            count = 0
+            for number in range(self.inner.count):
+                for found in marks(Path(self.inner.path(number)), 0):
+                    if len(found.start):
+                        low, top = int(found.time.min()), int(found.time.max())
+                        least = low if least is None else min(least, low)
+                        most = top if most is None else max(most, top)
+                        count += len(found.start)
+            length = (most or 0) - (least or 0)
+            self._span = -(-(length + length // max(1, count - 1)) // 1000) * 1000 or 1000
+        return self._span
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """The messages that begin in a block: their first bytes and times, the lines with a time before each, and
+    how many of those the block has."""
+
+    start: Ids
+    time: Ids
+    before: Ids
+    lines: int
+
+
+def marks(path: Path, begin: int) -> Iterator[Marks]:
+    """The messages that begin at byte ``begin`` or later, as ``message_start`` finds them."""
+    if not path.stat().st_size:
+        return
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        place, last = message_start(data, begin), None
+        if place == 0 and data[: len(BOM)] == BOM:
+            place = len(BOM)
+        while place < len(data):
+            end = place + _BLOCK
+            end = len(data) if end >= len(data) else line_end(data, end - 1)
+            found = _block(data[place:end], place, last)
+            last = found[1] if found[1] is not None else last
+            yield found[0]
+            place = end
+
+
+def _block(data: bytes, place: int, last: int | None) -> tuple[Marks, int | None]:
+    split, time, timed, _ = timed_lines(padded(data))
+    rows = np.flatnonzero(timed)
+    time, starts = time[rows], split.starts[rows] + place
+    if not len(rows):
+        return Marks(starts, time, rows, 0), None
+    parted = np.concatenate([[last is None or time[0] != last], time[1:] != time[:-1]])
+    before = np.flatnonzero(parted)
+    return Marks(starts[parted], time[parted], before, len(rows)), int(time[-1])
