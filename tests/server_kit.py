@@ -23,8 +23,9 @@ import pyarrow as pa
 from weir.errors import UsageError
 from weir.language import parse
 from weir.runtime.control.registry import QueryInfo, StreamInfo
-from weir.runtime.ingest.sources import LogWriter, Place
+from weir.runtime.ingest.sources import Place
 from weir.runtime.ingest.sources.log_source import LogSource
+from weir.runtime.ingest.sources.log_writer import LogWriter
 from weir.runtime.output.metrics import Metrics
 from weir.runtime.output.sinks.base import Results
 from weir.server.api import application
