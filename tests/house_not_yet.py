@@ -48,4 +48,4 @@ UNTESTED_NOT_YET: tuple[str, ...] = (
 )
 """Rooms in which a module lacks its tests."""
 CITED_NOT_YET: tuple[str, ...] = ()
-PATHS_NOT_YET: tuple[str, ...] = ()
+PATHS_NOT_YET: tuple[str, ...] = ("docs/decisions/2026-11-16-bytes-to-results.md",)
