@@ -25,14 +25,16 @@ from weir.kernel.operators.left_join import LeftJoin
 from weir.kernel.operators.minus import Minus
 from weir.kernel.operators.operator import Operator, Project, Scan, Union, Values
 from weir.kernel.operators.order_by import OrderBy, Slice
-from weir.kernel.operators.remote_service import Federation, Service, always_bound
+from weir.kernel.operators.remote_service import Federation, Service
 from weir.kernel.windows.instants import HIGHEST, LOWEST, Instants
 from weir.kernel.windows.stream_state import Streams
 from weir.language.algebra import patterns as a
+from weir.language.algebra import scope
 from weir.language.algebra.expressions import Aggregate, Expression
+from weir.language.algebra.scope import has_exists, timely, volatile
 from weir.plan import nodes as p
 from weir.plan.analysis.substitution import joinable
-from weir.plan.analysis.variables import certain, has_exists, marks, possible, reads, timely, volatile
+from weir.plan.analysis.variables import certain, marks, possible, reads
 from weir.rdf.terms import Variable
 
 VIEW_LIMIT = 4_000_000
@@ -151,7 +153,7 @@ class Compiler:
         for part in plan.parts:
             if isinstance(part, p.Service):
                 operator = self._service(operator, part.service, bound)
-                bound |= always_bound(part.service)
+                bound |= scope.certain(part.service)
         late = [condition for condition in plan.conditions if not others or condition not in early]
         if not late:
             return operator
@@ -316,10 +318,7 @@ class Compiler:
 
 def draws(plan: p.Plan) -> bool:
     """Whether RAND, UUID, STRUUID or BNODE occurs anywhere in a plan."""
-    return any(
-        volatile(formula.expression) or any(draws(test.plan) for test in formula.tests)
-        for formula in p.formulas(plan)
-    ) or any(draws(child) for child in p.children(plan))
+    return any(volatile(formula.expression) for node in p.below(plan) for formula in p.formulas(node))
 
 
 def _probes(plan: p.Plan) -> bool:
