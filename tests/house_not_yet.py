@@ -8,7 +8,6 @@ WIDE_NOT_YET: tuple[str, ...] = ("weir.language.dialects",)
 CODE_IN_DOOR_NOT_YET: tuple[str, ...] = ("weir.language.dialects",)
 REACHED_NOT_YET: tuple[str, ...] = (
     "weir.kernel.interval",
-    "weir.runtime",
     "weir.runtime.ingest",
     "weir.runtime.output",
     "weir.runtime.output.sinks",
