@@ -164,6 +164,9 @@ class Seat:
     def restore(self, state: bytes) -> None:
         """Nothing: the hub has the state."""
 
+    def renew(self, background: Background) -> None:
+        """Nothing: queries that are evaluated together read no static graphs."""
+
     def statistics(self) -> Mapping[str, Any]:
         speaks = self._speaks
         return {} if speaks is None else speaks.statistics()
