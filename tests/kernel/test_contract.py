@@ -1,24 +1,10 @@
-"""What goes into an evaluator: batches of messages, and slabs that evaluators share."""
+"""Slabs that evaluators share; what an evaluator does not cover."""
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-from weir.kernel.contract import Batch, Lack, NotCovered, Slab
-
-
-def column(*values: int) -> np.ndarray:
-    return np.array(values, np.int64)
-
-
-def test_rows_keep_all_messages_and_only_the_marked_triples() -> None:
-    batch = Batch(
-        column(5, 9), column(2, 1), column(0, 0, 1), column(0, 1, 0), *(column(1, 2, 3) for _ in range(4))
-    )
-    kept = batch.rows(np.array([False, True, True]))
-    assert (kept.time.tolist(), kept.triples.tolist()) == ([5, 9], [2, 1])
-    assert (kept.message.tolist(), kept.position.tolist(), kept.object.tolist()) == ([0, 1], [1, 0], [2, 3])
+from weir.kernel.contract import Lack, NotCovered, Slab
 
 
 @pytest.mark.parametrize(("count", "turns"), [(0, 2), (7, 2), (100, 3), (1_000, 4)])

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from weir.kernel.contract import Batch
 from weir.kernel.windows.arrivals import Arrivals, Ready
+from weir.rdf.messages import Messages
 
 
-def batch(*messages: tuple[int, int]) -> Batch:
+def batch(*messages: tuple[int, int]) -> Messages:
     """(time, number of triples) each; every triple is kept, and its subject is its message's time."""
     time = np.array([each[0] for each in messages], np.int64)
     count = np.array([each[1] for each in messages], np.int64)
     message = np.repeat(np.arange(len(messages)), count)
     position = np.arange(len(message)) - np.repeat(np.cumsum(count) - count, count)
     columns = [time[message]] + [np.ones(len(message), np.int64)] * 2 + [np.zeros(len(message), np.int64)]
-    return Batch(time, count, message, position, *columns)
+    return Messages(time, count, message, position, *columns)
 
 
 def subjects(found: list[object]) -> list[int]:

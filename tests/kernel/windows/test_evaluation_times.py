@@ -11,10 +11,10 @@ from weir.kernel.windows import evaluation_times
 from weir.kernel.windows.evaluation_times import Clock
 from weir.language.algebra.query import R2S, Previous, Semantics
 
-SEMANTICS = Semantics(R2S.ISTREAM, Previous.INSTANT)
+DIFFERENCES = Semantics(R2S.ISTREAM, Previous.INSTANT)
 
 
-def clock(semantics: Semantics = SEMANTICS, **spec: object) -> Clock:
+def clock(semantics: Semantics = DIFFERENCES, **spec: object) -> Clock:
     made = window(**spec)
     return Clock((made,), ((made.spec.stream, made.arrivals),), semantics)
 
@@ -41,9 +41,9 @@ def test_many_times_come_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("semantics", "instants"),
     [
-        (SEMANTICS, [-1, 0, 1, 2, 4, 5]),
-        (replace(SEMANTICS, previous=Previous.EVALUATION), [-1, 0, 2, 5]),
-        (replace(SEMANTICS, r2s=R2S.RSTREAM), [0, 2, 5]),
+        (DIFFERENCES, [-1, 0, 1, 2, 4, 5]),
+        (replace(DIFFERENCES, previous=Previous.EVALUATION), [-1, 0, 2, 5]),
+        (replace(DIFFERENCES, r2s=R2S.RSTREAM), [0, 2, 5]),
     ],
 )
 def test_what_comes_before_an_evaluation_is_the_index_before_it(

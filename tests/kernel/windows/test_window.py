@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from weir.errors import UsageError
-from weir.kernel.contract import Batch
 from weir.kernel.windows.arrivals import Arrivals
 from weir.kernel.windows.instants import LOWEST, Instants
 from weir.kernel.windows.window import Window, WindowSpec, spec_of
 from weir.language.algebra.windows import Content, Now, Report, WindowDeclaration, WindowSemantics
+from weir.rdf.messages import Messages
 
 TIMES = np.array([0, 2, 5])
 
@@ -22,7 +22,7 @@ TIMES = np.array([0, 2, 5])
 def window(**spec: object) -> Window:
     arrivals = Arrivals()
     ones, zeros, row = np.ones(3, np.int64), np.zeros(3, np.int64), np.arange(3)
-    arrivals.advance(Batch(TIMES, ones, row, zeros, row, row, row, zeros), 10, None)
+    arrivals.advance(Messages(TIMES, ones, row, zeros, row, row, row, zeros), 10, None)
     made = Window(WindowSpec("w", "urn:s", **spec), arrivals)  # type: ignore[arg-type]
     made.notice()
     return made
