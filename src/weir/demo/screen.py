@@ -21,7 +21,7 @@ from weir.demo.world import FLOORPLAN, QUERIES, RFID, ROOMS, World
 from weir.engine import Engine
 from weir.rdf.terms import Literal, parse_term
 from weir.runtime.output.sinks.base import Results
-from weir.runtime.output.writing import timestamp
+from weir.runtime.output.text_columns import timestamp
 from weir.spark.job import Job
 from weir.spark.session import open_session
 

@@ -26,12 +26,12 @@ from weir.runtime.ingest.parts import (
     without_mark,
 )
 from weir.runtime.ingest.sources.log_source import read_log_part
-from weir.runtime.worker.workers import Workplace
+from weir.runtime.worker.worker_cache import WorkerCache
 
 _KAFKA = "weir.runtime.ingest.sources.kafka_client"
 
 
-def part_frames(place: Workplace, batch: int, part: Part) -> Iterator[tuple[int, Frame]]:
+def part_frames(place: WorkerCache, batch: int, part: Part) -> Iterator[tuple[int, Frame]]:
     """What each slot gets of a part."""
     if part.log:
         yield from _log_frames(place, batch, part)
@@ -81,7 +81,7 @@ def dead_letters(stream: str, source: str, rejected: Iterable[Rejected]) -> list
     ]
 
 
-def _kafka_frames(place: Workplace, batch: int, part: Part) -> Iterator[tuple[int, Frame]]:
+def _kafka_frames(place: WorkerCache, batch: int, part: Part) -> Iterator[tuple[int, Frame]]:
     """What each slot gets of a range of offsets; a heartbeat says how far the lane is in any case."""
     assert part.kafka is not None
     plan = place.match_plan(batch)
@@ -93,7 +93,7 @@ def _kafka_frames(place: Workplace, batch: int, part: Part) -> Iterator[tuple[in
         yield slot, replace(frame, position=start, high=frame.high if beat is None else beat)
 
 
-def _log_frames(place: Workplace, batch: int, part: Part) -> Iterator[tuple[int, Frame]]:
+def _log_frames(place: WorkerCache, batch: int, part: Part) -> Iterator[tuple[int, Frame]]:
     """A frame for each lane that the part of a log holds."""
     plan = place.match_plan(batch)
     size = (part.end or 0) - part.start

@@ -20,7 +20,7 @@ from weir.plan.analysis.demand import Reading, demands, readings
 from weir.rdf.ids.dictionary import Dictionary
 from weir.runtime.control.entries import Registration
 from weir.runtime.ingest.selection import Selection
-from weir.runtime.worker.sharing import SHARED, Seat
+from weir.runtime.worker.sharing import SHARED, SharedQuery
 
 
 @dataclass(slots=True)
@@ -85,7 +85,7 @@ class Member:
         self, background: Background, dictionary: Dictionary, streams: Iterable[str], services: Services
     ) -> None:
         """Go on with other graphs; what windows hold stays."""
-        if isinstance(self.evaluator, Seat):
+        if isinstance(self.evaluator, SharedQuery):
             return
         state = self.evaluator.snapshot()
         self.evaluator = make_evaluator(
@@ -133,7 +133,7 @@ def make_member(
     query = parsed(registration.text, registration.dialect)
     evaluator: Evaluator
     if registration.evaluator == SHARED:
-        evaluator = Seat(registration.name, query, registration.since)
+        evaluator = SharedQuery(registration.name, query, registration.since)
     else:
         evaluator = make_evaluator(
             query,
