@@ -116,7 +116,7 @@ def read_results(
         results = unpack(path.read_bytes(), _BATCH).table("results")
         for query, data in zip(results["query"].to_pylist(), results["data"], strict=True):
             if not query:
-                yield from SharedResults(data.as_buffer()).compact.tables(queries)
+                yield from SharedResults(data.as_py()).compact.tables(queries)
             elif queries is None or query in queries:
                 yield query, pa.ipc.open_stream(data.as_buffer()).read_all()
 

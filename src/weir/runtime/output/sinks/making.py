@@ -89,7 +89,7 @@ def sink_from(text: str) -> SinkMaker | None:
         host, _, port = authority.rpartition(":")
         if not port.isdigit():
             raise UsageError(f"not a host and port: {authority}", hint="live://127.0.0.1:8080")
-        return _maker("live", "LiveSink", int(port), host or "127.0.0.1")
+        return _maker("live_sink", "LiveSink", int(port), host or "127.0.0.1")
     return _mqtt(authority, unquote(topic) or MQTT_TOPIC, options, tls=scheme == "mqtts", text=text)
 
 
