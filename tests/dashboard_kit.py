@@ -26,8 +26,7 @@ from weir.server.api.application import build
 from weir.server.resources import slug
 from weir.server.service import Service
 from weir.server.settings import Settings, Token
-from weir_bench.fragments.peers import free_port
-from weir_bench.oxigraph import Oxigraph
+from weir_bench.oxigraph import Oxigraph, free_port
 
 ARTEFACTS = ROOT / "artefacts" / "dashboard"
 TOKEN = "a-token-for-the-tests"

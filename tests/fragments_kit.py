@@ -9,7 +9,10 @@ from itertools import product
 
 import httpx
 
-from weir.fragments.client import Options, Update, follow_async
+from fragments_naive import NaiveServer
+from weir.fragments.client import ClientLimits, Options, Update, follow_async
+from weir.fragments.client.page import Pages
+from weir.fragments.client.quad_source import QuadSource
 from weir.fragments.protocol.annotation import (
     Annotation,
     Fact,
@@ -47,12 +50,24 @@ class Crank:
 
 
 @asynccontextmanager
-async def client_of(app: FragmentsApp) -> AsyncIterator[httpx.AsyncClient]:
+async def client_of(app: FragmentsApp | NaiveServer) -> AsyncIterator[httpx.AsyncClient]:
     """An HTTP client whose requests go straight to the application."""
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(app), base_url="http://weir.test", follow_redirects=True
     ) as client:
         yield client
+
+
+@asynccontextmanager
+async def opened(
+    app: FragmentsApp | NaiveServer, clock: Crank | None = None, **options: bool
+) -> AsyncIterator[QuadSource]:
+    """The data set ``d`` of an application as the client's source of quads."""
+    async with client_of(app) as client:
+        pages = Pages(client, clock or Crank(), ClientLimits())
+        source = QuadSource("http://weir.test/d", pages, **options)
+        await source.open()
+        yield source
 
 
 async def updates(

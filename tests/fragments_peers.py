@@ -17,7 +17,8 @@ import uvicorn
 
 from shared import ROOT
 from weir_bench.fragments import peers as fragments_peers
-from weir_bench.fragments.peers import PeerUnavailable, free_port
+from weir_bench.fragments.peers import PeerUnavailable
+from weir_bench.oxigraph import free_port
 
 FOLDER = ROOT / "artefacts" / "peers"
 

@@ -15,7 +15,7 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from network_peers import unavailable, until
-from weir_bench.fragments.peers import free_port
+from weir_bench.oxigraph import free_port
 
 HOME = Path(sys.prefix) / "kafka"
 VERSION = "3.9.1"

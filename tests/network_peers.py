@@ -31,7 +31,7 @@ from weir.runtime.ingest.sources import Place
 from weir.runtime.ingest.sources.feeds import Reached
 from weir.runtime.ingest.sources.log_segments import blocks, log_folder, segment_path, segments
 from weir.runtime.ingest.sources.log_source import LogSource, records
-from weir_bench.fragments.peers import free_port
+from weir_bench.oxigraph import free_port
 
 _OFFLINE = (
     "Could not resolve",

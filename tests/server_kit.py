@@ -7,7 +7,6 @@ import contextlib
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -24,14 +23,16 @@ import pyarrow as pa
 from weir.errors import UsageError
 from weir.language import parse
 from weir.runtime.control.registry import QueryInfo, StreamInfo
-from weir.runtime.ingest.sources import LogWriter, Place
+from weir.runtime.ingest.sources import Place
 from weir.runtime.ingest.sources.log_source import LogSource
+from weir.runtime.ingest.sources.log_writer import LogWriter
 from weir.runtime.output.metrics import Metrics
 from weir.runtime.output.sinks.base import Results
 from weir.server.api import application
 from weir.server.resources import slug
 from weir.server.service import Service
 from weir.server.settings import Limits, Settings, Token
+from weir_bench.oxigraph import free_port
 
 READER, CHIEF = "r" * 20, "a" * 20
 TOKENS = (Token(READER, "read", "reader"), Token(CHIEF, "admin", "chief"))
@@ -106,12 +107,6 @@ def call(service: Service, method: str, path: str, **options: Any) -> httpx.Resp
             return await client.request(method, path, **options)
 
     return asyncio.run(answered())
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 class Server:

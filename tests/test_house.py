@@ -69,7 +69,7 @@ class Role:
 SAME_ROLE = (
     Role(
         "the same part of a query at each step from text to answers",
-        ("rdf", "language", "plan", "kernel.matching", "kernel.reference"),
+        ("rdf", "language", "plan", "kernel.matching", "kernel.reference", "explain"),
         ("durations", "expressions", "patterns", "queries", "terms", "windows"),
     ),
     Role(
@@ -77,8 +77,7 @@ SAME_ROLE = (
         ("kernel",),
         ("evaluator", "query_forms", "reports"),
     ),
-    Role("what is refused at this border", ("language", "server"), ("limits",)),
-    Role("a command and what it runs", ("cli", "spark"), ("load",)),
+    Role("a command and what it runs", ("cli", "language.writing", "spark"), ("load", "translate")),
 )
 
 

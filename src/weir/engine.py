@@ -285,8 +285,8 @@ class Engine:
             service = ServiceEntry(endpoint, settings)
             if catalog.services.get(endpoint) != service:
                 entries.append(entry_of(service, batch))
-        shelf = self._graphs.open(Dictionary(checkpoint.key), checkpoint.graphs / BASE)
-        extractor = Extractor(shelf, checkpoint)
+        graphs = self._graphs.open(Dictionary(checkpoint.key), checkpoint.graphs / BASE)
+        extractor = Extractor(graphs, checkpoint)
         new = [item for name, item in self._queries.items() if name not in catalog.every_query]
         finite = {iri for iri, source in self._streams.items() if not source.endless}
         made = registrations_of(new, catalog, tuple(self._known), checkpoint.slots, extractor, finite)

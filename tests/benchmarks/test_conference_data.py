@@ -13,8 +13,8 @@ from weir.rdf.formats.tnq import parse_lines
 from weir.rdf.ids.dictionary import Dictionary
 from weir_bench.data import library as books
 from weir_bench.data.conference import FLOORPLAN, RFID, conference, sightings
+from weir_bench.data.conference_files import lines, write_conference
 from weir_bench.data.library import Library
-from weir_bench.data.written import lines, write_conference
 
 
 @pytest.mark.parametrize("triples", [1_000, 7_531, 60_000])

@@ -18,7 +18,7 @@ from weir_bench.freshness.data import Setting, Trace, trace
 from weir_bench.freshness.figures import Cell, Figure, Spread, cell, courses
 from weir_bench.freshness.overhead import Planner, exponent, planning_times
 from weir_bench.freshness.server import run_on_server, scaled
-from weir_bench.freshness.sim import Contender, Run, simulate
+from weir_bench.freshness.simulation import Contender, Run, simulate
 from weir_bench.report import Report
 
 SMALL = Setting(left=6, right=6, edges=14, evaluations=12)

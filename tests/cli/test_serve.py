@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -15,15 +14,11 @@ from pathlib import Path
 import httpx
 import pytest
 
+from weir_bench.oxigraph import free_port
+
 pytestmark = pytest.mark.network
 
 QUERY = "SELECT ?x { ?x <http://e/p> <http://e/b> }"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from conformance.manifest import Case
 from conformance.running import EVALUATORS, run_matched
 from conformance.test_evaluation import CASES, check, load
 from weir.language import parse
+from weir.language.algebra.fold import walk
 from weir.language.algebra.patterns import Graph, Service
 from weir.language.algebra.query import Ask, Query, Select
-from weir.plan.analysis.demand import nodes
 
 
 def read(case: Case) -> Query:
@@ -20,7 +20,7 @@ def read(case: Case) -> Query:
 
 def has_graph(case: Case) -> bool:
     query = read(case)
-    found = {type(node) for node in nodes(query.pattern)}
+    found = {type(node) for node in walk(query.pattern)}
     return Graph in found and Service not in found and isinstance(query.form, Select | Ask)
 
 

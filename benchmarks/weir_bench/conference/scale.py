@@ -37,7 +37,7 @@ from weir.spark.session import open_session
 from weir_bench.conference.blackbox import BlackBox, store_of
 from weir_bench.conference.queries import PUBLISHED, QUERIES, Template
 from weir_bench.data.conference import FLOORPLAN, RFID, Conference, Sightings, conference, sightings
-from weir_bench.data.written import lines, write_conference
+from weir_bench.data.conference_files import lines, write_conference
 from weir_bench.plots import figure
 from weir_bench.report import Report
 

@@ -23,7 +23,8 @@ import psutil
 from weir.errors import RemoteError
 from weir.fragments.protocol.annotation import Fact, time_text
 from weir_bench.fragments.departures import SECOND, Departures
-from weir_bench.fragments.peers import end_process, free_port
+from weir_bench.fragments.peers import end_process
+from weir_bench.oxigraph import free_port
 
 MODES: Mapping[str, Mapping[str, str]] = {
     "fragments": {"mode": "fragments"},
@@ -35,7 +36,7 @@ MODES: Mapping[str, Mapping[str, str]] = {
 
 def worker(role: str, setting: Mapping[str, Any], **options: Any) -> subprocess.Popen[str]:
     """A process of ``fragments_worker``."""
-    command = [sys.executable, "-m", "weir_bench.fragments.worker", role, json.dumps(setting)]
+    command = [sys.executable, "-m", "weir_bench.fragments.processes", role, json.dumps(setting)]
     return subprocess.Popen(command, text=True, **options)
 
 

@@ -10,7 +10,6 @@ import fcntl
 import json
 import os
 import shutil
-import socket
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
@@ -22,6 +21,7 @@ from urllib.error import URLError
 from urllib.request import Request, urlopen
 
 from weir.errors import RemoteError
+from weir_bench.oxigraph import free_port
 
 PACKAGES = {"comunica": "@comunica/query-sparql@4", "ldf-server": "@ldf/server@3.3.0"}
 """Comunica 5 needs a newer Node than 20."""
@@ -69,13 +69,6 @@ def install(name: str, folder: Path | None = None, timeout: float = 280) -> Path
             )
         (home / ".installed").write_text("")
         return home
-
-
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,10 +30,10 @@ from weir_bench.freshness.figures import (
     ninety_nine,
 )
 from weir_bench.freshness.optimum import fresh_now, optimum_agg, optimum_bgp
+from weir_bench.freshness.outages import DEADLINE, Phase, trouble
 from weir_bench.freshness.overhead import SIZES, exponent, planning_times, share_of_slide
 from weir_bench.freshness.server import ServerRun, run_on_server, scaled
-from weir_bench.freshness.sim import Contender
-from weir_bench.freshness.trouble import DEADLINE, Phase, trouble
+from weir_bench.freshness.simulation import Contender
 from weir_bench.plots import figure, lines
 from weir_bench.report import PACKAGES, Report
 

@@ -16,7 +16,7 @@ from scipy import stats
 
 from weir_bench.freshness.bound import bound
 from weir_bench.freshness.data import Setting, trace
-from weir_bench.freshness.sim import Contender, simulate
+from weir_bench.freshness.simulation import Contender, simulate
 
 PLAIN = (Contender.RAND, Contender.LRU, Contender.SBM, Contender.IBM)
 EVERY = tuple(Contender)

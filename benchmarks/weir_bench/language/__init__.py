@@ -1,1 +1,3 @@
-"""Parsing and translating: against rdflib."""
+"""Parsing and translating, against rdflib."""
+
+__all__ = ["benchmark"]

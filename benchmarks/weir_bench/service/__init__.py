@@ -1,1 +1,3 @@
 """The HTTP service under load: pushed messages, subscribers and latency."""
+
+__all__ = ["benchmark"]

@@ -1,1 +1,3 @@
 """The pipeline on Spark: throughput and latency against plain Spark jobs."""
+
+__all__ = ["benchmark", "data", "jobs"]

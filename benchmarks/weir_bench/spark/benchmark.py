@@ -18,7 +18,7 @@ import numpy as np
 from weir.spark.session import open_session
 from weir_bench.plots import figure
 from weir_bench.report import Report
-from weir_bench.spark.base import line_rate, parse_rate
+from weir_bench.spark.baselines import line_rate, parse_rate
 from weir_bench.spark.data import LIVE_ROWS, QUERIES, write_files, write_floorplan
 from weir_bench.spark.jobs import BATCH, Live, Million, backlog, empty, live, million
 

@@ -16,7 +16,7 @@ from weir.engine import Engine
 from weir.runtime.ingest.sources import FileSource
 from weir.runtime.output.metrics import Metrics
 from weir.runtime.output.sinks.base import Results
-from weir_bench.spark.base import EmptyJob, breakdown, durations
+from weir_bench.spark.baselines import EmptyJob, breakdown, durations
 from weir_bench.spark.data import FLOORPLAN, MILLION, QUERIES, RFID, Generator
 
 BATCH = 256 << 20

@@ -26,7 +26,7 @@ def generate(
     with reported():
         if min(triples, sightings) < 1000 or rate <= 0:
             raise UsageError("a conference has at least 1,000 triples, 1,000 sightings and a rate above 0")
-        data, written = load("weir_bench.data.conference"), load("weir_bench.data.written")
+        data, written = load("weir_bench.data.conference"), load("weir_bench.data.conference_files")
         session = open_session(master)
         world = data.conference(triples, seed=seed)
         written.write_conference(session, world, into.absolute(), sightings, rate, seed)

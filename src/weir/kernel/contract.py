@@ -138,6 +138,10 @@ class Evaluator(Protocol):
         """Replace the state by one that ``snapshot`` gave for the same query."""
         ...
 
+    def renew(self, background: Background) -> None:
+        """Use other static graphs from the next slab on; the state stays."""
+        ...
+
     def statistics(self) -> Mapping[str, Any]:
         """Counters for ``explain --analyze`` and metrics: live rows, evaluations, routes taken."""
         ...

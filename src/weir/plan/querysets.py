@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from weir.errors import SyntaxError, UsageError
-from weir.language import Query, parse
+from weir.language import Query
+from weir.plan.analysis.chain import parsed
 
 _PARTING = re.compile(r"^---+[ \t]*\r?$", re.MULTILINE)
 
@@ -59,7 +60,7 @@ def parse_queries(
 
 def _parsed(part: str, line: int, text: str, file: str, dialect: str) -> Query:
     try:
-        return parse(part, dialect=dialect)
+        return parsed(part, dialect)
     except SyntaxError as error:
         raise SyntaxError(
             error.primary,
@@ -82,7 +83,7 @@ def parse_command(line: str) -> Command:
             return Drop(name)
         case {"register": str(name), "query": str(text)}:
             dialect = str(values.get("dialect", "auto"))
-            return Register(name, parse(text, dialect=dialect), dialect)
+            return Register(name, parsed(text, dialect), dialect)
     raise UsageError(
         "a command that is not known",
         detail=line.strip()[:200],

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from weir.linked.graphs import GraphSources
 from weir.rdf.ids.dictionary import Dictionary
 from weir.runtime.control.checkpoint import Checkpoint
 from weir.runtime.control.extracts import Extractor
-from weir.runtime.control.graph_updates import GraphUpdates
+from weir.runtime.control.graph_updates import BASE, GraphUpdates
 from weir.runtime.control.planning import ControlWriter, Feeds
 from weir.runtime.control.registry import Registry
 from weir.runtime.ingest.frames import Frame
@@ -124,12 +123,11 @@ class DirectJob:
         self.checkpoint = Checkpoint.open(
             self.folder, version="direct", slots=self.slots, key=self.key, durable=False
         )
-        extractor = Extractor(self.library.open(Dictionary(self.checkpoint.key)), self.checkpoint)
-        control = ControlWriter(self.checkpoint, lambda: False, lambda: self.number, nullcontext)
-        self.control = control
-        self.extractor = extractor
-        self.graphs = GraphUpdates(control, extractor)
-        self.registry = Registry(control, extractor)
+        opened = self.library.open(Dictionary(self.checkpoint.key), self.checkpoint.graphs / BASE)
+        self.extractor = Extractor(opened, self.checkpoint)
+        self.control = ControlWriter(self.checkpoint, lambda: False, lambda: self.number)
+        self.graphs = GraphUpdates(self.control, self.extractor)
+        self.registry = Registry(self.control, self.extractor)
         self.feeds = Feeds(self.checkpoint.own, 2)
         self.places = [WorkerCache(str(self.folder)) for _ in range(self._workers)]
 

@@ -20,8 +20,8 @@ from weir.fragments.server import Dataset, FragmentsApp
 from weir_bench.fragments.costs import MODES, measure, running_server
 from weir_bench.fragments.departures import TRAIN, Departures
 from weir_bench.fragments.methods import controlled, history, iterate
-from weir_bench.fragments.peers import free_port
 from weir_bench.fragments.rates import load, requests_for, write_data
+from weir_bench.oxigraph import free_port
 
 EXAMPLE = ROOT / "examples" / "departures"
 

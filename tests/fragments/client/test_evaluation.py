@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from fragments_kit import EX, EXAMPLES, T0, Crank, direct, texts
 from fragments_naive import NaiveServer
-from weir.fragments.client import ClientLimits, Options, follow_async
+from weir.fragments.client import ClientLimits, Options, evaluation, follow_async
 from weir.fragments.protocol.annotation import Quad
 from weir.fragments.server import Dataset, FragmentsApp
+from weir.language import parse
 
 NODES = [f"<{EX}n{n}>" for n in range(4)]
 PREDICATES = [f"<{EX}p>", f"<{EX}q>", f"<{EX}r>"]
@@ -157,3 +158,12 @@ def test_bindings_restricted_requests_are_an_order_of_magnitude_fewer() -> None:
         assert len(answer(app, query, Options(brtpf=brtpf))) == 200
         counts.append(app.responder.counters["requests"])
     assert counts[0] * 10 <= counts[1]
+
+
+def test_an_answer_over_what_was_gathered_and_what_changed() -> None:
+    query = parse(f"SELECT ?o {{ ?s <{EX}p> ?o }}", dialect="sparql")
+    quads: list[Quad] = [(f"<{EX}s{n}>", f"<{EX}p>", f'"{n % 2}"', "") for n in range(3)]
+    before, now = (evaluation.answer(query, some, T0) for some in (quads, quads[1:]))
+    assert texts(before) == ['o="0"', 'o="0"', 'o="1"']
+    added, removed = evaluation.changes(before, now)
+    assert not added and texts(removed) == ['o="0"']

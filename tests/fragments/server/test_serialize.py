@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from urllib.parse import quote, unquote_plus
+from urllib.parse import quote
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from fragments_kit import EX, SECOND, T0
 from weir.fragments.protocol.annotation import FOREVER, Annotation, Labeling, Method, Quad
 from weir.fragments.server import Dataset
 from weir.fragments.server.metadata import Described, metadata_of, values_of
-from weir.fragments.server.request import decoded, parse_request
+from weir.fragments.server.request import parse_request
 from weir.fragments.server.serialize import HTML, OFFERED, Templates, write_document
 
 DATA: list[Quad] = [
@@ -75,9 +73,3 @@ def test_templates_are_bounded() -> None:
         about = described(dataset, "", 0, FOREVER)._replace(dataset=f"http://host{number}/d")
         templates.write(dataset, "text/turtle", about, [])
     assert len(templates._made) <= 1024
-
-
-@given(st.text(st.sampled_from("%aF3é+ \x00\x7f☃<2zA"), max_size=12), st.booleans())
-def test_values_are_decoded_as_the_standard_library_does(text: str, encoded: bool) -> None:
-    value = quote(text) if encoded else text
-    assert decoded(value) == unquote_plus(value)

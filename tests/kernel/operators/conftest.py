@@ -8,10 +8,6 @@ from importlib import import_module
 import pytest
 
 SHORT_CUTS = [
-    ("weir.kernel.relations.coverage", "_FEW"),
-    ("weir.kernel.operators.group_by", "_FEW"),
-    ("weir.kernel.relations.matches", "_FEW"),
-    ("weir.kernel.relations.matches", "_TINY"),
     ("weir.kernel.operators.order_by", "_PEEL"),
     ("weir.kernel.relations.sweep", "_DENSE"),
 ]

@@ -53,7 +53,6 @@ def test_join_with_an_index_on_some_shared_columns(
 def test_join_in_chunks(pair: tuple[Relation, Relation]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(joins, "CHUNK", 3)
-        patch.setattr(joins, "_TINY", 0)
         check_each_index(join(*pair), pair, slow_join)
 
 

@@ -286,7 +286,7 @@ def test_new_static_graphs_leave_calls_as_they_are() -> None:
     config = ServiceConfig(budget=Budget(3), change_interval=60 * SECOND)
     runner = Runner(text, "interval", config)
     assert runner.step(STREAM[:1], 2) == [(2, "t1", "10")]
-    runner.evaluator.background(Background())  # type: ignore[attr-defined]
+    runner.evaluator.renew(Background())
     assert runner.step([], 4) == []
     assert len(runner.resolver.freshness("q")) == 2
 

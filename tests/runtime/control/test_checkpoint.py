@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import weir
 from weir.errors import CheckpointError
 from weir.runtime.control.catalog import Catalog
 from weir.runtime.control.checkpoint import FORMAT, Checkpoint
 from weir.runtime.control.entries import (
     CONTROL_FILE,
-    Entry,
-    Registration,
-    StreamEntry,
-    drop_entry,
-    entry_of,
-    pause_entry,
 )
-from weir.runtime.control.registration import offer, refuse_changes
 from weir.runtime.direct import DirectJob, MemoryStore
 from weir.runtime.ingest.sources import FileSource
 from weir.runtime.worker.state import FORMAT as STATE_FORMAT
@@ -98,66 +89,6 @@ def test_a_control_log_of_a_later_version_is_refused(tmp_path: Path, line: str, 
     (tmp_path / "weir" / CONTROL_FILE).write_text(line + "\n")
     with refused(said):
         Catalog.of(log.entries())
-
-
-# The query set
-
-
-def entries(*more: Entry) -> Catalog:
-    source = FileSource("/s").as_json()
-    known = Registration("a", count(), "auto", "interval")
-    return Catalog.of([entry_of(StreamEntry("s", source=source), 0), entry_of(known, 0), *more])
-
-
-def check(catalog: Catalog, *texts: str, streams: str = "s", frames: str = "", resume: bool = False) -> None:
-    offers = {made.name: made for made in (offer(text, {}) for text in texts)}
-    refuse_changes(catalog, offers, list(streams), list(frames), resume)
-
-
-@pytest.mark.parametrize("resume", [False, True])
-def test_the_same_query_set_goes_on(resume: bool) -> None:
-    check(entries(), count(), resume=resume)
-    check(entries(), count(), count("b"), resume=resume)
-    check(entries(drop_entry("a", 3)), resume=resume)
-
-
-DIFFERENT: list[tuple[Callable[..., None], str]] = [
-    (lambda: check(entries()), "runs a query 'a' that is not given"),
-    (lambda: check(entries(), count(range=20)), "runs another query under the name 'a'"),
-    (lambda: check(entries(pause_entry("a", 3)), count()), "the query 'a' is paused in the checkpoint"),
-    (lambda: check(entries(), count(), streams=""), "reads the stream <s>, which is not given"),
-    (lambda: check(entries(), count(), streams="", frames="s"), "from a source of Weir's, and a DataFrame"),
-    (
-        lambda: check(entries(entry_of(StreamEntry("d"), 0)), count(), resume=True),
-        "reads the stream <d> from a DataFrame, which is not given",
-    ),
-]
-
-
-@pytest.mark.parametrize(("run", "said"), DIFFERENT, ids=[said for _, said in DIFFERENT])
-def test_another_query_set_is_refused(run: Callable[..., None], said: str) -> None:
-    with refused(said):
-        run()
-
-
-def test_what_is_missing_may_be_resumed() -> None:
-    check(entries(), streams="", resume=True)
-    check(entries(pause_entry("a", 3)), count(), resume=True)
-    with refused("runs another query under the name 'a'"):
-        check(entries(), count(range=20), resume=True)
-
-
-def test_an_engine_refuses_before_it_touches_the_checkpoint(tmp_path: Path) -> None:
-    checkpoint = Checkpoint.open(tmp_path / "c", version="1", slots=2)
-    log = checkpoint.own / CONTROL_FILE
-    known = Registration("a", count(), "auto", "interval")
-    checkpoint.control().append([entry_of(known, 0)])
-    before = log.read_bytes()
-    engine = weir.Engine(checkpoint=tmp_path / "c")
-    engine.register(count("b"))
-    with refused("runs a query 'a' that is not given"):
-        engine._enrol(checkpoint, 2, False, False)
-    assert log.read_bytes() == before
 
 
 # The state

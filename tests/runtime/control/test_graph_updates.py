@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -13,14 +10,13 @@ import pytest
 from weir.errors import UsageError
 from weir.language import parse
 from weir.linked.graphs.graph_sources import GraphSources
-from weir.linked.graphs.remote_graph import RemoteGraph
 from weir.rdf.ids.dictionary import Dictionary
 from weir.runtime.control.catalog import Catalog
 from weir.runtime.control.checkpoint import Checkpoint
 from weir.runtime.control.entries import Registration, StreamEntry, entry_of
 from weir.runtime.control.extracts import Extractor
 from weir.runtime.control.graph_updates import BASE, GraphUpdates, moment
-from weir.runtime.control.planning import HELD, HOLD, ControlWriter, planning_held, wait_while_held
+from weir.runtime.control.planning import ControlWriter
 from weir.runtime.worker.worker_cache import WorkerCache
 
 PEOPLE = (
@@ -103,64 +99,3 @@ def test_times_of_updates(given: object, expected: int | None) -> None:
 def test_times_that_are_none(given: object) -> None:
     with pytest.raises(UsageError):
         moment(given)  # type: ignore[arg-type]
-
-
-def test_planning_waits_while_it_is_held(tmp_path: Path) -> None:
-    told: list[str] = []
-
-    def plan() -> None:
-        while "over" not in told:
-            wait_while_held(tmp_path)
-            told.append("planned")
-            time.sleep(0.002)
-
-    thread = threading.Thread(target=plan)
-    thread.start()
-    try:
-        with planning_held(tmp_path, lambda: True):
-            before = len(told)
-            time.sleep(0.1)
-            assert len(told) == before
-    finally:
-        told.append("over")
-        thread.join()
-    assert not (tmp_path / HOLD).exists()
-    assert not (tmp_path / HELD).exists()
-
-
-def test_a_timer_turns_a_changed_document_into_an_update(tmp_path: Path) -> None:
-    pages = [b'<urn:a> <urn:name> "A" .', b'<urn:a> <urn:name> "B" .']
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            body = pages.pop(0) if len(pages) > 1 else pages[0]
-            self.send_response(200)
-            self.send_header("Content-Type", "text/turtle")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with HTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        made = GraphSources()
-        made.add_remote(None, RemoteGraph(f"http://127.0.0.1:{server.server_address[1]}/", refresh=0.05))
-        graphs = live(tmp_path / "c", made)
-        try:
-            graphs.keep_fresh(made.remotes)
-            until = time.monotonic() + 30
-            while not catalog(graphs).updates and time.monotonic() < until:
-                time.sleep(0.02)
-        finally:
-            graphs.close()
-            server.shutdown()
-            thread.join()
-    (update,) = catalog(graphs).updates
-    assert set(update.parts) == {"people"}
-    place = WorkerCache(str(tmp_path / "c"))
-    group = place.new_group(0, 0)
-    place.follow(group, 0)
-    assert '"B"' in group.dictionary.items()[1]

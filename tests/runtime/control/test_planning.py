@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,7 +16,16 @@ from weir.runtime.control.entries import (
     drop_stream_entry,
     entry_of,
 )
-from weir.runtime.control.planning import FINISH, STOP, Feeds, feed_key
+from weir.runtime.control.planning import (
+    FINISH,
+    HELD,
+    HOLD,
+    STOP,
+    Feeds,
+    feed_key,
+    planning_held,
+    wait_while_held,
+)
 from weir.runtime.ingest.parts import Part, shares_of
 from weir.runtime.ingest.sources import FileSource, Place
 
@@ -118,3 +129,26 @@ def test_little_is_read_by_one_worker() -> None:
     kafka = [Part("urn:s", str(lane), kafka={}, end=100_000) for lane in range(2)]
     assert [len(share) for share in shares_of(kafka, 4)] == [1, 1]
     assert shares_of([], 4) == []
+
+
+def test_planning_waits_while_it_is_held(tmp_path: Path) -> None:
+    told: list[str] = []
+
+    def plan() -> None:
+        while "over" not in told:
+            wait_while_held(tmp_path)
+            told.append("planned")
+            time.sleep(0.002)
+
+    thread = threading.Thread(target=plan)
+    thread.start()
+    try:
+        with planning_held(tmp_path, lambda: True):
+            before = len(told)
+            time.sleep(0.1)
+            assert len(told) == before
+    finally:
+        told.append("over")
+        thread.join()
+    assert not (tmp_path / HOLD).exists()
+    assert not (tmp_path / HELD).exists()

@@ -16,11 +16,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from weir.kernel.contract import Background
 from weir.kernel.reference.continuous_query import run
 from weir.kernel.reference.datasets import Static, Timed
 from weir.kernel.reference.term_messages import Message
 from weir.language import parse
+from weir.language.update import parse_update
+from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, Literal, Triple
+from weir.runtime.control.updates import is_empty, net_of
 from weir.testing import Scenario
 
 NODES = [f"urn:{name}" for name in "abc"]
@@ -197,3 +201,27 @@ def test_an_update_counts_from_the_later_of_the_time_asked_for_and_the_present(
     assert [line["at"] for line in scenario.batch()] == [
         f"1970-01-01T00:00:00.0{close}Z" for close in (20, 30, 40) if close >= first
     ]
+
+
+@pytest.mark.parametrize("evaluator", ["interval", "reference"])
+def test_an_evaluator_goes_on_with_its_plan_and_its_windows(evaluator: str) -> None:
+    """messages  1 2 | 3 ;  an update between the batches"""
+    query = f"REGISTER RSTREAM <q> AS SELECT ?y ?z {CLOSING} ?y <urn:q> ?z }}"
+    scenario = Scenario(query, graphs={None: "<urn:a> <urn:q> 1 ."}, evaluator=evaluator)
+    scenario.lane("s").put("1\t<urn:x> <urn:p> <urn:a> .\n3\t<urn:x> <urn:p> <urn:b> .\n")
+    scenario.batch()
+    before = scenario.group.members["query"].evaluator
+    scenario.update("INSERT DATA { <urn:b> <urn:q> 2 }")
+    scenario.lane("s").end()
+    found = scenario.batch()
+    assert scenario.group.members["query"].evaluator is before
+    assert ("urn:b", "2") in [tuple(term["value"] for term in line["bindings"].values()) for line in found]
+
+
+def test_a_request_is_what_it_changes_in_the_end() -> None:
+    dictionary = Dictionary()
+    request = "INSERT DATA { <urn:a> <urn:p> 1, 2 } ; DELETE DATA { <urn:a> <urn:p> 1 }"
+    inserted, deleted = net_of(parse_update(request), dictionary, "u1")
+    assert [len(each.default.subject) for each in (inserted, deleted)] == [1, 1]
+    assert not is_empty(inserted)
+    assert is_empty(Background())

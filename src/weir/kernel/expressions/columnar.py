@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Protocol
 
 import numpy as np
@@ -82,10 +83,8 @@ class Or:
     parts: tuple[Node, ...]
 
     def evaluate(self, solutions: Solutions) -> Vector:
-        truth = self.parts[0].evaluate(solutions).truth()
-        for part in self.parts[1:]:
-            truth = np.maximum(truth, part.evaluate(solutions).truth())
-        return Vector(solutions.length, solutions.terms, truth=truth)
+        truths = (part.evaluate(solutions).truth() for part in self.parts)
+        return Vector(solutions.length, solutions.terms, truth=reduce(np.maximum, truths))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +94,8 @@ class And:
     parts: tuple[Node, ...]
 
     def evaluate(self, solutions: Solutions) -> Vector:
-        truth = self.parts[0].evaluate(solutions).truth()
-        for part in self.parts[1:]:
-            truth = np.minimum(truth, part.evaluate(solutions).truth())
-        return Vector(solutions.length, solutions.terms, truth=truth)
+        truths = (part.evaluate(solutions).truth() for part in self.parts)
+        return Vector(solutions.length, solutions.terms, truth=reduce(np.minimum, truths))
 
 
 @dataclass(frozen=True, slots=True)

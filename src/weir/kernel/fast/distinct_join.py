@@ -7,13 +7,12 @@ slides over the window with the flow finds each pair of numbers once. No pair be
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numba import njit
 
 from weir.kernel.operators.inputs.window_input import WindowInput
-from weir.kernel.relations import loops as compiled
-from weir.kernel.relations.gathered import groups_of
 from weir.kernel.relations.keys import codes
 from weir.kernel.relations.relation import Relation
 from weir.rdf.columns import Ids
@@ -35,14 +34,14 @@ def distinct_join(
     ours = [name for name in names if name in flow.columns]
     theirs = [name for name in names if name not in flow.columns]
     low, high, first, end = window.ranges(flow)
-    group, instant, mine = groups_of(flow.columns, flow.start, ours)
+    group, instant, mine = _groups_of(flow.columns, flow.start, ours)
     values = [window.column(name)[first:end] for name in theirs]
-    number, rows = compiled.numbered(values[0]) if len(values) == 1 else codes(values, end - first)
+    number, rows = numbered(values[0]) if len(values) == 1 else codes(values, end - first)
     order = _order(instant)
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     owner = rank[group]
-    owners, numbers = compiled.sliding_pairs(
+    owners, numbers = sliding_pairs(
         _order(owner),
         flow.columns[on[0]],
         low - first,
@@ -68,3 +67,135 @@ def _order(values: Ids) -> Ids:
 
 def _rises(instant: Ids) -> bool:
     return bool((instant[1:] >= instant[:-1]).all())
+
+
+def _groups_of(
+    columns: Mapping[str, Ids], start: Ids, names: Sequence[str]
+) -> tuple[Ids, Ids, dict[str, Ids]]:
+    """Numbers of the distinct combinations of instant and ``names``; the instant and values of each."""
+    if _one_each(start):
+        return np.arange(len(start)), start, {name: columns[name] for name in names}
+    numbers, rows = codes([start, *(columns[name] for name in names)], len(start))
+    return numbers, start[rows], {name: columns[name][rows] for name in names}
+
+
+def _one_each(start: Ids) -> bool:
+    """Whether each row has an instant to itself, in order."""
+    return bool((start[1:] > start[:-1]).all())
+
+
+def sliding_pairs(
+    rows: Ids, probes: Ids, low: Ids, high: Ids, owner: Ids, keys: Ids, number: Ids, codes: int
+) -> tuple[Ids, Ids]:
+    """The distinct (owner, number) of the pairs of each row with the positions of its key in ``[low, high)``.
+
+    ``rows`` are in the order of their owners, along which ``low`` and ``high`` never fall: positions come
+    into a table once and are linked to those of the same key before them, so that a probe walks over what it
+    sees and nothing else. ``keys`` and ``number`` are by position; numbers lie below ``codes``.
+    """
+    if not len(rows):
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    known, latest = _table(len(keys))
+    before, seen = np.empty(len(keys), np.int64), np.full(codes, -1, np.int64)
+    most = min(int((high - low).max()), codes)
+    room = 2 * len(rows) + max(most, 0)
+    owners, numbers = np.empty(room, np.int64), np.empty(room, np.int64)
+    done, reached, found = 0, max(int(low[rows[0]]), 0), 0
+    while True:
+        done, reached, found = _slide(
+            done, reached, found, most,
+            rows, probes, low, high, owner, keys, number, known, latest, before, seen, owners, numbers,
+        )  # fmt: skip
+        if done == len(rows):
+            return owners[:found], numbers[:found]
+        owners, numbers = (
+            np.concatenate([part, np.empty(len(part), np.int64)]) for part in (owners, numbers)
+        )
+
+
+@njit(cache=True)
+def _slide(
+    done: int,
+    reached: int,
+    found: int,
+    most: int,
+    rows: Ids,
+    probes: Ids,
+    low: Ids,
+    high: Ids,
+    owner: Ids,
+    keys: Ids,
+    number: Ids,
+    known: Ids,
+    latest: Ids,
+    before: Ids,
+    seen: Ids,
+    owners: Ids,
+    numbers: Ids,
+) -> tuple[int, int, int]:
+    """Go on with ``sliding_pairs`` from row ``done`` as far as there is room for what a row may give."""
+    size = len(known)
+    while done < len(rows) and found + most <= len(owners):
+        row = rows[done]
+        done += 1
+        while reached < high[row]:
+            key = keys[reached]
+            slot = _slot(key, size)
+            while latest[slot] >= 0 and known[slot] != key:
+                slot = (slot + 1) & (size - 1)
+            known[slot] = key
+            before[reached] = latest[slot]
+            latest[slot] = reached
+            reached += 1
+        key = probes[row]
+        slot = _slot(key, size)
+        while latest[slot] >= 0 and known[slot] != key:
+            slot = (slot + 1) & (size - 1)
+        place = latest[slot]
+        mine, least = owner[row], max(low[row], 0)
+        while place >= least:
+            code = number[place]
+            if seen[code] != mine:
+                seen[code] = mine
+                owners[found] = mine
+                numbers[found] = code
+                found += 1
+            place = before[place]
+    return done, reached, found
+
+
+@njit(cache=True)
+def numbered(column: Ids) -> tuple[Ids, Ids]:
+    """Numbers 0, 1, … of the distinct values in the order in which they come, and where each comes first."""
+    numbers = np.empty(len(column), np.int64)
+    firsts = np.empty(len(column), np.int64)
+    known, number = _table(len(column))
+    size, count = len(known), 0
+    for place in range(len(column)):
+        key = column[place]
+        slot = _slot(key, size)
+        while number[slot] >= 0 and known[slot] != key:
+            slot = (slot + 1) & (size - 1)
+        if number[slot] < 0:
+            known[slot] = key
+            number[slot] = count
+            firsts[count] = place
+            count += 1
+        numbers[place] = number[slot]
+    return numbers, firsts[:count]
+
+
+@njit(cache=True)
+def _table(keys: int) -> tuple[Ids, Ids]:
+    """Room for so many keys and for what each has; −1 is nothing, and the slot is free."""
+    size = 16
+    while size < 2 * keys:
+        size *= 2
+    return np.empty(size, np.int64), np.full(size, -1, np.int64)
+
+
+@njit(inline="always")
+def _slot(key: int, size: int) -> int:
+    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= mixed >> np.uint64(32)
+    return np.int64(mixed & np.uint64(size - 1))  # type: ignore[return-value]

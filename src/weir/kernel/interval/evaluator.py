@@ -87,7 +87,7 @@ class IntervalEvaluator:
         self._present = Present(Instants(np.zeros(1, np.int64), np.ones(1, np.bool_)))
         self._key = seed(query.output, query.form, query.pattern).hex()
         self._policy = policy
-        self.background(background)
+        self.renew(background)
 
     def _declare(self) -> None:
         for name in self.plan.streams:
@@ -100,8 +100,9 @@ class IntervalEvaluator:
             if window.declaration.in_default:
                 self.streams.default.append(window.name)
 
-    def background(self, background: Background) -> None:
-        """Use these static graphs from the next slab on; views are computed anew."""
+    def renew(self, background: Background) -> None:
+        """Use these static graphs from the next slab on: views are computed anew, the plan and what windows
+        hold stay."""
         self._graphs = StaticGraphs(self.query, background, self.dictionary)
         self.streams.forget_followers()
         leaves = self._leaves = PatternInputs(self._present, self._graphs, self.streams, self.dictionary)
@@ -145,6 +146,7 @@ class IntervalEvaluator:
         self._simple = self._clock.simple
         self.streams.seal()
         self._constants = self.dictionary.encode_terms(sorted(_terms(self.query), key=str))
+        self._restored()
 
     def _described(self, leaves: PatternInputs, terms: Terms) -> Descriptions:
         sources = [p.Source(), p.Source(graph=Variable("graph"))]

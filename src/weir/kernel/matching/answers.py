@@ -196,9 +196,13 @@ _WIDTHS = (np.int8, np.int16)
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """Some results: ``begin`` are the time's number and the first triple of the first one; ``columns`` has a
-    row for steps of the one, a row for steps of the other, and a row of distances for each further triple,
-    the least number where there is none."""
+    """Results as small numbers, a byte each where windows are small; it gives back what it was made of.
+
+    Results come in the order of their first triple, and their other triples are a window away at most. So
+    ``columns`` has a row of steps of the time's number and a row of steps of the first triple, both from the
+    result before, and for each further triple a row of distances from the first, the least number where there
+    is none. ``begin`` are the time's number and the first triple of the first result.
+    """
 
     begin: tuple[int, int]
     columns: Small

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
@@ -136,20 +135,10 @@ def _each_segment(sweep: Sweep, values: Operand, spec: Aggregate, terms: Terms) 
             bag = tuple(bag_ids.tolist())
             found = known.get(bag)
             if found is None:
-                found = known[bag] = _scalar(plain, bag, terms)
+                values_of = [terms.term(each) if each else None for each in bag]
+                found = known[bag] = _aggregate_of(plain, values_of, terms)
             out[where] = found
     return out
-
-
-def _scalar(spec: Aggregate, bag: tuple[int, ...], terms: Terms) -> int:
-    try:
-        term = aggregate(spec, [terms.term(identifier) if identifier else None for identifier in bag])
-    except ExpressionError:
-        return 0
-    return terms.encode(term)
-
-
-_FEW = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,14 +161,11 @@ def group(
         return _without_rows(relation, keys, measures, indices, terms)
     key_columns = [relation.columns[name] for name in keys if name in relation.columns]
     numbers, firsts = codes(key_columns, len(relation))
-    if len(relation) <= _FEW:
-        owner, start, end, results = _by_hand(relation, numbers, measures, terms)
-    else:
-        sweep = Sweep(numbers, relation.start, relation.end)
-        first, last = sweep.ranges(numbers, relation.start, relation.end)
-        alive = np.flatnonzero(sweep.counts(first, last))
-        owner, start, end = sweep.intervals(alive)
-        results = [_measure(sweep, numbers, relation, measure, terms)[alive] for measure in measures]
+    sweep = Sweep(numbers, relation.start, relation.end)
+    first, last = sweep.ranges(numbers, relation.start, relation.end)
+    alive = np.flatnonzero(sweep.counts(first, last))
+    owner, start, end = sweep.intervals(alive)
+    results = [_measure(sweep, numbers, relation, measure, terms)[alive] for measure in measures]
     new = changes(owner, start, end, results)
     if not new.all():
         heads = np.flatnonzero(new)
@@ -218,35 +204,6 @@ def _measure(sweep: Sweep, numbers: Ids, relation: Relation, measure: Measure, t
         ids = codes(named, len(relation))[0] + 1
     values = operand(sweep, numbers, ids, relation.start, relation.end, distinct=spec.distinct)
     return compute(sweep, values, spec, terms)
-
-
-def _by_hand(
-    relation: Relation, numbers: Ids, measures: Sequence[Measure], terms: Terms
-) -> tuple[Ids, Ids, Ids, list[Ids]]:
-    """The same for a handful of rows, stretch by stretch with the scalar set functions."""
-    rows = list(zip(numbers.tolist(), relation.start.tolist(), relation.end.tolist(), strict=True))
-    operands = [_operand(relation, measure, terms) for measure in measures]
-    pieces: list[tuple[int, int, int]] = []
-    results: list[list[int]] = [[] for _ in measures]
-    for number in range(max(numbers.tolist()) + 1):
-        cuts = sorted({time for owner, start, end in rows if owner == number for time in (start, end)})
-        for start, end in pairwise(cuts):
-            here = [place for place, row in enumerate(rows) if row[0] == number and row[1] <= start < row[2]]
-            if here:
-                pieces.append((number, start, end))
-                for measure, values, column in zip(measures, operands, results, strict=True):
-                    column.append(_aggregate_of(measure.aggregate, [values[place] for place in here], terms))
-    table = np.array(pieces, np.int64)
-    return table[:, 0], table[:, 1], table[:, 2], [np.array(column, np.int64) for column in results]
-
-
-def _operand(relation: Relation, measure: Measure, terms: Terms) -> list[Term | None]:
-    """The values of a few rows; for ``*`` one term for each distinct solution."""
-    if measure.operand is not None:
-        ids = relation.columns[measure.operand].tolist()
-        return [terms.term(each) if each else None for each in ids]
-    named = [column for name, column in relation.columns.items() if not name.startswith(".")]
-    return [Literal(str(number)) for number in codes(named, len(relation))[0].tolist()]
 
 
 def _aggregate_of(spec: Aggregate, values: Sequence[Term | None], terms: Terms) -> int:

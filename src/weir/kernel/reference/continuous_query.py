@@ -56,7 +56,6 @@ class ContinuousQuery:
         federation: Federation | None = None,
     ) -> None:
         self.query = query
-        self.static = static or Static()
         self.service = service
         self.federation = federation
         self.streams = expand(query, streams)
@@ -72,8 +71,7 @@ class ContinuousQuery:
         self.evaluations = 0
         self.before: list[Bindings] = []
         self.before_time: int | None = None
-        self._static: tuple[int, Dataset] | None = None
-        self._changes = self.static.changes()
+        self.renew(static or Static())
         self._name = seed(query.output, query.form, query.pattern).hex()
 
     def advance(
@@ -165,6 +163,12 @@ class ContinuousQuery:
             {name: tuple(parts) for name, parts in contents.items()},
             tuple(w.name for w in self.query.dataset.named_windows if not w.name.startswith(".")),
         )
+
+    def renew(self, static: Static) -> None:
+        """Use these static graphs from now on."""
+        self.static = static
+        self._static: tuple[int, Dataset] | None = None
+        self._changes = static.changes()
 
     def _background(self, time: int) -> Dataset:
         """The static graphs at a time, built anew only when one of them has changed."""

@@ -48,16 +48,24 @@ class ReferenceEvaluator:
         self.services = services
         self.name = name or query.output or "query"
         self._terms: dict[int, Term] = {}
-        static = Static(
+        static = self._static(background)
+        federation = None if services is None else Federation(services, query, self.name, dictionary)
+        self._continuous = ContinuousQuery(
+            query, static, streams=streams, service=service, federation=federation
+        )
+
+    def renew(self, background: Background) -> None:
+        """Use other static graphs from the next slab on."""
+        self._continuous.renew(self._static(background))
+
+    def _static(self, background: Background) -> Static:
+        found = Static(
             self._graph(background.default),
             {name: self._graph(table) for name, table in background.named.items()},
             {name: min(times) for name, times in background.made.items()},
         )
         self._terms.clear()
-        federation = None if services is None else Federation(services, query, self.name, dictionary)
-        self._continuous = ContinuousQuery(
-            query, static, streams=streams, service=service, federation=federation
-        )
+        return found
 
     def advance(self, slab: Slab) -> Answers:
         """Evaluate every evaluation time that the slab completes."""

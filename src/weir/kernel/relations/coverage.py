@@ -17,10 +17,6 @@ ROOM = 1 << 62
 """The length of the line; where it does not do, times are replaced by their ranks."""
 
 
-_FEW = 12
-"""Up to this many pieces, a loop costs less than the fixed price of sorting."""
-
-
 class Pieces(NamedTuple):
     """Intervals, each belonging to the row or group ``owner``."""
 
@@ -33,8 +29,6 @@ def unite(owner: Ids, start: Ids, end: Ids) -> Pieces:
     """The union of each owner's intervals: disjoint, not touching, sorted by (owner, start)."""
     if len(owner) <= 1:
         return Pieces(owner, start, end)
-    if len(owner) <= _FEW:
-        return _columns(_united(sorted(zip(owner.tolist(), start.tolist(), end.tolist(), strict=True))))
     low, high = int(start.min()), int(end.max())
     if (int(owner.max()) + 1) * (high - low + 1) >= ROOM:
         times = np.unique(np.concatenate([start, end]))
@@ -62,9 +56,6 @@ def uncovered(start: Ids, end: Ids, owner: Ids, first: Ids, last: Ids) -> Pieces
     rows = len(start)
     if not rows or not len(owner):
         return Pieces(np.arange(rows), start, end)
-    if rows + len(owner) <= _FEW:
-        few = _united(sorted(zip(owner.tolist(), first.tolist(), last.tolist(), strict=True)))
-        return _columns(_gaps(start.tolist(), end.tolist(), few))
     low, high = int(start.min()), int(end.max())
     span = high - low + 1
     if rows * span >= ROOM:
@@ -83,38 +74,6 @@ def uncovered(start: Ids, end: Ids, owner: Ids, first: Ids, last: Ids) -> Pieces
     row = opens // span
     base = base[row]
     return Pieces(row, opens - base, closes[gaps] - base)
-
-
-def _united(pieces: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """``unite`` for a few pieces in order."""
-    out = pieces[:1]
-    for owner, start, end in pieces[1:]:
-        last_owner, last_start, reach = out[-1]
-        if owner != last_owner or start > reach:
-            out.append((owner, start, end))
-        elif end > reach:
-            out[-1] = (owner, last_start, end)
-    return out
-
-
-def _gaps(start: list[int], end: list[int], pieces: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """``uncovered`` for a few rows, given the union of their pieces."""
-    out: list[tuple[int, int, int]] = []
-    at = 0
-    for row, (begin, stop) in enumerate(zip(start, end, strict=True)):
-        while at < len(pieces) and pieces[at][0] == row:
-            if begin < pieces[at][1]:
-                out.append((row, begin, pieces[at][1]))
-            begin = pieces[at][2]
-            at += 1
-        if begin < stop:
-            out.append((row, begin, stop))
-    return out
-
-
-def _columns(pieces: list[tuple[int, int, int]]) -> Pieces:
-    table = np.array(pieces, np.int64).reshape(len(pieces), 3)
-    return Pieces(table[:, 0], table[:, 1], table[:, 2])
 
 
 def expand(start: Ids, end: Ids) -> tuple[Ids, Ids]:

@@ -49,12 +49,6 @@ def firsts(columns: Sequence[Ids], length: int) -> Ids:
     """The position of the first row of each distinct one, ascending."""
     if not columns or length <= 1:
         return np.zeros(min(length, 1), np.int64)
-    if length <= _SMALL:
-        # For a few rows plain tuples are quicker than a dozen array operations.
-        seen: dict[object, int] = {}
-        for place, row in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
-            seen.setdefault(row, place)
-        return np.fromiter(seen.values(), np.int64, len(seen))
     order, new = _ordered(columns, length)
     return np.sort(order[new])
 
@@ -86,9 +80,6 @@ def _ordered(columns: Sequence[Ids], length: int) -> tuple[Ids, Mask]:
 
 
 _LARGE = 1 << 9
-
-
-_SMALL = 1 << 7
 
 
 def _spread(keys: Ids) -> Ids:

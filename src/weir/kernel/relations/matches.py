@@ -26,12 +26,6 @@ CHUNK = 1 << 20
 """The most candidate matches held at a time."""
 
 
-_FEW = 4
-
-
-_TINY = 32
-
-
 @dataclass(frozen=True, slots=True)
 class Matches:
     """Pairs of rows by position, and the interval in which both are visible."""
@@ -129,57 +123,9 @@ def _matches_on(
         return _probe(one, right, on, limit, refusal)
     if isinstance(left, Index) and set(left.on) <= set(on):
         return _swap(_probe(two, left, on, limit, refusal))
-    if len(one) * len(two) <= _TINY:
-        return _tiny(one, two, on)
-    if len(one) <= _FEW and len(one) * len(two) < CHUNK:
-        return _bounded(_few(one, two, on), limit, refusal)
-    if len(two) <= _FEW and len(one) * len(two) < CHUNK:
-        return _swap(_bounded(_few(two, one, on), limit, refusal))
     if len(two) <= len(one):
         return _probe(one, Index(two, on), on, limit, refusal)
     return _swap(_probe(two, Index(one, on), on, limit, refusal))
-
-
-def _tiny(left: Relation, right: Relation, on: Sequence[str]) -> Matches:
-    """For a handful of pairs, plain loops."""
-    left_keys = list(zip(*(left.columns[name].tolist() for name in on), strict=True))
-    right_keys = list(zip(*(right.columns[name].tolist() for name in on), strict=True))
-    pairs = [(i, j) for i, key in enumerate(left_keys) for j, other in enumerate(right_keys) if key == other]
-    if not pairs:
-        return _NO_MATCHES
-    table = np.array(pairs, np.int64)
-    return _meeting(left, right, table[:, 0], table[:, 1])
-
-
-def _few(few: Relation, many: Relation, on: Sequence[str]) -> Matches:
-    """For a handful of rows, comparing them with every other row is cheaper than sorting."""
-    runs: list[Ids] = []
-    first, rest = on[0], on[1:]
-    for row in range(len(few)):
-        hits = (many.columns[first] == few.columns[first][row]).nonzero()[0]
-        for name in rest:
-            hits = hits[many.columns[name][hits] == few.columns[name][row]]
-        runs.append(hits)
-    return _from_runs(few, many, runs)
-
-
-def _from_runs(few: Relation, many: Relation, runs: Sequence[Ids]) -> Matches:
-    """Matches of row i of ``few`` with the rows ``runs[i]`` of ``many``."""
-    if len(runs) == 1:
-        right = runs[0]
-        if not len(right):
-            return _NO_MATCHES
-        start = np.maximum(many.start[right], few.start[0])
-        end = np.minimum(many.end[right], few.end[0])
-        meet = start < end
-        if not meet.all():
-            right, start, end = right[meet], start[meet], end[meet]
-        return Matches(np.zeros(len(right), np.int64), right, start, end)
-    right = np.concatenate(runs)
-    if not len(right):
-        return _NO_MATCHES
-    left = np.repeat(np.arange(len(runs)), [len(run) for run in runs])
-    return _meeting(few, many, left, right)
 
 
 def _probe(probing: Relation, index: Index, on: Sequence[str], limit: int, refusal: str) -> Matches:
@@ -187,21 +133,19 @@ def _probe(probing: Relation, index: Index, on: Sequence[str], limit: int, refus
     keys = combine([probing.columns[name] for name in index.on])
     # A single-column key is exact; a combined one, and columns beyond the key, are compared here.
     check = [name for name in on if len(index.on) > 1 or name not in index.on]
-    if len(probing) <= _FEW and not check:
-        return _bounded(_from_runs(probing, target, [index.run(key) for key in keys]), limit, refusal)
-    first, counts = index.ranges(keys)
+    first, counts = index.keys.ranges(keys)
     ends = np.cumsum(counts)
     total = int(ends[-1]) if len(ends) else 0
     if total <= CHUNK:
         left = np.repeat(np.arange(len(probing)), counts)
-        right = index.order[np.arange(total) + np.repeat(first - ends + counts, counts)]
+        right = index.keys.order[np.arange(total) + np.repeat(first - ends + counts, counts)]
         left, right = _verified(probing, target, left, right, check)
         return _bounded(_meeting(probing, target, left, right), limit, refusal)
     parts: list[Matches] = []
     for begin in range(0, total, CHUNK):
         flat = np.arange(begin, min(begin + CHUNK, total))
         left = np.searchsorted(ends, flat, side="right")
-        right = index.order[first[left] + flat - (ends - counts)[left]]
+        right = index.keys.order[first[left] + flat - (ends - counts)[left]]
         left, right = _verified(probing, target, left, right, check)
         part = _bounded(_meeting(probing, target, left, right), limit, refusal)
         limit -= len(part)

@@ -1,11 +1,7 @@
-"""Join: the union of two compatible solutions is visible while both are, ``[max start, min end)``.
+"""Keys in order, with the rows that have them: what joins search.
 
-Solutions are compatible where every shared variable is equal or unbound on one side (18.3). Shared
-columns without 0 are matched by key; where a shared column holds 0, both sides fall into groups by
-*which* of those columns are bound, and each pair of groups is matched on what is bound in both.
-
-A join that would make more rows than ``limit`` is refused: matches are produced in chunks, empty
-intersections dropped at once, so memory follows the result and not the fan-out.
+Rows of one key are listed in ascending position. Where positions stand for time (rows of a window), a
+probe can ask for a range of positions as well, so its cost follows what is visible and not all there is.
 """
 
 from __future__ import annotations
@@ -14,9 +10,9 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
+from numba import njit
 
 from weir.errors import EvaluationError
-from weir.kernel.relations import loops as compiled
 from weir.kernel.relations.keys import combine
 from weir.kernel.relations.relation import Relation
 from weir.rdf.columns import Ids
@@ -26,7 +22,10 @@ LIMIT = 1 << 25
 
 
 class SortedKeys:
-    """The positions ``0 … len(keys)−1`` in the order of their keys."""
+    """The positions ``0 … len(keys)−1`` in the order of their keys.
+
+    Distinct keys are kept with the offsets of their runs, so that a probe is one binary search.
+    """
 
     def __init__(self, keys: Ids) -> None:
         self.order = np.argsort(keys, kind="stable")
@@ -36,36 +35,15 @@ class SortedKeys:
         np.not_equal(ordered[1:], ordered[:-1], out=first[1:-1])
         self._offsets = np.flatnonzero(first)
         self._distinct = ordered[self._offsets[:-1]]
-        self._asked = 0
 
     def __len__(self) -> int:
         return len(self.order)
-
-    @property
-    def distinct(self) -> int:
-        """How many different keys there are."""
-        return len(self._distinct)
-
-    @cached_property
-    def _table(self) -> Ids:
-        """Keys by their hash: made where enough has been asked for to pay for it."""
-        return compiled.hashed(self._distinct)
-
-    @cached_property
-    def _placed(self) -> Ids:
-        """Rank of key and position as one ascending number."""
-        rank = np.repeat(np.arange(len(self._distinct)), np.diff(self._offsets))
-        return rank * len(self.order) + self.order
 
     def ranges(self, probes: Ids) -> tuple[Ids, Ids]:
         """For each probe the first place in ``order`` of its key, and how many places follow."""
         if not len(self._distinct):
             none = np.zeros(len(probes), np.int64)
             return none, none
-        if len(probes) > _MANY:
-            self._asked += len(probes)
-            if self._asked > len(self._distinct):
-                return compiled.found(self._table, self._distinct, self._offsets, probes)
         rank = self._distinct.searchsorted(probes)
         np.minimum(rank, len(self._distinct) - 1, out=rank)
         first = self._offsets[rank]
@@ -76,24 +54,42 @@ class SortedKeys:
     def ranges_within(self, probes: Ids, low: Ids, high: Ids) -> tuple[Ids, Ids]:
         """As ``ranges``, of the positions in ``[low, high)`` alone."""
         if not len(self._distinct):
-            none = np.zeros(len(probes), np.int64)
-            return none, none
+            return self.ranges(probes)
         if len(probes) > _MANY:
-            return compiled.places_within(self._distinct, self._offsets, self.order, probes, low, high)
+            return _places_within(self._distinct, self._offsets, self.order, probes, low, high)
         rank = self._distinct.searchsorted(probes)
         np.minimum(rank, len(self._distinct) - 1, out=rank)
         known = self._distinct[rank] == probes
         rows = len(self.order)
         rank *= rows
         first = self._placed.searchsorted(rank + np.clip(low, 0, rows))
-        counts = self._placed.searchsorted(rank + np.clip(high, 0, rows))
-        counts -= first
-        np.maximum(counts, 0, out=counts)
-        counts *= known
-        return first, counts
+        counts = self._placed.searchsorted(rank + np.clip(high, 0, rows)) - first
+        return first, np.maximum(counts, 0) * known
+
+    @cached_property
+    def _placed(self) -> Ids:
+        """Rank of key and position as one ascending number."""
+        rank = np.repeat(np.arange(len(self._distinct)), np.diff(self._offsets))
+        return rank * len(self.order) + self.order
 
 
 _MANY = 1 << 9
+"""From so many probes on, a compiled loop is worth its compilation."""
+
+
+class Index:
+    """``relation`` by the columns ``on`` (at least one), none of which may hold 0 in any row; built once and
+    probed many times."""
+
+    __slots__ = ("keys", "on", "relation")
+
+    def __init__(self, relation: Relation, on: Sequence[str]) -> None:
+        self.relation = relation
+        self.on = tuple(on)
+        self.keys = SortedKeys(combine([relation.columns[name] for name in self.on]))
+
+    def __len__(self) -> int:
+        return len(self.relation)
 
 
 def spread(first: Ids, counts: Ids) -> tuple[Ids, Ids]:
@@ -109,54 +105,40 @@ def spread(first: Ids, counts: Ids) -> tuple[Ids, Ids]:
     return probe, place
 
 
-class Index:
-    """``relation`` by the columns ``on`` (at least one), none of which may hold 0 in any row."""
-
-    __slots__ = ("_keys", "_offsets", "_order", "on", "relation")
-
-    def __init__(self, relation: Relation, on: Sequence[str]) -> None:
-        self.relation = relation
-        self.on = tuple(on)
-        keys = combine([relation.columns[name] for name in self.on])
-        self._order = np.argsort(keys)
-        ordered = keys[self._order]
-        first = np.empty(len(ordered) + 1, np.bool_)
-        first[:1] = first[-1:] = True
-        np.not_equal(ordered[1:], ordered[:-1], out=first[1:-1])
-        self._offsets = np.flatnonzero(first)
-        self._keys = ordered[self._offsets[:-1]]
-
-    def __len__(self) -> int:
-        return len(self.relation)
-
-    def during(self, start: Ids, end: Ids) -> Index:
-        """The same index over the same rows with other intervals."""
-        twin = Index.__new__(Index)
-        twin.relation = self.relation.during(start, end)
-        twin.on = self.on
-        twin._keys, twin._offsets, twin._order = self._keys, self._offsets, self._order
-        return twin
-
-    @property
-    def order(self) -> Ids:
-        """The rows in key order; ``ranges`` are ranges of it."""
-        return self._order
-
-    def run(self, probe: int) -> Ids:
-        """The rows of one key."""
-        place = int(self._keys.searchsorted(probe))
-        if place == len(self._keys) or self._keys[place] != probe:
-            return self._order[:0]
-        return self._order[self._offsets[place] : self._offsets[place + 1]]
-
-    def ranges(self, probes: Ids) -> tuple[Ids, Ids]:
-        """For each probe the first place in ``order`` of its run, and the run's length (0: no match)."""
-        if not len(self._keys):
-            none = np.zeros(len(probes), np.int64)
-            return none, none
-        place = np.searchsorted(self._keys, probes)
-        np.minimum(place, len(self._keys) - 1, out=place)
-        first = self._offsets[place]
-        counts = self._offsets[place + 1] - first
-        counts[self._keys[place] != probes] = 0
-        return first, counts
+@njit(cache=True)
+def _places_within(
+    distinct: Ids, offsets: Ids, order: Ids, probes: Ids, low: Ids, high: Ids
+) -> tuple[Ids, Ids]:
+    """For each probe the first place in ``order`` of its key whose position lies in ``[low, high)``, and how
+    many such places follow. ``order[offsets[i] : offsets[i + 1]]`` are the positions of ``distinct[i]``."""
+    first = np.zeros(len(probes), np.int64)
+    counts = np.zeros(len(probes), np.int64)
+    for row in range(len(probes)):
+        probe = probes[row]
+        left, right = 0, len(distinct)
+        while left < right:
+            middle = (left + right) >> 1
+            if distinct[middle] < probe:
+                left = middle + 1
+            else:
+                right = middle
+        if left == len(distinct) or distinct[left] != probe:
+            continue
+        begin, end = offsets[left], offsets[left + 1]
+        at, right = begin, end
+        while at < right:
+            middle = (at + right) >> 1
+            if order[middle] < low[row]:
+                at = middle + 1
+            else:
+                right = middle
+        upto, right = at, end
+        while upto < right:
+            middle = (upto + right) >> 1
+            if order[middle] < high[row]:
+                upto = middle + 1
+            else:
+                right = middle
+        first[row] = at
+        counts[row] = upto - at
+    return first, counts

@@ -67,17 +67,17 @@ def load_extract(path: Path, dictionary: Dictionary) -> Background:
 class Extractor:
     """The driver's graphs: extracts of new queries, and what updates add to those of running ones."""
 
-    def __init__(self, shelf: StaticGraphs, checkpoint: Checkpoint) -> None:
-        self.shelf = shelf
+    def __init__(self, graphs: StaticGraphs, checkpoint: Checkpoint) -> None:
+        self.graphs = graphs
         self.folder = checkpoint.graphs
         self._durable = checkpoint.durable
         for update in Catalog.of(checkpoint.control().entries()).updates:
-            shelf.apply(self._load(update.inserted), self._load(update.deleted))
+            graphs.apply(self.load(update.inserted), self.load(update.deleted))
 
     def extract(self, query: Query, streams: Sequence[str]) -> tuple[str, int]:
         """The name of a query's extract, and how many updates are in it."""
-        found = self.shelf.extract(query, streams)
-        return self._write(found), self.shelf.number
+        found = self.graphs.extract(query, streams)
+        return self._write(found), self.graphs.number
 
     def update(
         self,
@@ -88,27 +88,28 @@ class Extractor:
         streams: Sequence[str],
     ) -> UpdateEntry:
         """Apply an update; the entry that tells the groups."""
-        number = self.shelf.apply(inserted, deleted)
+        number = self.graphs.apply(inserted, deleted)
         parts = {}
         for name, query in queries.items():
-            change = self.shelf.change(query, number, streams)
+            change = self.graphs.change(query, number, streams)
             if change is not None:
                 parts[name] = self._write(change)
         return UpdateEntry(number, at, self._write(inserted), self._write(deleted), parts)
 
     def data(self, operations: Sequence[Update]) -> tuple[Background, Background]:
         """What the operations of a request insert and delete, in the end."""
-        return net_of(operations, self.shelf.dictionary, f"u{self.shelf.number + 1}")
+        return net_of(operations, self.graphs.dictionary, f"u{self.graphs.number + 1}")
 
     def file(self, graph: str | None, path: Path) -> Background:
         """The triples of a file or folder, for graph ``graph`` where they name none."""
-        return read_graphs({graph or DEFAULT: [path]}, self.shelf.dictionary)
+        return read_graphs({graph or DEFAULT: [path]}, self.graphs.dictionary)
 
     def _write(self, background: Background) -> str:
-        return write_extract(background, self.shelf.dictionary, self.folder, durable=self._durable)
+        return write_extract(background, self.graphs.dictionary, self.folder, durable=self._durable)
 
-    def _load(self, name: str) -> Background:
-        return load_extract(self.folder / name, self.shelf.dictionary)
+    def load(self, name: str) -> Background:
+        """An extract by its name."""
+        return load_extract(self.folder / name, self.graphs.dictionary)
 
 
 def _columns(table: GraphTable) -> dict[str, Ids]:

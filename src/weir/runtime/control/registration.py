@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from weir.errors import CheckpointError, UsageError
+from weir.errors import CheckpointError, SyntaxError, UsageError
 from weir.kernel.contract import Background
 from weir.kernel.evaluators import choose_evaluator
 from weir.language import parse
@@ -56,7 +56,7 @@ def offer(
     """Its name is that of REGISTER, or else ``name``, or else one that is not ``taken``."""
     if evaluator not in EVALUATORS:
         raise UsageError(f"unknown evaluator {evaluator!r}", hint=f"one of {', '.join(EVALUATORS)}")
-    query = parse(text, dialect=dialect, file=file)
+    query = _parsed(text, dialect, file)
     chosen = query.output or name
     number = len(taken) + 1
     while chosen is None:
@@ -65,6 +65,14 @@ def offer(
     if chosen in taken:
         raise UsageError(f"two queries are named {chosen!r}")
     return Offer(chosen, text, dialect, evaluator, query)
+
+
+def _parsed(text: str, dialect: str, file: str | None) -> Query:
+    """The query, which is not parsed again where it is known; an error names the file."""
+    try:
+        return parsed(text, dialect)
+    except SyntaxError:
+        return parse(text, dialect=dialect, file=file)
 
 
 def queries_of(registrations: Mapping[str, Registration]) -> dict[str, Query]:

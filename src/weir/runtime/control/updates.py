@@ -1,6 +1,6 @@
 """Updates of static graphs while a job runs: made by the driver, followed by the groups.
 
-The driver applies an update to its shelf, writes what it adds to the extract of each query that it concerns,
+The driver applies an update to its graphs, writes what it adds to the extract of each query that it concerns,
 and logs that with the time asked for. A group that reaches the entry's batch settles from when on the update
 counts for each of its queries: the later of the time asked for and the query's present. It remembers that
 in its state, so that a replay or a restart settles nothing twice. No evaluation comes of an update by itself.
@@ -8,9 +8,10 @@ in its state, so that a replay or a restart settles nothing twice. No evaluation
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Protocol
 
-from weir.kernel.contract import Background, GraphTable
+from weir.kernel.contract import Background, Evaluator, GraphTable
 from weir.kernel.progress import NEVER
 from weir.language.update import InsertData, Update
 from weir.linked.graphs.history import graphs_of, layered, resolved
@@ -19,15 +20,28 @@ from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import BlankNode, Term
 from weir.runtime.control.catalog import Catalog
 from weir.runtime.control.entries import Registration, UpdateEntry
-from weir.runtime.worker.group import Group
 
 Loader = Callable[[str], Background]
 """Finds an extract by its name."""
 
 
-def follow(group: Group, catalog: Catalog, load: Loader) -> None:
+class Member(Protocol):
+    """A query that runs in a group (``worker.members``). ``effective`` is the time from which each update of
+    its graphs counts, once that is settled; ``followed`` are the updates that its evaluator has."""
+
+    registration: Registration
+    evaluator: Evaluator
+    done: bool
+    effective: dict[int, int]
+    followed: tuple[int, ...]
+
+    @property
+    def present(self) -> int: ...
+
+
+def follow(members: Iterable[Member], catalog: Catalog, load: Loader) -> None:
     """Give each query of a group the updates that the catalog has for it and it does not have yet."""
-    for member in group.members.values():
+    for member in members:
         own = [each for each in catalog.updates if concerns(each, member.registration)]
         numbers = tuple(each.number for each in own)
         if member.done or (numbers == member.followed and all(n in member.effective for n in numbers)):
@@ -36,7 +50,7 @@ def follow(group: Group, catalog: Catalog, load: Loader) -> None:
         for each in own:
             member.effective.setdefault(each.number, max(_asked(each), present))
         background = settled(member.registration, own, catalog, member.effective, load)
-        member.renew(background, group.dictionary, group.streams, group.services)
+        member.evaluator.renew(background)
         member.followed = numbers
 
 

@@ -81,24 +81,6 @@ class Member:
         in every slot."""
         return self.registration.by_time or self.slot == self.registration.slots[0]
 
-    def renew(
-        self, background: Background, dictionary: Dictionary, streams: Iterable[str], services: Services
-    ) -> None:
-        """Go on with other graphs; what windows hold stays."""
-        if isinstance(self.evaluator, SharedQuery):
-            return
-        state = self.evaluator.snapshot()
-        self.evaluator = make_evaluator(
-            self.query,
-            background,
-            dictionary,
-            self.registration.evaluator,
-            streams=self.registration.over(streams),
-            services=services,
-            name=self.name,
-        )
-        self.evaluator.restore(state)
-
     def part_of(self, batch: Batch, stream: str) -> Batch:
         """The triples of ``batch`` that are this query's: those of its slot where it is split, and only those
         it wants where it works on terms, because of triples for other queries the texts may be missing."""

@@ -130,5 +130,8 @@ class SharedQuery:
     def renew(self, background: Background) -> None:
         """Nothing to renew: queries that are evaluated together read no static graphs."""
 
+    def renew(self, background: Background) -> None:
+        """Nothing: queries that are evaluated together read no static graphs."""
+
     def statistics(self) -> Mapping[str, Any]:
         return {}

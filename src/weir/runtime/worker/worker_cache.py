@@ -101,7 +101,7 @@ class WorkerCache:
 
     def follow(self, group: Group, batch: int) -> None:
         """Bring the graphs of a group's members up to ``batch``; their state is that of the batch before."""
-        follow(group, self.catalog(batch), self._loader(group))
+        follow(group.members.values(), self.catalog(batch), self._loader(group))
         group.dictionary.settle()
 
     def _loader(self, group: Group) -> Callable[[str], Background]:

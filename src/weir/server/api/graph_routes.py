@@ -44,7 +44,7 @@ def _names(service: Service) -> dict[str, str | None]:
     extractor = service.job.graphs.extractor
     found: dict[str, str | None] = {"default": None}
     if extractor is not None:
-        found |= {slug(name): name for name in extractor.shelf.names()}
+        found |= {slug(name): name for name in extractor.graphs.names()}
     return found
 
 
@@ -130,7 +130,7 @@ def _fetched(service: Service, url: str, folder: Path) -> Path:
 def _whole(service: Service, graph: str | None) -> Background:
     """All triples of a graph as it stands."""
     pattern = "{ ?s ?p ?o }" if graph is None else f"{{ GRAPH <{graph}> {{ ?s ?p ?o }} }}"
-    return present(_extractor(service).shelf, parse(f"SELECT * {pattern}", dialect="sparql"))
+    return present(_extractor(service).graphs, parse(f"SELECT * {pattern}", dialect="sparql"))
 
 
 def _extractor(service: Service) -> Any:
@@ -181,7 +181,7 @@ def _ask(service: Service, request: Request, text: str, form: dict[str, list[str
     media_type = chosen(request, SOLUTIONS if isinstance(query.form, (Select, Ask)) else GRAPHS)
     try:
         with service.job.graphs.lock:
-            task = task_of(_extractor(service).shelf, query, media_type)
+            task = task_of(_extractor(service).graphs, query, media_type)
         return Response(service.sparql.ask(task), media_type=media_type)
     except Overdue as error:
         raise Problem(503, error.primary, hint=error.hint, headers={"Retry-After": "5"}) from None

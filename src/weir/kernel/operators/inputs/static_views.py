@@ -12,10 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from weir.kernel.contract import Background, GraphTable
-from weir.kernel.operators.inputs.input import Present, instantaneous, join_generally, unsteady
+from weir.kernel.operators.inputs.input import Present, join_generally, unsteady
 from weir.kernel.operators.scan import Triples, select
 from weir.kernel.relations.coverage import unite
-from weir.kernel.relations.gathered import gathered
 from weir.kernel.relations.keys import codes, combine
 from weir.kernel.relations.relation import Relation, Slot
 from weir.kernel.relations.sorted_keys import SortedKeys, spread
@@ -282,12 +281,14 @@ class StaticInput:
                 seen = start < end
             if not seen.all():
                 left, right, start, end = left[seen], right[seen], start[seen], end[seen]
-        own = {name: column for name, column in self.view.columns.items() if name not in flow.columns}
-        instant = flow.start if self._since is None and instantaneous(flow) else None
+        columns = {name: column[left] for name, column in flow.columns.items()}
+        for name, column in self.view.columns.items():
+            if name not in columns:
+                columns[name] = column[right]
         optional = flow.optional
         if self.view.optional:
             optional |= self.view.optional.difference(flow.columns)
-        return Relation(gathered(flow.columns, left, own, right, instant), start, end, optional)
+        return Relation(columns, start, end, optional)
 
     def _probe(self, flow: Relation, on: tuple[str, ...]) -> tuple[Ids, Ids]:
         """Pairs (row of the flow, row of the view); what was estimated is not looked up again."""

@@ -10,8 +10,6 @@ import numpy as np
 
 from weir.kernel.fast.hash_index import HashIndex, hash_index
 from weir.kernel.operators.inputs.input import Present, RelationInput, instantaneous, join_generally, unsteady
-from weir.kernel.relations import loops as compiled
-from weir.kernel.relations.gathered import gathered
 from weir.kernel.relations.relation import Relation, union
 from weir.kernel.relations.sorted_keys import spread
 from weir.kernel.windows.arrivals import FEW
@@ -32,10 +30,6 @@ _SHORT = 1 << 6
 
 
 _LAZY = 1 << 14
-
-
-_MANY = 1 << 9
-"""From so many on, a compiled walk is quicker than a search for each."""
 
 
 class WindowInput:
@@ -193,11 +187,8 @@ class WindowInput:
 
     def _intervals(self, rows: Ids | slice) -> tuple[Ids, Ids]:
         where = self._where[rows]
-        if isinstance(rows, slice) and len(where) > _MANY:
-            start, end = compiled.below(self._high, where + 1), compiled.below(self._low, where + 1)
-        else:
-            start = self._high.searchsorted(where, side="right")
-            end = self._low.searchsorted(where, side="right")
+        start = self._high.searchsorted(where, side="right")
+        end = self._low.searchsorted(where, side="right")
         later = self._superseded
         if later is not None:
             takers = later[rows]
@@ -248,11 +239,7 @@ class WindowInput:
         if self._bounds is None:
             first, end = self._shown()
             where = self._where[first:end]
-            if len(self._low) > _MANY:
-                low, high = compiled.below(where, self._low), compiled.below(where, self._high)
-            else:
-                low, high = where.searchsorted(self._low), where.searchsorted(self._high)
-            self._bounds = (low + first, high + first)
+            self._bounds = (where.searchsorted(self._low) + first, where.searchsorted(self._high) + first)
         return self._bounds[0][flow.start], self._bounds[1][flow.end - 1]
 
     def _index(self, on: tuple[str, ...]) -> WindowIndex:
@@ -278,7 +265,7 @@ class WindowInput:
                 if not same.all():
                     left, right = left[same], right[same]
         if exact:
-            return self._merged(flow, left, right, flow.start[left], flow.end[left], flow.start)
+            return self._merged(flow, left, right, flow.start[left], flow.end[left])
         start, finish = self._intervals_of(right)
         if stable:
             kept = (start == 0) & (finish == len(self._low))
@@ -289,7 +276,7 @@ class WindowInput:
             kept = start < finish
         if not kept.all():
             left, right, start, finish = left[kept], right[kept], start[kept], finish[kept]
-        return self._merged(flow, left, right, start, finish, None)
+        return self._merged(flow, left, right, start, finish)
 
     def takes_ranges(self, flow: Relation) -> bool:
         """Whether a range of positions is all that tells what of the window each row of a flow can see."""
@@ -327,11 +314,12 @@ class WindowInput:
         bounds = self._visible(flow) if limited else _ANYWHERE
         return self._index(on).matches(probes, first, end, bounds, exact=exact)
 
-    def _merged(
-        self, flow: Relation, left: Ids, right: Ids, start: Ids, end: Ids, instant: Ids | None
-    ) -> Relation:
-        own = {name: self._rows.column(place) for name, place in self._columns if name not in flow.columns}
-        return Relation(gathered(flow.columns, left, own, right, instant), start, end, flow.optional)
+    def _merged(self, flow: Relation, left: Ids, right: Ids, start: Ids, end: Ids) -> Relation:
+        columns = {name: column[left] for name, column in flow.columns.items()}
+        for name, place in self._columns:
+            if name not in columns:
+                columns[name] = self._rows.column(place)[right]
+        return Relation(columns, start, end, flow.optional)
 
     def estimate(self, flow: Relation) -> float:
         if not len(self._where):

@@ -1,6 +1,6 @@
 """The processes of the fragments benchmark, so that each side's processor time can be told apart.
 
-``python -m weir_bench.fragments.worker server JSON`` serves departures in one of several ways;
+``python -m weir_bench.fragments.processes server JSON`` serves departures in one of several ways;
 ``… clients JSON`` follows or subscribes to them as many clients at once, and reports on standard output.
 """
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bags import thorough
-from weir.kernel.relations import loops as compiled
+from weir.kernel.fast import distinct_join as compiled
 
 Row = tuple[int, int, int, int]
 

@@ -1,0 +1,45 @@
+"""Weir's source as Spark sees it: offsets, partitions, and a rest when nothing comes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from weir.runtime.control.checkpoint import Checkpoint
+from weir.runtime.control.entries import Registration, StreamEntry, entry_of
+from weir.runtime.control.planning import STOP
+from weir.runtime.ingest.sources import FileSource
+from weir.spark.datasource import PartPartition, PartReader, WeirSource
+
+QUERY = "SELECT * FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?x ?p ?y } }"
+
+
+@pytest.fixture
+def reader(tmp_path: Path) -> PartReader:
+    (tmp_path / "s.tnq").write_text("1\t<urn:x> <urn:p> <urn:y> .\n")
+    log = Checkpoint.open(tmp_path / "c", version="1", slots=1).control()
+    source = FileSource(str(tmp_path / "s.tnq")).as_json()
+    log.append([entry_of(StreamEntry("s", source=source), 0), entry_of(Registration("q", QUERY), 0)])
+    return PartReader({"folder": str(tmp_path / "c"), "parallelism": "2"})
+
+
+def test_a_batch_is_planned_once_and_in_parts(reader: PartReader) -> None:
+    begin = reader.initialOffset()
+    end = reader.latestOffset(begin, None)
+    assert end != begin
+    partitions = reader.partitions(begin, end)
+    parts = [part for each in partitions if isinstance(each, PartPartition) for part in each.parts]
+    assert any("s.tnq" in part for part in parts)
+    reader.commit(end)
+    assert reader.latestOffset(end, None) == end
+
+
+def test_nothing_is_offered_while_the_job_stops(reader: PartReader) -> None:
+    (reader.feeds.own / STOP).touch()
+    assert reader.latestOffset({}, None) == {}
+
+
+def test_spark_finds_the_source_by_its_name() -> None:
+    assert WeirSource.name() == "weir"
+    assert WeirSource({}).schema() == "slot bigint, frame binary"
