@@ -130,8 +130,5 @@ class SharedQuery:
     def renew(self, background: Background) -> None:
         """Nothing to renew: queries that are evaluated together read no static graphs."""
 
-    def renew(self, background: Background) -> None:
-        """Nothing: queries that are evaluated together read no static graphs."""
-
     def statistics(self) -> Mapping[str, Any]:
         return {}
