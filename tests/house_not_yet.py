@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 FLAT_NOT_YET: tuple[str, ...] = ()
-LONG_NOT_YET: tuple[str, ...] = (
-    "weir.kernel.interval.evaluator",
-    "weir.language.syntax.tree",
-)
+LONG_NOT_YET: tuple[str, ...] = ("weir.language.syntax.tree",)
 WIDE_NOT_YET: tuple[str, ...] = ("weir.language.dialects",)
 CODE_IN_DOOR_NOT_YET: tuple[str, ...] = ("weir.language.dialects",)
 REACHED_NOT_YET: tuple[str, ...] = (
@@ -44,4 +41,4 @@ UNTESTED_NOT_YET: tuple[str, ...] = (
 )
 """Rooms in which a module lacks its tests."""
 CITED_NOT_YET: tuple[str, ...] = ()
-PATHS_NOT_YET: tuple[str, ...] = ()
+PATHS_NOT_YET: tuple[str, ...] = ("docs/decisions/2026-11-16-bytes-to-results.md",)

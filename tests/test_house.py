@@ -6,6 +6,7 @@ only shrink: what keeps the rule again and is still listed fails the test.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections import defaultdict
 from dataclasses import dataclass
@@ -189,6 +190,13 @@ def test_the_readers_test_passes() -> None:
         there = (page.parent / path).resolve()
         links = {(there.parent / link).resolve() for link in links_of(section(there, anchor))}
         assert (page.parent / second).resolve() in links, task
+
+
+def test_the_glossary_names_rooms() -> None:
+    rows = re.findall(r"^\| \*\*.*\| (.+) \|$", (ROOT / "docs" / "glossary.md").read_text(), re.MULTILINE)
+    assert len(rows) > 50
+    rooms_named = {room for row in rows for room in re.findall(r"`([^`]+)`", row)}
+    assert not [room for room in rooms_named if f"weir.{room.replace('/', '.')}" not in source()]
 
 
 def test_paths_that_pages_name_exist() -> None:

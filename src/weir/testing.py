@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from weir.linked.graphs import GraphSources
-from weir.plan.analysis.chain import parsed, reads
+from weir.plan.analysis.chain import parsed, streams_read
 from weir.rdf.formats.tnq import parse_lines
 from weir.runtime.control.entries import Registration, StreamEntry, entry_of
 from weir.runtime.direct import DirectJob, MemoryStore
@@ -89,7 +89,7 @@ class Scenario:
         self.job = DirectJob(folder, library=library, key=KEY, workers=workers, restarts=restarts)
         read = dict.fromkeys(streams)
         for text in texts.values():
-            read |= dict.fromkeys(reads(parsed(text, dialect), streams))
+            read |= dict.fromkeys(streams_read(parsed(text, dialect), streams))
         wait = None if idle is None else round(idle * 1_000_000)
         entries: list[StreamEntry | Registration] = []
         entries += [StreamEntry(iri, wait, number=number) for number, iri in enumerate(read)]
