@@ -1,6 +1,6 @@
 """What a worker does with frames: the queries of a slot take them in, evaluate, and keep their state.
 
-``group`` has the queries of one slot, ``members`` each of them, ``sharing`` those that are evaluated together;
+``group`` has the queries of one slot, ``members`` each of them, ``sharing`` those evaluated together;
 ``texts`` the terms that they may write. ``state_store`` is where a group's state is kept between batches, and
 ``worker_cache`` what a worker remembers anyway. ``spool`` takes what is too large for Spark's rows.
 """

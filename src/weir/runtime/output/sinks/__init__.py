@@ -1,8 +1,8 @@
 """Where results go: files, folders, streams, brokers, and whoever is watching.
 
 ``base`` says what a sink is, ``making`` makes one from a format or an address. ``result_files`` and
-``folders`` write to disk, in the ``formats`` that they are given; ``routing`` tells queries apart. The clients
-of ``kafka_sink``, ``mqtt_sink`` and ``live_sink`` come with extras.
+``folders`` write to disk, in the ``formats`` that they are given; ``routing`` tells queries apart. Clients of
+``kafka_sink``, ``mqtt_sink`` and ``live_sink`` come with extras.
 """
 
 __all__ = [
