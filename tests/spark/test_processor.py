@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pyspark.sql import Observation, SparkSession
-from weir.runtime.output.counters import SUMS
 
+from weir.runtime.output.metrics import SUMS
 from weir.spark.processor import GroupProcessor, observed
 
 
