@@ -29,7 +29,6 @@ UNTESTED_NOT_YET: tuple[str, ...] = (
     "weir.plan",
     "weir.plan.analysis",
     "weir.plan.rules",
-    "weir.rdf",
     "weir.runtime.control",
     "weir.runtime.ingest",
     "weir.runtime.ingest.receivers",

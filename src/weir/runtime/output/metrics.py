@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from weir.kernel.progress import NEVER
+from weir.rdf.columns import NEVER
 from weir.runtime.ingest.frames import Frame
 from weir.runtime.worker.group import Group, Step
 

@@ -26,7 +26,7 @@ import pyarrow as pa
 from weir.errors import CheckpointError
 from weir.kernel.contract import Segmented, Stretch
 from weir.plan.analysis.demand import Reading
-from weir.runtime.ingest.inbox import Waiting
+from weir.rdf.messages import Messages
 from weir.runtime.worker.group import Group, InboxKey
 from weir.runtime.worker.members import Member
 from weir.runtime.worker.sharing import SharedQuery
@@ -86,7 +86,7 @@ def dump(group: Group, stored: StoredPanes, nonce: str) -> Changes:
             panes[name] = _packed({"texts": {"id": chunk.ids, "text": chunk.texts}})
     for key, inbox in group.inboxes.items():
         if len(inbox.waiting):
-            columns = inbox.waiting.columns()
+            columns = inbox.waiting.columns
             panes[f"inbox/{_key(key)}"] = _packed({name: {name: each} for name, each in columns.items()})
     tables: Tables = {}
     described: dict[str, dict[str, tuple[int, list[Run]]]] = {}
@@ -186,9 +186,11 @@ def load(group: Group, head: Mapping[str, Any], fetch: Fetch) -> None:
         stored = head["inboxes"].get(_key(key))
         if stored is not None:
             name = f"inbox/{_key(key)}"
-            tables = _unpacked(fetch(name)).tables if name in head["panes"] else {}
-            columns = {column: numbers(table[column]) for column, table in tables.items()}
-            inbox.restore(stored, Waiting(**columns))
+            waiting = Messages()
+            if name in head["panes"]:
+                found = _unpacked(fetch(name)).tables
+                waiting = Messages.of_columns({each: numbers(table[each]) for each, table in found.items()})
+            inbox.restore(stored, waiting)
     for name, member in group.members.items():
         found = head["members"].get(name)
         if found is not None and found[0] == member.registration.since:
