@@ -32,7 +32,6 @@ UNTESTED_NOT_YET: tuple[str, ...] = (
     "weir.plan",
     "weir.plan.analysis",
     "weir.plan.rules",
-    "weir.rdf",
     "weir.runtime.ingest",
     "weir.runtime.ingest.receivers",
     "weir.runtime.ingest.sources",

@@ -20,6 +20,7 @@ from weir.rdf.formats.tnq import parse_lines
 from weir.runtime.control.entries import Registration, StreamEntry, entry_of
 from weir.runtime.direct import DirectJob, MemoryStore
 from weir.runtime.ingest.frames import Frame
+from weir.runtime.ingest.parts import LaneInput
 from weir.runtime.worker.group import Group, Step
 
 KEY = b"weir.testing"
@@ -140,10 +141,11 @@ class Scenario:
 
     def _frame(self, lane: Lane) -> Frame:
         data = lane.take().encode()
-        messages = parse_lines(data, scope=f"{lane.stream} {lane.name}", key=KEY, base=lane.position)
-        position, lane.position = lane.position, lane.position + len(data)
+        parsed = parse_lines(data, scope=f"{lane.stream} {lane.name}", key=KEY, base=lane.position)
+        given = LaneInput(lane.name, parsed, lane.position, ended=lane.ended)
+        lane.position += len(data)
         plan = self.job.place.match_plan(self.job.number)
-        return plan.frame(0, lane.stream, lane.name, messages, position, ended=lane.ended)
+        return plan.frame(0, lane.stream, given)
 
 
 def _library(graphs: Mapping[str | None, str], folder: Path) -> GraphSources:

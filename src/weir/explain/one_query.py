@@ -7,11 +7,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from weir.explain.plans import parts_text, plan_text, windows_text
 from weir.explain.stages import stages
-from weir.kernel.contract import Background, Batch, Slab
+from weir.kernel.contract import Background, Slab
 from weir.kernel.evaluators import choose_evaluator
 from weir.language.algebra.query import Query
 from weir.linked.graphs import GraphSources
@@ -21,6 +19,7 @@ from weir.plan.analysis.split import splitting
 from weir.plan.planner import plan_query
 from weir.rdf.formats.tnq import parse_lines
 from weir.rdf.ids.dictionary import Dictionary
+from weir.rdf.messages import Messages
 
 ROUTING = {
     "cost": "cost: after each operator, the join that gives the fewest rows (CQELS, Example 1)",
@@ -97,22 +96,15 @@ def analyze_text(query: Query, streams: Mapping[str, Path], graphs: GraphSources
     return "== analysis ==\n" + "\n".join(lines)
 
 
-def _batch(path: Path, dictionary: Dictionary) -> Batch:
+def _batch(path: Path, dictionary: Dictionary) -> Messages:
     with open(path, "rb") as file:
         data = file.read(SAMPLE)
         data += file.readline()
     found = parse_lines(data, scope=path.name, key=dictionary.key)
-    for terms in found.columns:
+    for terms in found.terms:
         known = terms.ids > 0
         dictionary.add(terms.ids[known], terms.texts.filter(known).to_list())
-    order = np.argsort(found.time, kind="stable")
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
-    rows = np.argsort(rank[found.message], kind="stable")
-    columns = [terms.column[rows] for terms in found.columns]
-    return Batch(
-        found.time[order], found.triples[order], rank[found.message][rows], found.place[rows], *columns
-    )
+    return found.messages.ordered()
 
 
 def _counters(values: Mapping[str, Any], indent: str = "") -> list[str]:
