@@ -16,11 +16,10 @@ from paho.mqtt.enums import CallbackAPIVersion
 
 from network_peers import Broker, mosquitto, until
 from weir.errors import RemoteError, UsageError
-from weir.runtime.output.sinks.addresses import sink_from
-from weir.runtime.output.sinks.base import Results
-from weir.runtime.output.sinks.live import LiveSink
+from weir.runtime.output.sinks.base import Results, kafka_topic, mqtt_topic, plain_name
+from weir.runtime.output.sinks.live_sink import LiveSink
+from weir.runtime.output.sinks.making import sink_from
 from weir.runtime.output.sinks.mqtt_sink import MqttSink
-from weir.runtime.output.sinks.names import kafka_topic, mqtt_topic, plain_name
 from weir.runtime.output.sinks.routing import FilePerQuery, Router
 
 pytestmark = pytest.mark.network

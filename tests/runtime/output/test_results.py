@@ -20,9 +20,8 @@ from weir.runtime.output.merging import merged
 from weir.runtime.output.outputs import outputs, read_answers, text_columns
 from weir.runtime.output.results import json_lines
 from weir.runtime.output.sinks.base import Results
-from weir.runtime.output.sinks.folder import ResultsFolder, read_results
-from weir.runtime.output.weaving import weave
-from weir.runtime.output.writing import compact, json_terms, stamps, timestamp
+from weir.runtime.output.sinks.folders import ResultsFolder, read_results
+from weir.runtime.output.text_columns import compact, json_terms, stamps, timestamp, weave
 from weir.runtime.worker.group import Answered, Step
 from weir.testing import Scenario
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,8 @@ import pytest
 
 from weir.runtime.direct import DirectJob
 from weir.runtime.ingest.sources import FileSource
-from weir.runtime.output.counters import SUMS, counts
-from weir.runtime.output.metrics import Metrics
-from weir.runtime.output.outputs import Output, outputs
+from weir.runtime.output.metrics import SUMS, Metrics, counts
+from weir.runtime.output.outputs import outputs
 from weir.runtime.worker.sharing import MANY, SHARED
 from weir.testing import Scenario
 
@@ -77,14 +75,14 @@ def test_counts_of_queries_that_are_evaluated_together_go_on_after_a_restart(tmp
     for batch in range(4):
         (stream / f"{batch}.tnq").write_text(lines(batch))
         found = len(job.run())
-        group = job.place.live[0].group
+        group = job.place.groups[0].group
         seen.append(sum(member.results for member in group.members.values()))
         assert seen[-1] == sum(seen[-2:-1]) + found
         job.restart()
     assert seen[-1] > seen[0] > 0
 
 
-def batch_of(*queries: str) -> Sequence[Output]:
+def batch_of(*queries: str) -> list[dict[str, Any]]:
     values = {
         "ended": False,
         "input": {"triples": 1, "bytes": 1},
@@ -92,7 +90,7 @@ def batch_of(*queries: str) -> Sequence[Output]:
         "streams": {},
         "queries": {name: {"evaluations": 1, "results": 1} for name in queries},
     }
-    return [Output("metrics", "", 0, json.dumps(values).encode())]
+    return [values]
 
 
 def test_a_batch_in_flight_does_not_bring_back_a_query_that_was_dropped() -> None:

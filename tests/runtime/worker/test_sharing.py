@@ -1,4 +1,4 @@
-"""Queries at a hub: the same results as each by itself, whatever the cuts, order, workers and restarts."""
+"""Queries evaluated together give what each gives by itself, whatever the cuts, order, workers, restarts."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from weir.rdf.terms import XSD
 from weir.runtime.direct import DirectJob
 from weir.runtime.ingest.sources import FileSource
 from weir.runtime.worker import sharing
-from weir.runtime.worker.live import awaken
 from weir.runtime.worker.sharing import MANY, SHARED, alike, shape_of, shareable
+from weir.runtime.worker.state_store import load_group
 from weir.testing import Scenario
 
 WINDOWS = [
@@ -97,7 +97,9 @@ def test_what_may_be_shared():
 
 @given(script=cut_and_shuffled(), workers=st.integers(0, 3))
 @settings(max_examples=12, deadline=None)
-def test_seats_give_what_evaluators_give(script: tuple[list[Any], list[list[Any]]], workers: int) -> None:
+def test_shared_queries_give_what_others_give(
+    script: tuple[list[Any], list[list[Any]]], workers: int
+) -> None:
     ordered, batches = script
     alone = answers("interval", [ordered])
     assert answers("shared", batches, restarts=not workers, workers=workers or 1) == alone
@@ -105,7 +107,7 @@ def test_seats_give_what_evaluators_give(script: tuple[list[Any], list[list[Any]
 
 @given(script=cut_and_shuffled(), workers=st.integers(0, 2))
 @settings(max_examples=6, deadline=None)
-def test_seats_of_one_shape_give_what_evaluators_give(
+def test_shared_queries_of_one_shape_give_what_evaluators_give(
     script: tuple[list[Any], list[list[Any]]], workers: int
 ) -> None:
     ordered, batches = script
@@ -113,7 +115,7 @@ def test_seats_of_one_shape_give_what_evaluators_give(
     assert answers("shared", batches, SHAPED, restarts=not workers, workers=workers or 1) == alone
 
 
-def test_many_queries_of_one_shape_have_seats(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_queries_of_one_shape_are_shared(monkeypatch: pytest.MonkeyPatch) -> None:
     queries = {name: parse(text) for name, text in SHAPED.items()}
     assert alike(queries) == set()
     monkeypatch.setattr(sharing, "MANY", 4)
@@ -126,12 +128,12 @@ def test_many_queries_of_one_shape_have_seats(monkeypatch: pytest.MonkeyPatch) -
     scenario = Scenario(SHAPED, evaluator="shared")
     scenario.lane("s").put(line((1, "a", "p", "x")))
     scenario.batch()
-    ((_, hub),) = scenario.group.hubs
-    alone = [template.alone is not None for template in hub.evaluator.templates]
+    (shared,) = scenario.group.shared.values()
+    alone = [template.alone is not None for template in shared.evaluator.templates]
     assert (alone.count(False), alone.count(True)) == (len(SHAPES) - 1, 4)
 
 
-def test_a_job_gives_seats_to_many_of_one_shape(tmp_path: Path) -> None:
+def test_a_job_shares_many_of_one_shape(tmp_path: Path) -> None:
     text = (
         "PREFIX : <http://e/> REGISTER ISTREAM <t{0}> AS SELECT ?x ?y FROM NAMED WINDOW <w> ON <s> "
         "[RANGE 20 STEP 10] WHERE {{ WINDOW <w> {{ ?x :p ?y FILTER (?y > {0}) }} }}"
@@ -163,7 +165,7 @@ def test_a_job_gives_seats_to_many_of_one_shape(tmp_path: Path) -> None:
         ("SELECT * WHERE { ?s <p> 1 }", "one stream"),
     ],
 )
-def test_what_has_no_seat_by_its_shape(text: str, reason: str) -> None:
+def test_what_is_not_shared_by_its_shape(text: str, reason: str) -> None:
     found = shape_of(parse(text))
     assert isinstance(found, str) and reason in found, found
 
@@ -176,12 +178,12 @@ def test_results_and_evaluations_are_counted():
     assert all(member.evaluations for member in scenario.group.members.values())
 
 
-def test_the_state_has_the_hubs_once():
+def test_the_state_has_what_is_shared_once():
     scenario = Scenario(QUERIES, evaluator="shared")
     scenario.lane("s").put(line((1, "a", "p", "x")))
     scenario.batch()
     panes = [name.partition("/")[0] for name in scenario.store.panes]
-    assert panes.count("hub") == 1
+    assert panes.count("shared") == 1
     assert "query" not in panes
 
 
@@ -193,7 +195,7 @@ def test_state_outlives_whoever_is_dropped():
     smaller = Scenario(left, evaluator="shared")
     fresh = smaller.group
     fresh.origin = scenario.group.origin
-    loaded = awaken(scenario.store, None, lambda: fresh, lambda group: None)
-    (elder,), (younger,) = ([hub for _, hub in group.hubs] for group in (scenario.group, loaded.group))
+    loaded = load_group(scenario.store, None, lambda: fresh, lambda group: None)
+    (elder,), (younger,) = (group.shared.values() for group in (scenario.group, loaded.group))
     rows = [each.evaluator.statistics()["live_rows"] for each in (elder, younger)]
     assert rows[0] == rows[1] > 0

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weir.runtime.direct import MemoryStore
-from weir.runtime.worker.bundle import ROOM, SMALL, Bundle
+from weir.runtime.worker.state_store import ROOM, SMALL, BundledStore
 
 SIZES = st.sampled_from([0, 1, 500, SMALL, SMALL + 1])
 STEPS = st.lists(st.lists(st.tuples(st.sampled_from("abcdefghijklmnop"), SIZES | st.none())), max_size=6)
@@ -16,7 +16,7 @@ STEPS = st.lists(st.lists(st.tuples(st.sampled_from("abcdefghijklmnop"), SIZES |
 def test_what_is_put_is_found_also_by_another_worker(steps: list[list[tuple[str, int | None]]]) -> None:
     inner, known = MemoryStore(), dict[str, bytes]()
     for number, changes in enumerate(steps):
-        store = Bundle(inner)
+        store = BundledStore(inner)
         assert store.head() == (None if not number else f'{{"n": {number - 1}}}'.encode())
         for name, size in changes:
             if size is None and name in known:
@@ -26,7 +26,7 @@ def test_what_is_put_is_found_also_by_another_worker(steps: list[list[tuple[str,
                 known[name] = bytes([number]) * size
                 store.put(name, known[name])
         store.set_head(f'{{"n": {number}}}'.encode())
-        again = Bundle(inner)
+        again = BundledStore(inner)
         again.head()
         assert {name: again.pane(name) for name in known} == known
         assert set(inner.panes) == {name for name in inner.panes if name in known}
@@ -34,12 +34,12 @@ def test_what_is_put_is_found_also_by_another_worker(steps: list[list[tuple[str,
         assert head is not None and len(head) < ROOM + 4000
 
 
-def test_a_head_of_before_is_understood() -> None:
+def test_a_store_that_is_cleared_is_empty() -> None:
     inner = MemoryStore()
-    inner.put("core/q", b"x")
-    inner.set_head(b'{"format": 2}')
-    store = Bundle(inner)
-    assert store.head() == b'{"format": 2}'
-    assert store.pane("core/q") == b"x"
+    store = BundledStore(inner)
+    assert store.head() is None
+    store.put("a", b"x")
+    store.put("b", b"x" * (SMALL + 1))
+    store.set_head(b"{}")
     store.clear()
-    assert inner.head() is None
+    assert (inner.head(), inner.panes) == (None, {})

@@ -1,4 +1,4 @@
-"""What a Python worker keeps between batches: the catalog, the match plan, graphs and live groups.
+"""What a Python worker keeps between batches: the catalog, the match plan, and copies of groups.
 
 Everything here is a cache of what the checkpoint's folder and the state store hold, found again by its
 version; losing it costs time and nothing else.
@@ -18,18 +18,18 @@ from weir.runtime.control.extracts import load_extract
 from weir.runtime.control.updates import follow, settled
 from weir.runtime.ingest.matching import MatchPlan
 from weir.runtime.worker.group import Group
-from weir.runtime.worker.live import LiveGroup
 from weir.runtime.worker.members import make_member
+from weir.runtime.worker.state_store import GroupCopy
 from weir.runtime.worker.texts import StreamTexts
 
 
-class Workplace:
-    """One worker's view of one checkpoint."""
+class WorkerCache:
+    """What one worker knows of one checkpoint; ``groups`` are its copies by slot."""
 
     def __init__(self, folder: str) -> None:
         self.checkpoint = Checkpoint.open(Path(folder), version="", slots=0)
         self.log: ControlLog = self.checkpoint.control()
-        self.live: dict[int, LiveGroup] = {}
+        self.groups: dict[int, GroupCopy] = {}
         self._catalog: Catalog | None = None
         self._plan: tuple[Catalog, MatchPlan] | None = None
         self._counted: tuple[Catalog, dict[int, set[str]]] | None = None
@@ -75,7 +75,7 @@ class Workplace:
         return group
 
     def update_group(self, group: Group, slot: int, batch: int) -> None:
-        """Bring a live group's members up to ``batch``: drops leave, registrations join."""
+        """Bring a group's members up to ``batch``: what was dropped is removed, what is new taken in."""
         catalog = self.catalog(batch)
         for name in list(group.members):
             if catalog.queries.get(name) != group.members[name].registration:
@@ -108,12 +108,12 @@ class Workplace:
         return lambda name: load_extract(self.checkpoint.graphs / name, group.dictionary)
 
 
-_WORKPLACES: dict[str, Workplace] = {}
+_CACHES: dict[str, WorkerCache] = {}
 
 
-def workplace(folder: str) -> Workplace:
+def worker_cache(folder: str) -> WorkerCache:
     """This process's view of the checkpoint in ``folder``."""
-    known = _WORKPLACES.get(folder)
+    known = _CACHES.get(folder)
     if known is None:
-        known = _WORKPLACES[folder] = Workplace(folder)
+        known = _CACHES[folder] = WorkerCache(folder)
     return known

@@ -22,7 +22,7 @@ from starlette.websockets import WebSocket
 
 from weir.errors import UsageError
 from weir.runtime.output.sinks.base import Results
-from weir.runtime.output.sinks.lines import joined
+from weir.runtime.output.sinks.result_files import joined
 from weir.runtime.output.subscription_server import PAUSE, event_response, send_messages
 from weir.runtime.output.subscriptions import Channels, Chunk, RecentLines, Sent, Wire, event
 
