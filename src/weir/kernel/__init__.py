@@ -6,3 +6,5 @@ are visible), ``functions`` and ``expressions`` (values), ``windows`` (what is k
 shows), ``operators`` (SPARQL's algebra on relations), ``fast`` (short cuts), ``interval`` and ``reference``
 (the evaluators), ``matching`` (thousands of conjunctive queries at once).
 """
+
+__all__ = ["contract", "evaluators", "service_calls"]
