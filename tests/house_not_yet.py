@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 FLAT_NOT_YET: tuple[str, ...] = ()
-LONG_NOT_YET: tuple[str, ...] = (
-    "weir.kernel.interval.evaluator",
-    "weir.language.syntax.tree",
-)
+LONG_NOT_YET: tuple[str, ...] = ("weir.language.syntax.tree",)
 WIDE_NOT_YET: tuple[str, ...] = ("weir.language.dialects",)
 CODE_IN_DOOR_NOT_YET: tuple[str, ...] = ("weir.language.dialects",)
 REACHED_NOT_YET: tuple[str, ...] = (
@@ -36,7 +33,6 @@ UNTESTED_NOT_YET: tuple[str, ...] = (
     "weir.plan",
     "weir.plan.analysis",
     "weir.plan.rules",
-    "weir.rdf",
     "weir.runtime",
     "weir.runtime.control",
     "weir.runtime.ingest",

@@ -13,7 +13,7 @@ from random import Random
 
 import numpy as np
 
-from weir.kernel.contract import Answers, Background, Batch, Slab
+from weir.kernel.contract import Answers, Background, Slab
 from weir.kernel.reference import ReferenceEvaluator
 from weir.language.algebra.expressions import (
     Aggregate,
@@ -58,6 +58,7 @@ from weir.language.algebra.windows import (
 )
 from weir.plan.analysis.templates import rebuilt
 from weir.rdf.ids.dictionary import Dictionary
+from weir.rdf.messages import Messages
 from weir.rdf.terms import IRI, XSD, Literal, Variable
 
 EXAMPLES = int(100 * float(os.environ.get("WEIR_EXAMPLES", "1")))
@@ -215,10 +216,10 @@ def stream(rng: Random, messages: int = 12) -> list[tuple[int, list[tuple]]]:
     return out
 
 
-def batch(messages: list[tuple[int, list[tuple]]], dictionary: Dictionary) -> Batch:
+def batch(messages: list[tuple[int, list[tuple]]], dictionary: Dictionary) -> Messages:
     rows = [(m, place, *triple) for m, (_, ts) in enumerate(messages) for place, triple in enumerate(ts)]
     ids = [dictionary.encode_terms([row[2 + place] for row in rows]) for place in range(3)]
-    return Batch(
+    return Messages(
         np.array([time for time, _ in messages], np.int64),
         np.array([len(triples) for _, triples in messages], np.int64),
         np.array([row[0] for row in rows], np.int64),

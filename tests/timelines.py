@@ -13,12 +13,13 @@ from itertools import groupby
 
 import numpy as np
 
-from weir.kernel.contract import Answers, Background, Batch, Slab
+from weir.kernel.contract import Answers, Background, Slab
 from weir.kernel.interval.evaluator import IntervalEvaluator
 from weir.kernel.reference import Message, evaluations
 from weir.language import Query, parse
 from weir.language.algebra.windows import Past, Range
 from weir.rdf.ids.dictionary import Dictionary
+from weir.rdf.messages import Messages
 from weir.rdf.terms import IRI, Literal
 
 MS = 1_000
@@ -129,10 +130,10 @@ def slabs(
         yield Slab({}, through, end=True)
 
 
-def batch(sent: Sequence[Message], dictionary: Dictionary) -> Batch:
+def batch(sent: Sequence[Message], dictionary: Dictionary) -> Messages:
     quads = [quad for message in sent for quad in message.quads]
     columns = [dictionary.encode_terms([quad[place] for quad in quads]) for place in range(4)]
     counts = np.array([len(message.quads) for message in sent], np.int64)
     position = np.arange(len(quads)) - np.repeat(np.cumsum(counts) - counts, counts)
     time = np.array([message.time for message in sent], np.int64)
-    return Batch(time, counts, np.repeat(np.arange(len(sent)), counts), position, *columns)
+    return Messages(time, counts, np.repeat(np.arange(len(sent)), counts), position, *columns)

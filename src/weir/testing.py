@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from weir.linked.graphs import GraphSources
-from weir.plan.analysis.chain import parsed, reads
+from weir.plan.analysis.chain import parsed, streams_read
 from weir.rdf.formats.tnq import parse_lines
 from weir.runtime.control.entries import Registration, StreamEntry, entry_of
 from weir.runtime.direct import DirectJob, MemoryStore
 from weir.runtime.ingest.frames import Frame
+from weir.runtime.ingest.parts import LaneInput
 from weir.runtime.worker.group import Group, Step
 
 KEY = b"weir.testing"
@@ -89,7 +90,7 @@ class Scenario:
         self.job = DirectJob(folder, library=library, key=KEY, workers=workers, restarts=restarts)
         read = dict.fromkeys(streams)
         for text in texts.values():
-            read |= dict.fromkeys(reads(parsed(text, dialect), streams))
+            read |= dict.fromkeys(streams_read(parsed(text, dialect), streams))
         wait = None if idle is None else round(idle * 1_000_000)
         entries: list[StreamEntry | Registration] = []
         entries += [StreamEntry(iri, wait, number=number) for number, iri in enumerate(read)]
@@ -140,10 +141,11 @@ class Scenario:
 
     def _frame(self, lane: Lane) -> Frame:
         data = lane.take().encode()
-        messages = parse_lines(data, scope=f"{lane.stream} {lane.name}", key=KEY, base=lane.position)
-        position, lane.position = lane.position, lane.position + len(data)
+        parsed = parse_lines(data, scope=f"{lane.stream} {lane.name}", key=KEY, base=lane.position)
+        given = LaneInput(lane.name, parsed, lane.position, ended=lane.ended)
+        lane.position += len(data)
         plan = self.job.place.match_plan(self.job.number)
-        return plan.frame(0, lane.stream, lane.name, messages, position, ended=lane.ended)
+        return plan.frame(0, lane.stream, given)
 
 
 def _library(graphs: Mapping[str | None, str], folder: Path) -> GraphSources:

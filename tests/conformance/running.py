@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from weir.errors import RemoteError
-from weir.kernel.contract import Answers, Background, Batch, Evaluator, GraphTable, Slab
+from weir.kernel.contract import Answers, Background, Evaluator, GraphTable, Slab
 from weir.kernel.evaluators import make_evaluator
 from weir.kernel.reference import ReferenceEvaluator, Static, evaluate_query
 from weir.language.algebra.patterns import Graph, Pattern, Project, Window
@@ -23,6 +23,7 @@ from weir.language.algebra.query import Ask, Dataset, Dialect, Query, Select
 from weir.language.algebra.windows import Range, Report, WindowDeclaration, WindowSemantics
 from weir.language.writing.dialects import write
 from weir.rdf.ids.dictionary import Dictionary
+from weir.rdf.messages import Messages
 from weir.rdf.terms import IRI, Term, Triple, Variable, term_of_json
 from weir.testing import Scenario
 
@@ -151,12 +152,14 @@ def _table(triples: Sequence[Triple], dictionary: Dictionary) -> GraphTable:
     return GraphTable(*columns)
 
 
-def _batch(quads: Sequence[tuple[Term, Term, Term, Term | None]], dictionary: Dictionary) -> Batch:
+def _batch(quads: Sequence[tuple[Term, Term, Term, Term | None]], dictionary: Dictionary) -> Messages:
     if not quads:
-        return Batch.empty()
+        return Messages()
     columns = [dictionary.encode_terms([quad[place] for quad in quads]) for place in range(4)]
     size = len(quads)
-    return Batch(np.zeros(1, np.int64), np.array([size]), np.zeros(size, np.int64), np.arange(size), *columns)
+    return Messages(
+        np.zeros(1, np.int64), np.array([size]), np.zeros(size, np.int64), np.arange(size), *columns
+    )
 
 
 def _outcome(query: Query, answers: Answers, dictionary: Dictionary) -> Outcome:

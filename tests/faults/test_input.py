@@ -47,8 +47,8 @@ def read(path: Path, folder: Path, size: int) -> tuple[int, int, list[dict[str, 
         for part in feed.parts(start, end):
             if part.path:
                 found = read_messages(Part(**json.loads(json.dumps(part.as_json()))), b"k")
-                triples += len(found.messages.message)
-                messages += len(found.messages.time)
+                triples += len(found.parsed.messages.message)
+                messages += len(found.parsed.messages.time)
                 dead += found.dead
         start = end
     return triples, messages, dead

@@ -11,7 +11,7 @@ from random import Random
 
 import numpy as np
 
-from weir.kernel.contract import Background, Batch, GraphTable, Slab
+from weir.kernel.contract import Background, GraphTable, Slab
 from weir.language.algebra import expressions as e
 from weir.language.algebra import patterns as a
 from weir.language.algebra.query import (
@@ -46,6 +46,7 @@ from weir.language.algebra.windows import (
     WindowSemantics,
 )
 from weir.rdf.ids.dictionary import Dictionary
+from weir.rdf.messages import Messages
 from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term, Variable
 
 STREAMS = ("urn:s1", "urn:s2")
@@ -551,14 +552,14 @@ def background(given: Case, dictionary: Dictionary) -> Background:
     )
 
 
-def batch(sent: tuple[Message, ...], dictionary: Dictionary) -> Batch:
+def batch(sent: tuple[Message, ...], dictionary: Dictionary) -> Messages:
     quads = [each for message in sent for each in message.quads]
     columns = [dictionary.encode_terms([each[place] for each in quads]) for place in range(4)]
     counts = np.array([len(message.quads) for message in sent], np.int64)
     message = np.repeat(np.arange(len(sent)), counts)
     position = np.arange(len(quads)) - np.repeat(np.cumsum(counts) - counts, counts)
     time = np.array([each.time for each in sent], np.int64)
-    return Batch(time, counts, message, position, *columns)
+    return Messages(time, counts, message, position, *columns)
 
 
 def slab(step: Step, dictionary: Dictionary) -> Slab:

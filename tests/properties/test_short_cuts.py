@@ -58,8 +58,6 @@ CHUNK = 50
 SIZES: dict[str, float] = {
     "windows.evaluation_times.CHUNK": 3,
     "interval.evaluator._GROWTH": 5,
-    "interval.evaluator._LONG": 1,
-    "interval.evaluator._IN_VAIN": 1,
     "fast.distinct_join._FEWEST": 1,
     "operators.inputs.window_input._LAZY": 0,
     "operators.inputs.static_views._TINY": 0,

@@ -9,6 +9,7 @@ from weir.rdf.formats.tnq import parse_lines
 from weir.runtime.control.catalog import Catalog
 from weir.runtime.control.entries import Registration, StreamEntry
 from weir.runtime.ingest.matching import MatchPlan
+from weir.runtime.ingest.parts import LaneInput
 from weir.runtime.worker.group import Group
 from weir.runtime.worker.members import make_member
 from weir.runtime.worker.texts import StreamTexts
@@ -41,7 +42,7 @@ def test_a_query_on_terms_beside_one_on_ids(body: str, beside: str) -> None:
     for each in queries.values():
         group.add(make_member(each, Background(), group.dictionary, ("s",), group.services))
     messages = parse_lines(LINES.encode(), scope="s", key=KEY)
-    frame = MatchPlan(catalog, 1, KEY).frame(0, "s", "0", messages, 0, ended=True)
+    frame = MatchPlan(catalog, 1, KEY).frame(0, "s", LaneInput("0", messages, ended=True))
     found = {each.member.name: each.answers for each in group.step([frame], 0, 0).each()}
     assert group.dictionary.texts(found["terms"].columns["s"]) == ["<http://e/a>"]
     assert len(found["ids"].at) == 1

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from weir.kernel.contract import NO_GRAPH, Background, Batch, GraphTable
+from weir.kernel.contract import NO_GRAPH, Background, GraphTable
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
+from weir.rdf.messages import Messages
 from weir_bench.data.library import Library, Triples, author_text
 
 LV = "http://deri.org/floorplan/"
@@ -161,12 +162,12 @@ class Sightings:
     def __len__(self) -> int:
         return len(self.time)
 
-    def batch(self, start: int, end: int) -> Batch:
+    def batch(self, start: int, end: int) -> Messages:
         """Messages ``start`` to ``end``."""
         count = end - start
         ones = np.ones(count, np.int64)
         zeros = np.zeros(count, np.int64)
-        return Batch(
+        return Messages(
             self.time[start:end],
             ones,
             np.arange(count),

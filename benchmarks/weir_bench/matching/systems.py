@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from weir.kernel.contract import Background, Batch, Slab
+from weir.kernel.contract import Background, Slab
 from weir.kernel.interval.evaluator import IntervalEvaluator
 from weir.kernel.matching.automaton import Matcher
 from weir.kernel.matching.conjunctive import ConjunctiveSet
@@ -26,6 +26,7 @@ from weir.plan.analysis.conjunctions import Conjunction, conjunction
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.ids.encoding import encode_texts
+from weir.rdf.messages import Messages
 from weir_bench.data.energy import STREAM, Energy
 from weir_bench.matching.hashmat import HashMat, Texts, texts_of
 from weir_bench.matching.queries import query
@@ -82,7 +83,7 @@ class Data:
         count = stop - first
         none, each = np.zeros(count, np.int64), np.arange(count)
         s, p, o = (column[first:stop] for column in self.columns)
-        batch = Batch(self.energy.time[first:stop], np.ones(count, np.int64), each, none, s, p, o, none)
+        batch = Messages(self.energy.time[first:stop], np.ones(count, np.int64), each, none, s, p, o, none)
         return Slab({STREAM: batch}, int(self.energy.time[stop - 1]) + 1)
 
 

@@ -59,7 +59,7 @@ def _parse(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         for row in batch.to_pylist():
             part = Part("bench", "bench", row["path"], start=row["first"], end=row["last"])
-            columns = [terms.column for terms in read_messages(part, _KEY).messages.columns]
+            columns = read_messages(part, _KEY).parsed.messages.quads
             yield pa.record_batch([pa.array([len(columns[0])])], names=["triples"])
 
 

@@ -3,20 +3,8 @@
 from __future__ import annotations
 
 from weir.language.algebra import patterns as a
-from weir.language.algebra.windows import (
-    All,
-    Bounds,
-    Content,
-    Elements,
-    Now,
-    Past,
-    Range,
-    Report,
-    TickKind,
-    Triples,
-    WindowDeclaration,
-    WindowKind,
-)
+from weir.language.algebra import windows as w
+from weir.language.lowering.windows import closes
 from weir.language.syntax.durations import written
 from weir.language.writing.expressions import ExpressionWriter
 from weir.language.writing.terms import Terms
@@ -138,54 +126,54 @@ def windows_text(plan: QueryPlan) -> str:
     return "\n".join(lines)
 
 
-def _holds(kind: WindowKind, window: WindowDeclaration) -> str:
-    ends = "after the open up to the close" if window.semantics.bounds is Bounds.OPEN_CLOSED else ""
+def _holds(kind: w.WindowKind, window: w.WindowDeclaration) -> str:
+    ends = "after the open up to the close" if window.semantics.bounds is w.Bounds.OPEN_CLOSED else ""
     ends = f" ({ends})" if ends else ""
     match kind:
-        case Range(width, None):
+        case w.Range(width, None):
             return f"the last {written(width)} up to each message"
-        case Range(width, step) if step == width:
+        case w.Range(width, step) if step == width:
             return f"{written(width)} at a time, one stretch after the other{ends}"
-        case Range(width, step):
+        case w.Range(width, step):
             assert step is not None
             return f"the last {written(width)} every {written(step)}{ends}"
-        case Past(start, end, step):
+        case w.Past(start, end, step):
             every = "at each message" if step is None else f"every {written(step)}"
             return f"what came between {written(start)} and {written(end)} ago, {every}{ends}"
-        case Now():
+        case w.Now():
             return "the messages of the current timestamp"
-        case All():
+        case w.All():
             return "everything so far"
-        case Triples(count, step):
+        case w.Triples(count, step):
             return f"the {count} latest triples" + ("" if step is None else f" after every {step}")
-        case Elements(count, step):
+        case w.Elements(count, step):
             return f"the {count} latest messages" + ("" if step is None else f" after every {step}")
 
 
-def _content(window: WindowDeclaration) -> str:
-    if window.semantics.content is Content.BAG:
+def _content(window: w.WindowDeclaration) -> str:
+    if window.semantics.content is w.Content.BAG:
         return "bag: each occurrence of a triple counts"
     return "graph: equal triples count once"
 
 
-def _seen(window: WindowDeclaration) -> str:
+def _seen(window: w.WindowDeclaration) -> str:
     report, tick = window.semantics.report, window.semantics.tick
     when = [text for text, given in _reports(report, window.kind) if given]
     text = " and ".join(when)
     if report.non_empty:
         text += ", unless it is empty"
-    if tick.kind is TickKind.TUPLE:
+    if tick.kind is w.TickKind.TUPLE:
         text += "; message by message"
-    elif tick.kind is TickKind.TIME and tick.every is not None:
+    elif tick.kind is w.TickKind.TIME and tick.every is not None:
         text += f"; at the next multiple of {written(tick.every)}"
     if window.semantics.lateness:
         text += f"; messages may be {written(window.semantics.lateness)} late"
     return text
 
 
-def _reports(report: Report, kind: WindowKind) -> list[tuple[str, bool]]:
+def _reports(report: w.Report, kind: w.WindowKind) -> list[tuple[str, bool]]:
     silent = not report.window_close and not report.content_change and report.periodic is None
-    steps = not isinstance(kind, Now | All) and kind.step is not None
+    steps = closes(kind)
     every = "" if report.periodic is None else written(report.periodic)
     return [
         ("at each close", report.window_close or (silent and steps)),
@@ -197,51 +185,39 @@ def _reports(report: Report, kind: WindowKind) -> list[tuple[str, bool]]:
 def _keeps(plan: QueryPlan, window: WindowPlan) -> str:
     """An estimate of the state: how many patterns read the window, and for how long a triple is kept."""
     patterns = {
-        (match.source.graph, match.pattern)
-        for match in _matches(plan.root)
-        if match.source.window == window.name
-        or (window.declaration.in_default and match.source == p.Source())
+        (node.source.graph, node.pattern)
+        for node in p.below(plan.root)
+        if isinstance(node, p.Match)
+        and (
+            node.source.window == window.name or (window.declaration.in_default and node.source == p.Source())
+        )
     }
     count = len(patterns)
     if not count:
         return "no triples, only the times of messages"
     what = f"the triples of {count} pattern{'s' * (count != 1)}"
     match window.declaration.kind:
-        case Now():
+        case w.Now():
             return f"{what}, of one timestamp"
-        case All():
-            once = window.declaration.semantics.content is Content.GRAPH
+        case w.All():
+            once = window.declaration.semantics.content is w.Content.GRAPH
             return f"{what}, for ever{' (each distinct one once)' if once else ': without bound'}"
-        case Range(width, step):
+        case w.Range(width, step):
             return f"{what}, of {written(width + (step or 0))} at most"
-        case Past(start, _, step):
+        case w.Past(start, _, step):
             return f"{what}, of {written(start + (step or 0))} at most"
-        case Triples(number, step):
+        case w.Triples(number, step):
             return f"{what}, at most {number + (step or 0):,} of them"
-        case Elements(number, step):
+        case w.Elements(number, step):
             return f"{what}, of {number + (step or 0):,} messages at most"
-
-
-def _matches(plan: p.Plan) -> list[p.Match]:
-    found = [plan] if isinstance(plan, p.Match) else []
-    for child in p.children(plan):
-        found += _matches(child)
-    for formula in p.formulas(plan):
-        for test in formula.tests:
-            found += _matches(test.plan)
-    return found
 
 
 def parts_text(plan: QueryPlan) -> str:
     """How many parts of the plan are streamed, static and remote."""
-    counted = {"stream patterns": 0, "static views": 0, "service calls": 0}
-    stack: list[p.Plan] = [plan.root]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, p.Static):
-            counted["static views"] += 1
-            continue
-        counted["stream patterns"] += isinstance(node, p.Match | p.PathPattern | p.GraphNames)
-        counted["service calls"] += isinstance(node, p.Service)
-        stack += [*p.children(node), *(test.plan for each in p.formulas(node) for test in each.tests)]
-    return ", ".join(f"{count} {name}" for name, count in counted.items())
+    nodes = list(p.below(plan.root, closed=(p.Static,)))
+    kinds = {
+        "stream patterns": p.Match | p.PathPattern | p.GraphNames,
+        "static views": p.Static,
+        "service calls": p.Service,
+    }
+    return ", ".join(f"{sum(isinstance(n, kind) for n in nodes)} {name}" for name, kind in kinds.items())

@@ -9,19 +9,53 @@ combinations (SP, three at once, a variable twice in one pattern) are no special
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import combinations
 
 import numpy as np
 
+from weir.kernel.contract import Background
 from weir.kernel.matching.conjunctive import ConjunctiveSet
 from weir.kernel.matching.join_order import PLACES, link
 from weir.kernel.matching.shared import SharedEvaluator
+from weir.language.algebra.query import Query
 from weir.language.writing.windows import rspql
+from weir.plan.analysis.templates import instance
+from weir.rdf.ids.dictionary import Dictionary
+from weir.runtime.worker.sharing import MANY, alike, why_alone
 
 _MOST = 20
+
+
+def explain_set_text(queries: Mapping[str, Query]) -> str:
+    """A whole query set: what its queries have in common, and which of them a job evaluates together."""
+    streams = tuple(dict.fromkeys(s for q in queries.values() for s in q.streams if isinstance(s, str)))
+    shared = SharedEvaluator(Background(), Dictionary(), streams=streams)
+    calling = {name for name, query in queries.items() if why_alone(query) is not None and _calls(query)}
+    shared.add({name: query for name, query in queries.items() if name not in calling})
+    alone = {name: why_alone(query) for name, query in queries.items()}
+    together = sum(reason is None for reason in alone.values())
+    shaped = alike({name: query for name, query in queries.items() if alone[name] is not None})
+    lines = [explain_all(shared), "in a job"]
+    if together >= MANY:
+        lines.append(f"  {together} queries share one evaluator per slot")
+    elif together:
+        lines.append(f"  {together} could share an evaluator: from {MANY} queries on they do")
+    if shaped:
+        lines.append(f"  {len(shaped)} queries share an evaluator with those of their shape")
+    lines += [
+        f"  {name} by itself: {reason}"
+        for name, reason in alone.items()
+        if reason is not None and name not in shaped
+    ]
+    return "\n".join(lines)
+
+
+def _calls(query: Query) -> bool:
+    """Whether it asks endpoints, without which it has no evaluator."""
+    return instance(query) == "SERVICE"
 
 
 def explain_all(shared: SharedEvaluator) -> str:

@@ -1,6 +1,6 @@
 """What an evaluator is: what goes in (messages in batches, static graphs), what comes out, what it promises.
 
-Streams arrive as columns of term ids. A ``Batch`` lists *all* messages of a stream since the last one,
+Streams arrive as columns of term ids, ``Messages``. A slab lists *all* messages of a stream since the last,
 sorted by (time, lane, position), with their numbers of triples, but only the triples that some
 registered pattern can match: arrival, emptiness and counts concern all messages and triples.
 """
@@ -15,7 +15,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from weir.errors import EvaluationError
-from weir.rdf.columns import Ids, Mask
+from weir.rdf.columns import Ids
+from weir.rdf.messages import Messages
 
 NO_GRAPH = 0
 """The graph column of a triple outside any named graph; also the id of *unbound* in relations."""
@@ -25,33 +26,6 @@ FOREVER = np.iinfo(np.int64).max
 
 
 _WORTH = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """One stream's part of a slab. ``message`` maps each kept triple to its message (ascending),
-    ``position`` is the triple's place among *all* triples of its message."""
-
-    time: Ids
-    triples: Ids
-    message: Ids
-    position: Ids
-    subject: Ids
-    predicate: Ids
-    object: Ids
-    graph: Ids
-
-    @staticmethod
-    def empty() -> Batch:
-        none = np.empty(0, np.int64)
-        return Batch(none, none, none, none, none, none, none, none)
-
-    def rows(self, keep: Mask) -> Batch:
-        """All messages with only those triples that are marked."""
-        if keep.all():
-            return self
-        columns = (self.message, self.position, self.subject, self.predicate, self.object, self.graph)
-        return Batch(self.time, self.triples, *(column[keep] for column in columns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +68,7 @@ class Slab:
     evaluate every time once, each a stretch of them (``stretch``).
     """
 
-    batches: Mapping[str, Batch]
+    batches: Mapping[str, Messages]
     through: int
     end: bool = False
     turn: tuple[int, int] = (0, 1)

@@ -3,6 +3,6 @@
 from weir.language.algebra.query import Dialect, Query
 from weir.language.frontend import parse
 from weir.language.writing.dialects import write
-from weir.language.writing.translate import translate
+from weir.language.writing.translation import translate
 
 __all__ = ["Dialect", "Query", "frontend", "parse", "translate", "update", "write"]

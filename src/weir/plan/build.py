@@ -16,9 +16,10 @@ from weir.errors import UsageError
 from weir.language.algebra import patterns as a
 from weir.language.algebra.expressions import Aggregate, And, Exists, Expression, Not
 from weir.language.algebra.fold import rebuilt
+from weir.language.algebra.scope import has_exists, volatile
 from weir.plan import nodes as p
 from weir.plan.analysis.substitution import substituted
-from weir.plan.analysis.variables import certain, has_exists, possible, reads, volatile
+from weir.plan.analysis.variables import certain, possible, reads
 from weir.rdf.terms import IRI, Variable
 
 _NOTHING: frozenset[str] = frozenset()
@@ -258,18 +259,12 @@ def _by_column(plan: p.Plan, name: str, source: p.Source) -> bool:
             )
         case p.LeftJoin(left, right, condition):
             quiet = condition is None or not (condition.tests or name in reads(condition))
-            own = any(name in _own(part) for part in _matches(right))
+            own = any(isinstance(part, p.Match) and name in _own(part) for part in p.below(right))
             both = _by_column(left, name, source) and _by_column(right, name, source)
             return quiet and not own and both
         case p.Union(parts):
             return all(_by_column(part, name, source) for part in parts)
     return False
-
-
-def _matches(plan: p.Plan) -> list[p.Match]:
-    if isinstance(plan, p.Match):
-        return [plan]
-    return [match for child in p.children(plan) for match in _matches(child)]
 
 
 def _own(match: p.Match) -> frozenset[str]:

@@ -6,11 +6,13 @@ Nodes are frozen. ``Join`` is a join of any number of parts whose order is chose
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 from weir.language.algebra import patterns as a
 from weir.language.algebra.expressions import Aggregate, Expression
+from weir.language.algebra.fold import rebuilt
 from weir.language.algebra.patterns import Node, OrderKey, Path, TriplePattern
 from weir.rdf.terms import IRI, Term, Variable
 
@@ -255,3 +257,31 @@ def formulas(plan: Plan) -> tuple[Formula, ...]:
             return (formula,)
         case _:
             return ()
+
+
+def below(plan: Plan, closed: tuple[type, ...] = ()) -> Iterator[Plan]:
+    """The plan and all plans below it, those of EXISTS included, but nothing inside a ``closed`` type."""
+    yield plan
+    if not isinstance(plan, closed):
+        inside = (test.plan for formula in formulas(plan) for test in formula.tests)
+        for child in (*inside, *children(plan)):
+            yield from below(child, closed)
+
+
+def mapped(
+    plan: Plan, change: Callable[[Plan], Plan], change_test: Callable[[Exists], Exists] | None = None
+) -> Plan:
+    """The node with ``change`` applied to the plans right below it, and ``change_test`` to its EXISTS tests;
+    without that, ``change`` applied to their plans."""
+
+    def inside(part: Any) -> Any:
+        if isinstance(part, Exists):
+            return replace(part, plan=change(part.plan)) if change_test is None else change_test(part)
+        if isinstance(part, tuple | Formula):
+            return rebuilt(part, inside)
+        return change(part) if isinstance(part, Plan) else part
+
+    if isinstance(plan, Values | Match | PathPattern | GraphNames | Service):
+        return plan
+    found: Plan = rebuilt(plan, inside)
+    return found

@@ -12,7 +12,7 @@ from weir.plan import nodes as p
 from weir.plan.build import Builder, Instance
 from weir.plan.rules.filters import push_filters
 from weir.plan.rules.optionals import hoist_optionals
-from weir.plan.rules.static import Splitter
+from weir.plan.rules.static import StaticParts
 from weir.rdf.terms import Variable
 
 
@@ -61,7 +61,7 @@ def plan_query(query: Query, streams: Sequence[str] = ()) -> QueryPlan:
     for name, rule in (("filters first", push_filters), ("joins flattened", hoist_optionals)):
         plan = rule(plan)
         stages.append((name, plan))
-    plan = Splitter(streamed_default=bool(query.dataset.default_windows)).split(plan)
+    plan = StaticParts(streamed_default=bool(query.dataset.default_windows)).marked(plan)
     stages.append(("static parts", plan))
     read = tuple(dict.fromkeys(window.stream for window in windows))
     return QueryPlan(query, plan, tuple(windows), read, tuple(stages))

@@ -12,3 +12,6 @@ Ids: TypeAlias = NDArray[np.int64]
 
 Mask: TypeAlias = NDArray[np.bool_]
 """One boolean a row."""
+
+NEVER = int(np.iinfo(np.int64).min)
+"""Before all time, in µs: the T of a stream of which nothing is known."""

@@ -1,14 +1,16 @@
-"""Stream messages as columns: what every format is read into, before frames and batches.
+"""Stream messages as columns: the one bundle in which they travel from the parsers to the evaluators.
 
 A message is an atomic dataset with one timestamp; its triples are ordered as serialised and its blank
-nodes are its own (docs/semantics.md, "Data"). A message without triples is a heartbeat.
+nodes are its own (docs/semantics.md, "Data"). A message without triples is a heartbeat. ``Messages`` has ids
+alone: texts travel beside it, in a frame or in the ``Terms`` of what was ``Parsed``.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 import polars as pl
@@ -18,6 +20,134 @@ from weir.rdf.ids.encoding import encode_texts
 
 NO_GRAPH_TEXT = ""
 """The text in a graph column of a triple outside any named graph; its id is 0."""
+
+_Rows: TypeAlias = Ids | slice
+_NONE = np.empty(0, np.int64)
+_MESSAGE_COLUMNS = ("time", "triples")
+_TRIPLE_COLUMNS = ("message", "place", "subject", "predicate", "object", "graph")
+
+
+@dataclass(frozen=True, slots=True)
+class Messages:
+    """Messages of one stream: columns of messages, and columns of those of their triples that are kept.
+
+    ``time`` is in µs, ``triples`` counts *all* triples of a message. For each kept triple, ``message`` is the
+    index of its message (ascending) and ``place`` its place among all triples of that message; a graph of 0
+    is none. ``marks`` are further columns of messages, such as the ``position`` in a lane, for whoever made
+    them.
+    """
+
+    time: Ids = field(default_factory=lambda: _NONE)
+    triples: Ids = field(default_factory=lambda: _NONE)
+    message: Ids = field(default_factory=lambda: _NONE)
+    place: Ids = field(default_factory=lambda: _NONE)
+    subject: Ids = field(default_factory=lambda: _NONE)
+    predicate: Ids = field(default_factory=lambda: _NONE)
+    object: Ids = field(default_factory=lambda: _NONE)
+    graph: Ids = field(default_factory=lambda: _NONE)
+    marks: Mapping[str, Ids] = field(default_factory=dict, kw_only=True)
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    @property
+    def quads(self) -> tuple[Ids, Ids, Ids, Ids]:
+        """The four columns of ids."""
+        return self.subject, self.predicate, self.object, self.graph
+
+    @property
+    def columns(self) -> dict[str, Ids]:
+        """Every column by its name: those of messages, then those of triples, then the marks."""
+        named = {name: getattr(self, name) for name in (*_MESSAGE_COLUMNS, *_TRIPLE_COLUMNS)}
+        return {**named, **self.marks}
+
+    @staticmethod
+    def of_columns(columns: Mapping[str, Ids]) -> Messages:
+        """The inverse of ``columns``."""
+        named = {name: columns[name] for name in (*_MESSAGE_COLUMNS, *_TRIPLE_COLUMNS)}
+        return Messages(**named, marks={name: each for name, each in columns.items() if name not in named})
+
+    def rows(self, keep: Mask) -> Messages:
+        """All messages with only those triples that are marked."""
+        if keep.all():
+            return self
+        rows = np.flatnonzero(keep)
+        return self._with(self.time, self.triples, self.marks, self.message[rows], rows)
+
+    def slice(self, first: int, last: int) -> Messages:
+        """Messages number ``first`` up to ``last``."""
+        if first == 0 and last >= len(self.time):
+            return self
+        begin, end = self.message.searchsorted([first, last]).tolist()
+        marks = {name: column[first:last] for name, column in self.marks.items()}
+        message = self.message[begin:end] - first
+        return self._with(self.time[first:last], self.triples[first:last], marks, message, slice(begin, end))
+
+    def between(self, low: int, high: int) -> Messages:
+        """Messages of time in ``[low, high)``; they must be in the order of time."""
+        return self.slice(*np.searchsorted(self.time, [low, high]).tolist())
+
+    def where(self, keep: Mask) -> Messages:
+        """The messages that are marked."""
+        if keep.all():
+            return self
+        rows = np.flatnonzero(keep[self.message])
+        marks = {name: column[keep] for name, column in self.marks.items()}
+        message = (np.cumsum(keep) - 1)[self.message[rows]]
+        return self._with(self.time[keep], self.triples[keep], marks, message, rows)
+
+    def ordered(self, *ties: Ids) -> Messages:
+        """In the order of time, then of the columns ``ties``, then as they stand."""
+        if _in_order((self.time, *ties)):
+            return self
+        sequence = np.lexsort((*reversed(ties), self.time))
+        places = np.empty(len(sequence), np.int64)
+        places[sequence] = np.arange(len(sequence))
+        moved = places[self.message]
+        rows = np.argsort(moved, kind="stable")
+        marks = {name: column[sequence] for name, column in self.marks.items()}
+        return self._with(self.time[sequence], self.triples[sequence], marks, moved[rows], rows)
+
+    @staticmethod
+    def concatenated(parts: Iterable[Messages]) -> Messages:
+        """One after the other; all parts that have messages have the same marks."""
+        parts = [part for part in parts if len(part)]
+        if len(parts) < 2:
+            return parts[0] if parts else Messages()
+        columns = [part.columns for part in parts]
+        joined = {name: np.concatenate([each[name] for each in columns]) for name in columns[0]}
+        starts = np.cumsum([0, *(len(part) for part in parts)])
+        joined["message"] += np.repeat(starts[:-1], [len(part.message) for part in parts])
+        return Messages.of_columns(joined)
+
+    def _with(self, time: Ids, triples: Ids, marks: Mapping[str, Ids], message: Ids, rows: _Rows) -> Messages:
+        """Other columns of messages, and of the triples those at ``rows``, which belong to ``message``."""
+        return Messages(
+            time,
+            triples,
+            message,
+            self.place[rows],
+            self.subject[rows],
+            self.predicate[rows],
+            self.object[rows],
+            self.graph[rows],
+            marks=marks,
+        )
+
+
+def _in_order(keys: Sequence[Ids]) -> bool:
+    """Whether rows ascend by the keys, the first of which counts most."""
+    if len(keys[0]) < 2:
+        return True
+    tied: Mask = np.ones(len(keys[0]) - 1, np.bool_)
+    for key in keys:
+        step = np.diff(key)
+        if (tied & (step < 0)).any():
+            return False
+        tied &= step == 0
+        if not tied.any():
+            return True
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,30 +190,34 @@ class Terms:
         """The id of each row."""
         return self.ids[self.codes]
 
+    def rows(self, rows: Ids) -> Terms:
+        """Some rows, with only the texts that they use."""
+        used, codes = np.unique(self.codes[rows], return_inverse=True)
+        return Terms(codes.reshape(-1), self.texts.gather(used), self.ids[used])
+
 
 @dataclass(frozen=True, slots=True)
-class Messages:
-    """Consecutive messages of one lane.
+class Parsed:
+    """Consecutive messages of one lane as they were read, the texts of their terms, and what was rejected.
 
-    ``position`` grows along the lane and tells messages of equal time apart, however the lane is cut
-    into batches; ``triples`` counts a message's triples. The triple columns list, for each triple, its
-    ``message`` (an index, ascending) and its ``place`` within it.
+    ``terms`` are those of the four columns of ``messages.quads``. The mark ``position`` grows along the lane
+    and tells messages of equal time apart, however the lane is cut into batches.
     """
 
-    time: Ids
-    position: Ids
-    triples: Ids
-    message: Ids
-    place: Ids
-    subject: Terms
-    predicate: Terms
-    object: Terms
-    graph: Terms
+    messages: Messages
+    terms: tuple[Terms, ...]
     rejected: tuple[Rejected, ...] = ()
 
     @property
-    def columns(self) -> tuple[Terms, Terms, Terms, Terms]:
-        return self.subject, self.predicate, self.object, self.graph
+    def position(self) -> Ids:
+        return self.messages.marks["position"]
+
+    def where(self, keep: Mask, rejected: Iterable[Rejected] = ()) -> Parsed:
+        """Some of the messages, with only the texts that they use."""
+        rows = np.flatnonzero(keep[self.messages.message])
+        return Parsed(
+            self.messages.where(keep), tuple(each.rows(rows) for each in self.terms), tuple(rejected)
+        )
 
 
 def assemble(
@@ -95,7 +229,7 @@ def assemble(
     scope: str,
     key: bytes,
     rejected: Iterable[Rejected] = (),
-) -> Messages:
+) -> Parsed:
     """Messages from columns, with blank nodes renamed by (``scope``, position of the message, label).
 
     ``message`` ascends. The new labels depend on nothing else, so a replay gives the same terms.
@@ -104,9 +238,11 @@ def assemble(
     firsts = np.cumsum(triples) - triples
     place = np.arange(len(message)) - firsts[message]
     tag = hashlib.blake2b(scope.encode(), digest_size=6, key=key[:64]).hexdigest()
-    subject, predicate, target, graph = (_scoped(each, position[message], tag, key) for each in columns)
-    found = tuple(rejected)
-    return Messages(time, position, triples, message, place, subject, predicate, target, graph, found)
+    terms = tuple(_scoped(each, position[message], tag, key) for each in columns)
+    quads = [each.column for each in terms]
+    return Parsed(
+        Messages(time, triples, message, place, *quads, marks={"position": position}), terms, tuple(rejected)
+    )
 
 
 def _scoped(terms: Terms, positions: Ids, tag: str, key: bytes) -> Terms:
@@ -126,9 +262,3 @@ def _scoped(terms: Terms, positions: Ids, tag: str, key: bytes) -> Terms:
         pl.concat([terms.texts, renamed.rename(terms.texts.name)]),
         np.concatenate([terms.ids, encode_texts(renamed, key)]),
     )
-
-
-def renumbered(messages: Messages, offset: int) -> Messages:
-    """The same with ``offset`` added to the lines of what was rejected."""
-    moved = tuple(replace(item, line=item.line + offset) for item in messages.rejected)
-    return replace(messages, rejected=moved)

@@ -21,7 +21,7 @@ from weir.rdf.formats.media import Format, format_of
 from weir.rdf.formats.payloads import parse_payloads
 from weir.rdf.formats.times import read_time
 from weir.rdf.formats.tnq import parse_lines
-from weir.rdf.messages import Messages, Rejected
+from weir.rdf.messages import Parsed, Rejected
 from weir.rdf.xsd.moments import EPOCH
 from weir.runtime.ingest.sources.log_writer import TNQ, LogWriter
 
@@ -86,8 +86,8 @@ def _time(text: bytes) -> int | None:
         return None
 
 
-def _timed(found: Messages) -> list[tuple[int, int]]:
-    return list(zip(found.time.tolist(), found.triples.tolist(), strict=True))
+def _timed(found: Parsed) -> list[tuple[int, int]]:
+    return list(zip(found.messages.time.tolist(), found.messages.triples.tolist(), strict=True))
 
 
 def _messages(cut: Sequence[list[bytes]], times: Sequence[int | None]) -> list[tuple[int, int]]:

@@ -49,7 +49,7 @@ def frame_rows(folder: str, parts: Iterable[str]) -> Iterator[pa.RecordBatch]:
         sent: tuple[Frame, bytes] | None = None
         for slot, frame in part_frames(place, batch, Part(**json.loads(text))):
             if sent is None or sent[0] is not frame:
-                sent = frame, spool.put(batch, *frame.pieces())
+                sent = frame, spool.put(batch, memoryview(frame.to_buffer()))
             yield frame_row(keys[slot], sent[1])
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from weir.kernel.contract import Batch, Slab
+from weir.kernel.contract import Slab
 from weir.kernel.matching.conjunctive import ConjunctiveSet
 from weir.kernel.matching.generations import Generation, absorb, raise_levels
 from weir.language import parse
 from weir.plan.analysis.conjunctions import Conjunction, conjunction
 from weir.rdf.ids.dictionary import Dictionary
+from weir.rdf.messages import Messages
 from weir.rdf.terms import IRI
 
 DICTIONARY = Dictionary()
@@ -30,7 +31,9 @@ def slab(*seconds: int) -> Slab:
     count = len(seconds)
     terms = [np.full(count, DICTIONARY.encode(IRI(name))) for name in ("a", "p", "b")]
     none = np.zeros(count, np.int64)
-    batch = Batch(np.array(seconds) * SECOND, np.ones(count, np.int64), np.arange(count), none, *terms, none)
+    batch = Messages(
+        np.array(seconds) * SECOND, np.ones(count, np.int64), np.arange(count), none, *terms, none
+    )
     return Slab({"s": batch}, through=max(seconds) * SECOND)
 
 

@@ -10,10 +10,11 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 from weir.errors import CheckpointError, UsageError
-from weir.kernel.contract import Background, Batch, Slab
+from weir.kernel.contract import Background, Slab
 from weir.kernel.reference import ContinuousQuery, Message, ReferenceEvaluator, evaluations
 from weir.language import Query, parse
 from weir.rdf.ids.dictionary import Dictionary
+from weir.rdf.messages import Messages
 from weir.rdf.terms import IRI, Literal
 
 EXAMPLES = int(150 * float(os.environ.get("WEIR_EXAMPLES", "1")))
@@ -137,10 +138,10 @@ def canonical(rows: list) -> list[str]:
     return sorted(str(sorted((name, str(term)) for name, term in row.items())) for row in rows)
 
 
-def batch(messages: list[Message], dictionary: Dictionary) -> Batch:
+def batch(messages: list[Message], dictionary: Dictionary) -> Messages:
     quads = [(i, place, quad) for i, m in enumerate(messages) for place, quad in m.placed()]
     columns = [dictionary.encode_terms([quad[k] for _, _, quad in quads]) for k in range(4)]
-    return Batch(
+    return Messages(
         np.array([m.time for m in messages], np.int64),
         np.array([m.triples for m in messages], np.int64),
         np.array([i for i, _, _ in quads], np.int64),

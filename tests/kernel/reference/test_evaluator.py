@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from weir.errors import CheckpointError
-from weir.kernel.contract import Background, Batch, Slab
+from weir.kernel.contract import Background, Slab
 from weir.kernel.reference import ReferenceEvaluator
 from weir.kernel.reference.evaluator import ReferenceEvaluator as Defined
 from weir.language import parse
 from weir.rdf.ids.dictionary import Dictionary
+from weir.rdf.messages import Messages
 from weir.rdf.terms import IRI, Term
 
 SECOND = 1_000_000
@@ -25,7 +26,7 @@ def slab(dictionary: Dictionary, *messages: tuple[int, str], end: bool = False) 
     predicate, target = (np.full(count, dictionary.encode(IRI(name))) for name in "po")
     none = np.zeros(count, np.int64)
     times = np.array([time * SECOND for time, _ in messages], np.int64)
-    batch = Batch(times, none + 1, np.arange(count), none, subject, predicate, target, none)
+    batch = Messages(times, none + 1, np.arange(count), none, subject, predicate, target, none)
     return Slab({"s": batch}, through=int(times[-1]), end=end)
 
 

@@ -1,35 +1,16 @@
-"""What is known of a pattern before its SERVICE is called."""
+"""Which endpoints of a pattern must be known before its SERVICE is called."""
 
 from __future__ import annotations
 
 import pytest
 
-from weir.kernel.reference.federation import certain, service_variables
+from weir.kernel.reference.federation import service_variables
 from weir.language import parse
 from weir.language.algebra.patterns import Pattern
 
 
 def pattern(body: str) -> Pattern:
     return parse(f"SELECT * {{ {body} }}", "sparql").pattern
-
-
-@pytest.mark.parametrize(
-    ("body", "names"),
-    [
-        ("?a <p> ?b", "a b"),
-        ("?a <p> ?b OPTIONAL { ?b <q> ?c }", "a b"),
-        ("{ ?a <p> ?b } UNION { ?a <q> ?c }", "a"),
-        ("?a <p> ?b MINUS { ?b <q> ?c }", "a b"),
-        ("GRAPH ?g { ?a <p> ?b }", "a b g"),
-        ("VALUES (?a ?b) { (1 2) (3 UNDEF) }", "a"),
-        ("?a <p> ?b BIND(?a AS ?c)", "a b"),
-        ("SERVICE <e> { ?a <p> ?b }", "a b"),
-        ("SERVICE SILENT <e> { ?a <p> ?b }", ""),
-        ("{ SELECT ?a { ?a <p> ?b } GROUP BY ?a }", "a"),
-    ],
-)
-def test_the_variables_that_every_solution_binds(body: str, names: str) -> None:
-    assert certain(pattern(body)) == set(names.split())
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from service_graphs import EXAMPLES
 from service_store import E, StoreLoop
 from weir.errors import EvaluationError, RemoteError
-from weir.kernel.contract import Background, Batch, Evaluator, GraphTable, Slab
+from weir.kernel.contract import Background, Evaluator, GraphTable, Slab
 from weir.kernel.evaluators import make_evaluator
 from weir.language import parse
 from weir.language.algebra.patterns import Graph, Service
@@ -25,6 +25,7 @@ from weir.language.algebra.query import Query
 from weir.linked.service.config import SECOND, Budget, ServiceConfig
 from weir.linked.service.resolver import ServiceResolver
 from weir.rdf.ids.dictionary import Dictionary
+from weir.rdf.messages import Messages
 from weir.rdf.terms import IRI, XSD, Literal, Term
 
 ENDPOINT = "http://s/q"
@@ -51,14 +52,14 @@ def iri(name: str) -> IRI:
     return IRI(E + name)
 
 
-def batch(sent: list[Sent], dictionary: Dictionary) -> Batch:
+def batch(sent: list[Sent], dictionary: Dictionary) -> Messages:
     times = sorted({time for time, *_ in sent})
     rows = sorted(sent)
     message = [times.index(time) for time, *_ in rows]
     counts = np.bincount(message, minlength=len(times))
     position = [n - sum(m < at for m in message) for n, at in enumerate(message)]
     columns = [dictionary.encode_terms([iri(row[place]) for row in rows]) for place in (1, 2, 3)]
-    return Batch(
+    return Messages(
         np.array(times, np.int64) * SECOND,
         counts.astype(np.int64),
         np.array(message, np.int64),

@@ -15,7 +15,7 @@ from weir.rdf.formats.media import FORMATS, format_of, format_of_path
 from weir.rdf.formats.payloads import parse_payloads
 from weir.rdf.formats.times import write_time
 from weir.rdf.formats.tnq import parse_lines
-from weir.rdf.messages import Messages
+from weir.rdf.messages import Parsed
 
 KEY = b"test"
 TIME = "http://www.w3.org/ns/prov#generatedAtTime"
@@ -41,7 +41,7 @@ SYNTAXES = [item for item in FORMATS if item.syntax is not None]
 
 def parse(
     *payloads: bytes | str, format: str = "turtle", predicate: str | None = TIME, **options: object
-) -> Messages:
+) -> Parsed:
     data = [text.encode() if isinstance(text, str) else text for text in payloads]
     options = {"positions": range(0, 1000 * len(data), 1000), **options}
     return parse_payloads(
@@ -49,9 +49,9 @@ def parse(
     )  # type: ignore[arg-type]
 
 
-def rows(messages: Messages) -> list[tuple[int, str, str, str, str]]:
-    texts = [terms.texts.gather(terms.codes).to_list() for terms in messages.columns]
-    return list(zip(messages.message.tolist(), *texts, strict=True))
+def rows(messages: Parsed) -> list[tuple[int, str, str, str, str]]:
+    texts = [terms.texts.gather(terms.codes).to_list() for terms in messages.terms]
+    return list(zip(messages.messages.message.tolist(), *texts, strict=True))
 
 
 def at(seconds: int) -> str:
@@ -62,9 +62,9 @@ def at(seconds: int) -> str:
 def test_every_format_gives_the_same_message(format) -> None:  # type: ignore[no-untyped-def]
     payload = ox.serialize(QUADS, format=format.syntax)
     messages = parse(payload, payload, format=format.name)
-    assert messages.time.tolist() == [5_000_000, 5_000_000]
-    assert messages.triples.tolist() == [4, 4]
-    assert messages.place.tolist() == [0, 1, 2, 3] * 2
+    assert messages.messages.time.tolist() == [5_000_000, 5_000_000]
+    assert messages.messages.triples.tolist() == [4, 4]
+    assert messages.messages.place.tolist() == [0, 1, 2, 3] * 2
     triples = rows(messages)
     assert sorted(row[1:4] for row in triples if "_:" not in "".join(row[1:4])) == sorted(
         2
@@ -112,11 +112,11 @@ def test_order_is_that_of_the_text() -> None:
     ],
 )
 def test_times_by_a_predicate(said: str, microseconds: int) -> None:
-    assert parse(f"<http://e/x> <{TIME}> {said} .").time.tolist() == [microseconds]
+    assert parse(f"<http://e/x> <{TIME}> {said} .").messages.time.tolist() == [microseconds]
 
 
 def test_a_given_time_counts_before_the_predicate() -> None:
-    assert parse(at(1), at(2), times=[9, None]).time.tolist() == [9, 2_000_000]
+    assert parse(at(1), at(2), times=[9, None]).messages.time.tolist() == [9, 2_000_000]
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_a_given_time_counts_before_the_predicate() -> None:
 )
 def test_messages_without_one_good_time_are_set_aside(text: str, reason: str) -> None:
     messages = parse(at(1), text, at(3))
-    assert messages.time.tolist() == [1_000_000, 3_000_000]
+    assert messages.messages.time.tolist() == [1_000_000, 3_000_000]
     assert messages.position.tolist() == [0, 2000]
     (bad,) = messages.rejected
     assert (bad.line, bad.text) == (2, text[:200] + "…" * (len(text) > 200))
@@ -142,19 +142,19 @@ def test_messages_without_one_good_time_are_set_aside(text: str, reason: str) ->
 def test_equal_times_are_one_and_graphs_speak_for_the_message() -> None:
     graph = f"<http://e/g> <{TIME}> 1000 . <http://e/g> {{ <http://e/x> <{TIME}> 5 }}"
     same = f'<http://e/x> <{TIME}> 1000 . <http://e/y> <{TIME}> "1970-01-01T00:00:01Z"^^<{DATETIME}> .'
-    assert parse(graph, same, format="trig").time.tolist() == [1_000_000, 1_000_000]
+    assert parse(graph, same, format="trig").messages.time.tolist() == [1_000_000, 1_000_000]
 
 
 def test_without_a_predicate_the_time_must_be_given() -> None:
     messages = parse("", predicate=None)
     assert messages.rejected[0].reason == "no time is given, and no predicate declared"
-    assert parse("", "", times=[5, 2**62], predicate=None).time.tolist() == [5]
+    assert parse("", "", times=[5, 2**62], predicate=None).messages.time.tolist() == [5]
 
 
 def test_a_payload_with_a_time_and_nothing_else_is_a_heartbeat() -> None:
     for format in SYNTAXES[:-1]:
         messages = parse("[]" if format.name == "jsonld" else "", format=format.name, times=[5])
-        assert (messages.time.tolist(), messages.triples.tolist()) == ([5], [0])
+        assert (messages.messages.time.tolist(), messages.messages.triples.tolist()) == ([5], [0])
 
 
 BROKEN = {
@@ -172,9 +172,9 @@ def test_a_broken_message_is_set_aside_whole(format: str) -> None:
     messages = parse(
         BROKEN[format], b"\xff\xfe", "" if format != "jsonld" else "{}", format=format, times=[None, 1, 2]
     )
-    assert messages.time.tolist() == [2]
+    assert messages.messages.time.tolist() == [2]
     assert [item.line for item in messages.rejected] == [1, 2]
-    assert len(messages.message) == 0
+    assert len(messages.messages.message) == 0
     if format not in ("jsonld", "rdfxml", "trig"):
         assert messages.rejected[0].reason.startswith("line 2 of the message: ")
 
@@ -210,8 +210,8 @@ def test_what_would_break_the_parser_is_refused(format: str, text: str) -> None:
 def test_tnq_payloads_hold_messages_that_do_not_span_payloads() -> None:
     one = "1\t<http://e/a> <http://e/p> _:x .\n"
     messages = parse(one + one, "", one[:-1] + "\r\nbad\n3\t\n", one, format="tnq", predicate=None)
-    assert messages.time.tolist() == [1000, 1000, 3000, 1000]
-    assert messages.triples.tolist() == [2, 1, 0, 1]
+    assert messages.messages.time.tolist() == [1000, 1000, 3000, 1000]
+    assert messages.messages.triples.tolist() == [2, 1, 0, 1]
     assert messages.position.tolist() == [0, 2000, 2000 + len(one) + 1 + 4, 3000]
     assert [(item.line, item.reason) for item in messages.rejected] == [
         (3, "line 2 of the message: no tab between time and statement")
@@ -221,7 +221,7 @@ def test_tnq_payloads_hold_messages_that_do_not_span_payloads() -> None:
 def test_json_lines_are_messages() -> None:
     good = json.dumps({"@id": "http://e/x", TIME: 5})
     messages = parse(f"{good}\n\nnonsense\n{good}\r\n", format="ndjsonld", lines=[1])
-    assert messages.time.tolist() == [5000, 5000]
+    assert messages.messages.time.tolist() == [5000, 5000]
     assert messages.position.tolist() == [0, len(good) + 11]
     assert [item.line for item in messages.rejected] == [3]
 
@@ -246,8 +246,8 @@ def test_written_lines_read_back(script: list[tuple[int, list[str]]]) -> None:
     ]
     back = parse_lines("".join(lines).encode(), scope="s", key=KEY)
     assert not back.rejected
-    assert back.time.tolist() == messages.time.tolist()
-    assert np.array_equal(back.triples, messages.triples)
+    assert back.messages.time.tolist() == messages.messages.time.tolist()
+    assert np.array_equal(back.messages.triples, messages.messages.triples)
     plain = [
         [["_" if "_:" in term[:2] else term for term in row[1:]] for row in rows(each)]
         for each in (messages, back)

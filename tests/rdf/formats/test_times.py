@@ -93,5 +93,5 @@ def test_times_of_many_messages_are_those_of_each(said: list[tuple[str, str]]) -
         time_predicate=TIME,
     )
     expected = [(number, moment_of(term)) for number, term in enumerate(terms)]
-    assert found.time.tolist() == [at for _, at in expected if at is not None]
+    assert found.messages.time.tolist() == [at for _, at in expected if at is not None]
     assert [item.line - 1 for item in found.rejected] == [number for number, at in expected if at is None]

@@ -9,21 +9,21 @@ from hypothesis import strategies as st
 
 from weir.rdf.formats.guarded_parser import quad_texts, read_statements
 from weir.rdf.formats.tnq import parse_lines
-from weir.rdf.messages import Messages
+from weir.rdf.messages import Parsed
 
 KEY = b"test"
 
 
-def parse(text: str | bytes, base: int = 0) -> Messages:
+def parse(text: str | bytes, base: int = 0) -> Parsed:
     data = text.encode() if isinstance(text, str) else text
     return parse_lines(data, scope="s lane", key=KEY, base=base)
 
 
-def rows(messages: Messages) -> list[tuple[int, int, str, str, str, str]]:
+def rows(messages: Parsed) -> list[tuple[int, int, str, str, str, str]]:
     """(time, place, subject, predicate, object, graph) of every triple."""
-    texts = [terms.texts.gather(terms.codes).to_list() for terms in messages.columns]
-    times = messages.time[messages.message].tolist()
-    return list(zip(times, messages.place.tolist(), *texts, strict=True))
+    texts = [terms.texts.gather(terms.codes).to_list() for terms in messages.terms]
+    times = messages.messages.time[messages.messages.message].tolist()
+    return list(zip(times, messages.messages.place.tolist(), *texts, strict=True))
 
 
 def test_consecutive_lines_of_equal_time_are_one_message() -> None:
@@ -33,15 +33,15 @@ def test_consecutive_lines_of_equal_time_are_one_message() -> None:
         "2\t<http://a> <http://p> <http://d> .\n"
         "1\t<http://a> <http://p> <http://e> .\n"
     )
-    assert messages.time.tolist() == [1000, 2000, 1000]
-    assert messages.triples.tolist() == [2, 1, 1]
-    assert messages.place.tolist() == [0, 1, 0, 0]
+    assert messages.messages.time.tolist() == [1000, 2000, 1000]
+    assert messages.messages.triples.tolist() == [2, 1, 1]
+    assert messages.messages.place.tolist() == [0, 1, 0, 0]
 
 
 def test_a_time_alone_is_a_heartbeat() -> None:
     messages = parse("1\t<http://a> <http://p> <http://b> .\n5\t\n")
-    assert messages.time.tolist() == [1000, 5000]
-    assert messages.triples.tolist() == [1, 0]
+    assert messages.messages.time.tolist() == [1000, 5000]
+    assert messages.messages.triples.tolist() == [1, 0]
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_time_alone_is_a_heartbeat() -> None:
 )
 def test_times(written: str, microseconds: int) -> None:
     messages = parse(f"{written}\t<http://a> <http://p> <http://b> .\n")
-    assert messages.time.tolist() == [microseconds]
+    assert messages.messages.time.tolist() == [microseconds]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_times(written: str, microseconds: int) -> None:
 )
 def test_what_is_no_time_is_set_aside(written: str) -> None:
     messages = parse(f"{written}\t<http://a> <http://p> <http://b> .\n")
-    assert len(messages.time) == 0
+    assert len(messages.messages.time) == 0
     assert [item.line for item in messages.rejected] == [1]
 
 
@@ -122,7 +122,7 @@ def test_bad_statements_are_set_aside_with_line_and_reason(statement: str) -> No
     messages = parse(
         f"1\t<http://a> <http://p> <http://b> .\n2\t{statement}\n3\t<http://a> <http://p> <http://c> .\n"
     )
-    assert messages.time.tolist() == [1000, 3000]
+    assert messages.messages.time.tolist() == [1000, 3000]
     (bad,) = messages.rejected
     assert bad.line == 2
     assert bad.reason
@@ -134,7 +134,7 @@ def test_lines_without_a_tab_and_bytes_that_are_no_text() -> None:
         b"garbage\n1\t<http://a> <http://p> <http://b> .\n\xff\xfe\n"
         b'\n# remark\n1\t<http://a> <http://p> "\xff" .\n'
     )
-    assert messages.triples.tolist() == [1]
+    assert messages.messages.triples.tolist() == [1]
     assert [(item.line, item.reason) for item in messages.rejected] == [
         (1, "no tab between time and statement"),
         (3, "invalid UTF-8"),
@@ -144,7 +144,7 @@ def test_lines_without_a_tab_and_bytes_that_are_no_text() -> None:
 
 def test_a_malformed_line_does_not_part_a_message() -> None:
     messages = parse("1\t<http://a> <http://p> <http://b> .\nbad\n1\t<http://a> <http://p> <http://c> .\n")
-    assert messages.triples.tolist() == [2]
+    assert messages.messages.triples.tolist() == [2]
 
 
 def test_blank_nodes_belong_to_their_message() -> None:
@@ -170,7 +170,7 @@ def test_a_line_of_many_megabytes() -> None:
         f"3\t{big}{big}",
     ]
     messages = parse("\n".join(script) + '\n4\t<http://a> <http://p> "" .\n')
-    assert messages.time.tolist() == [1000, 4000]
+    assert messages.messages.time.tolist() == [1000, 4000]
     assert [(item.line, item.reason) for item in messages.rejected] == [
         (2, "longer than 16 MiB"),
         (3, "longer than 16 MiB"),
@@ -179,7 +179,7 @@ def test_a_line_of_many_megabytes() -> None:
 
 
 def test_an_empty_part() -> None:
-    assert len(parse("").time) == 0
+    assert len(parse("").messages.time) == 0
 
 
 @given(

@@ -8,21 +8,21 @@ import pytest
 
 from weir.rdf.formats.media import format_of
 from weir.rdf.formats.units import Document, parse_documents
-from weir.rdf.messages import Messages
+from weir.rdf.messages import Parsed
 
 T = "http://www.w3.org/ns/prov#generatedAtTime"
 
 
-def parse(*files: str | bytes, format: str, unit: str = "auto", time: str = T) -> Messages:
+def parse(*files: str | bytes, format: str, unit: str = "auto", time: str = T) -> Parsed:
     data = [text.encode() if isinstance(text, str) else text for text in files]
     documents = [Document(each, number << 40, "http://base/") for number, each in enumerate(data)]
     return parse_documents(documents, format_of(format), time_predicate=time, scope="s", key=b"k", unit=unit)
 
 
-def triples(messages: Messages) -> list[tuple[int, str]]:
+def triples(messages: Parsed) -> list[tuple[int, str]]:
     """(milliseconds, subject without its namespace) of every triple."""
-    subjects = messages.subject.texts.gather(messages.subject.codes).to_list()
-    times = (messages.time[messages.message] // 1000).tolist()
+    subjects = messages.terms[0].texts.gather(messages.terms[0].codes).to_list()
+    times = (messages.messages.time[messages.messages.message] // 1000).tolist()
     return [(time, text.strip("<>").rpartition("/")[2]) for time, text in zip(times, subjects, strict=True)]
 
 
@@ -47,14 +47,14 @@ def test_graphs_with_times_are_messages_in_the_order_in_which_they_begin() -> No
     messages = parse(GRAPHS, format="trig")
     assert triples(messages) == [(5, "g1"), (5, "g1"), (5, "a"), (5, "b"), (5, "d"), (4, "c"), (4, "g2")]
     assert messages.position.tolist() == [0, 1]
-    objects = messages.object.texts.gather(messages.object.codes).to_list()
+    objects = messages.terms[2].texts.gather(messages.terms[2].codes).to_list()
     assert objects[2] == objects[3] != objects[5]
 
 
 def test_a_document_may_be_declared_one_message() -> None:
     messages = parse(GRAPHS, format="trig", unit="document")
     assert "2 different times" in messages.rejected[0].reason
-    assert len(messages.time) == 0
+    assert len(messages.messages.time) == 0
 
 
 def test_times_inside_graphs_and_in_other_graphs() -> None:
@@ -68,8 +68,8 @@ def test_one_graph_or_a_time_outside_the_graphs_makes_one_message() -> None:
     one = f"<g> <{T}> 5 . <s> <http://e/p> 1 . <g> {{ <a> <p> 1 }}"
     outside = f"<x> <{T}> 6 . <g> {{ <a> <p> 1 }} <h> {{ <b> <p> 1 }}"
     messages = parse(one, outside, format="trig")
-    assert messages.time.tolist() == [5000, 6000]
-    assert messages.triples.tolist() == [3, 3]
+    assert messages.messages.time.tolist() == [5000, 6000]
+    assert messages.messages.triples.tolist() == [3, 3]
 
 
 def test_strays_and_graphs_without_a_time_are_set_aside() -> None:
@@ -112,23 +112,23 @@ def test_json_arrays_up_to_the_mistake() -> None:
     messages = parse(
         f"[{items[0]},\n{items[1]},\n{{'x'}}, {items[1]}]", f"[{items[0]}] tail", format="jsonld"
     )
-    assert messages.time.tolist() == [0, 1000, 0]
+    assert messages.messages.time.tolist() == [0, 1000, 0]
     assert [(item.record, item.line, item.text[:5]) for item in messages.rejected] == [
         (0, 3, "{'x'}"),
         (1, 1, "tail"),
     ]
     whole = parse(f"[{items[0]}, {items[1]}]", f"[{items[1]}]", format="jsonld", unit="document")
-    assert (whole.time.tolist(), len(whole.rejected)) == ([1000], 1)
+    assert (whole.messages.time.tolist(), len(whole.rejected)) == ([1000], 1)
 
 
 def test_json_lines() -> None:
     items = [json.dumps({"@id": f"http://e/m{i}", T: i}) for i in range(2)]
     messages = parse(f"{items[0]}\n\n{{\n{items[1]}\n", format="ndjsonld")
-    assert messages.time.tolist() == [0, 1000]
+    assert messages.messages.time.tolist() == [0, 1000]
     assert [item.line for item in messages.rejected] == [3]
 
 
 def test_files_that_hold_nothing() -> None:
     messages = parse("", "[]", "  \n", format="jsonld")
-    assert (len(messages.time), len(messages.rejected)) == (0, 0)
+    assert (len(messages.messages.time), len(messages.rejected)) == (0, 0)
     assert not parse("", format="turtle").rejected

@@ -10,6 +10,7 @@ from weir.rdf.formats.tnq import parse_lines
 from weir.runtime.control.catalog import Catalog
 from weir.runtime.control.entries import Registration, StreamEntry
 from weir.runtime.ingest.matching import MatchPlan, _Kind
+from weir.runtime.ingest.parts import LaneInput
 
 KEY = b"weir.testing"
 STREAMS = {"s": StreamEntry("s")}
@@ -30,7 +31,7 @@ def registration(number: int, body: str, selected: str) -> Registration:
 
 def frames(plan: MatchPlan) -> list[bytes]:
     messages = parse_lines(LINES.encode(), scope="s", key=KEY)
-    return [plan.frame(slot, "s", "0", messages, 0).to_bytes() for slot in (0, 1)]
+    return [plan.frame(slot, "s", LaneInput("0", messages)).to_bytes() for slot in (0, 1)]
 
 
 def test_following_changes_gives_what_building_anew_gives() -> None:
@@ -83,8 +84,10 @@ def places(body: str, evaluator: str = "interval") -> tuple[list[tuple[int, int]
         f"WHERE {{ WINDOW <w> {{ {body} }} }}"
     )
     plan = MatchPlan(Catalog(STREAMS, {"q": Registration("q", text, evaluator=evaluator)}), 1, KEY)
-    frame = plan.frame(0, "s", "0", parse_lines(QUADS.encode(), scope="s", key=KEY), 0)
-    return list(zip(frame.message.tolist(), frame.place.tolist(), strict=True)), sorted(map(str, frame.texts))
+    frame = plan.frame(0, "s", LaneInput("0", parse_lines(QUADS.encode(), scope="s", key=KEY)))
+    return list(zip(frame.messages.message.tolist(), frame.messages.place.tolist(), strict=True)), sorted(
+        map(str, frame.texts)
+    )
 
 
 def test_a_triple_of_each_graph_goes_along_for_its_name() -> None:
@@ -103,5 +106,5 @@ def test_names_leave_with_the_query_that_asked_for_them() -> None:
     plan = MatchPlan(Catalog(STREAMS, {"q": Registration("q", asking)}), 1, KEY)
     other = {"r": Registration("r", asking.replace("GRAPH ?g {}", "?s <http://e/p> ?o"))}
     plan.follow(Catalog(STREAMS, other))
-    frame = plan.frame(0, "s", "0", parse_lines(QUADS.encode(), scope="s", key=KEY), 0)
-    assert frame.place.tolist() == [1]
+    frame = plan.frame(0, "s", LaneInput("0", parse_lines(QUADS.encode(), scope="s", key=KEY)))
+    assert frame.messages.place.tolist() == [1]

@@ -38,46 +38,46 @@ def triples(count: int, **columns: list[Any]) -> dict[str, list[Any]]:
 
 def test_triples_of_one_time_are_one_message(place: Workplace) -> None:
     (frame,) = frames(place, triples(4, time=[2000, 1000, 2000, 3000]))
-    assert frame.time.tolist() == [1000, 2000, 3000]
-    assert frame.triples.tolist() == [1, 2, 1]
+    assert frame.messages.time.tolist() == [1000, 2000, 3000]
+    assert frame.messages.triples.tolist() == [1, 2, 1]
     assert (frame.lane, frame.position) == ("", 100)
 
 
 def test_positions_tell_messages_apart_and_order_them(place: Workplace) -> None:
     rows = triples(4, time=[5, 5, 5, 5], position=[8, 7, 8, 9], lane=["b", "a", "b", "b"])
     found = {frame.lane: frame for frame in frames(place, rows)}
-    assert found["a"].triples.tolist() == [1] and found["a"].position == 7
-    assert found["b"].triples.tolist() == [2, 1] and found["b"].position == 8
+    assert found["a"].messages.triples.tolist() == [1] and found["a"].position == 7
+    assert found["b"].messages.triples.tolist() == [2, 1] and found["b"].position == 8
 
 
 @pytest.mark.parametrize("clock", ["1000", "1970-01-01T00:00:01Z"])
 def test_times_as_texts(place: Workplace, clock: str) -> None:
     (frame,) = frames(place, triples(1, clock=[clock]))
-    assert frame.time.tolist() == [1_000_000]
+    assert frame.messages.time.tolist() == [1_000_000]
 
 
 def test_graphs_and_what_is_no_statement(place: Workplace) -> None:
     rows = triples(3, time=[1, 2, 3], graph=["<http://e/g>", None, None])
     rows["subject"][1] = "not a term"
     (frame,) = frames(place, rows)
-    assert frame.time.tolist() == [1, 3]
-    assert [graph != 0 for graph in frame.graph.tolist()] == [True, False]
+    assert frame.messages.time.tolist() == [1, 3]
+    assert [graph != 0 for graph in frame.messages.graph.tolist()] == [True, False]
     assert [letter["stream"] for letter in frame.side["rejected"]] == ["s"]
     assert frame.side["triples"] == 2
 
 
 def test_a_row_without_a_time_is_set_aside(place: Workplace) -> None:
     (frame,) = frames(place, triples(2, clock=["1", "never"]))
-    assert frame.time.tolist() == [1000] and len(frame.side["rejected"]) == 1
+    assert frame.messages.time.tolist() == [1000] and len(frame.side["rejected"]) == 1
 
 
 def test_lines_are_as_those_of_a_file_unless_they_have_positions(place: Workplace) -> None:
     line = b"%d\t<http://e/a> <http://e/p> <http://e/%d> ."
     values = [line % (1, 1), line % (1, 2), line % (2, 3)]
     (frame,) = frames(place, {"value": values})
-    assert frame.triples.tolist() == [2, 1]
+    assert frame.messages.triples.tolist() == [2, 1]
     (frame,) = frames(place, {"value": values, "position": [5, 6, 7], "lane": ["0"] * 3})
-    assert frame.triples.tolist() == [1, 1, 1]
+    assert frame.messages.triples.tolist() == [1, 1, 1]
 
 
 def test_messages_in_a_declared_format(place: Workplace) -> None:
@@ -86,10 +86,10 @@ def test_messages_in_a_declared_format(place: Workplace) -> None:
     (frame,) = frames(
         place, {"value": values, "position": [2, 3, 4]}, format="turtle", predicate="http://e/at"
     )
-    assert frame.time.tolist() == [2_000_000, 1_000_000]
-    assert frame.triples.tolist() == [3, 3] and len(frame.side["rejected"]) == 1
+    assert frame.messages.time.tolist() == [2_000_000, 1_000_000]
+    assert frame.messages.triples.tolist() == [3, 3] and len(frame.side["rejected"]) == 1
     (frame,) = frames(place, {"value": values, "time": [1, 2, 3]}, format="turtle")
-    assert frame.time.tolist() == [1, 2]
+    assert frame.messages.time.tolist() == [1, 2]
 
 
 def test_columns_of_results() -> None:

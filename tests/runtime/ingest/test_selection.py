@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from weir.kernel.contract import Batch
 from weir.plan.analysis.demand import Wanted
 from weir.rdf.ids.dictionary import Dictionary
+from weir.rdf.messages import Messages
 from weir.rdf.terms import IRI
 from weir.runtime.ingest.selection import Selection, witnesses
 
@@ -29,10 +29,10 @@ def kept(*wanted: Wanted) -> list[int]:
     graph = np.array([a, 0, a, b, b, b, 0])
     predicate = np.array([1, 1, p, 1, 1, p, 1])
     row = np.arange(7)
-    batch = Batch(np.array([0, 1]), np.array([4, 3]), MESSAGE, row, row + 1, predicate, row + 1, graph)
+    batch = Messages(np.array([0, 1]), np.array([4, 3]), MESSAGE, row, row + 1, predicate, row + 1, graph)
     found = Selection(wanted, dictionary).of(batch)
     assert found.time is batch.time and found.triples is batch.triples
-    return found.position.tolist()
+    return found.place.tolist()
 
 
 def test_names_of_all_graphs_or_of_one() -> None:

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from weir.errors import UsageError
-from weir.runtime.ingest.parts import Part
+from weir.runtime.ingest.parts import LaneInput, Part
 from weir.runtime.ingest.sources import FileSource, path_source, source_of
 from weir.runtime.ingest.sources.feeds import Place
 from weir.runtime.ingest.sources.file_source import FileFeed
-from weir.runtime.ingest.stage import Read, read_messages
+from weir.runtime.ingest.stage import read_messages
 
 PROV = "prov:generatedAtTime"
 T = "http://www.w3.org/ns/prov#generatedAtTime"
@@ -43,14 +43,14 @@ def batches(source: Any, folder: Path, parallelism: int = 1) -> list[list[Part]]
 
 def read(source: Any, folder: Path, parallelism: int = 1) -> tuple[list[int], list[dict[str, Any]]]:
     """The milliseconds of all messages in order, and the dead letters."""
-    found: list[Read] = [
+    found: list[LaneInput] = [
         read_messages(part, b"k")
         for batch in batches(source, folder, parallelism)
         for part in batch
         if part.path
     ]
-    times = [at // 1000 for each in found for at in each.messages.time.tolist()]
-    positions = [place for each in found for place in each.messages.position.tolist()]
+    times = [at // 1000 for each in found for at in each.parsed.messages.time.tolist()]
+    positions = [place for each in found for place in each.parsed.position.tolist()]
     assert positions == sorted(set(positions))
     return times, [letter for each in found for letter in each.dead]
 

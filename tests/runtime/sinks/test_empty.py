@@ -101,8 +101,8 @@ def test_messages_are_heartbeats(tmp_path: Path) -> None:
     out = written(result, "tnq", tmp_path)
     assert f"{SECOND}\t\n" in out.read_text()
     messages = parse_lines(out.read_bytes(), scope="s", key=b"0" * 16, base=0)
-    assert messages.time.tolist() == [10_000, 20_000, 30_000]
-    assert len(messages.message) == 2
+    assert messages.messages.time.tolist() == [10_000, 20_000, 30_000]
+    assert len(messages.messages.message) == 2
 
 
 def test_parquet_has_a_row_of_nulls(tmp_path: Path) -> None:

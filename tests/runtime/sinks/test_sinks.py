@@ -190,11 +190,15 @@ def test_messages_read_back_as_a_stream(tmp_path: Path, form: str) -> None:
     parts = feed.parts({}, feed.latest({}, True))
     (found,) = [read_messages(Part(**part.as_json()), b"k") for part in parts if part.path]
     assert found.dead == []
-    messages = found.messages
-    assert [at / SECOND for at in messages.time.tolist()] == [1, 2.5, 1, 2, 3, 1, 2]
+    messages = found.parsed
+    assert [at / SECOND for at in messages.messages.time.tolist()] == [1, 2.5, 1, 2, 3, 1, 2]
     stamps = 0 if form == "tnq" else 1
-    assert messages.triples.tolist() == [2 + stamps, 1 + stamps, *(n + stamps for n in (3, 6, 3, 1, 1))]
-    columns = [terms.texts.gather(terms.codes).to_list() for terms in messages.columns]
+    assert messages.messages.triples.tolist() == [
+        2 + stamps,
+        1 + stamps,
+        *(n + stamps for n in (3, 6, 3, 1, 1)),
+    ]
+    columns = [terms.texts.gather(terms.codes).to_list() for terms in messages.terms]
     rows = [row for row in zip(*columns, strict=True) if "generatedAtTime" not in row[1]]
     assert [row[:3] for row in rows[:3:2]] == [tuple(read(CONSTRUCT)[0]), tuple(read(CONSTRUCT)[2])]
     wanted = {text for text in TERMS if text and "_:" not in text[:2]}

@@ -23,8 +23,7 @@ from weir.kernel.functions import Context
 from weir.kernel.relations.relation import Relation
 from weir.language.algebra import expressions as e
 from weir.language.algebra.expressions import TIMESTAMP, Builtin
-from weir.language.algebra.scope import mentioned
-from weir.plan.analysis.variables import parts_of, volatile
+from weir.language.algebra.scope import mentioned, volatile, within
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.terms import Term, Variable
 
@@ -233,7 +232,7 @@ _COLUMNAR: dict[Builtin, Columnar] = {
 
 def _scalar_only(expression: e.Expression) -> bool:
     """Whether some part has no columnar way, and none depends on more than variables."""
-    parts = list(parts_of(expression))
+    parts = list(within(expression))
     if any(isinstance(part, e.Exists) for part in parts):
         return False
     calls = [part.function for part in parts if isinstance(part, e.Call)]

@@ -12,12 +12,50 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numba import njit
 
+from weir.kernel.contract import Answers
+from weir.kernel.fast.plain_form import PlainForm
+from weir.kernel.operators.inputs.pattern_inputs import PatternInputs
 from weir.kernel.operators.inputs.window_input import WindowInput
+from weir.kernel.operators.join import Join
 from weir.kernel.relations.keys import codes
 from weir.kernel.relations.relation import Relation
+from weir.kernel.windows.evaluation_times import Evaluations
 from weir.rdf.columns import Ids
 
 _FEWEST = 1 << 8
+_NONE = np.empty(0, np.int64)
+
+
+class DistinctJoin:
+    """CONSTRUCT of one triple over a join that has one flow, all of whose last rows are new.
+
+    Declines where the plan has several flows, or conditions; gives rows where the last input is no window, or
+    too little comes to it.
+    """
+
+    def __init__(self, root: Join, form: PlainForm, inputs: PatternInputs) -> None:
+        self.root = root
+        self.form = form
+        self.inputs = inputs
+
+    def answer(self, evaluations: Evaluations) -> Answers | Relation | None:
+        """The distinct triples at each time, or the join's rows."""
+        at = evaluations.at
+        self.inputs.prepare(at)
+        pending = self.root.until_last()
+        if pending is None:
+            return None
+        flow, last = pending
+        if not len(flow):
+            return Relation.empty()
+        if isinstance(last, WindowInput):
+            padded = np.append(at.emitted, False)
+            new = bool(padded[flow.start].all()) and not padded[flow.end].any() and flow.start.min() > 0
+            found = distinct_join(flow, last, self.form.wanted, at.time) if new else None
+            if found is not None:
+                times, values = found
+                return Answers(times, self.form.triples(values, len(times)), _NONE, len(evaluations.times))
+        return last.join(flow)
 
 
 def distinct_join(

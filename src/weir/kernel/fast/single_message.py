@@ -13,22 +13,100 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Sequence
 from itertools import chain, repeat
-from typing import Any, TypeAlias
+from typing import Any
 
-from weir.kernel.fast.hash_index import Key, Lists, table_of
+import numpy as np
+
+from weir.kernel.contract import Answers
+from weir.kernel.fast.hash_index import HashIndex, Key, Lists, hash_index, table_of
+from weir.kernel.fast.plain_form import Column, PlainForm
 from weir.kernel.operators.inputs.input import Input
 from weir.kernel.operators.inputs.static_views import StaticInput
 from weir.kernel.operators.inputs.window_input import WindowInput
-from weir.kernel.operators.join import Join, Policy, Routes
+from weir.kernel.operators.join import Join, Policy, Router
 from weir.kernel.operators.operator import Operator, Project, Scan
-from weir.kernel.windows.live_triples import Keeping
+from weir.kernel.windows.arrivals import FEW
+from weir.kernel.windows.evaluation_times import Evaluations
+from weir.kernel.windows.instants import LOWEST
+from weir.kernel.windows.live_triples import Keeping, LiveTriples
 
+_NONE = np.empty(0, np.int64)
 _AGAIN = 32
 """So many evaluations take the same route."""
 
 
-Column: TypeAlias = "int | array[int]"
-"""The values of a variable in a flow: one for all mappings, or one for each."""
+class Reader:
+    """The rows of a window as plain integers, for windows that ``Window.least`` answers for."""
+
+    def __init__(self, window: WindowInput) -> None:
+        self.input = window
+        self.window = window.window
+        self._read(window.triples)
+
+    def _read(self, triples: LiveTriples) -> None:
+        self._triples = triples
+        self._rows = triples.rows
+        self._places = tuple(self.input.place_of(name) for name in self.input.variables)
+        self._seen = (LOWEST, -1, 0, 0)
+        self._indexes: dict[tuple[tuple[str, ...], tuple[str, ...]], HashIndex] = {}
+
+    def numbers_at(self, time: int) -> tuple[int, int]:
+        """The range of row numbers visible at one instant."""
+        if self._triples is not self.input.triples:
+            self._read(self.input.triples)
+        seen, rows, by = self._seen, self._rows, self.input.coordinate
+        if seen[0] == time and seen[1] == rows.end:
+            return seen[2], seen[3]
+        low = self.window.least(time)
+        assert low is not None
+        start = rows.seek(by, low, seen[2])
+        end = rows.seek(by, self.window.reach(time), rows.end)
+        self._seen = (time, rows.end, start, end)
+        return start, end
+
+    def count(self, time: int) -> int:
+        """How many rows are visible at one instant."""
+        low, high = self.numbers_at(time)
+        return max(high - low, 0)
+
+    def fresh(self, time: int) -> list[tuple[int, ...]] | None:
+        """The rows visible at ``time``, in the order of the variables, if none was the instant before.
+
+        None if some was, or if more than a few are new: only the newest rows are looked at.
+        """
+        if self._triples is not self.input.triples:
+            self._read(self.input.triples)
+        rows, by, window = self._rows, self.input.coordinate, self.window
+        before, now, shown = window.reach(time - 1), window.reach(time), window.least(time)
+        assert shown is not None
+        found: list[tuple[int, ...]] = []
+        place = len(rows)
+        while place:
+            place -= 1
+            coordinate = rows.item(by, place)
+            if coordinate >= now:
+                continue
+            if coordinate < before:
+                least = window.least(time - 1)
+                if least is None or coordinate >= least:
+                    return None
+                break
+            if coordinate < shown:
+                # New, and pushed out again by what came with it.
+                continue
+            if len(found) == FEW:
+                return None
+            found.append(rows.row(place, self._places))
+        found.reverse()
+        return found
+
+    def index(self, on: tuple[str, ...], rest: tuple[str, ...]) -> HashIndex:
+        """The rows by some variables."""
+        found = self._indexes.get((on, rest))
+        if found is None:
+            places = [tuple(self.input.place_of(name) for name in names) for names in (on, rest)]
+            found = self._indexes[on, rest] = hash_index(self._triples, self.window.spec.name, *places)
+        return found
 
 
 class Step:
@@ -40,14 +118,16 @@ class Step:
 
     def __init__(
         self,
-        each: StaticInput | WindowInput,
+        each: StaticInput | Reader,
         before: Sequence[str],
         listed: Sequence[bool],
         later: frozenset[str],
     ) -> None:
         self.each = each
-        self.on = tuple(name for name in each.variables if name in before)
-        self.rest = tuple(name for name in each.variables if name not in before)
+        self.name = each.input.name if isinstance(each, Reader) else each.name
+        variables = variables_of(each)
+        self.on = tuple(name for name in variables if name in before)
+        self.rest = tuple(name for name in variables if name not in before)
         self.key = tuple(before.index(name) for name in self.on)
         kept = [place for place, name in enumerate(before) if name in later]
         self.once = tuple(place for place in kept if not listed[place])
@@ -65,7 +145,7 @@ class Step:
     @property
     def possible(self) -> bool:
         """Whether partners can be looked up at all."""
-        return bool(self.on) and (isinstance(self.each, WindowInput) or self._table is not None)
+        return bool(self.on) and (isinstance(self.each, Reader) or self._table is not None)
 
     def run(self, flow: Sequence[Any], count: int, time: int) -> tuple[list[Any], int]:
         """The flow's mappings with their partners at ``time``, and how many there are."""
@@ -107,9 +187,9 @@ class Step:
         if self._table is not None:
             get = self._table.get
             return [get(key) for key in keys]
-        each = self.each
-        assert isinstance(each, WindowInput)
-        return each.lookup(self.on, self.rest).find(keys, *each.numbers_at(time))
+        assert isinstance(self.each, Reader)
+        visible = self.each.numbers_at(time)
+        return self.each.index(self.on, self.rest).find(keys, *visible)
 
 
 class Route:
@@ -124,29 +204,46 @@ class Route:
         self.used = 0
 
 
-class Walk:
-    """The flows of one join; ``wanted`` are the variables of the answers, in their order."""
+def variables_of(each: StaticInput | Reader) -> tuple[str, ...]:
+    """The columns of an input."""
+    return each.input.variables if isinstance(each, Reader) else each.variables
 
-    def __init__(
-        self,
-        inputs: Sequence[StaticInput | WindowInput],
-        wanted: tuple[str, ...],
-        policy: Policy,
-        routes: Routes,
-    ) -> None:
-        self.windows = [each for each in inputs if isinstance(each, WindowInput)]
+
+class SingleMessage:
+    """The flows of one join, at one time of which a message is the only news; declines more."""
+
+    def __init__(self, inputs: Sequence[StaticInput | Reader], form: PlainForm, router: Router) -> None:
+        self.readers = [each for each in inputs if isinstance(each, Reader)]
         self.inputs = tuple(inputs)
-        self.wanted = wanted
-        self.policy = policy
-        self.routes = routes
+        self.form = form
+        self.wanted = form.wanted
+        self.policy = router.policy
+        self.routes = router.routes
         self._steps: dict[tuple[int, tuple[str, ...], tuple[bool, ...], tuple[int, ...]], Step] = {}
         self._routes: dict[int, Route] = {}
+        self._silent = Answers(_NONE, dict.fromkeys(form.columns, _NONE), _NONE, 1)
 
-    def solutions(self, time: int) -> tuple[list[Column], int] | None:
+    def answer(self, evaluations: Evaluations) -> Answers | None:
+        """The answers at one time, or None for several, or where other rows than the newest tell."""
+        times = evaluations.times
+        if len(times) > 1:
+            return None
+        found = self._solutions(times.item(0))
+        if found is None:
+            return None
+        columns, count = found
+        if not count:
+            return self._silent
+        made = self.form.answers(columns, count)
+        at = np.empty(len(next(iter(made.values()))), np.int64)
+        at.fill(times.item(0))
+        return Answers(at, made, _NONE, 1)
+
+    def _solutions(self, time: int) -> tuple[list[Column], int] | None:
         """The solutions at ``time``, none of which was there the instant before: ``wanted`` as columns, and
-        their number. None where the short cut does not apply at this evaluation."""
-        for driver in self.windows:
-            rows = driver.fresh_rows(time)
+        their number."""
+        for driver in self.readers:
+            rows = driver.fresh(time)
             if rows is not None:
                 break
         else:
@@ -171,11 +268,11 @@ class Walk:
         ]
         return [*columns], count
 
-    def _choose(self, driver: WindowInput, row: Sequence[int], time: int) -> Route | None:
+    def _choose(self, driver: Reader, row: Sequence[int], time: int) -> Route | None:
         """``findNextOp`` from the driver on: the order of joins for the flow at hand."""
         flow: list[Any] = [*row]
         count = 1
-        before: tuple[str, ...] = driver.variables
+        before: tuple[str, ...] = driver.input.variables
         listed: tuple[bool, ...] = (False,) * len(before)
         rest = [number for number, each in enumerate(self.inputs) if each is not driver]
         done: list[Step] = []
@@ -188,7 +285,7 @@ class Walk:
                 joined, found = step.run(flow, count, time) if count else ([], 0)
                 size = found
                 if self.policy is Policy.CARDINALITY:
-                    size = step.each.shows(time) if isinstance(step.each, WindowInput) else len(step.each)
+                    size = step.each.count(time) if isinstance(step.each, Reader) else len(step.each)
                 if best is None or size < best[0]:
                     best = (size, number, step, joined, found)
             if best is None:
@@ -199,7 +296,7 @@ class Walk:
             before, listed = step.after, step.listed
         if not set(self.wanted) <= set(before):
             return None
-        shown = " → ".join([driver.name, *(step.each.name for step in done)])
+        shown = " → ".join([driver.input.name, *(step.name for step in done)])
         return Route(done, [before.index(name) for name in self.wanted], shown)
 
     def _step(
@@ -209,7 +306,7 @@ class Walk:
         place = (number, before, listed, others)
         found = self._steps.get(place)
         if found is None:
-            later = frozenset(self.wanted).union(*(self.inputs[other].variables for other in others))
+            later = frozenset(self.wanted).union(*(variables_of(self.inputs[other]) for other in others))
             found = self._steps[place] = Step(self.inputs[number], before, listed, later)
         return found
 
@@ -229,24 +326,26 @@ def _repeated(column: Column, count: int) -> Iterable[int]:
     return repeat(column, count) if isinstance(column, int) else column
 
 
-def walk_of(root: Operator, wanted: tuple[str, ...], policy: Policy, routes: Routes) -> Walk | None:
-    """The walk of a plan; None where its plan is not of the kind."""
+def single_message(root: Operator, form: PlainForm, router: Router) -> SingleMessage | None:
+    """The short cut through a plan: a join of patterns over windows that move with every message, each
+    occurrence counted, and of static parts; None where the plan is of another kind."""
     while isinstance(root, Project):
         root = root.inner
-    if not isinstance(root, Join) or root.checks or not all(isinstance(p, Scan) for _, p in root.parts):
+    if not isinstance(root, Join) or root.filters or not all(isinstance(p, Scan) for _, p in root.parts):
         return None
-    inputs: list[StaticInput | WindowInput] = []
+    inputs: list[StaticInput | Reader] = []
     for name, part in root.parts:
         each: Input = part.input(name, root.present)
         if isinstance(each, StaticInput):
             if not each.steady or each.view.optional:
                 return None
+            inputs.append(each)
         elif isinstance(each, WindowInput):
-            if each.track.keeping is not Keeping.BAG or each.window.least(0) is None:
+            if each.triples.keeping is not Keeping.BAG or each.window.least(0) is None:
                 return None
+            inputs.append(Reader(each))
         else:
             return None
-        inputs.append(each)
-    if not any(isinstance(each, WindowInput) for each in inputs):
+    if not any(isinstance(each, Reader) for each in inputs):
         return None
-    return Walk(inputs, wanted, policy, routes)
+    return SingleMessage(inputs, form, router)

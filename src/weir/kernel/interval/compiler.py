@@ -25,14 +25,16 @@ from weir.kernel.operators.left_join import LeftJoin
 from weir.kernel.operators.minus import Minus
 from weir.kernel.operators.operator import Operator, Project, Scan, Union, Values
 from weir.kernel.operators.order_by import OrderBy, Slice
-from weir.kernel.operators.remote_service import Federation, Service, always_bound
+from weir.kernel.operators.remote_service import Federation, Service
 from weir.kernel.windows.instants import HIGHEST, LOWEST, Instants
 from weir.kernel.windows.stream_state import Streams
 from weir.language.algebra import patterns as a
+from weir.language.algebra import scope
 from weir.language.algebra.expressions import Aggregate, Expression
+from weir.language.algebra.scope import has_exists, timely, volatile
 from weir.plan import nodes as p
 from weir.plan.analysis.substitution import joinable
-from weir.plan.analysis.variables import certain, has_exists, marks, possible, reads, timely, volatile
+from weir.plan.analysis.variables import certain, marks, possible, reads
 from weir.rdf.terms import Variable
 
 VIEW_LIMIT = 4_000_000
@@ -82,7 +84,7 @@ class Compiler:
             case p.LeftJoin(_, p.Service(service), _):
                 return self._optional_service(plan, service)
             case p.LeftJoin(left, right, condition):
-                check = None if condition is None else self._check(condition, anonymous=True)
+                check = None if condition is None else self._filter(condition, anonymous=True)
                 one, two = self.compile(left), self.compile(right)
                 nested = two.nests and _probes(right) and joinable(right, possible(left))
                 return LeftJoin(one, two, check, nested=nested)
@@ -131,11 +133,11 @@ class Compiler:
                 conditions += part.plan.conditions
                 continue
             parts.append((_shown(part), operator))
-        checks = [(reads(condition), self._check(condition)) for condition in conditions]
+        filters = [self._filter(condition) for condition in conditions]
         _reduce_windows([operator for _, operator in parts])
-        if len(parts) == 1 and not checks:
+        if len(parts) == 1 and not filters:
             return parts[0][1]
-        return Join(parts, checks, self.present, self.router)
+        return Join(parts, filters, self.present, self.router)
 
     def _federated(self, plan: p.Join) -> Operator:
         """Everything else first: its rows say what to ask the endpoints for."""
@@ -151,12 +153,12 @@ class Compiler:
         for part in plan.parts:
             if isinstance(part, p.Service):
                 operator = self._service(operator, part.service, bound)
-                bound |= always_bound(part.service)
+                bound |= scope.certain(part.service)
         late = [condition for condition in plan.conditions if not others or condition not in early]
         if not late:
             return operator
-        checks = [(reads(condition), self._check(condition)) for condition in late]
-        return Join([("service", operator)], checks, self.present, self.router)
+        filters = [self._filter(condition) for condition in late]
+        return Join([("service", operator)], filters, self.present, self.router)
 
     def _service(
         self,
@@ -186,15 +188,15 @@ class Compiler:
 
     def _optional_service(self, plan: p.LeftJoin, service: a.Service) -> Operator:
         self._need_services()
-        check = None if plan.condition is None else self._check(plan.condition, anonymous=True)
+        check = None if plan.condition is None else self._filter(plan.condition, anonymous=True)
         left = self.compile(plan.left)
         bound = certain(plan.left)
         return self._service(left, service, bound, optional=True, check=check)
 
-    def _check(self, formula: p.Formula, place: str = "", *, anonymous: bool = False) -> Filter:
+    def _filter(self, formula: p.Formula, place: str = "", *, anonymous: bool = False) -> Filter:
         probes = [self._probe(test.name, test.plan, test.outer) for test in formula.tests]
         compiled = self.expression(formula.expression, place, formula.written)
-        return Filter(compiled, probes, self.around, anonymous=anonymous)
+        return Filter(compiled, probes, self.around, reads(formula), anonymous=anonymous)
 
     def _probe(self, name: str, plan: p.Plan, outer: tuple[str, ...]) -> Exists:
         if draws(plan):
@@ -236,7 +238,7 @@ class Compiler:
         return operator
 
     def _bound(self, inner: Operator, run: Sequence[p.Extend]) -> Operator:
-        checks = [(each.variable, self._check(each.formula, each.variable)) for each in run]
+        checks = [(each.variable, self._filter(each.formula, each.variable)) for each in run]
         if any(check.probes for _, check in checks):
             return ExtendExists(inner, checks)
         return Extend(inner, [(name, check.compiled) for name, check in checks], self.around)
@@ -316,10 +318,7 @@ class Compiler:
 
 def draws(plan: p.Plan) -> bool:
     """Whether RAND, UUID, STRUUID or BNODE occurs anywhere in a plan."""
-    return any(
-        volatile(formula.expression) or any(draws(test.plan) for test in formula.tests)
-        for formula in p.formulas(plan)
-    ) or any(draws(child) for child in p.children(plan))
+    return any(volatile(formula.expression) for node in p.below(plan) for formula in p.formulas(node))
 
 
 def _probes(plan: p.Plan) -> bool:

@@ -6,21 +6,17 @@ semantics-values, 13).
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
 from weir.kernel.expressions.term_cache import TermClass, Terms
-from weir.kernel.fast.distinct_join import distinct_join
 from weir.kernel.functions.draws import blank_node, solution_text
 from weir.kernel.interval.r2s import sent
 from weir.kernel.operators.context import each_index
 from weir.kernel.operators.distinct import distinct
-from weir.kernel.operators.inputs.window_input import WindowInput
-from weir.kernel.operators.join import Join
 from weir.kernel.operators.operator import Operator
 from weir.kernel.relations.coverage import uncovered, unite
 from weir.kernel.relations.keys import codes, firsts
@@ -91,11 +87,10 @@ ANSWER = "boolean"
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """Answers by index of their instants, ascending; or by their times, where those are known."""
+    """Answers by index of their instants, ascending."""
 
     index: Ids
     columns: Mapping[str, Ids]
-    at: Ids | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,39 +130,10 @@ class QueryForms:
             tuple(self._part(node) for node in (each.subject, each.predicate, each.object))
             for each in template
         )
-        self._walkable = all(
-            not any(isinstance(node, Blank) for node in nodes)
-            and isinstance(nodes[1], int)
-            and (isinstance(nodes[0], int) or nodes[0] in safe)
-            for nodes in self._template
-        )
-        self._selects = isinstance(query.form, Select)
         self.columns = self._columns()
-        self.wanted = self._wanted()
-        names = self.wanted or ()
-        self._parts: tuple[int, ...] = ()
-        if self.wanted is not None and not self._selects:
-            # A constant's id, or −1 − the place of a variable. Inline ids are negative too, so a constant
-            # must not be one: subjects and predicates never are, and an object that is gives up.
-            nodes = self._template[0]
-            if any(isinstance(node, int) and node < 0 for node in nodes):
-                self.wanted = None
-            else:
-                self._parts = tuple(
-                    node if isinstance(node, int) else -1 - names.index(str(node)) for node in nodes
-                )
-        self._constants: dict[int, Ids] = {}
         self._descriptions: Descriptions | None = None
         if isinstance(query.form, Describe):
             self._descriptions = descriptions()
-
-    def _wanted(self) -> tuple[str, ...] | None:
-        """The variables that ``of_columns`` makes answers of; None where it takes more than those."""
-        if self._selects:
-            return self.columns
-        if len(self._template) != 1 or not self._walkable:
-            return None
-        return tuple(dict.fromkeys(node for node in self._template[0] if isinstance(node, str)))
 
     def _columns(self) -> tuple[str, ...]:
         """The names of the answers' columns."""
@@ -207,35 +173,6 @@ class QueryForms:
                 everything = np.arange(len(index)) if places is None else places
                 return _set_of_triples([self._descriptions.of(targets, rows, index, everything)])
 
-    def of_columns(self, columns: Sequence[int | array[int]], count: int) -> dict[str, Ids]:
-        """Answers at one instant for ``count`` solutions, all to be sent: the variables ``wanted`` as
-        columns, each with a value for every solution or one for all."""
-        if self._selects:
-            return {name: _filled(each, count) for name, each in zip(self.columns, columns, strict=True)}
-        listed = [column for column in columns if not isinstance(column, int)]
-        values: Iterator[Ids] = iter(())
-        if len(listed) == 1:
-            distinct = _distinct(np.array(listed[0]))
-            values, count = iter((distinct,)), len(distinct)
-        elif listed:
-            rows = dict.fromkeys(zip(*listed, strict=True))
-            values, count = iter(np.array(list(rows), np.int64).T), len(rows)
-        else:
-            count = 1
-        made = [_filled(column, count) if isinstance(column, int) else next(values) for column in columns]
-        subject, predicate, object = [
-            made[-1 - part] if part < 0 else self._constant(part, count) for part in self._parts
-        ]
-        return {"subject": subject, "predicate": predicate, "object": object}
-
-    def _constant(self, id: int, count: int) -> Ids:
-        """A column of one value; answers share it, as nobody changes them."""
-        column = self._constants.get(id)
-        if column is None or len(column) < count:
-            column = self._constants[id] = np.full(2 * count + 64, id, np.int64)
-            column.flags.writeable = False
-        return column[:count]
-
     # CONSTRUCT
 
     def _part(self, node: Node) -> Part:
@@ -269,29 +206,6 @@ class QueryForms:
         if good is None or good.all():
             return index, columns
         return index[good], [column if isinstance(column, int) else column[good] for column in columns]
-
-    def quickly(self, root: Join, at: Instants) -> Sent | Relation | None:
-        """The triples of a join without its last one made, or Γ if that did not work out.
-
-        Applies where all that is new is sent: each row of the flow is an evaluation's, and gone before the
-        next. None where the plan is not of the kind.
-        """
-        pending = root.until_last()
-        if pending is None:
-            return None
-        flow, last = pending
-        if isinstance(last, WindowInput) and len(flow):
-            padded = np.append(at.emitted, False)
-            new = bool(padded[flow.start].all()) and not padded[flow.end].any() and flow.start.min() > 0
-            found = distinct_join(flow, last, self.wanted or (), at.time) if new else None
-            if found is not None:
-                times, values = found
-                made = [
-                    _filled(node, len(times)) if isinstance(node, int) else values[str(node)]
-                    for node in self._template[0]
-                ]
-                return Sent(_NONE, dict(zip(TRIPLE, made, strict=True)), times)
-        return last.join(flow) if len(flow) else Relation.empty()
 
     def _allowed(self, column: Ids, position: int) -> Mask:
         """Subjects are no literals, predicates are IRIs."""
@@ -360,23 +274,6 @@ def _set_of_triples(parts: Sequence[tuple[Ids, Sequence[Ids | int]]]) -> Sent:
             index = index[chosen]
             columns = [column if isinstance(column, int) else column[chosen] for column in columns]
     return Sent(index, {name: _whole(column, index) for name, column in zip(TRIPLE, columns, strict=True)})
-
-
-def _filled(values: int | array[int], count: int) -> Ids:
-    if isinstance(values, int):
-        filled = np.empty(count, np.int64)
-        filled.fill(values)
-        return filled
-    return np.array(values)
-
-
-def _distinct(values: Ids) -> Ids:
-    """Each value once; the array is used up."""
-    values.sort()
-    new = np.empty(len(values), np.bool_)
-    new[:1] = True
-    np.not_equal(values[1:], values[:-1], out=new[1:])
-    return values[new]
 
 
 def _whole(column: Ids | int, index: Ids) -> Ids:

@@ -95,9 +95,9 @@ class ConjunctiveSet:
         self.window.notice()
         parts: list[Results] = []
         evaluations = 0
-        for times, laid_out in self.clock.chunks(through, end=slab.end):
-            evaluations += len(times)
-            parts.extend(self._evaluate(laid_out()))
+        for chunk in self.clock.chunks(through, end=slab.end):
+            evaluations += len(chunk.times)
+            parts.extend(self._evaluate(chunk.at))
         self._evaluations += evaluations
         return SetAnswers(self.channels.headers, self.channels.members, parts, evaluations, through)
 

@@ -132,22 +132,22 @@ def filter_by(
 
 
 class Filter:
-    """A condition: an expression whose EXISTS parts are decided by probes.
+    """A condition: an expression whose EXISTS parts are decided by ``probes``, and which ``reads`` variables.
 
     ``anonymous`` is for OPTIONAL, where equal solutions draw alike (RAND and its like).
     """
-
-    name = "filter"
 
     def __init__(
         self,
         compiled: Compiled,
         probes: Sequence[Exists],
         around: Callable[[], Surroundings],
+        reads: frozenset[str] = frozenset(),
         *,
         anonymous: bool = False,
     ) -> None:
         self.compiled = compiled
+        self.reads = reads
         self.probes = tuple(probes)
         self.around = around
         self.anonymous = anonymous

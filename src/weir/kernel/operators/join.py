@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
@@ -32,16 +32,6 @@ class Policy(Enum):
 
     CARDINALITY = "cardinality"
     COST = "cost"
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """A filter: it may be applied once none of the inputs still to come binds a variable it reads,
-    other than those that the flow binds already."""
-
-    reads: frozenset[str]
-    apply: Callable[[Relation], Relation]
-    name: str = "filter"
 
 
 @dataclass(slots=True)
@@ -67,26 +57,30 @@ class TooLarge(EvaluationError):
 
 
 class Router:
-    """Joins inputs under conditions; one that would give more rows than ``limit`` is refused."""
+    """Joins inputs under filters; a join that would give more rows than ``limit`` is refused.
+
+    A filter is applied once none of the inputs still to come binds a variable that it reads, other than
+    those that the flow binds already.
+    """
 
     def __init__(self, policy: Policy, routes: Routes, limit: float = math.inf) -> None:
         self.policy = policy
         self.routes = routes
         self.limit = limit
 
-    def everything(self, inputs: Sequence[Input], conditions: Sequence[Condition]) -> Relation:
+    def everything(self, inputs: Sequence[Input], filters: Sequence[Filter]) -> Relation:
         """The whole join; the flow starts at the input with the fewest rows."""
         first = min((each for each in inputs if _at_hand(each)), key=len, default=inputs[0])
         rest = [each for each in inputs if each is not first]
-        return self._flow(first.name, first.relation(), rest, conditions, frozenset())
+        return self._flow(first.name, first.relation(), rest, filters, frozenset())
 
     def onward(
-        self, start: Relation, inputs: Sequence[Input], conditions: Sequence[Condition], name: str
+        self, start: Relation, inputs: Sequence[Input], filters: Sequence[Filter], name: str
     ) -> Relation:
         """The join of a relation with all inputs."""
-        return self._flow(name, start, list(inputs), conditions, frozenset())
+        return self._flow(name, start, list(inputs), filters, frozenset())
 
-    def changes(self, inputs: Sequence[Input], conditions: Sequence[Condition]) -> list[Relation]:
+    def changes(self, inputs: Sequence[Input], filters: Sequence[Filter]) -> list[Relation]:
         """The parts of the join that are not visible throughout the slab; together, each row once."""
         moving = [each for each in inputs if not each.steady]
         if len(moving) > 1:
@@ -97,20 +91,18 @@ class Router:
             start = each.changed()
             if len(start):
                 rest = [other for other in inputs if other is not each]
-                found.append(self._flow(each.name, start, rest, conditions, frozenset(steady)))
+                found.append(self._flow(each.name, start, rest, filters, frozenset(steady)))
             if not each.has_stable():
                 break
             steady.add(id(each))
         return found
 
-    def until_last(
-        self, inputs: Sequence[Input], conditions: Sequence[Condition]
-    ) -> tuple[Relation, Input] | None:
+    def until_last(self, inputs: Sequence[Input], filters: Sequence[Filter]) -> tuple[Relation, Input] | None:
         """As ``changes`` where there is one flow: all of it but the last join; None where there are several
-        flows, or conditions, or fewer joins."""
+        flows, or filters, or fewer joins."""
         moving = [each for each in inputs if not each.steady]
         sources = [each for each in moving if not _at_hand(each) or not each.has_stable()]
-        if conditions or len(inputs) < 2 or not sources:
+        if filters or len(inputs) < 2 or not sources:
             return None
         rest = [other for other in inputs if other is not sources[0]]
         flow, steps = sources[0].changed(), [sources[0].name]
@@ -127,12 +119,12 @@ class Router:
         name: str,
         start: Relation,
         rest: list[Input],
-        conditions: Sequence[Condition],
+        filters: Sequence[Filter],
         steady: frozenset[int],
     ) -> Relation:
         """Algorithm 1 on whole relations: compute, find the next operator, go on."""
         steps = [name]
-        pending = list(conditions)
+        pending = list(filters)
         flow = start
         while True:
             if pending and len(flow):
@@ -153,17 +145,15 @@ class Router:
         return flow
 
     @staticmethod
-    def _filtered(
-        flow: Relation, rest: Sequence[Input], pending: list[Condition], steps: list[str]
-    ) -> Relation:
+    def _filtered(flow: Relation, rest: Sequence[Input], pending: list[Filter], steps: list[str]) -> Relation:
         coming = {variable for each in rest for variable in each.variables}
-        for condition in list(pending):
-            open_to_change = condition.reads & coming
+        for each in list(pending):
+            open_to_change = each.reads & coming
             if open_to_change and not open_to_change <= flow.columns.keys() - flow.optional:
                 continue
-            pending.remove(condition)
-            flow = condition.apply(flow)
-            steps.append(condition.name)
+            pending.remove(each)
+            flow = each.keep(flow)
+            steps.append("filter")
             if not len(flow):
                 break
         return flow
@@ -193,17 +183,16 @@ class Join(Operator):
     def __init__(
         self,
         parts: Sequence[tuple[str, Operator]],
-        conditions: Sequence[tuple[frozenset[str], Filter]],
+        filters: Sequence[Filter],
         present: Present,
         router: Router,
     ) -> None:
         self.parts = tuple(parts)
-        self.checks = tuple(conditions)
+        self.filters = tuple(filters)
         self.present = present
         self.router = router
         self.variables = tuple(dict.fromkeys(name for _, part in parts for name in part.variables))
-        self.linear = all(check.steady for _, check in self.checks)
-        self._conditions = [Condition(reads, check.keep, check.name) for reads, check in self.checks]
+        self.linear = all(each.steady for each in self.filters)
 
     @property
     def steady(self) -> bool:  # type: ignore[override]
@@ -222,29 +211,29 @@ class Join(Operator):
     def run(self) -> Relation:
         if len(self.parts) == 1:
             flow = self.parts[0][1].run()
-            for _, check in self.checks:
-                flow = check.keep(flow)
+            for each in self.filters:
+                flow = each.keep(flow)
             return flow
-        return self.router.everything(self._inputs(), self._conditions)
+        return self.router.everything(self._inputs(), self.filters)
 
     def changes(self) -> Relation:
         if len(self.parts) == 1 and self.parts[0][1].linear:
             flow = self.parts[0][1].changes()
-            for _, check in self.checks:
-                flow = check.keep(flow)
+            for each in self.filters:
+                flow = each.keep(flow)
             return flow
-        found = self.router.changes(self._inputs(), self._conditions)
+        found = self.router.changes(self._inputs(), self.filters)
         if len(found) == 1:
             return found[0]
         return union(*found) if found else Relation.empty(self.variables)
 
     def until_last(self) -> tuple[Relation, Input] | None:
         """What ``changes`` does but for the last join, where there is just one flow."""
-        return self.router.until_last(self._inputs(), self._conditions)
+        return self.router.until_last(self._inputs(), self.filters)
 
     def within(self, seed: Relation, key: str) -> Relation:
-        read = frozenset(self.variables).union(*(reads for reads, _ in self.checks))
-        graphs = [name for name in seed.columns if name.startswith(".each")] if self.checks else []
+        read = frozenset(self.variables).union(*(each.reads for each in self.filters))
+        graphs = [name for name in seed.columns if name.startswith(".each")] if self.filters else []
         start = seed.keep([key, *(name for name in seed.columns if name in read), *graphs])
         inputs: list[Input] = []
         for name, part in self.parts:
@@ -254,7 +243,7 @@ class Join(Operator):
                 variables = tuple(dict.fromkeys((key, *part.variables)))
                 compute = partial(part.within, seed, key)
                 inputs.append(RelationInput(name, variables, compute, len(self.present)))
-        found = self.router.onward(start, inputs, self._conditions, "rows")
+        found = self.router.onward(start, inputs, self.filters, "rows")
         return found.keep([key, *self.variables])
 
 

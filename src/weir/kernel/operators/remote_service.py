@@ -21,7 +21,6 @@ from weir.kernel.relations.matches import join
 from weir.kernel.relations.relation import Relation, union
 from weir.kernel.service_calls import ServiceCall, Services
 from weir.language.algebra import patterns as a
-from weir.language.algebra.patterns import BGP
 from weir.language.algebra.scope import visible
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
@@ -39,13 +38,6 @@ class Federation:
     width: int | None = None
     slide: int | None = None
     places: Mapping[int, int] = field(default_factory=dict)
-
-
-def always_bound(service: a.Service) -> frozenset[str]:
-    """The variables that every row of a SERVICE binds; a SILENT one may fail and bind nothing."""
-    if service.silent or not isinstance(service.pattern, BGP):
-        return frozenset()
-    return frozenset(variable.name for variable in visible(service.pattern))
 
 
 class Service(Operator):

@@ -17,7 +17,7 @@ from weir.kernel.functions import Context, value_or_none
 from weir.kernel.functions.draws import Draws, solution_text
 from weir.kernel.functions.ordering import Solution, sort_solutions
 from weir.kernel.reference.datasets import SDS, Dataset, Graph
-from weir.kernel.reference.federation import Federation, certain, service_variables
+from weir.kernel.reference.federation import Federation, service_variables
 from weir.kernel.reference.multisets import (
     Bindings,
     compatible,
@@ -34,7 +34,7 @@ from weir.kernel.reference.paths import pairs
 from weir.language.algebra import patterns as algebra
 from weir.language.algebra.expressions import Expression
 from weir.language.algebra.patterns import Node, Pattern, TriplePattern
-from weir.plan.analysis.variables import volatile
+from weir.language.algebra.scope import certain, volatile
 from weir.rdf.terms import IRI, Literal, Term, Variable
 from weir.rdf.xsd.values import effective_boolean
 

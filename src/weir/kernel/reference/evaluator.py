@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from weir.errors import CheckpointError
-from weir.kernel.contract import NO_GRAPH, Answers, Background, Batch, GraphTable, Slab
+from weir.kernel.contract import NO_GRAPH, Answers, Background, GraphTable, Slab
 from weir.kernel.reference.algebra import ServiceHook
 from weir.kernel.reference.continuous_query import ContinuousQuery, Evaluated
 from weir.kernel.reference.datasets import Quad, Static, Timed
@@ -23,6 +23,7 @@ from weir.kernel.service_calls import Services
 from weir.language.algebra.query import Ask, Query, Select
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
+from weir.rdf.messages import Messages
 from weir.rdf.terms import Term, parse_term
 
 _VERSION = 1
@@ -106,10 +107,10 @@ class ReferenceEvaluator:
             for s, p, o, start, end in zip(*columns, starts, ends, strict=True)
         ]
 
-    def _messages(self, batch: Batch) -> list[Message]:
+    def _messages(self, batch: Messages) -> list[Message]:
         quads: list[list[Quad]] = [[] for _ in range(len(batch.time))]
         places: list[list[int]] = [[] for _ in range(len(batch.time))]
-        columns = (batch.message, batch.position, batch.subject, batch.predicate, batch.object, batch.graph)
+        columns = (batch.message, batch.place, batch.subject, batch.predicate, batch.object, batch.graph)
         for message, place, s, p, o, g in zip(*(column.tolist() for column in columns), strict=True):
             graph = None if g == NO_GRAPH else self._term(g)
             quads[message].append((self._term(s), self._term(p), self._term(o), graph))

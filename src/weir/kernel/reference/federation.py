@@ -98,31 +98,6 @@ class Federation:
         return rows
 
 
-def certain(pattern: Pattern) -> frozenset[str]:
-    """Variables that every solution of a pattern binds."""
-    match pattern:
-        case a.BGP() | a.PathPattern():
-            return frozenset(variable.name for variable in visible(pattern))
-        case a.Join(left, right):
-            return certain(left) | certain(right)
-        case a.Union(left, right):
-            return certain(left) & certain(right)
-        case a.LeftJoin(left, _, _) | a.Minus(left, _):
-            return certain(left)
-        case a.Graph(name, inner) | a.Window(name, inner):
-            own = frozenset({name.name}) if isinstance(name, Variable) else frozenset()
-            return certain(inner) | own
-        case a.Service(_, inner, silent):
-            return certain(inner) if isinstance(inner, a.BGP) and not silent else frozenset()
-        case a.Values(variables, rows):
-            places = range(len(variables))
-            return frozenset(variables[i].name for i in places if all(row[i] is not None for row in rows))
-        case a.Group(inner, names) | a.Project(inner, names):
-            return certain(inner) & frozenset(variable.name for variable in names)
-        case _:
-            return certain(pattern.pattern)
-
-
 def service_variables(pattern: Pattern) -> set[str]:
     """Names of the variables of ``SERVICE ?v`` in a pattern that are not bound beside it, left of it: they
     must be bound before it is evaluated.

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from weir.kernel.contract import Batch
 from weir.kernel.windows.buffer import Buffer
 from weir.rdf.columns import Ids
+from weir.rdf.messages import Messages
 
 FEW = 4
 """So few rows are quicker handled as plain integers."""
@@ -25,7 +25,7 @@ class Ready:
 
     __slots__ = ("_batch", "_before", "_first", "_rows")
 
-    def __init__(self, batch: Batch, rows: int, first: int, before: Ids) -> None:
+    def __init__(self, batch: Messages, rows: int, first: int, before: Ids) -> None:
         self._batch = batch
         self._rows = rows
         self._first = first
@@ -69,7 +69,7 @@ class Ready:
 
     @property
     def number(self) -> Ids:
-        return self._before[self._message] + self._batch.position[: self._rows]
+        return self._before[self._message] + self._batch.place[: self._rows]
 
 
 Single = tuple[int, int, int, int, int, int, int]
@@ -86,7 +86,7 @@ class Arrivals:
 
     def __init__(self) -> None:
         self.log = Buffer(("time", "before"))
-        self.pending = Batch.empty()
+        self.pending = Messages()
         self.total = 0
         self.late = 0
         self.last: int | None = None
@@ -109,7 +109,7 @@ class Arrivals:
         inside = place < len(column)
         return np.where(inside, column[np.minimum(place, len(column) - 1)], self.total)
 
-    def advance(self, batch: Batch | None, limit: int, oldest: int | None) -> list[Ready | Single]:
+    def advance(self, batch: Messages | None, limit: int, oldest: int | None) -> list[Ready | Single]:
         """Take in a batch; messages of time below ``limit`` become ready.
 
         ``oldest`` is the T of the last advance. Returns the kept triples of what became ready, in order;
@@ -130,9 +130,9 @@ class Arrivals:
         if last <= batch.time.item(0) and last < limit:
             # In order, as most streams are: nothing has to be merged.
             return self._release(waiting, limit) + self._release(batch, limit)
-        return self._release(_merge(waiting, batch), limit)
+        return self._release(Messages.concatenated([waiting, batch]).ordered(), limit)
 
-    def _admit(self, batch: Batch, oldest: int | None) -> Batch:
+    def _admit(self, batch: Messages, oldest: int | None) -> Messages:
         """Without heartbeats and late messages."""
         if oldest is None or batch.time.item(0) >= oldest:
             few = len(batch.triples) <= FEW
@@ -145,9 +145,9 @@ class Arrivals:
             good &= ~late
         if good.all():
             return batch
-        return _keep(batch, good)
+        return batch.where(good)
 
-    def _release(self, batch: Batch, limit: int) -> list[Ready | Single]:
+    def _release(self, batch: Messages, limit: int) -> list[Ready | Single]:
         messages = len(batch.time)
         if batch.time.item(0) >= limit:
             self.pending = batch
@@ -169,19 +169,10 @@ class Arrivals:
             self.pending = _EMPTY
         else:
             rows = int(batch.message.searchsorted(ready))
-            self.pending = Batch(
-                batch.time[ready:],
-                batch.triples[ready:],
-                batch.message[rows:] - ready,
-                batch.position[rows:],
-                batch.subject[rows:],
-                batch.predicate[rows:],
-                batch.object[rows:],
-                batch.graph[rows:],
-            )
+            self.pending = batch.slice(ready, messages)
         return [Ready(batch, rows, first, before)]
 
-    def _single(self, batch: Batch) -> Single:
+    def _single(self, batch: Messages) -> Single:
         """The only message, with its only kept triple."""
         time, before = batch.time.item(0), self.total
         sequence = self.log.append_row((time, before))
@@ -195,50 +186,8 @@ class Arrivals:
             batch.graph.item(0),
             time,
             sequence,
-            before + batch.position.item(0),
+            before + batch.place.item(0),
         )
 
 
-_EMPTY = Batch.empty()
-
-
-def _keep(batch: Batch, good: np.ndarray) -> Batch:
-    places = np.cumsum(good) - 1
-    rows = np.flatnonzero(good[batch.message])
-    return _select(batch, np.flatnonzero(good), rows, places[batch.message[rows]])
-
-
-def _merge(earlier: Batch, later: Batch) -> Batch:
-    """Both in the order of time; of equal times what came earlier goes first."""
-    time = np.concatenate([earlier.time, later.time])
-    message = np.concatenate([earlier.message, later.message + len(earlier.time)])
-    both = Batch(
-        time,
-        np.concatenate([earlier.triples, later.triples]),
-        message,
-        np.concatenate([earlier.position, later.position]),
-        np.concatenate([earlier.subject, later.subject]),
-        np.concatenate([earlier.predicate, later.predicate]),
-        np.concatenate([earlier.object, later.object]),
-        np.concatenate([earlier.graph, later.graph]),
-    )
-    if earlier.time[-1] <= later.time[0]:
-        return both
-    order = np.argsort(time, kind="stable")
-    places = np.empty(len(order), np.int64)
-    places[order] = np.arange(len(order))
-    rows = np.argsort(places[message], kind="stable")
-    return _select(both, order, rows, places[message[rows]])
-
-
-def _select(batch: Batch, messages: Ids, rows: Ids, message: Ids) -> Batch:
-    return Batch(
-        batch.time[messages],
-        batch.triples[messages],
-        message,
-        batch.position[rows],
-        batch.subject[rows],
-        batch.predicate[rows],
-        batch.object[rows],
-        batch.graph[rows],
-    )
+_EMPTY = Messages()

@@ -154,11 +154,30 @@ def just_before(time: Ids) -> Ids:
     return columns
 
 
-_NO_TIMES = np.empty(0, np.int64)
-
-
 CHUNK = 1 << 14
 """The most reports of one window that are listed at a time."""
+
+
+Share = Callable[[int], tuple[int, int]]
+"""Of so many evaluation times, the first that is an evaluator's own and the first that is no longer."""
+
+
+class Evaluations:
+    """Some evaluation times of a slab, laid out as instants when somebody asks."""
+
+    __slots__ = ("_at", "_lay_out", "times")
+
+    def __init__(self, times: Ids, lay_out: Callable[[Ids], Instants]) -> None:
+        self.times = times
+        self._lay_out = lay_out
+        self._at: Instants | None = None
+
+    @property
+    def at(self) -> Instants:
+        """The instants that show what is evaluated, and what it is compared with."""
+        if self._at is None:
+            self._at = self._lay_out(self.times)
+        return self._at
 
 
 class Clock:
@@ -178,17 +197,25 @@ class Clock:
         # Windows that report exactly at the times of their stream's messages need one list a stream.
         self._plain = list({id(w.arrivals): w for w in windows if _is_plain(w)}.values())
         self._others = [w for w in windows if not _is_plain(w)]
+        self._simple = not self.tuples and not self._others
         self._immediate = self.tuples and len(streams) == 1 and all(w.spec.lateness == 0 for w in windows)
 
     def ready_below(self, through: int) -> int:
         """Messages before this time are complete once the query's T is ``through``."""
         return through + 1 if self._immediate else through
 
-    def chunks(self, through: int, *, end: bool) -> Iterator[tuple[Ids, Callable[[], Instants]]]:
+    def chunks(self, through: int, *, end: bool, share: Share | None = None) -> Iterator[Evaluations]:
         """The evaluations that T = ``through`` completes; at the end of input, also those that are left (24).
 
-        A chunk is its evaluation times and a function that lays them out as instants.
+        Where evaluators share the work, those that are not in this one's ``share`` pass; those of the
+        tuple-driven tick are not shared.
         """
+        if self._simple:
+            after = self.cursor.time
+            if after < through - 1 or end:
+                self.cursor = Cursor(through - 1)
+                yield from self._shared(self._news(after), share)
+            return
         last = LOWEST
         if end:
             last = max(
@@ -201,31 +228,28 @@ class Clock:
         while self.cursor.time < bound:
             times, listed = self._times(self.cursor.time, bound)
             self.cursor = Cursor(listed)
-            for piece in pieces(times):
-                yield piece, partial(self._laid_out, piece)
-                self.passed(piece)
+            yield from self._shared(times, share)
 
-    @property
-    def simple(self) -> bool:
-        """Whether evaluation times are the times of messages and nothing else."""
-        return not self.tuples and not self._others
-
-    def news(self, through: int, *, end: bool) -> Ids:
-        """The evaluation times that T = ``through`` completes, or the end of input, for a simple clock;
-        ``passed`` follows."""
-        after = self.cursor.time
-        if after >= through - 1 and not end:
-            return _NO_TIMES
-        self.cursor = Cursor(through - 1)
-        return self._news(after)
-
-    def passed(self, times: Ids) -> None:
-        """These times have been evaluated."""
+    def _shared(self, times: Ids, share: Share | None) -> Iterator[Evaluations]:
+        """A bounded number of these times at once, of those that are this evaluator's."""
+        if not len(times):
+            return
+        first, stop = (0, len(times)) if share is None else share(len(times))
+        if first:
+            self.last = Cursor(times.item(first - 1))
+        for low in range(first, stop, CHUNK):
+            piece = times[low : min(low + CHUNK, stop)]
+            yield Evaluations(piece, self._laid_out)
+            self.last = Cursor(piece.item(-1))
         self.last = Cursor(times.item(-1))
 
-    def laid_out(self, times: Ids) -> Instants:
-        """Evaluation times as instants."""
-        return self._laid_out(times)
+    def latest(self) -> Instants | None:
+        """The instant that was evaluated last."""
+        if self.last is None:
+            return None
+        if self.tuples:
+            return instants_of(_column(self.last), self.streams)
+        return Instants(np.array([self.last.time]), np.ones(1, np.bool_))
 
     def _times(self, after: int, through: int) -> tuple[Ids, int]:
         """The next evaluation times, and the time through which reports were listed for them."""
@@ -275,7 +299,7 @@ class Clock:
         emitted[0] = False
         return Instants(time, emitted, void=self.last is None)
 
-    def _sub_chunks(self, through: int, last: int) -> Iterator[tuple[Ids, Callable[[], Instants]]]:
+    def _sub_chunks(self, through: int, last: int) -> Iterator[Evaluations]:
         reach = Reach(
             max(last, through),
             max(last, through if self._immediate else through - 1),
@@ -287,10 +311,10 @@ class Clock:
                 return
             self.cursor = place
             if table.shape[1]:
-                yield table[0], partial(self._laid_out_sub, table)
+                yield Evaluations(table[0], partial(self._laid_out_sub, table))
                 self.last = Cursor(*(int(value) for value in table[:, -1]))
 
-    def _laid_out_sub(self, table: Ids) -> Instants:
+    def _laid_out_sub(self, table: Ids, times: Ids) -> Instants:
         count = table.shape[1]
         emitted = np.ones(count, np.bool_)
         void = False
@@ -310,11 +334,6 @@ class Clock:
                 emitted = np.concatenate([[False], emitted])
         laid = instants_of(table, self.streams)
         return Instants(laid.time, emitted, void=void, sub=laid.sub)
-
-
-def pieces(times: Ids) -> list[Ids]:
-    """Evaluation times a bounded number at a time."""
-    return [times[low : low + CHUNK] for low in range(0, len(times), CHUNK)]
 
 
 @lru_cache(maxsize=64)

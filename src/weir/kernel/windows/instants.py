@@ -37,9 +37,6 @@ class Sub:
     cause: Ids
     upto: Mapping[str, Ids]
 
-    def take(self, places: Ids) -> Sub:
-        return Sub(self.cause[places], {name: column[places] for name, column in self.upto.items()})
-
 
 @dataclass(frozen=True, slots=True)
 class Instants:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from weir.errors import CheckpointError
-from weir.kernel.contract import Batch, Stretch
+from weir.kernel.contract import Stretch
 from weir.kernel.relations.relation import Slot
 from weir.kernel.windows.arrivals import Arrivals
 from weir.kernel.windows.buffer import Buffer
@@ -21,6 +21,7 @@ from weir.kernel.windows.live_triples import Keeping, LiveTriples
 from weir.kernel.windows.reduction import ReducedTriples
 from weir.kernel.windows.window import Window
 from weir.rdf.columns import Ids
+from weir.rdf.messages import Messages
 
 
 class Streams:
@@ -114,7 +115,7 @@ _MAGIC = b"WEIR-INTERVAL 1 "
 _MESSAGES = ("time", "triples")
 
 
-_ROWS = ("message", "position", "subject", "predicate", "object", "graph")
+_ROWS = ("message", "place", "subject", "predicate", "object", "graph")
 
 
 def dump(streams: Streams, clock: Clock, through: int | None, ended: bool) -> bytes:
@@ -162,7 +163,7 @@ def load(state: bytes, streams: Streams, clock: Clock) -> tuple[int | None, bool
         arrivals.total, arrivals.late, arrivals.last = entry["total"], entry["late"], entry["last"]
         arrivals.log.restore(entry["first"], _read(body))
         messages, rows = _read(body), _read(body)
-        arrivals.pending = Batch(*messages, *rows) if messages else Batch.empty()
+        arrivals.pending = Messages(*messages, *rows) if messages else Messages()
     for entry, track in zip(header["tracks"], streams.triples.values(), strict=True):
         track.restore(entry["first"], _read(body))
     for name, (first, message, triple) in header["windows"].items():
@@ -263,7 +264,7 @@ def load_core(
         arrivals.total, arrivals.late, arrivals.last = header["streams"][name]
         _resume(arrivals.log, rows[f"log {name}"])
         messages, triples = _read(body), _read(body)
-        arrivals.pending = Batch(*messages, *triples) if messages else Batch.empty()
+        arrivals.pending = Messages(*messages, *triples) if messages else Messages()
     for key, track in streams.triples.items():
         stretch = rows[f"track {_shown(key)}"]
         if _continues(track.rows, stretch):

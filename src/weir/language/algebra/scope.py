@@ -1,11 +1,17 @@
-"""Which variables a pattern can bind (SPARQL 1.1 section 18.2.1), and which an expression reads."""
+"""What a pattern binds and what an expression reads, told from the algebra alone.
+
+``visible`` are the in-scope variables (SPARQL 1.1 section 18.2.1), ``certain`` those that every solution
+binds. An expression is looked at outside EXISTS, whose pattern has a scope of its own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
 
 from weir.language.algebra import expressions as e
 from weir.language.algebra import patterns as a
+from weir.language.algebra.fold import walk
 from weir.rdf.terms import IRI, Literal, Variable
 
 _NOTHING: Mapping[str, Variable] = {}
@@ -44,45 +50,80 @@ def _visible(pattern: a.Pattern, streams: Mapping[str, Variable]) -> Iterator[Va
         case a.Extend(inner, variable, _):
             yield from _visible(inner, streams)
             yield variable
-        case a.Values(variables, _):
+        case a.Values(variables, _) | a.Project(_, variables):
             yield from variables
         case a.Group(_, keys, aggregates):
             yield from keys
             yield from (variable for variable, _ in aggregates)
-        case a.Project(_, variables):
-            yield from variables
-        case a.Filter(_, inner):
-            yield from _visible(inner, streams)
-        case a.OrderBy() | a.Distinct() | a.Reduced() | a.Slice():
+        case _:
             yield from _visible(pattern.pattern, streams)
 
 
-def operands(expression: e.Expression) -> Iterable[e.Expression]:
-    """An expression's direct parts; the pattern of EXISTS is none of them."""
-    match expression:
-        case e.Or(left, right) | e.And(left, right):
-            return (left, right)
-        case e.Compare(_, left, right) | e.Calculate(_, left, right):
-            return (left, right)
-        case e.Not(operand) | e.Negate(operand) | e.Plus(operand):
-            return (operand,)
-        case e.In(operand, choices):
-            return (operand, *choices)
-        case e.Bound(variable):
-            return (variable,)
-        case e.If(condition, then, otherwise):
-            return (condition, then, otherwise)
-        case e.Coalesce(choices):
-            return choices
-        case e.Call(_, arguments) | e.FunctionCall(_, arguments):
-            return arguments
-    return ()
+def certain(pattern: a.Pattern) -> frozenset[str]:
+    """The names of the variables that every solution of a pattern binds.
+
+    A SERVICE may fail where it is SILENT, and only the rows of plain triple patterns are known to be full.
+    """
+    match pattern:
+        case a.BGP() | a.PathPattern():
+            return frozenset(variable.name for variable in visible(pattern))
+        case a.Join(left, right):
+            return certain(left) | certain(right)
+        case a.Union(left, right):
+            return certain(left) & certain(right)
+        case a.LeftJoin(left, _, _) | a.Minus(left, _):
+            return certain(left)
+        case a.Graph(name, inner) | a.Window(name, inner):
+            return certain(inner) | ({name.name} if isinstance(name, Variable) else frozenset())
+        case a.Service(_, inner, silent):
+            return certain(inner) if isinstance(inner, a.BGP) and not silent else frozenset()
+        case a.Values(variables, rows):
+            return frozenset(
+                v.name for i, v in enumerate(variables) if all(row[i] is not None for row in rows)
+            )
+        case a.Extend(inner, variable, expression):
+            bound = certain(inner)
+            return bound | {variable.name} if always(expression, bound) else bound
+        case a.Group(inner, keys, aggregates):
+            counts = {v.name for v, each in aggregates if each.function is e.Aggregation.COUNT}
+            return (certain(inner) & {key.name for key in keys}) | counts
+        case a.Project(inner, variables):
+            return certain(inner) & {variable.name for variable in variables}
+        case _:
+            return certain(pattern.pattern)
+
+
+def always(expression: e.Expression, bound: Collection[str]) -> bool:
+    """Whether an expression surely has a value where the variables ``bound`` are bound."""
+    if isinstance(expression, Variable):
+        return expression.name in bound
+    return isinstance(expression, IRI | Literal)
+
+
+def within(expression: e.Expression) -> Iterator[Any]:
+    """The expression and everything below it, but not into EXISTS."""
+    return walk(expression, closed=(e.Exists,))
 
 
 def mentioned(expression: e.Expression) -> Iterator[Variable]:
-    """The variables that an expression reads, outside EXISTS."""
-    if isinstance(expression, Variable):
-        yield expression
-    elif not isinstance(expression, IRI | Literal):
-        for part in operands(expression):
-            yield from mentioned(part)
+    """The variables that an expression reads."""
+    return (part for part in within(expression) if isinstance(part, Variable))
+
+
+def volatile(expression: e.Expression) -> bool:
+    """Whether RAND, UUID, STRUUID or BNODE occurs: its value is drawn anew for each solution."""
+    return any(isinstance(part, e.Call) and part.function in e.VOLATILE for part in within(expression))
+
+
+def timely(expression: e.Expression) -> bool:
+    """Whether NOW or ``f:timestamp`` occurs."""
+    return any(
+        (isinstance(part, e.Call) and part.function is e.Builtin.NOW)
+        or (isinstance(part, e.FunctionCall) and part.function.value == e.TIMESTAMP)
+        for part in within(expression)
+    )
+
+
+def has_exists(expression: e.Expression) -> bool:
+    """Whether EXISTS occurs."""
+    return any(isinstance(part, e.Exists) for part in within(expression))

@@ -1,3 +1,3 @@
 """Algebra → text: the inverse of parsing, in any dialect that can say it."""
 
-__all__ = ["dialects", "expressions", "queries", "terms", "translate", "windows"]
+__all__ = ["dialects", "expressions", "queries", "terms", "translation", "windows"]

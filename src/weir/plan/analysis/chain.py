@@ -41,7 +41,7 @@ def evaluation_order(queries: Mapping[str, Query]) -> tuple[str, ...]:
         raise UsageError(f"queries read each other in a circle: {' -> '.join(error.args[1])}") from None
 
 
-def reads(query: Query, streams: Collection[str]) -> tuple[str, ...]:
+def streams_read(query: Query, streams: Collection[str]) -> tuple[str, ...]:
     """The streams that a query reads; a variable ranges over the registered ``streams``."""
     found: dict[str, None] = {}
     for stream in query.streams:

@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from weir.language.algebra.expressions import (
-    TIMESTAMP,
-    VOLATILE,
-    Builtin,
-    Call,
-    Exists,
-    Expression,
-    FunctionCall,
-)
 from weir.language.algebra.patterns import Node
-from weir.language.algebra.scope import mentioned, operands, visible
+from weir.language.algebra.scope import always, mentioned, visible
 from weir.plan import nodes as p
-from weir.rdf.terms import IRI, Literal, Variable
+from weir.rdf.terms import Variable
 
 
 def possible(plan: p.Plan) -> frozenset[str]:
@@ -50,20 +39,13 @@ def certain(plan: p.Plan) -> frozenset[str]:
     """The variables that every solution binds."""
     match plan:
         case p.Match(source, pattern):
-            nodes: tuple[Node | None, ...] = (
-                pattern.subject,
-                pattern.predicate,
-                pattern.object,
-                source.graph,
-            )
-            return _names(nodes)
+            return _names(pattern.subject, pattern.predicate, pattern.object, source.graph)
         case p.PathPattern(source, subject, _, object):
-            return _names((subject, object, source.graph))
+            return _names(subject, object, source.graph)
         case p.GraphNames(source):
-            return _names((source.graph,))
+            return _names(source.graph)
         case p.Values(variables, rows):
-            places = range(len(variables))
-            return frozenset(variables[i] for i in places if all(row[i] is not None for row in rows))
+            return frozenset(v for i, v in enumerate(variables) if all(row[i] is not None for row in rows))
         case p.Join(parts, _):
             return frozenset().union(*(certain(part) for part in parts))
         case p.Union(parts):
@@ -87,7 +69,7 @@ def certain(plan: p.Plan) -> frozenset[str]:
             return frozenset()
 
 
-def _names(nodes: tuple[Node | None, ...]) -> frozenset[str]:
+def _names(*nodes: Node | None) -> frozenset[str]:
     return frozenset(
         node.name for node in nodes if isinstance(node, Variable) and not node.name.startswith(".each")
     )
@@ -107,13 +89,6 @@ def marks(plan: p.Plan) -> frozenset[str]:
     return frozenset(found)
 
 
-def always(expression: Expression, bound: frozenset[str]) -> bool:
-    """Whether an expression surely has a value where ``bound`` variables are bound."""
-    if isinstance(expression, Variable):
-        return expression.name in bound
-    return isinstance(expression, IRI | Literal)
-
-
 def reads(formula: p.Formula) -> frozenset[str]:
     """The variables whose values decide a formula, also through EXISTS."""
     names = {variable.name for variable in mentioned(formula.expression)}
@@ -122,32 +97,6 @@ def reads(formula: p.Formula) -> frozenset[str]:
         names |= set(test.outer)
         names |= possible(test.plan)
     return frozenset(names)
-
-
-def parts_of(expression: Expression) -> Iterator[Expression]:
-    """The expression and everything below it, not into EXISTS."""
-    yield expression
-    for part in operands(expression):
-        yield from parts_of(part)
-
-
-def volatile(expression: Expression) -> bool:
-    """Whether RAND, UUID, STRUUID or BNODE occurs."""
-    return any(isinstance(part, Call) and part.function in VOLATILE for part in parts_of(expression))
-
-
-def timely(expression: Expression) -> bool:
-    """Whether NOW or ``f:timestamp`` occurs."""
-    return any(
-        (isinstance(part, Call) and part.function is Builtin.NOW)
-        or (isinstance(part, FunctionCall) and part.function.value == TIMESTAMP)
-        for part in parts_of(expression)
-    )
-
-
-def has_exists(expression: Expression) -> bool:
-    """Whether EXISTS occurs."""
-    return any(isinstance(part, Exists) for part in parts_of(expression))
 
 
 def subjects(plan: p.Plan) -> frozenset[str]:

@@ -10,15 +10,15 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+from weir.language.algebra.scope import volatile
 from weir.plan import nodes as p
-from weir.plan.analysis.variables import certain, possible, reads, volatile
-from weir.plan.rules.rewriting import rebuilt
+from weir.plan.analysis.variables import certain, possible, reads
 
 
 def push_filters(plan: p.Plan, outer: frozenset[str] = frozenset()) -> p.Plan:
     """The plan with every condition as low as it may go; an enclosing EXISTS puts in values of ``outer``."""
     inside = outer & frozenset(plan.variables) if isinstance(plan, p.Project) else outer
-    return _push(rebuilt(plan, partial(push_filters, outer=inside), _push_inside), outer)
+    return _push(p.mapped(plan, partial(push_filters, outer=inside), _push_inside), outer)
 
 
 def _push_inside(test: p.Exists) -> p.Exists:

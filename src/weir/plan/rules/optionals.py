@@ -6,15 +6,15 @@ binds in every solution (well-designed patterns: Pérez, Arenas and Gutierrez, 2
 
 from __future__ import annotations
 
+from weir.language.algebra.scope import volatile
 from weir.plan import nodes as p
-from weir.plan.analysis.variables import certain, possible, reads, volatile
+from weir.plan.analysis.variables import certain, possible, reads
 from weir.plan.build import joined
-from weir.plan.rules.rewriting import bottom_up
 
 
 def hoist_optionals(plan: p.Plan) -> p.Plan:
     """The plan with OPTIONAL above the joins that it does not concern."""
-    return bottom_up(plan, _hoist)
+    return _hoist(p.mapped(plan, hoist_optionals))
 
 
 def _hoist(plan: p.Plan) -> p.Plan:

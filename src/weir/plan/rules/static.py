@@ -14,21 +14,21 @@ from dataclasses import replace
 from functools import partial
 
 from weir.language.algebra.expressions import Expression
+from weir.language.algebra.scope import timely, volatile
 from weir.plan import nodes as p
 from weir.plan.analysis.substitution import joinable
-from weir.plan.analysis.variables import certain, marks, possible, reads, timely, volatile
-from weir.plan.rules.rewriting import rebuilt
+from weir.plan.analysis.variables import certain, marks, possible, reads
 
 _NOTHING: frozenset[str] = frozenset()
 
 
-class Splitter:
+class StaticParts:
     """``streamed_default`` says that windows are part of the default graph."""
 
     def __init__(self, *, streamed_default: bool) -> None:
         self.streamed_default = streamed_default
 
-    def split(self, plan: p.Plan, outer: frozenset[str] = _NOTHING) -> p.Plan:
+    def marked(self, plan: p.Plan, outer: frozenset[str] = _NOTHING) -> p.Plan:
         """The plan with its greatest static parts marked; values of ``outer`` are put into it."""
         if isinstance(plan, p.Values | p.Static):
             return plan
@@ -40,10 +40,10 @@ class Splitter:
             outer &= frozenset(plan.variables) | marks(plan)
         elif isinstance(plan, p.Graph):
             outer |= {plan.name}
-        return rebuilt(plan, partial(self.split, outer=outer), self._split_test)
+        return p.mapped(plan, partial(self.marked, outer=outer), self._marked_test)
 
-    def _split_test(self, test: p.Exists) -> p.Exists:
-        return replace(test, plan=self.split(test.plan, frozenset(test.outer) | marks(test.plan)))
+    def _marked_test(self, test: p.Exists) -> p.Exists:
+        return replace(test, plan=self.marked(test.plan, frozenset(test.outer) | marks(test.plan)))
 
     def _once(self, plan: p.Plan, outer: frozenset[str]) -> bool:
         """Whether the plan's solutions can be found once and joined with any values of ``outer``."""

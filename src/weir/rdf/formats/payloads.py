@@ -20,7 +20,7 @@ from weir.rdf.formats.guarded_parser import Unparsable, parse_quads
 from weir.rdf.formats.media import Format, format_of
 from weir.rdf.formats.times import FIRST_TIME, LAST_TIME, times_of
 from weir.rdf.formats.tnq import BOM, parse_pieces, read_columns, split_buffer
-from weir.rdf.messages import NO_GRAPH_TEXT, Messages, Rejected, Terms, assemble
+from weir.rdf.messages import NO_GRAPH_TEXT, Parsed, Rejected, Terms, assemble
 
 Column = tuple[Ids, pl.Series]
 _LINES = (ox.RdfFormat.N_TRIPLES, ox.RdfFormat.N_QUADS)
@@ -53,7 +53,7 @@ def parse_payloads(
     times: Sequence[int | None] | None = None,
     time_predicate: str | None = None,
     lines: Sequence[int] | None = None,
-) -> Messages:
+) -> Parsed:
     """The messages of payloads of one lane, in order; a payload without statements is a heartbeat.
 
     ``times`` (µs) count before the declared predicate. ``positions`` ascend; those formats whose texts hold
@@ -88,7 +88,7 @@ def messages_of(
     times: Sequence[int | None] | None = None,
     time_predicate: str | None = None,
     lines: Sequence[int] | None = None,
-) -> Messages:
+) -> Parsed:
     """The messages of statements, one for each payload with a time; ``name`` shows one that is refused."""
     given: list[int | None] = [None] * len(positions) if times is None else list(times)
     time, keep = _times(found, given, time_predicate)

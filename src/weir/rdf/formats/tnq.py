@@ -23,7 +23,7 @@ from weir.rdf.formats.guarded_parser import read_statements
 from weir.rdf.formats.times import FIRST_TIME, LAST_TIME, read_times
 from weir.rdf.formats.tnq_split import PADDING, Bytes, Split, line_texts, padded, split_lines
 from weir.rdf.ids.encoding import position_keys
-from weir.rdf.messages import NO_GRAPH_TEXT, Messages, Rejected, Terms, assemble
+from weir.rdf.messages import NO_GRAPH_TEXT, Parsed, Rejected, Terms, assemble
 
 BOM = b"\xef\xbb\xbf"
 """What some editors put before a text; it is no part of it."""
@@ -42,7 +42,7 @@ _LITERAL = rf"{_STRING}(?:{_TAG}|\^\^{_IRI})?"
 _XSD_STRING = "^^<http://www.w3.org/2001/XMLSchema#string>"
 
 
-def parse_lines(data: bytes | Bytes, *, scope: str, key: bytes, base: int = 0) -> Messages:
+def parse_lines(data: bytes | Bytes, *, scope: str, key: bytes, base: int = 0) -> Parsed:
     """The messages of ``data``, whole lines that begin at byte ``base`` of their lane; an array is ``padded``
     already.
 
@@ -54,7 +54,7 @@ def parse_lines(data: bytes | Bytes, *, scope: str, key: bytes, base: int = 0) -
 
 def parse_pieces(
     pieces: Sequence[bytes], positions: Sequence[int] | Ids, *, scope: str, key: bytes
-) -> Messages:
+) -> Parsed:
     """The messages of several texts of lines, each at its own position of the lane; none spans two texts.
 
     What is rejected has the number of its text, from 1, as its line.
@@ -77,7 +77,7 @@ def _in_piece(item: Rejected, lines: Ids) -> Rejected:
     )
 
 
-def _parse(data: Bytes, begins: Ids, positions: Ids, scope: str, key: bytes) -> Messages:
+def _parse(data: Bytes, begins: Ids, positions: Ids, scope: str, key: bytes) -> Parsed:
     """The lines of texts that begin at the bytes ``begins`` of ``data`` and at ``positions`` of the lane."""
     split, time, timed, wrong = timed_lines(data)
     starts = split.starts

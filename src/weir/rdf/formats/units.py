@@ -26,7 +26,7 @@ from weir.rdf.formats.guarded_parser import refusal
 from weir.rdf.formats.media import Format, format_of
 from weir.rdf.formats.payloads import Statements, messages_of, read_payloads, shown, split_lines, whole
 from weir.rdf.formats.tnq import BOM
-from weir.rdf.messages import NO_GRAPH_TEXT, Messages, Rejected
+from weir.rdf.messages import NO_GRAPH_TEXT, Parsed, Rejected
 
 UNITS = ("auto", "document")
 """How a file is cut into messages."""
@@ -64,7 +64,7 @@ def parse_documents(
     scope: str,
     key: bytes,
     unit: str = "auto",
-) -> Messages:
+) -> Parsed:
     """The messages of consecutive files of a lane; what is rejected has the place and line of its file."""
     pieces = [piece for number, each in enumerate(documents) for piece in _pieces(each, number, format, unit)]
     syntax = format_of("jsonld") if format.syntax is None else format

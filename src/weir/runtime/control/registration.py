@@ -16,7 +16,7 @@ from weir.language.algebra.fold import walk
 from weir.language.algebra.patterns import BGP, Pattern, Service
 from weir.language.algebra.query import Query
 from weir.linked.service import HINT, ServiceResolver
-from weir.plan.analysis.chain import parsed, reads, refuse_bad_chains
+from weir.plan.analysis.chain import parsed, refuse_bad_chains, streams_read
 from weir.plan.analysis.place import place
 from weir.plan.analysis.split import splitting
 from weir.rdf.ids.dictionary import Dictionary
@@ -101,7 +101,7 @@ def registrations_of(
     out = []
     for each in offers:
         made = Registration(each.name, each.text, each.dialect, chosen[each.name], (slot[each.name],))
-        made = replace(made, reads=reads(each.query, streams))
+        made = replace(made, reads=streams_read(each.query, streams))
         many = len(known) + len(new)
         if made.evaluator != SHARED and many <= FEW * slots and slots > 1:
             split = splitting(each.query, outputs)

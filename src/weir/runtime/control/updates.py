@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from weir.kernel.contract import Background, Evaluator, GraphTable
-from weir.kernel.progress import NEVER
 from weir.language.update import InsertData, Update
 from weir.linked.graphs.history import graphs_of, layered, resolved
 from weir.linked.graphs.triple_tables import DEFAULT
+from weir.rdf.columns import NEVER
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import BlankNode, Term
 from weir.runtime.control.catalog import Catalog

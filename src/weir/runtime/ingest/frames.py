@@ -1,4 +1,4 @@
-"""Frames: what one source partition sends to one group in one batch, as bytes of Arrow IPC.
+"""Frames: what one source partition sends to one group in one batch, as one container of columns.
 
 A frame is a part of one lane: all its messages (time, number of triples), those of its triples that the
 group's queries can use, once each the texts of the terms they may need, and how far the lane has come.
@@ -8,7 +8,6 @@ triple per message costs little more than its ids.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,14 +15,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from weir.kernel.progress import NEVER
-from weir.rdf.columns import Ids
+from weir.rdf.columns import NEVER, Ids
+from weir.rdf.messages import Messages
 from weir.runtime.worker.spool import Buffer
+from weir.storage import numbers, pack, unpack
 
+_KIND = "weir frame 1"
 _NONE = np.empty(0, np.int64)
-_NOTHING = memoryview(b"")
-MESSAGE_COLUMNS = ("time", "triples")
-TRIPLE_COLUMNS = ("message", "place", "subject", "predicate", "object", "graph")
+_SMALL = ("message", "place", "triples")
+"""Columns whose values mostly fit half the width."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,67 +39,62 @@ class Frame:
     position: int = 0
     high: int = NEVER
     ended: bool = False
-    time: Ids = field(default_factory=lambda: _NONE)
-    triples: Ids = field(default_factory=lambda: _NONE)
-    message: Ids = field(default_factory=lambda: _NONE)
-    place: Ids = field(default_factory=lambda: _NONE)
-    subject: Ids = field(default_factory=lambda: _NONE)
-    predicate: Ids = field(default_factory=lambda: _NONE)
-    object: Ids = field(default_factory=lambda: _NONE)
-    graph: Ids = field(default_factory=lambda: _NONE)
+    messages: Messages = field(default_factory=Messages)
     text_ids: Ids = field(default_factory=lambda: _NONE)
     texts: Sequence[str] | pa.LargeStringArray = ()
     side: Mapping[str, Any] = field(default_factory=dict)
 
-    def to_bytes(self) -> bytes:
-        """The pieces as one."""
-        return b"".join(self.pieces())
+    def to_buffer(self) -> pa.Buffer:
+        """The frame as bytes. Marks of its messages stay behind."""
+        plain: dict[str, tuple[int, int]] = {}
+        tables: dict[str, dict[str, Ids | pa.Array]] = {"messages": {}, "triples": {}}
+        for name, column in self.messages.columns.items():
+            if name not in self.messages.marks:
+                told = _counted(column)
+                if told is not None:
+                    plain[name] = told
+                else:
+                    table = tables["messages" if name in ("time", "triples") else "triples"]
+                    table[name] = _narrow(column) if name in _SMALL else column
+        if len(self.text_ids):
+            tables["texts"] = {"id": self.text_ids, "text": column_of(self.texts)}
+        header = {
+            "stream": self.stream,
+            "lane": self.lane,
+            "position": self.position,
+            "high": self.high,
+            "ended": self.ended,
+            "side": self.side,
+            "messages": len(self.messages),
+            "triples": len(self.messages.message),
+            "plain": plain,
+        }
+        return pack(_KIND, header, tables)
 
-    def pieces(self) -> list[bytes | memoryview]:
-        """Header length, header, then one Arrow IPC stream each for messages, triples and texts."""
-        plain: dict[str, Any] = {}
-        messages = _pack({name: getattr(self, name) for name in MESSAGE_COLUMNS}, plain)
-        triples = _pack({name: getattr(self, name) for name in TRIPLE_COLUMNS}, plain)
-        texts = _ipc({"id": pa.array(self.text_ids), "text": column_of(self.texts)})
-        header = json.dumps(
-            {
-                "stream": self.stream,
-                "lane": self.lane,
-                "position": self.position,
-                "high": self.high,
-                "ended": self.ended,
-                "side": self.side,
-                "messages": len(self.time),
-                "triples": len(self.message),
-                "plain": plain,
-                "lengths": [len(messages), len(triples), len(texts)],
-            }
-        ).encode()
-        return [len(header).to_bytes(4, "little"), header, messages, triples, texts]
+    def to_bytes(self) -> bytes:
+        """A copy of ``to_buffer``."""
+        return bytes(self.to_buffer())
 
     @staticmethod
     def from_bytes(data: Buffer) -> Frame:
         """The inverse of ``to_bytes``; columns are views of ``data`` where their width allows."""
-        body = 4 + int.from_bytes(data[:4], "little")
-        header = json.loads(data[4:body])
-        tables = []
-        view = memoryview(data)
-        for length in header["lengths"]:
-            tables.append(_table(view[body : body + length]))
-            body += length
-        messages, triples, texts = tables
-        columns = {name: _unpack(name, header["messages"], header, messages) for name in MESSAGE_COLUMNS}
-        columns |= {name: _unpack(name, header["triples"], header, triples) for name in TRIPLE_COLUMNS}
+        found = unpack(data, _KIND)
+        header, texts = found.header, found.table("texts")
+        columns = {name: numbers(each) for name, each in found.table("messages").items()}
+        columns |= {name: numbers(each) for name, each in found.table("triples").items()}
+        for name, (first, step) in header["plain"].items():
+            length = header["messages" if name in ("time", "triples") else "triples"]
+            columns[name] = np.arange(first, first + length) if step else np.full(length, first, np.int64)
         return Frame(
             header["stream"],
             header["lane"],
             header["position"],
             header["high"],
             header["ended"],
-            **columns,
-            text_ids=texts["id"].to_numpy() if texts.num_rows else _NONE,
-            texts=texts["text"] if texts.num_rows else (),
-            side=header["side"],
+            Messages.of_columns(columns),
+            numbers(texts["id"]) if texts else _NONE,
+            texts["text"] if texts else (),
+            header["side"],
         )
 
 
@@ -108,44 +103,17 @@ def column_of(texts: Sequence[str] | pa.LargeStringArray) -> pa.LargeStringArray
     return texts if isinstance(texts, pa.LargeStringArray) else pa.array(texts, pa.large_string())
 
 
-def _pack(columns: Mapping[str, Ids], plain: dict[str, Any]) -> memoryview:
-    """The columns as IPC, but for those that ``plain`` takes as (first value, step 0 or 1)."""
-    kept = {}
-    for name, column in columns.items():
-        if not len(column):
-            plain[name] = [0, 0]
-            continue
-        first, last = int(column[0]), int(column[-1])
-        if first == last and (column == first).all():
-            plain[name] = [first, 0]
-        elif last - first == len(column) - 1 and (np.diff(column) == 1).all():
-            plain[name] = [first, 1]
-        elif name in ("message", "place", "triples") and len(column) and int(column.max()) < 2**31:
-            kept[name] = pa.array(column.astype(np.int32))
-        else:
-            kept[name] = pa.array(column)
-    return _ipc(kept) if kept else _NOTHING
+def _counted(column: Ids) -> tuple[int, int] | None:
+    """(first value, step 0 or 1) of a column that is constant or counts upwards."""
+    if not len(column):
+        return 0, 0
+    first, last = int(column[0]), int(column[-1])
+    if first == last and (column == first).all():
+        return first, 0
+    if last - first == len(column) - 1 and (np.diff(column) == 1).all():
+        return first, 1
+    return None
 
 
-def _unpack(name: str, length: int, header: Mapping[str, Any], table: pa.RecordBatch) -> Ids:
-    if name in header["plain"]:
-        first, step = header["plain"][name]
-        return np.arange(first, first + length) if step else np.full(length, first, np.int64)
-    column: Ids = table[name].to_numpy().astype(np.int64, copy=False)
-    return column
-
-
-def _ipc(columns: Mapping[str, pa.Array]) -> memoryview:
-    batch = pa.record_batch(list(columns.values()), names=list(columns))
-    if not batch.num_rows:
-        return _NOTHING
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema) as writer:
-        writer.write_batch(batch)
-    return memoryview(sink.getvalue())
-
-
-def _table(data: memoryview) -> pa.RecordBatch:
-    if not len(data):
-        return pa.record_batch([], names=[])
-    return pa.ipc.open_stream(pa.py_buffer(data)).read_next_batch()
+def _narrow(column: Ids) -> np.ndarray:
+    return column.astype(np.int32) if int(column.max()) < 2**31 else column

@@ -15,11 +15,12 @@ from weir.plan.analysis.chain import parsed
 from weir.plan.analysis.demand import Wanted, demands
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.ids.encoding import encode_texts
-from weir.rdf.messages import Messages, Terms
+from weir.rdf.messages import Parsed, Terms
 from weir.rdf.terms import Term
 from weir.runtime.control.catalog import Catalog
 from weir.runtime.control.entries import Registration
 from weir.runtime.ingest.frames import Frame
+from weir.runtime.ingest.parts import LaneInput
 from weir.runtime.ingest.selection import witnesses
 from weir.runtime.output.weaving import arrow_texts
 from weir.runtime.worker.members import needs_every_text, share
@@ -52,9 +53,10 @@ class _Pool:
         np.subtract.at(self._needs, machines, texts)
         self.matcher.drop(machines)
 
-    def match(self, columns: tuple[Ids, Ids, Ids, Ids]) -> tuple[Ids, Ids]:
+    def match(self, *quads: Ids) -> tuple[Ids, Ids]:
         """Rows and machines, by row."""
-        return self.matcher.match(*columns)
+        subject, predicate, target, graph = quads
+        return self.matcher.match(subject, predicate, target, graph)
 
     def wanted(self, rows: Ids, machines: Ids) -> tuple[Ids, NDArray[np.uint8]]:
         """The rows that match, each once, and which of their places have to be there as texts, as bits."""
@@ -158,82 +160,63 @@ class MatchPlan:
                 self._parts[name].append(_Part(slot, stream, kind, machines[rows], texts[rows]))
                 first += count
 
-    def frames(
-        self,
-        stream: str,
-        lane: str,
-        messages: Messages,
-        position: int,
-        *,
-        ended: bool = False,
-        side: Mapping[str, Any] | None = None,
-    ) -> Iterator[tuple[int, Frame]]:
-        """What each slot gets of these messages. Slots that have the same queries whole get the same frame;
-        ``side`` goes with the first, where there are such in one without messages."""
-        if side and len(set(self._alike.values())) < len(self._alike):
-            yield self.active[0], Frame(stream, lane, position, side=side)
-            side = None
+    def frames(self, stream: str, given: LaneInput) -> Iterator[tuple[int, Frame]]:
+        """What each slot gets of messages of a lane, whatever they came from: the one maker of frames.
+
+        Slots that have the same queries whole get the same frame. What was counted and set aside goes with
+        the first, where there are such in one without messages.
+        """
+        side: dict[str, Any] = {"triples": len(given.parsed.messages.message), "bytes": given.size}
+        if given.dead:
+            side["rejected"] = given.dead
+        if len(set(self._alike.values())) < len(self._alike):
+            yield self.active[0], Frame(stream, given.lane, _first(given), side=side)
+            side = {}
         made: dict[tuple[str, ...], Frame] = {}
         for slot in self.active:
             like = self._alike.get(slot)
             frame = made.get(like) if like is not None else None
             if frame is None:
-                frame = self.frame(slot, stream, lane, messages, position, ended=ended, side=side)
+                frame = self.frame(slot, stream, given, side)
                 if like is not None:
                     made[like] = frame
             yield slot, frame
-            side = None
+            side = {}
 
     def serve(self, leaving: Iterable[int]) -> None:
         """Frames go to slots with queries and to those that have to be told that they have none."""
         self.active = sorted(self.own.union(leaving))
 
-    def frame(
-        self,
-        slot: int,
-        stream: str,
-        lane: str,
-        messages: Messages,
-        position: int,
-        *,
-        ended: bool = False,
-        side: Mapping[str, Any] | None = None,
-    ) -> Frame:
+    def frame(self, slot: int, stream: str, given: LaneInput, side: Mapping[str, Any] | None = None) -> Frame:
         """What ``slot`` gets of these messages."""
-        columns = _ids(messages)
+        parsed = given.parsed
+        messages = parsed.messages
         keep = np.zeros(len(messages.message), np.bool_)
-        needed = [np.zeros(len(terms.texts), np.bool_) for terms in messages.columns]
+        needed = [np.zeros(len(terms.texts), np.bool_) for terms in parsed.terms]
         for kind, pool in self._pools.get((slot, stream), {}).items():
             if kind.names:
-                first = witnesses(messages.message, columns[3])
-                rows, machines = pool.match(_at(columns, first))
+                first = witnesses(messages.message, messages.graph)
+                rows, machines = pool.match(*(column[first] for column in messages.quads))
                 rows = first[rows]
             else:
-                rows, machines = pool.match(columns)
+                rows, machines = pool.match(*messages.quads)
             if kind.share is not None:
-                mine = share(columns[kind.share][rows], self.slots) == slot
+                mine = share(messages.quads[kind.share][rows], self.slots) == slot
                 rows, machines = rows[mine], machines[mine]
             rows, bits = pool.wanted(rows, machines)
             keep[rows] = True
-            for which, terms in enumerate(messages.columns):
+            for which, terms in enumerate(parsed.terms):
                 needed[which][terms.codes[rows[(bits & _BITS[which]) != 0]]] = True
         if stream in self._keep_late:
-            side = {**(side or {}), "messages": statements(messages)}
-        kept = np.flatnonzero(keep)
-        ids, texts = _texts(messages.columns, needed)
+            side = {**(side or {}), "messages": statements(parsed)}
+        ids, texts = _texts(parsed.terms, needed)
         return Frame(
             stream,
-            lane,
-            position,
-            ended=ended,
-            time=messages.time,
-            triples=messages.triples,
-            message=messages.message[kept],
-            place=messages.place[kept],
-            subject=columns[0][kept],
-            predicate=columns[1][kept],
-            object=columns[2][kept],
-            graph=columns[3][kept],
+            given.lane,
+            _first(given),
+            given.high,
+            given.ended,
+            messages.rows(keep),
             text_ids=ids,
             texts=texts,
             side=side or {},
@@ -248,18 +231,19 @@ def _by_kind(wanted: Iterable[Wanted], share: int | None) -> dict[_Kind, list[Wa
     return found
 
 
-def _at(columns: tuple[Ids, Ids, Ids, Ids], rows: Ids) -> tuple[Ids, Ids, Ids, Ids]:
-    subject, predicate, target, graph = columns
-    return subject[rows], predicate[rows], target[rows], graph[rows]
+def _first(given: LaneInput) -> int:
+    """The position of the first message, or that of the lane."""
+    return int(given.parsed.position[0]) if len(given.parsed.messages) else given.position
 
 
-def statements(messages: Messages) -> list[list[str]]:
+def statements(parsed: Parsed) -> list[list[str]]:
     """Each message as N-Quads statements: what a side output shows of it if it is late."""
-    texts = [terms.texts.gather(terms.codes) for terms in messages.columns]
+    texts = [terms.texts.gather(terms.codes) for terms in parsed.terms]
     lines = pl.select(pl.concat_str([*texts[:3], texts[3], pl.lit(".")], separator=" ")).to_series()
     found = lines.str.replace("  .", " .", literal=True).to_list()
-    ends = np.cumsum(messages.triples).tolist()
-    return [found[end - count : end] for end, count in zip(ends, messages.triples.tolist(), strict=True)]
+    counts = parsed.messages.triples
+    ends = np.cumsum(counts).tolist()
+    return [found[end - count : end] for end, count in zip(ends, counts.tolist(), strict=True)]
 
 
 def _texts(columns: Iterable[Terms], needed: Iterable[Mask]) -> tuple[Ids, pa.LargeStringArray]:
@@ -271,8 +255,3 @@ def _texts(columns: Iterable[Terms], needed: Iterable[Mask]) -> tuple[Ids, pa.La
         texts.append(terms.texts.gather(chosen))
     every, first = np.unique(np.concatenate(ids), return_index=True)
     return every, arrow_texts(pl.concat([t.rename("text") for t in texts]).gather(first))
-
-
-def _ids(messages: Messages) -> tuple[Ids, Ids, Ids, Ids]:
-    subject, predicate, target, graph = messages.columns
-    return subject.column, predicate.column, target.column, graph.column

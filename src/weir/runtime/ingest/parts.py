@@ -10,7 +10,7 @@ from __future__ import annotations
 import gzip
 import mmap
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -18,10 +18,12 @@ from typing import IO, Any
 import numpy as np
 
 from weir.errors import DataError
+from weir.rdf.columns import NEVER
 from weir.rdf.formats.media import PACKED
 from weir.rdf.formats.times import read_time
 from weir.rdf.formats.tnq import BOM
 from weir.rdf.formats.tnq_split import Bytes, room_for
+from weir.rdf.messages import Parsed, Rejected
 
 FILE_SHIFT = 40
 """A position in a lane of files: the number of the file above, the byte in it below."""
@@ -81,6 +83,44 @@ class Part:
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class LaneInput:
+    """What a part brought of one lane: its messages, and how many bytes were read for them.
+
+    ``dead`` are lines of the dead-letter file. ``position`` is where the lane is if there are no messages,
+    ``high`` a time that it has reached in any case; ``ended`` says that it ends here.
+    """
+
+    lane: str
+    parsed: Parsed
+    position: int = 0
+    size: int = 0
+    dead: Sequence[Mapping[str, Any]] = ()
+    high: int = NEVER
+    ended: bool = False
+
+
+def dead_letters(
+    stream: str,
+    rejected: Iterable[Rejected],
+    *,
+    source: str = "",
+    files: Sequence[str] = (),
+    before: int = 0,
+) -> list[dict[str, Any]]:
+    """The one schema of dead letters: the stream, the file and its line or else the source, the reason, and
+    how the text begins. ``before`` lines of the files were not read."""
+    return [
+        {
+            "stream": stream,
+            **({"file": files[item.record], "line": before + item.line} if files else {"source": source}),
+            "reason": item.reason,
+            "text": item.text,
+        }
+        for item in rejected
+    ]
 
 
 def part_size(total: int, parallelism: int) -> int:

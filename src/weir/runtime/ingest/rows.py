@@ -17,9 +17,9 @@ import polars as pl
 from weir.rdf.formats.media import format_of
 from weir.rdf.formats.payloads import parse_payloads
 from weir.rdf.formats.times import read_time
-from weir.rdf.messages import Messages
+from weir.rdf.messages import Parsed
 from weir.runtime.ingest.frames import Frame
-from weir.runtime.ingest.stage import dead_letters, lane_frames
+from weir.runtime.ingest.parts import LaneInput, dead_letters
 from weir.runtime.worker.workers import Workplace
 
 TRIPLE = ("subject", "predicate", "object")
@@ -45,8 +45,9 @@ def row_frames(
         lane = str(part["lane"][0])
         made = _triples(part, base) if "subject" in part.columns else _values(part, base, format)
         found = _messages(made, f"{stream} {lane}", place.checkpoint.key, predicate)
-        dead = dead_letters(stream, lane, found.rejected)
-        yield from lane_frames(plan, stream, lane, found, base, sum(map(len, made.payloads)), dead=dead)
+        dead = dead_letters(stream, found.rejected, source=lane)
+        size = sum(map(len, made.payloads))
+        yield from plan.frames(stream, LaneInput(lane, found, base, size, dead))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class _Payloads:
     format: str
 
 
-def _messages(made: _Payloads, scope: str, key: bytes, predicate: str | None) -> Messages:
+def _messages(made: _Payloads, scope: str, key: bytes, predicate: str | None) -> Parsed:
     return parse_payloads(
         made.payloads,
         format_of(made.format),

@@ -10,11 +10,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from weir.kernel.contract import NO_GRAPH, Batch
+from weir.kernel.contract import NO_GRAPH
 from weir.kernel.matching.automaton import Matcher
 from weir.plan.analysis.demand import Wanted
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
+from weir.rdf.messages import Messages
 
 
 def witnesses(message: Ids, graph: Ids) -> Ids:
@@ -38,11 +39,10 @@ class Selection:
             matcher = self._names if each.names else self._triples
             matcher.add(np.atleast_2d(dictionary.encode_terms(places)))
 
-    def of(self, batch: Batch) -> Batch:
-        """The batch without the triples that are not wanted; all messages stay."""
-        columns = (batch.subject, batch.predicate, batch.object, batch.graph)
-        keep = self._triples.mask(*columns)
+    def of(self, messages: Messages) -> Messages:
+        """All messages, without the triples that are not wanted."""
+        keep = self._triples.mask(*messages.quads)
         if len(self._names):
-            rows = witnesses(batch.message, batch.graph)
-            keep[rows] |= self._names.mask(*(column[rows] for column in columns))
-        return batch.rows(keep)
+            rows = witnesses(messages.message, messages.graph)
+            keep[rows] |= self._names.mask(*(column[rows] for column in messages.quads))
+        return messages.rows(keep)

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from weir.extras import load
 from weir.rdf.formats.media import format_of
 from weir.rdf.formats.tnq import parse_lines
 from weir.rdf.formats.tnq_split import PADDING, padded
 from weir.rdf.formats.units import Document, parse_documents
-from weir.rdf.messages import Messages, Rejected
+from weir.rdf.messages import Rejected
 from weir.runtime.ingest.frames import Frame
-from weir.runtime.ingest.matching import MatchPlan
 from weir.runtime.ingest.parts import (
     FILE_SHIFT,
-    OFFSET_SHIFT,
+    LaneInput,
     LineCounter,
     Part,
+    dead_letters,
     is_packed,
     read_part,
     unpacked,
@@ -29,102 +28,41 @@ from weir.runtime.ingest.sources.log_source import read_log_part
 from weir.runtime.worker.workers import Workplace
 
 _KAFKA = "weir.runtime.ingest.sources.kafka_client"
+_counter = LineCounter()
 
 
 def part_frames(place: Workplace, batch: int, part: Part) -> Iterator[tuple[int, Frame]]:
     """What each slot gets of a part."""
-    if part.log:
-        yield from _log_frames(place, batch, part)
-        return
-    if part.kafka is not None:
-        yield from _kafka_frames(place, batch, part)
-        return
     plan = place.match_plan(batch)
-    position = part.number << FILE_SHIFT
-    if part.path is None:
+    if part.path is None and part.kafka is None:
         for slot in plan.active:
-            yield slot, Frame(part.stream, part.lane, position, ended=part.final)
+            yield slot, Frame(part.stream, part.lane, part.number << FILE_SHIFT, ended=part.final)
         return
-    read = read_messages(part, place.checkpoint.key)
-    yield from lane_frames(
-        plan, part.stream, part.lane, read.messages, position, read.size, dead=read.dead, ended=part.final
-    )
+    for found in part_inputs(part, place.checkpoint.key):
+        yield from plan.frames(part.stream, found)
 
 
-def lane_frames(
-    plan: MatchPlan,
-    stream: str,
-    lane: str,
-    messages: Messages,
-    position: int,
-    size: int,
-    *,
-    dead: Sequence[Mapping[str, Any]] = (),
-    ended: bool = False,
-) -> Iterator[tuple[int, Frame]]:
-    """What each slot gets of messages of one lane, whatever they came from: the one maker of frames.
-
-    ``size`` counts the bytes that were read, ``dead`` are the dead letters among them; ``position`` is where
-    the lane is if there are no messages.
-    """
-    side: dict[str, Any] = {"triples": len(messages.message), "bytes": size}
-    if dead:
-        side["rejected"] = dead
-    first = int(messages.position[0]) if len(messages.position) else position
-    yield from plan.frames(stream, lane, messages, first, ended=ended, side=side)
+def part_inputs(part: Part, key: bytes) -> list[LaneInput]:
+    """What a part holds of each lane; several items of one lane are in order."""
+    if part.log:
+        return read_log_part(part, key)
+    if part.kafka is not None:
+        found: LaneInput = load(_KAFKA).read_kafka_part(part, key)
+        return [found]
+    return [read_messages(part, key)]
 
 
-def dead_letters(stream: str, source: str, rejected: Iterable[Rejected]) -> list[dict[str, Any]]:
-    """The dead letters of messages that came in payloads; ``source`` says from where."""
-    return [
-        {"stream": stream, "source": source, "reason": item.reason, "text": item.text} for item in rejected
-    ]
-
-
-def _kafka_frames(place: Workplace, batch: int, part: Part) -> Iterator[tuple[int, Frame]]:
-    """What each slot gets of a range of offsets; a heartbeat says how far the lane is in any case."""
-    assert part.kafka is not None
-    plan = place.match_plan(batch)
-    messages, size = load(_KAFKA).read_kafka_part(part, place.checkpoint.key)
-    dead = dead_letters(part.stream, f"{part.kafka['topic']}/{part.lane}", messages.rejected)
-    beat = part.kafka["beat"]
-    start = part.start << OFFSET_SHIFT
-    for slot, frame in lane_frames(plan, part.stream, part.lane, messages, start, size, dead=dead):
-        yield slot, replace(frame, position=start, high=frame.high if beat is None else beat)
-
-
-def _log_frames(place: Workplace, batch: int, part: Part) -> Iterator[tuple[int, Frame]]:
-    """A frame for each lane that the part of a log holds."""
-    plan = place.match_plan(batch)
-    size = (part.end or 0) - part.start
-    for found in read_log_part(part, place.checkpoint.key):
-        dead = dead_letters(part.stream, found.lane, found.messages.rejected)
-        start = part.number << FILE_SHIFT
-        yield from lane_frames(plan, part.stream, found.lane, found.messages, start, size, dead=dead)
-        size = 0
-
-
-_counter = LineCounter()
-
-
-@dataclass(frozen=True, slots=True)
-class Read:
-    """``size`` counts the bytes that were read, unpacked; ``dead`` are lines of the dead-letter file."""
-
-    messages: Messages
-    size: int
-    dead: list[dict[str, Any]]
-
-
-def read_messages(part: Part, key: bytes) -> Read:
-    """The messages of a part."""
+def read_messages(part: Part, key: bytes) -> LaneInput:
+    """The messages of a part of files."""
     found = _lines(part, key) if format_of(part.format).timed else _documents(part, key)
     if not part.shift:
         return found
-    return replace(found, messages=replace(found.messages, time=found.messages.time + part.shift))
+    messages = found.parsed.messages
+    shifted = replace(messages, time=messages.time + part.shift)
+    return replace(found, parsed=replace(found.parsed, messages=shifted))
 
 
-def _lines(part: Part, key: bytes) -> Read:
+def _lines(part: Part, key: bytes) -> LaneInput:
     assert part.path is not None
     path = Path(part.path)
     if is_packed(path):
@@ -133,18 +71,15 @@ def _lines(part: Part, key: bytes) -> Read:
         room, lines = padded(data), data.count(b"\n")
     else:
         (room, begin), damage, lines = read_part(part), None, 0
-    base, size = (part.number << FILE_SHIFT) + begin, len(room) - PADDING
-    messages = parse_lines(room, scope=_scope(part), key=key, base=base)
-    if not messages.rejected and damage is None:
-        return Read(messages, size, [])
-    before = 0 if is_packed(path) or not begin else _counter.before(part.path, begin)
-    dead = _letters(part, messages.rejected, before)
-    if damage is not None:
-        dead += _letters(part, [Rejected(lines + 1, damage, "")])
-    return Read(messages, size, dead)
+    position = part.number << FILE_SHIFT
+    parsed = parse_lines(room, scope=f"{part.stream} {part.lane}", key=key, base=position + begin)
+    rejected = [*parsed.rejected, *([] if damage is None else [Rejected(lines + 1, damage, "")])]
+    before = _counter.before(part.path, begin) if rejected and begin and not is_packed(path) else 0
+    dead = dead_letters(part.stream, rejected, files=part.paths, before=before)
+    return LaneInput(part.lane, parsed, position, len(room) - PADDING, dead, ended=part.final)
 
 
-def _documents(part: Part, key: bytes) -> Read:
+def _documents(part: Part, key: bytes) -> LaneInput:
     """Files that are read whole; one that is damaged is set aside as a whole."""
     assert part.time is not None
     documents, damaged = [], []
@@ -155,31 +90,15 @@ def _documents(part: Part, key: bytes) -> Read:
             damaged.append(Rejected(data.count(b"\n") + 1, damage, "", place))
             data = b""
         documents.append(Document(data, (part.number + place) << FILE_SHIFT, path.absolute().as_uri()))
-    messages = parse_documents(
+    parsed = parse_documents(
         documents,
         format_of(part.format),
         time_predicate=part.time,
-        scope=_scope(part),
+        scope=f"{part.stream} {part.lane}",
         key=key,
         unit=part.unit,
     )
-    dead = _letters(part, sorted([*messages.rejected, *damaged], key=lambda item: item.record))
-    return Read(messages, sum(len(document.data) for document in documents), dead)
-
-
-def _scope(part: Part) -> str:
-    return f"{part.stream} {part.lane}"
-
-
-def _letters(part: Part, rejected: Iterable[Rejected], before: int = 0) -> list[dict[str, Any]]:
-    paths = part.paths
-    return [
-        {
-            "stream": part.stream,
-            "file": paths[item.record],
-            "line": before + item.line,
-            "reason": item.reason,
-            "text": item.text,
-        }
-        for item in rejected
-    ]
+    rejected = sorted([*parsed.rejected, *damaged], key=lambda item: item.record)
+    size = sum(len(document.data) for document in documents)
+    dead = dead_letters(part.stream, rejected, files=part.paths)
+    return LaneInput(part.lane, parsed, part.number << FILE_SHIFT, size, dead, ended=part.final)

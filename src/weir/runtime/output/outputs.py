@@ -19,9 +19,8 @@ import pyarrow as pa
 
 from weir.kernel.contract import Answers
 from weir.kernel.matching.answers import SetAnswers
-from weir.kernel.progress import NEVER
 from weir.language.algebra.query import Ask, Query, Select
-from weir.rdf.columns import Ids
+from weir.rdf.columns import NEVER, Ids
 from weir.rdf.ids.dictionary import Dictionary
 from weir.runtime.ingest.frames import Frame
 from weir.runtime.output.bulk import BulkTexts, Voice

@@ -16,15 +16,15 @@ import pyarrow as pa
 from weir.errors import EvaluationError, WeirError
 from weir.kernel.contract import FOREVER, Answers, Slab
 from weir.kernel.matching.shared import SharedAnswers
-from weir.kernel.progress import NEVER
 from weir.language.algebra.windows import Triples
 from weir.linked.service import ServiceConfig, ServiceResolver
 from weir.plan.analysis.chain import evaluation_order
 from weir.plan.analysis.demand import Reading
-from weir.rdf.columns import Ids
+from weir.rdf.columns import NEVER, Ids
+from weir.rdf.messages import Messages
 from weir.runtime.control.entries import StreamEntry
 from weir.runtime.ingest.frames import Frame, column_of
-from weir.runtime.ingest.inbox import Dropped, Inbox
+from weir.runtime.ingest.order import Dropped, Inbox
 from weir.runtime.output.results import order_of_rows
 from weir.runtime.output.weaving import arrow_texts
 from weir.runtime.output.writing import coded_texts, texts_of
@@ -251,12 +251,7 @@ class Group:
             subject, predicate, target = subject[order], predicate[order], target[order]
         times, message, counts = np.unique(answers.at + delay, return_inverse=True, return_counts=True)
         firsts = np.cumsum(counts) - counts
-        frame = Frame(
-            stream,
-            "",
-            self.derived[stream],
-            through + delay,
-            member.done,
+        messages = Messages(
             times,
             counts.astype(np.int64),
             message.astype(np.int64),
@@ -266,8 +261,9 @@ class Group:
             target,
             np.zeros(len(message), np.int64),
         )
+        frame = Frame(stream, "", self.derived[stream], through + delay, member.done, messages)
         self.derived[stream] += len(times)
-        ids = np.unique(np.concatenate([frame.subject, frame.predicate, frame.object]))
+        ids = np.unique(np.concatenate([subject, predicate, target]))
         ids = ids[ids > 0]
         if len(ids):
             texts = arrow_texts(texts_of(ids, self.dictionary))
@@ -294,7 +290,7 @@ class Group:
             return
         ids = np.concatenate([frame.text_ids for frame in brought])
         texts = pa.concat_arrays([column_of(frame.texts) for frame in brought])
-        until = self._until(max(int(frame.time.max()) for frame in brought))
+        until = self._until(max(int(frame.messages.time.max()) for frame in brought))
         self.dictionary.add_chunk(TextChunk.of(f"b{batch}", ids, texts, until))
         if until == FOREVER and self.dictionary.held > 2 * self._live_texts + _MANY_TEXTS:
             self.dictionary.keep_only(np.union1d(self.live_ids(), ids), f"l{batch}")

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from weir.kernel.contract import Answers, Background, Batch, Evaluator
+from weir.kernel.contract import Answers, Background, Evaluator
 from weir.kernel.evaluators import make_evaluator
-from weir.kernel.progress import NEVER
 from weir.kernel.reference import ReferenceEvaluator
 from weir.kernel.service_calls import Services
 from weir.kernel.windows.window import spec_of
@@ -17,7 +16,9 @@ from weir.language.algebra.query import Query
 from weir.language.algebra.windows import All, Elements, Now, Past, Range, TickKind, Triples
 from weir.plan.analysis.chain import parsed
 from weir.plan.analysis.demand import Reading, demands, readings
+from weir.rdf.columns import NEVER
 from weir.rdf.ids.dictionary import Dictionary
+from weir.rdf.messages import Messages
 from weir.runtime.control.entries import Registration
 from weir.runtime.ingest.selection import Selection
 from weir.runtime.worker.sharing import SHARED, Seat
@@ -81,16 +82,15 @@ class Member:
         in every slot."""
         return self.registration.by_time or self.slot == self.registration.slots[0]
 
-    def part_of(self, batch: Batch, stream: str) -> Batch:
-        """The triples of ``batch`` that are this query's: those of its slot where it is split, and only those
-        it wants where it works on terms, because of triples for other queries the texts may be missing."""
+    def part_of(self, messages: Messages, stream: str) -> Messages:
+        """The triples that are this query's: those of its slot where it is split, and only those it wants
+        where it works on terms, because of triples for other queries the texts may be missing."""
         if isinstance(self.evaluator, ReferenceEvaluator):
-            batch = self.selections[stream].of(batch)
+            messages = self.selections[stream].of(messages)
         place = self.registration.share
         if place is None:
-            return batch
-        column = (batch.subject, batch.predicate, batch.object)[place]
-        return batch.rows(share(column, len(self.registration.slots)) == self.slot)
+            return messages
+        return messages.rows(share(messages.quads[place], len(self.registration.slots)) == self.slot)
 
     def count(self, answers: Answers) -> None:
         self.evaluations += answers.evaluations

@@ -23,7 +23,7 @@ from weir.errors import CheckpointError
 from weir.kernel.contract import Segmented, Stretch
 from weir.plan.analysis.demand import Reading
 from weir.rdf.columns import Ids
-from weir.runtime.ingest.inbox import Waiting
+from weir.rdf.messages import Messages
 from weir.runtime.worker.group import Group, InboxKey
 from weir.runtime.worker.members import Member
 from weir.runtime.worker.panes import Run, digest, pack, repaned, unpack
@@ -77,7 +77,7 @@ def dump(group: Group, stored: Image, nonce: str) -> Changes:
             panes[name] = _ipc({"id": pa.array(chunk.ids), "text": chunk.texts})
     for key, inbox in group.inboxes.items():
         if len(inbox.waiting):
-            panes[f"inbox/{_key(key)}"] = _pack_waiting(inbox.waiting.columns())
+            panes[f"inbox/{_key(key)}"] = _pack_waiting(inbox.waiting.columns)
     tables: Tables = {}
     live: dict[str, dict[str, tuple[int, list[Run]]]] = {}
     for reading, hub in group.hubs:
@@ -175,7 +175,9 @@ def load(group: Group, head: Mapping[str, Any], fetch: Fetch) -> None:
         stored = head["inboxes"].get(_key(key))
         if stored is not None:
             name = f"inbox/{_key(key)}"
-            waiting = Waiting(**_unpack_waiting(fetch(name))) if name in head["panes"] else Waiting()
+            waiting = (
+                Messages.of_columns(_unpack_waiting(fetch(name))) if name in head["panes"] else Messages()
+            )
             inbox.restore(stored, waiting)
     for name, member in group.members.items():
         found = head["members"].get(name)

@@ -159,7 +159,7 @@ def test_time_goes_on_after_the_last_message(place: Place, heartbeat: str, beats
             beat(each)
     feed = source.feed(place)
     part = feed.parts({}, feed.latest({}, False))[0]
-    found = read_log_part(part, b"k")[0].messages.time.tolist()
+    found = read_log_part(part, b"k")[0].parsed.messages.time.tolist()
     assert found[0] == 5_000
     assert len(found) == (1 if beats is None else 2)
     assert beats is None or found[1] in beats

@@ -46,7 +46,7 @@ def batches(feed: FileFeed, most: int = 100) -> list[list[str]]:
 
 
 def objects(part: Part) -> list[str]:
-    terms = read_messages(part, b"k").messages.object
+    terms = read_messages(part, b"k").parsed.terms[2]
     return [text.rsplit("/", 1)[1][:-1] for text in terms.texts.gather(terms.codes)]
 
 
@@ -144,10 +144,10 @@ def test_parts_are_whole_messages_wherever_a_file_is_cut(text: str, cuts: list[i
     times, triples, positions = [], [], []
     for begin, end in itertools.pairwise(places):
         part = parse_lines(data[begin:end], scope="", key=b"k", base=begin)
-        times += part.time.tolist()
-        triples += part.triples.tolist()
+        times += part.messages.time.tolist()
+        triples += part.messages.triples.tolist()
         positions += part.position.tolist()
-    assert (times, triples) == (whole.time.tolist(), whole.triples.tolist())
+    assert (times, triples) == (whole.messages.time.tolist(), whole.messages.triples.tolist())
     assert positions == whole.position.tolist()
 
 

@@ -51,8 +51,8 @@ def test_a_topic_is_read_by_partitions_and_ranges(servers: str, tmp_path: Path) 
     reached, found, wrong, batches = {}, [], [], []
     while (after := feed.latest(reached, False)) != reached:
         for part in made.feed(Place("urn:s", tmp_path, "f", 2)).parts(reached, after):
-            messages, _ = read_kafka_part(part, KEY)
-            found += [(part.lane, at // 1000) for at in messages.time.tolist()]
+            messages = read_kafka_part(part, KEY).parsed
+            found += [(part.lane, at // 1000) for at in messages.messages.time.tolist()]
             wrong += [item.reason for item in messages.rejected]
         reached = dict(after)
         batches.append(after["p"])
@@ -84,12 +84,12 @@ def test_messages_without_a_time_have_kafkas_and_a_silent_topic_beats(servers: s
     time.sleep(0.1)
     after = feed.latest(begin, False)
     (part,) = feed.parts(begin, after)
-    messages, _ = read_kafka_part(part, KEY)
-    assert messages.time.tolist() == [2_000_000, 2_000_000]
+    messages = read_kafka_part(part, KEY).parsed
+    assert messages.messages.time.tolist() == [2_000_000, 2_000_000]
     beaten = until(lambda: (later := feed.latest(after, False)) != after and later)
     (part,) = feed.parts(after, beaten)
     assert part.kafka is not None and part.kafka["beat"] == beaten["beat"] <= time.time_ns() // 1000
-    assert len(read_kafka_part(part, KEY)[0].time) == 0
+    assert len(read_kafka_part(part, KEY).parsed.messages) == 0
 
 
 def test_results_go_to_a_topic_of_their_query(servers: str) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from weir.errors import BacklogFull, CheckpointError
-from weir.rdf.messages import Messages
+from weir.rdf.messages import Parsed
 from weir.runtime.ingest.parts import Part
 from weir.runtime.ingest.sources import Place, source_of
 from weir.runtime.ingest.sources.feeds import Reached
@@ -33,11 +33,11 @@ def triple(number: int) -> bytes:
     return f"<urn:s{number}> <urn:p> <urn:o> .\n".encode()
 
 
-def texts(messages: Messages) -> list[tuple[int, list[str]]]:
+def texts(messages: Parsed) -> list[tuple[int, list[str]]]:
     """Each message as (ms, its subjects)."""
-    subjects = messages.subject.texts.gather(messages.subject.codes).to_list()
-    out: list[tuple[int, list[str]]] = [(at // 1000, []) for at in messages.time.tolist()]
-    for number, subject in zip(messages.message.tolist(), subjects, strict=True):
+    subjects = messages.terms[0].texts.gather(messages.terms[0].codes).to_list()
+    out: list[tuple[int, list[str]]] = [(at // 1000, []) for at in messages.messages.time.tolist()]
+    for number, subject in zip(messages.messages.message.tolist(), subjects, strict=True):
         out[number][1].append(subject)
     return out
 
@@ -48,7 +48,7 @@ def read(parts: list[Part]) -> dict[str, list[tuple[int, list[str]]]]:
     for part in parts:
         if part.path is not None:
             for found in read_log_part(part, KEY):
-                lanes.setdefault(found.lane, []).extend(texts(found.messages))
+                lanes.setdefault(found.lane, []).extend(texts(found.parsed))
     return lanes
 
 
@@ -109,7 +109,7 @@ def test_without_a_time_a_message_counts_from_its_arrival(place: Place) -> None:
     assert before <= (writer.latest_time or 0) <= time.time_ns() // 1000
     writer.close()
     part = source.feed(place).parts({}, source.feed(place).latest({}, False))[0]
-    assert read_log_part(part, KEY)[0].messages.time[0] == writer.latest_time
+    assert read_log_part(part, KEY)[0].parsed.messages.time[0] == writer.latest_time
 
 
 def test_bad_payloads_are_set_aside_with_their_lane(place: Place) -> None:
@@ -125,7 +125,7 @@ def test_bad_payloads_are_set_aside_with_their_lane(place: Place) -> None:
         (each.lane, item.reason, len(item.text))
         for part in source.feed(place).parts({}, source.feed(place).latest({}, False))
         for each in read_log_part(part, KEY)
-        for item in each.messages.rejected
+        for item in each.parsed.rejected
     ]
     assert [lane for lane, _, _ in found] == ["a", "b", "b", "c"]
     assert found[3][1:] == ("larger than 1000 bytes", 201)

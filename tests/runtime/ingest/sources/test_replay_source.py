@@ -37,7 +37,7 @@ def played(folder: Path, clock: Clock, **options: object) -> ReplayFeed:
 
 def times(feed: ReplayFeed, start: Reached, end: Reached) -> list[int]:
     parts = [Part(**json.loads(json.dumps(part.as_json()))) for part in feed.parts(start, end)]
-    found = [read_messages(part, b"k").messages.time.tolist() for part in parts if part.path]
+    found = [read_messages(part, b"k").parsed.messages.time.tolist() for part in parts if part.path]
     return [at // 1000 for each in found for at in each]
 
 

@@ -16,6 +16,7 @@ from weir.kernel.operators.inputs.window_input import AlternatingInput, WindowIn
 from weir.kernel.relations.keys import combine
 from weir.kernel.relations.relation import Relation, Slot, union
 from weir.kernel.relations.sorted_keys import spread
+from weir.kernel.windows.instants import Instants
 from weir.kernel.windows.live_triples import LiveTriples
 from weir.kernel.windows.stream_state import Streams
 from weir.kernel.windows.window import Window
@@ -44,6 +45,16 @@ class PatternInputs:
         self.dictionary = dictionary
         self.inputs: dict[str, list[WindowInput | AlternatingInput]] = {}
         self.counts = IndexCounts()
+
+    def prepare(self, at: Instants) -> None:
+        """Begin a slab of these instants, once."""
+        if self.present.at is at:
+            return
+        self.present.at = at
+        for name, inputs in self.inputs.items():
+            low, high = self.streams.windows[name].hull(at)
+            for each in inputs:
+                each.prepare(low, high)
 
     def match(self, source: p.Source, pattern: TriplePattern) -> Given:
         """The input of one triple pattern."""

@@ -1,19 +1,17 @@
 """The triples of one pattern in one window, as an input of joins.
 
 At index k a row is visible if its coordinate lies in ``[low[k], high[k])`` and no later equal triple has
-taken over from it; what a window shows is a range of its track's rows, so most questions are binary searches.
+taken over from it; what a window shows is a range of the live triples, so most questions are binary searches.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from weir.kernel.fast.hash_index import HashIndex, hash_index
 from weir.kernel.operators.inputs.input import Present, RelationInput, instantaneous, join_generally, unsteady
 from weir.kernel.relations.relation import Relation, union
 from weir.kernel.relations.sorted_keys import spread
 from weir.kernel.windows.arrivals import FEW
-from weir.kernel.windows.instants import LOWEST
 from weir.kernel.windows.live_triples import NEVER, Keeping, LiveTriples
 from weir.kernel.windows.reduction import Members, ReducedTriples, reduced
 from weir.kernel.windows.window import Window
@@ -35,14 +33,14 @@ _LAZY = 1 << 14
 class WindowInput:
     """The triples of one pattern in one window.
 
-    ``names`` gives the track's column of each variable. What the window shows is a range of rows; it is
-    looked up when somebody asks.
+    ``names`` gives the column of each variable among the live ``triples``. What the window shows is a range
+    of rows; it is looked up when somebody asks.
     """
 
     steady = False
 
     def __init__(
-        self, name: str, track: LiveTriples, window: Window, names: dict[str, str], counts: IndexCounts
+        self, name: str, triples: LiveTriples, window: Window, names: dict[str, str], counts: IndexCounts
     ) -> None:
         self.name = name
         self.window = window
@@ -50,89 +48,31 @@ class WindowInput:
         self._names = names
         self._counts = counts
         self._by = window.spec.rows_by
-        self.use(track)
+        self.use(triples)
 
-    def use(self, track: LiveTriples) -> None:
-        """Read from this track."""
-        self.track = track
-        self._rows = track.rows
-        self._columns = tuple((name, track.place(column)) for name, column in self._names.items())
+    def use(self, triples: LiveTriples) -> None:
+        """Read from these live triples."""
+        self.triples = triples
+        self._rows = triples.rows
+        self._columns = tuple((name, triples.place(column)) for name, column in self._names.items())
         self._place = dict(self._columns)
-        self._spots = tuple(place for _, place in self._columns)
-        self._coordinate = track.place(self._by)
-        self._later = track.place("later") if track.keeping is Keeping.LATEST else None
-        self._seen = (LOWEST, -1, 0, 0)
-        self._lookups: dict[tuple[tuple[str, ...], tuple[str, ...]], HashIndex] = {}
+        self.coordinate = triples.place(self._by)
+        self._later = triples.place("later") if triples.keeping is Keeping.LATEST else None
         self._indexes: dict[tuple[str, ...], WindowIndex] = {}
 
     def place_of(self, name: str) -> int:
-        """The place of a variable among the track's columns."""
+        """The place of a variable among the columns of the live triples."""
         return self._place[name]
 
     def reduce(self, accept: Members) -> None:
         """Look only at rows that ``accept`` keeps, as long as that leaves much out."""
-        self.use(reduced(self.track, accept))
+        self.use(reduced(self.triples, accept))
 
     def settle(self) -> None:
-        """Go back to the whole track where reducing it leaves out little."""
-        if isinstance(self.track, ReducedTriples) and self.track.useless:
-            self.track.whole.followers.remove(self.track)
-            self.use(self.track.whole)
-
-    def numbers_at(self, time: int) -> tuple[int, int]:
-        """The range of row numbers visible at one instant (windows that ``Window.least`` answers for)."""
-        seen, rows = self._seen, self._rows
-        if seen[0] == time and seen[1] == rows.end:
-            return seen[2], seen[3]
-        low = self.window.least(time)
-        assert low is not None
-        start = rows.seek(self._coordinate, low, seen[2])
-        end = rows.seek(self._coordinate, self.window.reach(time), rows.end)
-        self._seen = (time, rows.end, start, end)
-        return start, end
-
-    def shows(self, time: int) -> int:
-        """How many rows are visible at one instant."""
-        low, high = self.numbers_at(time)
-        return max(high - low, 0)
-
-    def fresh_rows(self, time: int) -> list[tuple[int, ...]] | None:
-        """The rows visible at ``time``, in the order of ``variables``, if none was the instant before.
-
-        None if some was, or if more than a few are new: only the newest rows are looked at.
-        """
-        rows, by, window = self._rows, self._coordinate, self.window
-        before, now, shown = window.reach(time - 1), window.reach(time), window.least(time)
-        assert shown is not None
-        found: list[tuple[int, ...]] = []
-        place = len(rows)
-        while place:
-            place -= 1
-            coordinate = rows.item(by, place)
-            if coordinate >= now:
-                continue
-            if coordinate < before:
-                least = window.least(time - 1)
-                if least is None or coordinate >= least:
-                    return None
-                break
-            if coordinate < shown:
-                # New, and pushed out again by what came with it.
-                continue
-            if len(found) == FEW:
-                return None
-            found.append(rows.row(place, self._spots))
-        if len(found) > 1:
-            found.reverse()
-        return found
-
-    def lookup(self, on: tuple[str, ...], rest: tuple[str, ...]) -> HashIndex:
-        """The track's rows by some variables."""
-        found = self._lookups.get((on, rest))
-        if found is None:
-            places = [tuple(self._place[name] for name in names) for names in (on, rest)]
-            found = self._lookups[on, rest] = hash_index(self.track, self.window.spec.name, *places)
-        return found
+        """Go back to all triples where reducing it leaves out little."""
+        if isinstance(self.triples, ReducedTriples) and self.triples.useless:
+            self.triples.whole.followers.remove(self.triples)
+            self.use(self.triples.whole)
 
     def prepare(self, low: Ids, high: Ids) -> None:
         """The window's ends at the instants of the next slab."""
@@ -142,7 +82,7 @@ class WindowInput:
         self._every: tuple[Ids, Ids] | None = None
         self._span: tuple[int, int] | None = None
         self._core: tuple[int, int] | None = None
-        self._where = self._rows.column(self._coordinate)
+        self._where = self._rows.column(self.coordinate)
 
     def _shown(self) -> tuple[int, int]:
         """The range of rows that are visible at some instant."""
@@ -162,7 +102,7 @@ class WindowInput:
 
     def newest(self) -> int:
         """The coordinate of the newest row."""
-        return int(self._rows.column(self._coordinate)[-1])
+        return int(self._rows.column(self.coordinate)[-1])
 
     def __len__(self) -> int:
         first, end = self._shown()
@@ -181,7 +121,7 @@ class WindowInput:
     @property
     def _superseded(self) -> Ids | None:
         """Which row takes over from each, where any does."""
-        if self._later is None or not self.track.superseded:
+        if self._later is None or not self.triples.superseded:
             return None
         return self._rows.column(self._later)
 
@@ -245,7 +185,7 @@ class WindowInput:
     def _index(self, on: tuple[str, ...]) -> WindowIndex:
         index = self._indexes.get(on)
         if index is None:
-            index = WindowIndex(self.track, tuple(self._place[name] for name in on), self._counts)
+            index = WindowIndex(self.triples, tuple(self._place[name] for name in on), self._counts)
             self._indexes[on] = index
         return index
 
@@ -334,7 +274,7 @@ class WindowInput:
 
 
 class AlternatingInput(RelationInput):
-    """``closed`` and ``opened`` read the same track of the same window."""
+    """``closed`` and ``opened`` read the same triples of the same window."""
 
     def __init__(self, name: str, present: Present, closed: WindowInput, opened: WindowInput) -> None:
         super().__init__(name, closed.variables, self._list, 0)
@@ -343,14 +283,14 @@ class AlternatingInput(RelationInput):
         self.window = closed.window
 
     @property
-    def track(self) -> LiveTriples:
+    def triples(self) -> LiveTriples:
         """Where both rows find their triples."""
-        return self.closed.track
+        return self.closed.triples
 
-    def use(self, track: LiveTriples) -> None:
-        """Read from this track."""
-        self.closed.use(track)
-        self.opened.use(track)
+    def use(self, triples: LiveTriples) -> None:
+        """Read from these live triples."""
+        self.closed.use(triples)
+        self.opened.use(triples)
 
     def prepare(self, low: Ids, high: Ids) -> None:
         """The next slab."""

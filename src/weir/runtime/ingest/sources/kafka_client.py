@@ -11,10 +11,10 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from weir.errors import CheckpointError, RemoteError, UsageError
+from weir.rdf.columns import NEVER
 from weir.rdf.formats.media import format_of
 from weir.rdf.formats.payloads import parse_payloads
-from weir.rdf.messages import Messages
-from weir.runtime.ingest.parts import OFFSET_SHIFT, Part
+from weir.runtime.ingest.parts import OFFSET_SHIFT, LaneInput, Part, dead_letters
 from weir.runtime.ingest.sources.feeds import Place, Reached
 from weir.runtime.ingest.sources.kafka_source import KafkaSource
 
@@ -160,14 +160,14 @@ def now() -> int:
     return time.time_ns() // 1000
 
 
-def read_kafka_part(part: Part, key: bytes) -> tuple[Messages, int]:
-    """The messages of a part, and how many bytes they were."""
+def read_kafka_part(part: Part, key: bytes) -> LaneInput:
+    """The messages of a range of offsets; a heartbeat says how far the lane is in any case."""
     assert part.kafka is not None and part.end is not None
     told: dict[str, Any] = dict(part.kafka)
-    partition, _ = told.pop("partition"), told.pop("beat")
+    partition, beat = told.pop("partition"), told.pop("beat")
     source = KafkaSource(**told)
     offsets, values, times = _fetched(source, partition, part.start, part.end)
-    messages = parse_payloads(
+    parsed = parse_payloads(
         values,
         format_of(source.format),
         scope=f"{part.stream} {part.lane}",
@@ -176,7 +176,9 @@ def read_kafka_part(part: Part, key: bytes) -> tuple[Messages, int]:
         times=[at * 1000 for at in times] if source.stamped else None,
         time_predicate=source.time,
     )
-    return messages, sum(len(value) for value in values)
+    dead = dead_letters(part.stream, parsed.rejected, source=f"{source.topic}/{part.lane}")
+    size, high = sum(map(len, values)), NEVER if beat is None else beat
+    return LaneInput(part.lane, parsed, part.start << OFFSET_SHIFT, size, dead, high)
 
 
 def _fetched(

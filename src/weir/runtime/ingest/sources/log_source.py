@@ -18,11 +18,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from weir.errors import CheckpointError, UsageError
-from weir.rdf.columns import Ids, Mask
 from weir.rdf.formats.media import format_of
 from weir.rdf.formats.payloads import parse_payloads
-from weir.rdf.messages import Messages, Rejected, Terms
-from weir.runtime.ingest.parts import Part, part_size
+from weir.rdf.messages import Parsed, Rejected
+from weir.runtime.ingest.parts import LaneInput, Part, dead_letters, part_size
 from weir.runtime.ingest.sources.feeds import Place, Reached
 from weir.runtime.ingest.sources.log_segments import (
     READ,
@@ -210,15 +209,7 @@ class Record:
     payload: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class LaneMessages:
-    """What a part of a log holds of one lane, with what was set aside in it."""
-
-    lane: str
-    messages: Messages
-
-
-def read_log_part(part: Part, key: bytes) -> list[LaneMessages]:
+def read_log_part(part: Part, key: bytes) -> list[LaneInput]:
     """The messages of each lane; several items of one lane are in order.
 
     Blank nodes are told apart by the position of their payload, so labels do not depend on how the log is
@@ -227,14 +218,22 @@ def read_log_part(part: Part, key: bytes) -> list[LaneMessages]:
     data = log_bytes(part)
     found = list(blocks(data, 0, len(data)))
     every = list(records(data, found, (part.number << SHIFT) + part.start))
-    out: list[LaneMessages] = []
+    lanes: list[tuple[str, Parsed]] = []
     for _, group in groupby(every, key=lambda record: (record.form, record.predicate)):
-        out += _parsed(list(group), f"{part.stream} log", key)
+        lanes += _by_lane(list(group), f"{part.stream} log", key)
     for block in found:
         for dead in block.header.dead:
-            refused = Rejected(0, dead.reason, dead.text)
-            out.append(LaneMessages(dead.lane, replace(_nothing(key), rejected=(refused,))))
-    return out
+            lanes.append((dead.lane, replace(_nothing(key), rejected=(Rejected(0, dead.reason, dead.text),))))
+    return [
+        LaneInput(
+            lane,
+            parsed,
+            part.number << SHIFT,
+            0 if place else len(data),
+            dead_letters(part.stream, parsed.rejected, source=lane),
+        )
+        for place, (lane, parsed) in enumerate(lanes)
+    ]
 
 
 def log_bytes(part: Part) -> bytes:
@@ -255,9 +254,9 @@ def records(data: bytes, found: Sequence[Block], base: int) -> Iterator[Record]:
             place += length
 
 
-def _parsed(group: Sequence[Record], scope: str, key: bytes) -> list[LaneMessages]:
-    """The messages of payloads of one format."""
-    messages = parse_payloads(
+def _by_lane(group: Sequence[Record], scope: str, key: bytes) -> list[tuple[str, Parsed]]:
+    """The messages of payloads of one format, lane by lane."""
+    parsed = parse_payloads(
         [record.payload for record in group],
         format_of(group[0].form),
         scope=scope,
@@ -266,42 +265,17 @@ def _parsed(group: Sequence[Record], scope: str, key: bytes) -> list[LaneMessage
         times=[record.time for record in group],
         time_predicate=group[0].predicate,
     )
-    wrong: dict[str, list[Rejected]] = {}
-    for item in messages.rejected:
-        wrong.setdefault(group[item.line - 1].lane, []).append(item)
     numbers = {lane: number for number, lane in enumerate(dict.fromkeys(record.lane for record in group))}
     if len(numbers) == 1:
-        return [LaneMessages(group[0].lane, messages)]
+        return [(group[0].lane, parsed)]
+    wrong: dict[str, list[Rejected]] = {}
+    for item in parsed.rejected:
+        wrong.setdefault(group[item.line - 1].lane, []).append(item)
     positions = np.array([record.position for record in group])
     lanes = np.array([numbers[record.lane] for record in group])
-    lane = lanes[np.searchsorted(positions, messages.position, side="right") - 1]
-    return [
-        LaneMessages(name, replace(_only(messages, lane == number), rejected=tuple(wrong.get(name, ()))))
-        for name, number in numbers.items()
-    ]
+    lane = lanes[np.searchsorted(positions, parsed.position, side="right") - 1]
+    return [(name, parsed.where(lane == number, wrong.get(name, ()))) for name, number in numbers.items()]
 
 
-def _nothing(key: bytes) -> Messages:
+def _nothing(key: bytes) -> Parsed:
     return parse_payloads([], format_of("tnq"), scope="", key=key, positions=[])
-
-
-def _only(messages: Messages, keep: Mask) -> Messages:
-    """Some of the messages, with only the texts that they use."""
-    rows = np.flatnonzero(keep[messages.message])
-    subject, predicate, target, graph = (_used(terms, rows) for terms in messages.columns)
-    return Messages(
-        messages.time[keep],
-        messages.position[keep],
-        messages.triples[keep],
-        (np.cumsum(keep) - 1)[messages.message[rows]],
-        messages.place[rows],
-        subject,
-        predicate,
-        target,
-        graph,
-    )
-
-
-def _used(terms: Terms, rows: Ids) -> Terms:
-    used, codes = np.unique(terms.codes[rows], return_inverse=True)
-    return Terms(codes.reshape(-1), terms.texts.gather(used), terms.ids[used])

@@ -101,7 +101,8 @@ class LogWriter:
             positions=[0],
             time_predicate=self.predicate,
         )
-        return int(found.time[-1]) if len(found.time) else None
+        times = found.messages.time
+        return int(times[-1]) if len(times) else None
 
     @property
     def quiet(self) -> float:

@@ -14,16 +14,15 @@ from dataclasses import replace
 from weir.errors import TranslationError
 from weir.language.algebra import patterns as a
 from weir.language.algebra.canonical import names_are_bound
-from weir.language.algebra.expressions import Aggregation, Expression
-from weir.language.algebra.fold import mapped, patterns
+from weir.language.algebra.fold import mapped, patterns, walk
 from weir.language.algebra.query import R2S, Construct, Dataset, Dialect, Previous, Query, Semantics
-from weir.language.algebra.scope import visible
+from weir.language.algebra.scope import certain, visible
 from weir.language.algebra.windows import Range, Report, WindowDeclaration
 from weir.language.dialects import CSPARQL
 from weir.language.frontend import dialect_named
 from weir.language.writing.dialects import write
 from weir.language.writing.windows import check_semantics
-from weir.rdf.terms import IRI, Literal, Variable
+from weir.rdf.terms import IRI, Variable
 
 COLUMN = "urn:weir:column:"
 ROW = IRI("urn:weir:row")
@@ -126,7 +125,7 @@ def _aligned(window: WindowDeclaration, step: int) -> bool:
 def _producer(query: Query, window: WindowDeclaration, pattern: a.Pattern, stream: str) -> Query:
     row = Variable(".t0")
     template = [a.TriplePattern(row, IRI(COLUMN + v.name), v) for v in _columns(pattern)]
-    if not _certain(pattern):
+    if not any(variable.name in certain(pattern) for variable in _columns(pattern)):
         template.insert(0, a.TriplePattern(row, _KIND, ROW))
     own = replace(window, name=".1", in_default=True, semantics=replace(window.semantics, report=_REPORT))
     return Query(
@@ -153,66 +152,20 @@ def _columns(pattern: a.Pattern) -> tuple[Variable, ...]:
 
 def _rows(pattern: a.Pattern, row: Variable) -> a.Pattern:
     """The solutions of ``pattern`` read back from the stream of its query."""
-    certain = _certain(pattern)
-    sure = [a.TriplePattern(row, IRI(COLUMN + v.name), v) for v in _columns(pattern) if v in certain]
-    rows: a.Pattern = a.BGP(tuple(sure or [a.TriplePattern(row, _KIND, ROW)]))
-    for variable in _columns(pattern):
-        if variable not in certain:
-            rows = a.LeftJoin(rows, a.BGP((a.TriplePattern(row, IRI(COLUMN + variable.name), variable),)))
+    cells = {v.name: a.TriplePattern(row, IRI(COLUMN + v.name), v) for v in _columns(pattern)}
+    sure = certain(pattern)
+    full = [cell for name, cell in cells.items() if name in sure]
+    rows: a.Pattern = a.BGP(tuple(full or [a.TriplePattern(row, _KIND, ROW)]))
+    for name, cell in cells.items():
+        if name not in sure:
+            rows = a.LeftJoin(rows, a.BGP((cell,)))
     return rows
-
-
-def _certain(pattern: a.Pattern) -> frozenset[Variable]:
-    """Variables bound in every solution, internal ones left out."""
-    match pattern:
-        case a.BGP() | a.PathPattern():
-            return frozenset(v for v in visible(pattern) if not v.internal)
-        case a.Join(left, right):
-            return _certain(left) | _certain(right)
-        case a.Union(left, right):
-            return _certain(left) & _certain(right)
-        case a.LeftJoin(left, _) | a.Minus(left, _):
-            return _certain(left)
-        case a.Extend(inner, variable, expression):
-            known = _certain(inner)
-            return known | {variable} if _assigns(expression, inner, known) else known
-        case a.Group(inner, keys, _):
-            return _certain(inner) & frozenset(keys)
-        case a.Project(inner, variables):
-            return _certain(inner) & frozenset(variables)
-        case a.Filter(_, inner) | a.OrderBy(inner) | a.Distinct(inner) | a.Reduced(inner) | a.Slice(inner):
-            return _certain(inner)
-    return frozenset()
-
-
-def _assigns(expression: Expression, inner: a.Pattern, known: frozenset[Variable]) -> bool:
-    """Whether an assignment cannot leave its variable unbound; a count never does."""
-    if isinstance(expression, IRI | Literal):
-        return True
-    if not isinstance(expression, Variable):
-        return False
-    while isinstance(inner, a.Extend | a.Filter):
-        inner = inner.pattern
-    counts = inner.aggregates if isinstance(inner, a.Group) else ()
-    counted = {variable for variable, found in counts if found.function is Aggregation.COUNT}
-    return expression in known or expression in counted
 
 
 def _reads_default(pattern: a.Pattern) -> bool:
     """Whether a triple pattern is matched against the default graph."""
-    if isinstance(pattern, a.Graph | a.Window | a.Service):
-        return False
-    if isinstance(pattern, a.BGP | a.PathPattern):
-        return pattern != a.BGP(())
-    found = False
-
-    def look(inner: a.Pattern) -> a.Pattern:
-        nonlocal found
-        found = found or _reads_default(inner)
-        return inner
-
-    mapped(pattern, look)
-    return found
+    elsewhere = (a.Graph, a.Window, a.Service)
+    return any(isinstance(node, a.TriplePattern | a.PathPattern) for node in walk(pattern, closed=elsewhere))
 
 
 def _required(pattern: a.Pattern, window: str | None) -> frozenset[str]:
@@ -230,10 +183,6 @@ def _required(pattern: a.Pattern, window: str | None) -> frozenset[str]:
             return _required(left, window)
         case a.Group(inner, keys, _):
             return _required(inner, window) if keys else frozenset()
-        case a.Filter(_, inner):
-            return _required(inner, window)
-        case a.Extend(inner) | a.Project(inner) | a.OrderBy(inner) | a.Distinct(inner) | a.Reduced(inner):
-            return _required(inner, window)
-        case a.Slice(inner):
-            return _required(inner, window)
-    return frozenset()
+        case a.PathPattern() | a.Values() | a.Graph() | a.Window() | a.Service():
+            return frozenset()
+    return _required(pattern.pattern, window)

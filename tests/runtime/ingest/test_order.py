@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weir.kernel.contract import FOREVER
-from weir.kernel.progress import NEVER, Lane, Progress, late, too_far_ahead
+from weir.rdf.columns import NEVER
+from weir.runtime.ingest.order import Lane, Progress, late, too_far_ahead
 
 SECOND = 1_000_000
 

@@ -1,4 +1,5 @@
-"""``weir explain``: every stage of a query as text, then which evaluator takes it and how it is laid out."""
+"""``weir explain QUERY``: every stage as text, which evaluator takes it, how it is laid out; and, with data,
+what it does."""
 
 from __future__ import annotations
 
@@ -6,24 +7,19 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from weir.explain.plans import parts_text, plan_text, windows_text
-from weir.explain.query_sets import explain_all
 from weir.explain.stages import stages
-from weir.kernel.contract import Background, Batch, Slab
+from weir.kernel.contract import Background, Slab
 from weir.kernel.evaluators import choose_evaluator
-from weir.kernel.matching.shared import SharedEvaluator
 from weir.language.algebra.query import Query
 from weir.linked.graphs import GraphSources
 from weir.linked.service import ServiceResolver
 from weir.plan.analysis.demand import Wanted, demands
 from weir.plan.analysis.split import splitting
-from weir.plan.analysis.templates import instance
 from weir.plan.planner import plan_query
 from weir.rdf.formats.tnq import parse_lines
 from weir.rdf.ids.dictionary import Dictionary
-from weir.runtime.worker.sharing import MANY, alike, why_alone
+from weir.rdf.messages import Messages
 
 ROUTING = {
     "cost": "cost: after each operator, the join that gives the fewest rows (CQELS, Example 1)",
@@ -50,35 +46,6 @@ def _sections(query: Query) -> Iterator[tuple[str, str]]:
 
 def _named_streams(query: Query) -> tuple[str, ...]:
     return tuple(stream for stream in query.streams if isinstance(stream, str))
-
-
-def explain_set_text(queries: Mapping[str, Query]) -> str:
-    """A whole query set: what its queries have in common, and which of them a job evaluates together."""
-    streams = tuple(dict.fromkeys(s for q in queries.values() for s in q.streams if isinstance(s, str)))
-    shared = SharedEvaluator(Background(), Dictionary(), streams=streams)
-    calling = {name for name, query in queries.items() if why_alone(query) is not None and _calls(query)}
-    shared.add({name: query for name, query in queries.items() if name not in calling})
-    alone = {name: why_alone(query) for name, query in queries.items()}
-    together = sum(reason is None for reason in alone.values())
-    shaped = alike({name: query for name, query in queries.items() if alone[name] is not None})
-    lines = [explain_all(shared), "in a job"]
-    if together >= MANY:
-        lines.append(f"  {together} queries share one evaluator per slot")
-    elif together:
-        lines.append(f"  {together} could share an evaluator: from {MANY} queries on they do")
-    if shaped:
-        lines.append(f"  {len(shaped)} queries share an evaluator with those of their shape")
-    lines += [
-        f"  {name} by itself: {reason}"
-        for name, reason in alone.items()
-        if reason is not None and name not in shaped
-    ]
-    return "\n".join(lines)
-
-
-def _calls(query: Query) -> bool:
-    """Whether it asks endpoints, without which it has no evaluator."""
-    return instance(query) == "SERVICE"
 
 
 def _evaluator(query: Query) -> str:
@@ -129,22 +96,15 @@ def analyze_text(query: Query, streams: Mapping[str, Path], graphs: GraphSources
     return "== analysis ==\n" + "\n".join(lines)
 
 
-def _batch(path: Path, dictionary: Dictionary) -> Batch:
+def _batch(path: Path, dictionary: Dictionary) -> Messages:
     with open(path, "rb") as file:
         data = file.read(SAMPLE)
         data += file.readline()
     found = parse_lines(data, scope=path.name, key=dictionary.key)
-    for terms in found.columns:
+    for terms in found.terms:
         known = terms.ids > 0
         dictionary.add(terms.ids[known], terms.texts.filter(known).to_list())
-    order = np.argsort(found.time, kind="stable")
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
-    rows = np.argsort(rank[found.message], kind="stable")
-    columns = [terms.column[rows] for terms in found.columns]
-    return Batch(
-        found.time[order], found.triples[order], rank[found.message][rows], found.place[rows], *columns
-    )
+    return found.messages.ordered()
 
 
 def _counters(values: Mapping[str, Any], indent: str = "") -> list[str]:

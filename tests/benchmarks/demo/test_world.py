@@ -7,7 +7,7 @@ from itertools import islice
 import pyoxigraph as ox
 
 import weir
-from weir.demo.world import QUERIES, ROOMS, World, detection
+from weir_bench.demo.world import QUERIES, ROOMS, World, detection
 
 
 def test_a_world_follows_from_its_seed() -> None:

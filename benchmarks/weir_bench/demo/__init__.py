@@ -1,5 +1,5 @@
 """The conference demo: CQELS's scenario, live (section 4 of the paper)."""
 
-from weir.demo.screen import run
+from weir_bench.demo.screen import run
 
 __all__ = ["run"]

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from weir.demo.world import World, detection
+from weir_bench.demo.world import World, detection
 
 _PERIOD = 0.1
 

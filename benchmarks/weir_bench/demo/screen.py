@@ -16,14 +16,14 @@ from rich.live import Live
 from rich.panel import Panel
 from rich.table import Table
 
-from weir.demo.detections import Detections
-from weir.demo.world import FLOORPLAN, QUERIES, RFID, ROOMS, World
 from weir.engine import Engine
 from weir.rdf.terms import Literal, parse_term
 from weir.runtime.output.sinks.base import Results
 from weir.runtime.output.writing import timestamp
 from weir.spark.job import Job
 from weir.spark.session import open_session
+from weir_bench.demo.detections import Detections
+from weir_bench.demo.world import FLOORPLAN, QUERIES, RFID, ROOMS, World
 
 _SHOWN = 10
 _WARM_UP = 30.0

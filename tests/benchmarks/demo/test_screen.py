@@ -9,9 +9,9 @@ from typing import Any, cast
 import pyarrow as pa
 from rich.console import Console
 
-from weir.demo.screen import Board, final, screen, status
 from weir.runtime.output.metrics import Metrics
 from weir.runtime.output.sinks.base import Results
+from weir_bench.demo.screen import Board, final, screen, status
 
 
 def results(query: str, at: list[int], **columns: list[str]) -> Results:
