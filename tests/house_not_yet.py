@@ -4,11 +4,10 @@ from __future__ import annotations
 
 FLAT_NOT_YET: tuple[str, ...] = ()
 LONG_NOT_YET: tuple[str, ...] = ("weir.language.syntax.tree",)
-WIDE_NOT_YET: tuple[str, ...] = ("weir.language.dialects",)
-CODE_IN_DOOR_NOT_YET: tuple[str, ...] = ("weir.language.dialects",)
+WIDE_NOT_YET: tuple[str, ...] = ("weir.kernel",)
+CODE_IN_DOOR_NOT_YET: tuple[str, ...] = ()
 REACHED_NOT_YET: tuple[str, ...] = (
     "weir.kernel.interval",
-    "weir.runtime",
     "weir.runtime.ingest",
     "weir.runtime.output",
     "weir.runtime.output.sinks",
@@ -27,13 +26,13 @@ UNTESTED_NOT_YET: tuple[str, ...] = (
     "weir.kernel.relations",
     "weir.kernel.windows",
     "weir.language.algebra",
+    "weir.language.dialects",
     "weir.language.lowering",
     "weir.language.syntax",
     "weir.language.writing",
     "weir.plan",
     "weir.plan.analysis",
     "weir.plan.rules",
-    "weir.runtime",
     "weir.runtime.control",
     "weir.runtime.ingest",
     "weir.runtime.ingest.receivers",
@@ -45,4 +44,4 @@ UNTESTED_NOT_YET: tuple[str, ...] = (
 )
 """Rooms in which a module lacks its tests."""
 CITED_NOT_YET: tuple[str, ...] = ()
-PATHS_NOT_YET: tuple[str, ...] = ("docs/decisions/2026-11-16-bytes-to-results.md",)
+PATHS_NOT_YET: tuple[str, ...] = ("CONTRIBUTING.md",)
