@@ -47,9 +47,9 @@ def test_the_core_needs_no_extra() -> None:
 @pytest.mark.parametrize(
     ("program", "extra"),
     [
-        ("from weir.runtime.output.sinks.addresses import sink_at; sink_at('kafka://h:1/t')", "kafka"),
-        ("from weir.runtime.output.sinks.addresses import sink_at; sink_at('mqtt://h/t')", "mqtt"),
-        ("from weir.runtime.output.sinks.addresses import sink_at; sink_at('live://h:1')", "server"),
+        ("from weir.runtime.output.sinks.making import sink_at; sink_at('kafka://h:1/t')", "kafka"),
+        ("from weir.runtime.output.sinks.making import sink_at; sink_at('mqtt://h/t')", "mqtt"),
+        ("from weir.runtime.output.sinks.making import sink_at; sink_at('live://h:1')", "server"),
         ("from weir.extras import load; load('weir.server')", "server"),
         ("from weir.extras import load; load('weir_bench.plots')", "bench"),
     ],

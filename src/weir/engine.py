@@ -32,8 +32,8 @@ from weir.runtime.control.registry import IDLE, stream_entry
 from weir.runtime.ingest.sources import Source, path_source, source_from, source_of
 from weir.runtime.output.metrics import Metrics
 from weir.runtime.output.sinks.base import Sink
-from weir.runtime.output.sinks.lines import JsonLinesFile
 from weir.runtime.output.sinks.making import SinkMaker
+from weir.runtime.output.sinks.result_files import ExactFile, json_lines_sink
 from weir.spark import DataFrame, SparkSession
 from weir.spark.dataframes import DataFrameStream
 from weir.spark.job import Job, Pipeline
@@ -231,7 +231,7 @@ class Engine:
         logs = checkpoint.own / "sinks"
         every = [make(logs) if callable(make) else make for make in sinks]
         if out is not None:
-            every.append(JsonLinesFile(Path(out).absolute(), logs / "jsonl.log"))
+            every.append(json_lines_sink(ExactFile(Path(out).absolute(), logs / "jsonl.log")))
         pipeline = Pipeline(
             self._streams,
             every,

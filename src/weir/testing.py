@@ -105,7 +105,7 @@ class Scenario:
         """The group as the last batch left it, or as the first one will find it."""
         number = max(self.job.number - 1, 0)
         place = self.job.places[number % len(self.job.places)]
-        return place.live[0].group if 0 in place.live else place.new_group(0, number)
+        return place.groups[0].group if 0 in place.groups else place.new_group(0, number)
 
     @property
     def steps(self) -> list[Step]:

@@ -9,7 +9,7 @@ import pytest
 
 from weir.runtime.direct import DirectJob
 from weir.runtime.ingest.sources import FileSource
-from weir.runtime.output.sinks.lines import JsonLinesFile
+from weir.runtime.output.sinks.result_files import ExactFile, json_lines_sink
 
 QUERY = """REGISTER RSTREAM <q> AS SELECT ?y
 FROM NAMED WINDOW <w> ON <s> [RANGE 10 STEP 10] WHERE { WINDOW <w> { ?x <urn:p> ?y } }"""
@@ -47,7 +47,7 @@ def test_a_restart_goes_on_where_the_stores_are(tmp_path: Path) -> None:
 
 
 def test_sinks_get_what_is_returned(tmp_path: Path) -> None:
-    sink = JsonLinesFile(tmp_path / "out.jsonl", tmp_path / "out.log")
+    sink = json_lines_sink(ExactFile(tmp_path / "out.jsonl", tmp_path / "out.log"))
     sink.open()
     job = DirectJob(tmp_path / "c", sinks=[sink])
     job.registry.add_stream("s", stream(tmp_path))

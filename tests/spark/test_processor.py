@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import Observation, SparkSession
 
-from weir.runtime.output.counters import SUMS
+from weir.runtime.output.metrics import SUMS
 from weir.spark.processor import GroupProcessor, observed
 
 

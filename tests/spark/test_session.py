@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from weir.errors import UsageError
-from weir.runtime.worker.partitioning import slot_keys, spark_hash
+from weir.spark.partitioning import slot_keys, spark_hash
 from weir.spark.session import check_java
 
 

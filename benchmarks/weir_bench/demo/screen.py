@@ -19,7 +19,7 @@ from rich.table import Table
 from weir.engine import Engine
 from weir.rdf.terms import Literal, parse_term
 from weir.runtime.output.sinks.base import Results
-from weir.runtime.output.writing import timestamp
+from weir.runtime.output.text_columns import timestamp
 from weir.spark.job import Job
 from weir.spark.session import open_session
 from weir_bench.demo.detections import Detections

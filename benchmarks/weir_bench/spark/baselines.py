@@ -23,7 +23,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from weir.runtime.ingest.parts import Part, part_size
 from weir.runtime.ingest.stage import read_messages
-from weir.runtime.worker.partitioning import slot_keys
+from weir.spark.partitioning import slot_keys
 from weir.spark.session import named_sources, settle
 
 _KEY = bytes(16)

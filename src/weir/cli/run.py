@@ -12,8 +12,7 @@ from weir.cli.options import Dialect, Master, QueryFiles, pair, read_query
 from weir.cli.reporting import reported, summary
 from weir.engine import Engine
 from weir.linked.graphs.remote_graph import is_url
-from weir.runtime.output.sinks.addresses import sink_at
-from weir.runtime.output.sinks.making import FORMATS, sink_for
+from weir.runtime.output.sinks.making import FORMATS, sink_at, sink_for
 
 
 def run(

@@ -27,7 +27,7 @@ from weir.runtime.output.outputs import Output
 from weir.runtime.output.sinks.base import Results, Sink
 from weir.runtime.pipeline import Delivery, Turn, advance
 from weir.runtime.worker.group import Step
-from weir.runtime.worker.workers import Workplace
+from weir.runtime.worker.worker_cache import WorkerCache
 
 
 class MemoryStore:
@@ -129,10 +129,10 @@ class DirectJob:
         self.graphs = GraphUpdates(self.control, self.extractor)
         self.registry = Registry(self.control, self.extractor)
         self.feeds = Feeds(self.checkpoint.own, 2)
-        self.places = [Workplace(str(self.folder)) for _ in range(self._workers)]
+        self.places = [WorkerCache(str(self.folder)) for _ in range(self._workers)]
 
     @property
-    def place(self) -> Workplace:
+    def place(self) -> WorkerCache:
         """What the worker of the coming batch knows."""
         return self.places[self.number % self._workers]
 
@@ -160,7 +160,7 @@ class DirectJob:
     def step(self, frames: Mapping[int, Sequence[Frame]], now: int = 0) -> list[dict[str, Any]]:
         """Run one batch of these frames, by slot; its result lines as objects."""
         if self.restarts:
-            self.places[self.number % self._workers] = Workplace(str(self.folder))
+            self.places[self.number % self._workers] = WorkerCache(str(self.folder))
         rows: list[Output] = []
         for slot in sorted(frames):
             turn = Turn(slot, self.number, frames[slot], now)

@@ -7,6 +7,7 @@ runner moves rows: Spark by its shuffle, the direct runner by a list.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,10 +19,9 @@ from weir.runtime.output.metrics import Metrics
 from weir.runtime.output.outputs import Output, outputs
 from weir.runtime.output.sinks.base import Sink
 from weir.runtime.worker.group import Step
-from weir.runtime.worker.live import StateStore, awaken, put_away
-from weir.runtime.worker.panes import PaneCache
-from weir.runtime.worker.spool import Pile
-from weir.runtime.worker.workers import Workplace
+from weir.runtime.worker.spool import SpoolWriter
+from weir.runtime.worker.state_store import PaneCache, StateStore, load_group, save_group
+from weir.runtime.worker.worker_cache import WorkerCache
 
 ANSWERS = "answers"
 
@@ -37,38 +37,38 @@ class Turn:
 
 
 def advance(
-    place: Workplace,
+    place: WorkerCache,
     turn: Turn,
     store: StateStore,
     forms: Sequence[str],
     *,
-    pile: Callable[[], Pile] = Pile,
+    writer: Callable[[], SpoolWriter] = SpoolWriter,
     cache: PaneCache | None = None,
 ) -> tuple[Step, list[Output]]:
     """Move the group of a slot on by a batch; what came of it, and the rows that say so.
 
     Answers come once in each of ``forms``, as rows whose kind is the form. The group's state is in ``store``
-    when this returns. ``pile`` makes what answers are written to.
+    when this returns. ``writer`` makes what answers are written to.
     """
     slot, batch = turn.slot, turn.batch
-    live = awaken(
+    copy = load_group(
         store,
-        place.live.pop(slot, None),
+        place.groups.pop(slot, None),
         lambda: place.new_group(slot, batch),
         lambda group: place.update_group(group, slot, batch),
         cache,
     )
-    place.follow(live.group, batch)
-    step = live.group.step(turn.frames, batch, turn.now)
+    place.follow(copy.group, batch)
+    step = copy.group.step(turn.frames, batch, turn.now)
     counted = place.counted(slot, batch)
     found = [
         replace(item, kind=form) if item.kind == ANSWERS else item
         for number, form in enumerate(forms)
-        for item in outputs(live.group, step, turn.frames, slot, form, counted, pile)
+        for item in outputs(copy.group, step, turn.frames, slot, form, counted, writer)
         if item.kind == ANSWERS or not number
     ]
-    put_away(store, live, cache)
-    place.live[slot] = live
+    save_group(store, copy, cache)
+    place.groups[slot] = copy
     return step, found
 
 
@@ -99,10 +99,11 @@ class Delivery:
         for sink in self.sinks:
             sink.write(batch, answers[sink.form])
         for kind, aside in self.asides.items():
-            told = [bytes(row.data) for row in rows if row.kind == kind]
+            said = [bytes(row.data) for row in rows if row.kind == kind]
             # Each slot that reads a stream tells of it: once is enough.
-            lines = dict.fromkeys(line for data in told for line in data.splitlines(keepends=True))
+            lines = dict.fromkeys(line for data in said for line in data.splitlines(keepends=True))
             if lines:
                 aside.append(batch, b"".join(lines))
         found = sum(len(each) for each in answers[forms[0]])
-        self.metrics.take(batch, rows, found, time.time() - began)
+        told = [json.loads(row.data[:]) for row in rows if row.kind == "metrics"]
+        self.metrics.take(batch, told, found, time.time() - began)

@@ -21,7 +21,7 @@ from weir.plan import nodes as p
 from weir.plan.planner import plan_query
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import Variable
-from weir.runtime.output.writing import timestamp
+from weir.runtime.output.text_columns import timestamp
 
 _MS = 1_000
 _MESSAGES = 200

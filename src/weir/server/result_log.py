@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from weir.runtime.output.sinks.base import Results
-from weir.runtime.output.sinks.lines import joined
+from weir.runtime.output.sinks.result_files import joined
 from weir.runtime.output.subscriptions import Chunk
 from weir.server.resources import slug
 from weir.storage import AppendFile, LineLog, numbered

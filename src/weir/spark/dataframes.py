@@ -24,8 +24,8 @@ from weir.errors import UsageError
 from weir.rdf.formats.media import format_of
 from weir.rdf.formats.times import predicate_iri
 from weir.runtime.ingest.rows import TRIPLE, row_frames
-from weir.runtime.worker.partitioning import slot_keys
-from weir.runtime.worker.workers import workplace
+from weir.runtime.worker.worker_cache import worker_cache
+from weir.spark.partitioning import slot_keys
 from weir.spark.session import EVOLUTION
 from weir.spark.tasks import FRAME_SCHEMA, current_batch, frame_row
 
@@ -128,7 +128,7 @@ def rows_to_frames(
     """The function of the stage for rows as ``DataFrameStream.frames`` selects them."""
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        place, batch = workplace(folder), current_batch()
+        place, batch = worker_cache(folder), current_batch()
         tables = [pa.Table.from_batches([each]) for each in batches if each.num_rows]
         if not tables:
             return

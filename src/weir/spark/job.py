@@ -36,7 +36,7 @@ from weir.runtime.ingest.sources import Source, source_of
 from weir.runtime.output.metrics import Metrics
 from weir.runtime.output.outputs import OUTPUT_SCHEMA, Output
 from weir.runtime.output.sinks.base import Sink
-from weir.runtime.output.sinks.lines import ExactFile
+from weir.runtime.output.sinks.result_files import ExactFile
 from weir.runtime.pipeline import Delivery
 from weir.spark.dataframes import DataFrameStream
 from weir.spark.datasource import WeirSource

@@ -12,14 +12,13 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from weir.runtime.ingest.frames import Frame
-from weir.runtime.output.counters import SUMS
+from weir.runtime.output.metrics import SUMS
 from weir.runtime.output.outputs import Output
 from weir.runtime.pipeline import Turn, advance
-from weir.runtime.worker.bundle import Bundle
-from weir.runtime.worker.panes import PaneCache
-from weir.runtime.worker.partitioning import slot_keys
-from weir.runtime.worker.spool import Pile
-from weir.runtime.worker.workers import workplace
+from weir.runtime.worker.spool import SpoolWriter
+from weir.runtime.worker.state_store import BundledStore, PaneCache
+from weir.runtime.worker.worker_cache import worker_cache
+from weir.spark.partitioning import slot_keys
 from weir.spark.tasks import check_partitions, current_batch
 
 OBSERVATION = "weir"
@@ -42,7 +41,7 @@ class GroupProcessor(StatefulProcessor):
     def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[pd.DataFrame]:
         """Frames in, answers, metrics and what was set aside out."""
         found = self.advance(key, rows, timerValues)
-        spool, batch = workplace(self.folder).checkpoint.spool(), current_batch()
+        spool, batch = worker_cache(self.folder).checkpoint.spool(), current_batch()
         yield pd.DataFrame(
             {
                 "kind": [item.kind for item in found],
@@ -55,7 +54,7 @@ class GroupProcessor(StatefulProcessor):
 
     def advance(self, key: Any, rows: Any, timerValues: Any) -> list[Output]:
         """One step of the group of a slot; its state is put away when this returns."""
-        place, batch = workplace(self.folder), current_batch()
+        place, batch = worker_cache(self.folder), current_batch()
         check_partitions(place.checkpoint.slots)
         slot = slot_keys(place.checkpoint.slots).index(int(key[0]))
         spool = place.checkpoint.spool()
@@ -64,14 +63,14 @@ class GroupProcessor(StatefulProcessor):
         _, found = advance(
             place,
             Turn(slot, batch, frames, now),
-            Bundle(self),
+            BundledStore(self),
             self.forms,
-            pile=partial(spool.pile, batch) if self.spooled else Pile,
+            writer=partial(spool.writer, batch) if self.spooled else SpoolWriter,
             cache=PaneCache(self.folder, slot),
         )
         return found
 
-    # The state store (live.StateStore)
+    # The state store (``worker.state_store``)
 
     def head(self) -> bytes | None:
         found = self.heads.get()

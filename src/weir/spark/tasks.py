@@ -12,8 +12,8 @@ from weir.errors import CheckpointError
 from weir.runtime.ingest.frames import Frame
 from weir.runtime.ingest.parts import Part
 from weir.runtime.ingest.stage import part_frames
-from weir.runtime.worker.partitioning import slot_keys
-from weir.runtime.worker.workers import workplace
+from weir.runtime.worker.worker_cache import worker_cache
+from weir.spark.partitioning import slot_keys
 
 FRAME_SCHEMA = "slot bigint, frame binary"
 _FRAME_ARROW = pa.schema([("slot", pa.int64()), ("frame", pa.binary())])
@@ -43,7 +43,7 @@ def current_batch() -> int:
 
 def frame_rows(folder: str, parts: Iterable[str]) -> Iterator[pa.RecordBatch]:
     """The frames of parts, which are given as JSON texts, for the shuffle."""
-    place, batch = workplace(folder), current_batch()
+    place, batch = worker_cache(folder), current_batch()
     keys, spool = slot_keys(place.checkpoint.slots), place.checkpoint.spool()
     for text in parts:
         sent: tuple[Frame, bytes] | None = None

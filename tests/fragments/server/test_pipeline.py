@@ -19,7 +19,7 @@ from weir.fragments.server.dataset import wall_clock
 from weir.runtime.ingest.receivers.fragments_receiver import FragmentsReceiver
 from weir.runtime.ingest.sources import Place, source_from
 from weir.runtime.ingest.sources.push_sources import FragmentsSource
-from weir.runtime.output.sinks.fragments import FragmentsSink
+from weir.runtime.output.sinks.routing import FragmentsSink
 
 QUERY = f"""
 PREFIX : <{EX}>

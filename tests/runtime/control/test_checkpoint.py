@@ -16,8 +16,8 @@ from weir.runtime.control.entries import (
 )
 from weir.runtime.direct import DirectJob, MemoryStore
 from weir.runtime.ingest.sources import FileSource
-from weir.runtime.worker.live import awaken
 from weir.runtime.worker.state import FORMAT as STATE_FORMAT
+from weir.runtime.worker.state_store import load_group
 from weir.testing import Scenario
 
 COUNT = """PREFIX : <http://e/>
@@ -121,7 +121,7 @@ def test_another_format_of_the_state_is_refused() -> None:
     store = MemoryStore()
     store.set_head(json.dumps({**head, "format": STATE_FORMAT - 1}).encode())
     with refused(f"the state has format {STATE_FORMAT - 1}, this version of Weir writes {STATE_FORMAT}"):
-        awaken(store, None, lambda: scenario.group, lambda group: None)
+        load_group(store, None, lambda: scenario.group, lambda group: None)
 
 
 @pytest.mark.parametrize("evaluator", ["interval", "reference"])

@@ -17,7 +17,7 @@ from weir.runtime.control.entries import Registration, StreamEntry, entry_of
 from weir.runtime.control.extracts import Extractor
 from weir.runtime.control.graph_updates import BASE, GraphUpdates, moment
 from weir.runtime.control.planning import ControlWriter
-from weir.runtime.worker.workers import Workplace
+from weir.runtime.worker.worker_cache import WorkerCache
 
 PEOPLE = (
     "SELECT ?n FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?x <urn:at> ?r } ?x <urn:name> ?n }"
@@ -65,7 +65,7 @@ def test_a_driver_that_starts_again_has_the_updates(tmp_path: Path) -> None:
     live(tmp_path / "c", library(tmp_path)).update('DELETE DATA { <urn:a> <urn:name> "A" }', at=7)
     again = live(tmp_path / "c", library(tmp_path))
     assert again.update('INSERT DATA { <urn:a> <urn:name> "A" }', at=9) == 2
-    place = Workplace(str(tmp_path / "c"))
+    place = WorkerCache(str(tmp_path / "c"))
     group = place.new_group(0, 0)
     place.follow(group, 0)
     assert group.members["people"].effective == {1: 7, 2: 9}

@@ -8,26 +8,23 @@ from typing import Any
 import polars as pl
 import pytest
 
-from weir.errors import UsageError
-from weir.language import parse
 from weir.runtime.control.checkpoint import Checkpoint
 from weir.runtime.control.entries import Registration, StreamEntry, entry_of
 from weir.runtime.ingest.frames import Frame
 from weir.runtime.ingest.rows import row_frames
-from weir.runtime.worker.workers import Workplace
-from weir.spark.continuous import result_columns
+from weir.runtime.worker.worker_cache import WorkerCache
 
 QUERY = "SELECT * FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?x ?p ?y } }"
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Workplace:
+def place(tmp_path: Path) -> WorkerCache:
     checkpoint = Checkpoint.open(tmp_path / "c", version="1", slots=1)
     checkpoint.control().append([entry_of(StreamEntry("s"), 0), entry_of(Registration("q", QUERY), 0)])
-    return Workplace(str(tmp_path / "c"))
+    return WorkerCache(str(tmp_path / "c"))
 
 
-def frames(place: Workplace, rows: dict[str, list[Any]], **how: Any) -> list[Frame]:
+def frames(place: WorkerCache, rows: dict[str, list[Any]], **how: Any) -> list[Frame]:
     return [frame for _, frame in row_frames(place, 0, pl.DataFrame(rows), "s", 100, **how)]
 
 
@@ -36,14 +33,14 @@ def triples(count: int, **columns: list[Any]) -> dict[str, list[Any]]:
     return {**rows, "object": [f'"{n}"' for n in range(count)], **columns}
 
 
-def test_triples_of_one_time_are_one_message(place: Workplace) -> None:
+def test_triples_of_one_time_are_one_message(place: WorkerCache) -> None:
     (frame,) = frames(place, triples(4, time=[2000, 1000, 2000, 3000]))
     assert frame.messages.time.tolist() == [1000, 2000, 3000]
     assert frame.messages.triples.tolist() == [1, 2, 1]
     assert (frame.lane, frame.position) == ("", 100)
 
 
-def test_positions_tell_messages_apart_and_order_them(place: Workplace) -> None:
+def test_positions_tell_messages_apart_and_order_them(place: WorkerCache) -> None:
     rows = triples(4, time=[5, 5, 5, 5], position=[8, 7, 8, 9], lane=["b", "a", "b", "b"])
     found = {frame.lane: frame for frame in frames(place, rows)}
     assert found["a"].messages.triples.tolist() == [1] and found["a"].position == 7
@@ -51,12 +48,12 @@ def test_positions_tell_messages_apart_and_order_them(place: Workplace) -> None:
 
 
 @pytest.mark.parametrize("clock", ["1000", "1970-01-01T00:00:01Z"])
-def test_times_as_texts(place: Workplace, clock: str) -> None:
+def test_times_as_texts(place: WorkerCache, clock: str) -> None:
     (frame,) = frames(place, triples(1, clock=[clock]))
     assert frame.messages.time.tolist() == [1_000_000]
 
 
-def test_graphs_and_what_is_no_statement(place: Workplace) -> None:
+def test_graphs_and_what_is_no_statement(place: WorkerCache) -> None:
     rows = triples(3, time=[1, 2, 3], graph=["<http://e/g>", None, None])
     rows["subject"][1] = "not a term"
     (frame,) = frames(place, rows)
@@ -66,12 +63,12 @@ def test_graphs_and_what_is_no_statement(place: Workplace) -> None:
     assert frame.side["triples"] == 2
 
 
-def test_a_row_without_a_time_is_set_aside(place: Workplace) -> None:
+def test_a_row_without_a_time_is_set_aside(place: WorkerCache) -> None:
     (frame,) = frames(place, triples(2, clock=["1", "never"]))
     assert frame.messages.time.tolist() == [1000] and len(frame.side["rejected"]) == 1
 
 
-def test_lines_are_as_those_of_a_file_unless_they_have_positions(place: Workplace) -> None:
+def test_lines_are_as_those_of_a_file_unless_they_have_positions(place: WorkerCache) -> None:
     line = b"%d\t<http://e/a> <http://e/p> <http://e/%d> ."
     values = [line % (1, 1), line % (1, 2), line % (2, 3)]
     (frame,) = frames(place, {"value": values})
@@ -80,7 +77,7 @@ def test_lines_are_as_those_of_a_file_unless_they_have_positions(place: Workplac
     assert frame.messages.triples.tolist() == [1, 1, 1]
 
 
-def test_messages_in_a_declared_format(place: Workplace) -> None:
+def test_messages_in_a_declared_format(place: WorkerCache) -> None:
     said = b"<http://e/m> <http://e/at> '1970-01-01T00:00:0%dZ'; <http://e/p> 1, 2 ."
     values = [said % 2, said % 1, b"nonsense"]
     (frame,) = frames(
@@ -90,12 +87,3 @@ def test_messages_in_a_declared_format(place: Workplace) -> None:
     assert frame.messages.triples.tolist() == [3, 3] and len(frame.side["rejected"]) == 1
     (frame,) = frames(place, {"value": values, "time": [1, 2, 3]}, format="turtle")
     assert frame.messages.time.tolist() == [1, 2]
-
-
-def test_columns_of_results() -> None:
-    head = "FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?x ?p ?y } }"
-    always = {"at": "timestamp", "op": "string"}
-    assert result_columns(parse(f"SELECT ?x ?y {head}")) == {**always, "x": "string", "y": "string"}
-    assert result_columns(parse(f"ASK {head}")) == {**always, "boolean": "boolean"}
-    with pytest.raises(UsageError, match=r"\?at has the name of a column"):
-        result_columns(parse(f"SELECT (?x AS ?at) {head}"))

@@ -22,7 +22,7 @@ from weir.runtime.control.entries import Registration
 from weir.runtime.ingest.frames import Frame
 from weir.runtime.ingest.parts import LaneInput
 from weir.runtime.ingest.selection import witnesses
-from weir.runtime.output.weaving import arrow_texts
+from weir.runtime.output.text_columns import arrow_texts
 from weir.runtime.worker.members import needs_every_text, share
 
 _BITS = np.array([1, 2, 4, 8], np.uint8)

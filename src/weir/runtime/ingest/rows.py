@@ -20,7 +20,7 @@ from weir.rdf.formats.times import read_time
 from weir.rdf.messages import Parsed
 from weir.runtime.ingest.frames import Frame
 from weir.runtime.ingest.parts import LaneInput, dead_letters
-from weir.runtime.worker.workers import Workplace
+from weir.runtime.worker.worker_cache import WorkerCache
 
 TRIPLE = ("subject", "predicate", "object")
 _PAYLOAD = 20
@@ -28,7 +28,7 @@ _PAYLOAD = 20
 
 
 def row_frames(
-    place: Workplace,
+    place: WorkerCache,
     batch: int,
     rows: pl.DataFrame,
     stream: str,

@@ -25,13 +25,13 @@ from weir.runtime.ingest.parts import (
     without_mark,
 )
 from weir.runtime.ingest.sources.log_source import read_log_part
-from weir.runtime.worker.workers import Workplace
+from weir.runtime.worker.worker_cache import WorkerCache
 
 _KAFKA = "weir.runtime.ingest.sources.kafka_client"
 _counter = LineCounter()
 
 
-def part_frames(place: Workplace, batch: int, part: Part) -> Iterator[tuple[int, Frame]]:
+def part_frames(place: WorkerCache, batch: int, part: Part) -> Iterator[tuple[int, Frame]]:
     """What each slot gets of a part."""
     plan = place.match_plan(batch)
     if part.path is None and part.kafka is None:

@@ -19,8 +19,17 @@ from weir.language.algebra.query import Query
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 from weir.runtime.output.results import column_name, order_of_text
-from weir.runtime.output.weaving import Coded, arrow_texts, weave
-from weir.runtime.output.writing import compact, json_terms, same, side_by_side, stamps, texts_of
+from weir.runtime.output.text_columns import (
+    Coded,
+    arrow_texts,
+    compact,
+    json_terms,
+    same,
+    side_by_side,
+    stamps,
+    texts_of,
+    weave,
+)
 
 MOST = 200_000
 """Rows written at a time, as a rule: what bounds the memory that texts take while they are made."""

@@ -28,8 +28,7 @@ from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 from weir.runtime.output.bulk import BulkTexts, Voice, parted
 from weir.runtime.output.sinks.base import Results
-from weir.runtime.output.weaving import arrow_texts
-from weir.runtime.output.writing import distinct_values, texts_of
+from weir.runtime.output.text_columns import arrow_texts, distinct_values, texts_of
 from weir.runtime.worker.spool import Buffer
 
 COMPACT = "compact"

@@ -19,8 +19,7 @@ from weir.runtime.output.bulk import parted
 from weir.runtime.output.compact import SharedResults, is_compact
 from weir.runtime.output.outputs import Output, read_answers
 from weir.runtime.output.sinks.base import Results
-from weir.runtime.output.weaving import arrow_texts, bytes_of, taken
-from weir.runtime.output.writing import side_by_side
+from weir.runtime.output.text_columns import arrow_texts, bytes_of, side_by_side, taken
 
 BLOCK = 1 << 16
 """Rows of the longest part that are put together at a time, with those of the others at the same times."""

@@ -1,19 +1,37 @@
-"""Progress and metrics of a job, gathered from what the groups tell after each batch."""
+"""Progress and metrics of a job: what a group tells after each batch, and what the driver makes of it."""
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from weir.runtime.output.outputs import Output
+from weir.rdf.columns import NEVER
+from weir.runtime.ingest.frames import Frame
+from weir.runtime.worker.group import Group, Step
 
 _RECENT = 20
 """Batches over which the rate is taken."""
+
+_LEAVES = 40
+_ROUTES = 3
+"""The most leaves and routes of a query that are told."""
+
+SUMS = (
+    "triples",
+    "bytes",
+    "rejected",
+    "late",
+    "ahead",
+    "evaluations",
+    "results",
+    "state_rows",
+    "state_bytes",
+)
+"""Of all slots together; ``lag_ms``, which comes behind them, is that of the slot that is behind most."""
 
 
 @dataclass(slots=True)
@@ -50,9 +68,8 @@ class Metrics:
     def evaluations(self) -> int:
         return sum(int(query.get("evaluations", 0)) for query in self.queries.values())
 
-    def take(self, batch: int, rows: Iterable[Output], results: int, seconds: float) -> None:
-        """Add what one batch told."""
-        told = [json.loads(row.data[:]) for row in rows if row.kind == "metrics"]
+    def take(self, batch: int, told: Sequence[Mapping[str, Any]], results: int, seconds: float) -> None:
+        """Add what the groups told after one batch (``told_by``)."""
         with self.lock:
             self.batch = batch
             self.batches += 1
@@ -145,3 +162,94 @@ def _larger(known: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]
         name: max((v for v in (known.get(name), value) if v is not None), default=None)
         for name, value in told.items()
     }
+
+
+def told_by(group: Group, step: Step, frames: Iterable[Frame]) -> dict[str, Any]:
+    """What a group tells of itself after a step. Evaluators that queries share are told of with the first
+    of their names."""
+    shared = {min(each.names): each.evaluator.statistics() for each in group.shared.values()}
+    sides = [frame.side for frame in frames]
+    return {
+        "ended": step.ended,
+        "input": {name: sum(side.get(name, 0) for side in sides) for name in ("triples", "bytes")},
+        "rejected": sum(len(side.get("rejected", ())) for side in sides),
+        "streams": _streams(group),
+        "queries": {
+            name: {
+                **_told(shared.get(name) or member.evaluator.statistics()),
+                "through": None if member.given == NEVER else member.given,
+                "evaluations": member.evaluations if member.tells else 0,
+                "results": member.results,
+                **_services(group, name),
+            }
+            for name, member in group.members.items()
+        },
+    }
+
+
+def _streams(group: Group) -> dict[str, dict[str, int | None]]:
+    """Each stream; where it is read with several latenesses, what is the most in any of them."""
+    found: dict[str, dict[str, int | None]] = {}
+    for (stream, *_), inbox in group.inboxes.items():
+        values = {
+            "complete": inbox.complete,
+            "high": inbox.progress.high,
+            "late": inbox.late,
+            "ahead": inbox.ahead_of_time,
+            "messages": inbox.messages,
+            "waiting": len(inbox.waiting),
+        }
+        known = found.setdefault(stream, {})
+        for name, value in values.items():
+            other = known.get(name)
+            most = value if other is None else max(value, other)
+            known[name] = None if most == NEVER else most
+    return found
+
+
+def _told(statistics: Mapping[str, Any]) -> dict[str, Any]:
+    """The counters of an evaluator, the rows of its leaves, and the routes that it takes most."""
+    told: dict[str, Any] = {
+        name: value for name, value in statistics.items() if isinstance(value, (int, float))
+    }
+    leaves, views, routes = (statistics.get(name, {}) for name in ("leaves", "views", "routes"))
+    if leaves or views:
+        told["leaves"] = {**dict(list(leaves.items())[:_LEAVES]), **dict(list(views.items())[:_LEAVES])}
+    if routes:
+        told["routes"] = dict(sorted(routes.items(), key=lambda each: -each[1])[:_ROUTES])
+    return told
+
+
+def _services(group: Group, name: str) -> dict[str, Any]:
+    """How fresh what a query took from endpoints was at its latest evaluation, where it has any."""
+    found = group.services.freshness(name)
+    return {"services": [account.as_json() for account in found]} if found else {}
+
+
+def counts(step: Step, told: Mapping[str, Any], counted: Collection[str] | None) -> list[int]:
+    """The values of one slot, given what it tells of itself. Several slots may read a stream: what is
+    dropped of it is counted by the one that has it among ``counted``, None for all."""
+    dropped = {
+        (item.reason, stream, item.lane, item.position)
+        for stream, item in step.dropped
+        if counted is None or stream in counted
+    }
+    queries = told["queries"].values()
+    values = {
+        **told["input"],
+        "rejected": told["rejected"],
+        "late": sum(reason == "late" for reason, *_ in dropped),
+        "ahead": sum(reason == "ahead" for reason, *_ in dropped),
+        "evaluations": step.evaluations,
+        "results": step.results,
+        "state_rows": sum(query.get("live_rows", 0) for query in queries),
+        "state_bytes": sum(query.get("bytes", 0) for query in queries),
+    }
+    return [int(values[name]) for name in SUMS] + [_lag(told)]
+
+
+def _lag(told: Mapping[str, Any]) -> int:
+    """Milliseconds of event time between the latest message and what the slowest query is done with."""
+    highs = [stream["high"] for stream in told["streams"].values() if stream["high"] is not None]
+    done = [query["through"] for query in told["queries"].values() if query["through"] is not None]
+    return max(0, (max(highs) - min(done)) // 1000) if highs and done else 0

@@ -20,17 +20,16 @@ import pyarrow as pa
 from weir.kernel.contract import Answers
 from weir.kernel.matching.answers import SetAnswers
 from weir.language.algebra.query import Ask, Query, Select
-from weir.rdf.columns import NEVER, Ids
+from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 from weir.runtime.ingest.frames import Frame
 from weir.runtime.output.bulk import BulkTexts, Voice
 from weir.runtime.output.compact import COMPACT, Compact
-from weir.runtime.output.counters import counts
+from weir.runtime.output.metrics import counts, told_by
 from weir.runtime.output.results import column_name, json_lines, keeps_order, order_of_text
-from weir.runtime.output.weaving import arrow_texts
-from weir.runtime.output.writing import coded_texts, same, side_by_side, timestamp
-from weir.runtime.worker.group import Answered, Group, Step, Together
-from weir.runtime.worker.spool import Buffer, Pile
+from weir.runtime.output.text_columns import arrow_texts, coded_texts, same, side_by_side, timestamp
+from weir.runtime.worker.group import Answered, AnsweredTogether, Group, Step
+from weir.runtime.worker.spool import Buffer, SpoolWriter
 
 OUTPUT_SCHEMA = "kind string, name string, slot bigint, data binary, counts array<bigint>"
 
@@ -53,17 +52,17 @@ def outputs(
     slot: int,
     form: str,
     counted: Collection[str] | None = None,
-    pile: Callable[[], Pile] = Pile,
+    writer: Callable[[], SpoolWriter] = SpoolWriter,
 ) -> Iterator[Output]:
     """The rows of one step; ``form`` is ``jsonl``, ``columns``, or ``compact``: columns, and those of queries
     that were evaluated together as one row of references. ``counted`` is as in ``counters``;
-    ``pile`` makes what answers are written to."""
+    ``writer`` makes what answers are written to."""
     for answered in step.answered:
         if len(answered.answers.at) or len(answered.answers.empty):
-            data = _answers(answered, group.dictionary, form, pile())
+            data = _answers(answered, group.dictionary, form, writer())
             yield Output("answers", answered.member.name, slot, data)
     for together in step.shared:
-        for name, data in _together(together, group.dictionary, form, pile):
+        for name, data in _together(together, group.dictionary, form, writer):
             yield Output("answers", name, slot, data)
     dead = [letter for frame in frames for letter in frame.side.get("rejected", ())]
     dead += [
@@ -98,79 +97,15 @@ def outputs(
     ]
     if late:
         yield Output("late", "", slot, _lines(late))
-    told = _metrics(group, step, frames)
+    told = told_by(group, step, frames)
     yield Output("metrics", "", slot, json.dumps(told).encode(), counts(step, told, counted))
-
-
-_LEAVES = 40
-_ROUTES = 3
-"""The most leaves and routes of a query that are told."""
 
 
 def _lines(records: Iterable[Mapping[str, Any]]) -> bytes:
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode()
 
 
-def _metrics(group: Group, step: Step, frames: Iterable[Frame]) -> dict[str, Any]:
-    sides = [frame.side for frame in frames]
-    return {
-        "ended": step.ended,
-        "input": {name: sum(side.get(name, 0) for side in sides) for name in ("triples", "bytes")},
-        "rejected": sum(len(side.get("rejected", ())) for side in sides),
-        "streams": _streams(group),
-        "queries": {
-            name: {
-                **_told(member.evaluator.statistics()),
-                "through": None if member.given == NEVER else member.given,
-                "evaluations": member.evaluations if member.tells else 0,
-                "results": member.results,
-                **_services(group, name),
-            }
-            for name, member in group.members.items()
-        },
-    }
-
-
-def _streams(group: Group) -> dict[str, dict[str, int | None]]:
-    """Each stream; where it is read with several latenesses, what is the most in any of them."""
-    found: dict[str, dict[str, int | None]] = {}
-    for (stream, *_), inbox in group.inboxes.items():
-        values = {
-            "complete": inbox.complete,
-            "high": inbox.progress.high,
-            "late": inbox.late,
-            "ahead": inbox.ahead_of_time,
-            "messages": inbox.messages,
-            "waiting": len(inbox.waiting),
-        }
-        known = found.setdefault(stream, {})
-        for name, value in values.items():
-            other = known.get(name)
-            most = value if other is None else max(value, other)
-            known[name] = None if most == NEVER else most
-    return found
-
-
-def _told(statistics: Mapping[str, Any]) -> dict[str, Any]:
-    """The counters of an evaluator, the rows of its leaves, and the routes that it takes most."""
-    told: dict[str, Any] = {
-        name: value for name, value in statistics.items() if isinstance(value, (int, float))
-    }
-    leaves, views, routes = (statistics.get(name, {}) for name in ("leaves", "views", "routes"))
-    if leaves or views:
-        told["leaves"] = {**dict(list(leaves.items())[:_LEAVES]), **dict(list(views.items())[:_LEAVES])}
-    if routes:
-        told["routes"] = dict(sorted(routes.items(), key=lambda each: -each[1])[:_ROUTES])
-    return told
-
-
-def _services(group: Group, name: str) -> dict[str, Any]:
-    """How fresh what a query took from endpoints was at its latest evaluation, where it has any."""
-    found = group.services.freshness(name)
-    return {"services": [account.as_json() for account in found]} if found else {}
-
-
-def _answers(answered: Answered, dictionary: Dictionary, form: str, pile: Pile) -> bytes:
+def _answers(answered: Answered, dictionary: Dictionary, form: str, pile: SpoolWriter) -> bytes:
     query = answered.member.query
     writer: Any = None
     for answers in slices(answered.answers):
@@ -202,7 +137,7 @@ _SLICE = 1 << 16
 
 
 def _together(
-    together: Together, dictionary: Dictionary, form: str, pile: Callable[[], Pile]
+    together: AnsweredTogether, dictionary: Dictionary, form: str, writer: Callable[[], SpoolWriter]
 ) -> Iterator[tuple[str, bytes]]:
     """The answers of a hub's queries: those of conjunctions in one, those of templates by their names."""
     voices = {name: Voice.of(member.query) for name, member in together.members.items()}
@@ -210,7 +145,7 @@ def _together(
         if not isinstance(part, SetAnswers):
             for name, answers in part.items():
                 own = Answered(together.members[name], answers)
-                yield name, _answers(own, dictionary, "jsonl" if form == "jsonl" else "columns", pile())
+                yield name, _answers(own, dictionary, "jsonl" if form == "jsonl" else "columns", writer())
             continue
         if not len(part):
             continue
@@ -219,10 +154,10 @@ def _together(
             continue
         texts = BulkTexts(part, voices, dictionary)
         for table in texts.lines() if form == "jsonl" else texts.columns():
-            held = pile()
-            with pa.ipc.new_stream(held, table.schema) as writer:
-                writer.write_batch(table)
-            yield "", held.carried()
+            spooled = writer()
+            with pa.ipc.new_stream(spooled, table.schema) as stream:
+                stream.write_batch(table)
+            yield "", spooled.carried()
 
 
 def read_answers(data: Buffer) -> pa.Table:

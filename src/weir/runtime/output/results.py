@@ -23,8 +23,17 @@ from weir.language.algebra.query import Ask, Query, Select
 from weir.language.algebra.windows import TickKind
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
-from weir.runtime.output.weaving import Coded, run_together, weave
-from weir.runtime.output.writing import coded_texts, compact, json_terms, quoted, side_by_side, stamps
+from weir.runtime.output.text_columns import (
+    Coded,
+    coded_texts,
+    compact,
+    json_terms,
+    quoted,
+    run_together,
+    side_by_side,
+    stamps,
+    weave,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,10 +26,9 @@ from weir.runtime.control.entries import StreamEntry
 from weir.runtime.ingest.frames import Frame, column_of
 from weir.runtime.ingest.order import Dropped, Inbox
 from weir.runtime.output.results import order_of_rows
-from weir.runtime.output.weaving import arrow_texts
-from weir.runtime.output.writing import coded_texts, texts_of
+from weir.runtime.output.text_columns import arrow_texts, coded_texts, texts_of
 from weir.runtime.worker.members import Member, horizon
-from weir.runtime.worker.sharing import Hub, Hubs, Seat
+from weir.runtime.worker.sharing import SharedQueries, SharedQuery
 from weir.runtime.worker.texts import StreamTexts, TextChunk
 
 _DERIVED_AHEAD = 2**61
@@ -46,8 +45,8 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
-    """What the queries of a hub answered in one step."""
+class AnsweredTogether:
+    """What queries that are evaluated together answered in one step."""
 
     members: Mapping[str, Member]
     answers: SharedAnswers
@@ -60,7 +59,7 @@ class Step:
     first of its slots."""
 
     answered: list[Answered] = field(default_factory=list)
-    shared: list[Together] = field(default_factory=list)
+    shared: list[AnsweredTogether] = field(default_factory=list)
     dropped: list[tuple[str, Dropped]] = field(default_factory=list)
     ended: bool = False
     evaluations: int = 0
@@ -92,24 +91,30 @@ class Group:
         self.members: dict[str, Member] = {}
         self.inboxes: dict[InboxKey, Inbox] = {}
         self.derived: dict[str, int] = {}
-        self._live_texts = 0
+        self._texts_kept = 0
         self._order: tuple[str, ...] = ()
-        self.hubs = Hubs(dictionary)
+        self.shared: dict[Reading, SharedQueries] = {}
 
     def add(self, *members: Member) -> None:
-        """Queries more; the inboxes that they read from are made where they are missing."""
+        """Take in queries; the inboxes that they read from are made where they are missing."""
         for member in members:
             self.members[member.name] = member
-            if isinstance(member.evaluator, Seat):
-                self.hubs.seat(member.evaluator, member.readings[0])
+            if isinstance(member.evaluator, SharedQuery):
+                reading = member.readings[0]
+                if reading not in self.shared:
+                    self.shared[reading] = SharedQueries(self.dictionary)
+                self.shared[reading].add(member.evaluator)
         self._arrange()
         self.dictionary.settle()
 
     def drop(self, name: str) -> None:
-        """A query less; inboxes that nobody reads go with it."""
+        """Remove a query, and the inboxes that no other reads."""
         member = self.members.pop(name)
-        if isinstance(member.evaluator, Seat):
-            self.hubs.leave(member.evaluator)
+        if isinstance(member.evaluator, SharedQuery):
+            shared = self.shared[member.readings[0]]
+            shared.drop(name)
+            if not shared.names:
+                del self.shared[member.readings[0]]
         self.services.drop(name)
         self._arrange()
 
@@ -154,16 +159,16 @@ class Group:
                 step.dropped += [(key[0], item) for item in told]
         for name in self._order:
             member = self.members[name]
-            if isinstance(member.evaluator, Seat):
+            if isinstance(member.evaluator, SharedQuery):
                 continue
             answers = self._advance(member, outputs, batch, now)
             if answers is not None:
                 step.answered.append(Answered(member, answers))
                 step.evaluations += answers.evaluations if member.tells else 0
                 step.results += len(answers.at)
-        for reading, hub in self.hubs:
+        for reading, shared in self.shared.items():
             box = self.inboxes[self._key(reading, outputs)]
-            together = self._advance_together(hub, reading.stream, box)
+            together = self._advance_together(shared, reading.stream, box)
             if together is not None:
                 step.shared.append(together)
                 for name, evaluations, results in together.answers.counts():
@@ -205,9 +210,9 @@ class Group:
             self._derive(output, member, answers, through, batch, now)
         return answers
 
-    def _advance_together(self, hub: Hub, stream: str, box: Inbox) -> Together | None:
-        """The queries of a hub; they make no streams, so whatever they read is there by now."""
-        members = {name: self.members[name] for name in hub.names}
+    def _advance_together(self, shared: SharedQueries, stream: str, box: Inbox) -> AnsweredTogether | None:
+        """Queries that are evaluated together make no streams, so whatever they read is there by now."""
+        members = {name: self.members[name] for name in shared.names}
         given, end = max(member.given for member in members.values()), box.progress.ended
         if any(member.done for member in members.values()):
             for member in members.values():
@@ -223,10 +228,10 @@ class Group:
         def slab(since: int) -> Slab:
             return Slab({stream: box.take(given, upto, since)}, through, end)
 
-        answers = hub.advance(slab, box.settled(upto))
+        answers = shared.evaluator.advance(slab, box.settled(upto))
         for member in members.values():
             member.given, member.done = box.complete, end
-        return Together(members, answers)
+        return AnsweredTogether(members, answers)
 
     def _evaluate(self, member: Member, slab: Slab) -> Answers:
         try:
@@ -292,9 +297,9 @@ class Group:
         texts = pa.concat_arrays([column_of(frame.texts) for frame in brought])
         until = self._until(max(int(frame.messages.time.max()) for frame in brought))
         self.dictionary.add_chunk(TextChunk.of(f"b{batch}", ids, texts, until))
-        if until == FOREVER and self.dictionary.held > 2 * self._live_texts + _MANY_TEXTS:
+        if until == FOREVER and self.dictionary.held > 2 * self._texts_kept + _MANY_TEXTS:
             self.dictionary.keep_only(np.union1d(self.live_ids(), ids), f"l{batch}")
-            self._live_texts = self.dictionary.held
+            self._texts_kept = self.dictionary.held
 
     def _until(self, time: int) -> int:
         """When nothing can need the texts of messages of ``time`` any more; chained queries pass them on."""
@@ -312,6 +317,7 @@ class Group:
             for name in ("subject", "predicate", "object", "graph")
         ]
         columns += [m.evaluator.live_ids() for m in self.members.values() if hasattr(m.evaluator, "live_ids")]
+        columns += [shared.evaluator.live_ids() for shared in self.shared.values()]
         return np.unique(np.concatenate(columns)) if columns else np.empty(0, np.int64)
 
     def _forget(self, outputs: Mapping[str, str]) -> None:

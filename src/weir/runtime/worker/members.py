@@ -21,7 +21,7 @@ from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.messages import Messages
 from weir.runtime.control.entries import Registration
 from weir.runtime.ingest.selection import Selection
-from weir.runtime.worker.sharing import SHARED, Seat
+from weir.runtime.worker.sharing import SHARED, SharedQuery
 
 
 @dataclass(slots=True)
@@ -115,7 +115,7 @@ def make_member(
     query = parsed(registration.text, registration.dialect)
     evaluator: Evaluator
     if registration.evaluator == SHARED:
-        evaluator = Seat(registration.name, query, registration.since)
+        evaluator = SharedQuery(registration.name, query, registration.since)
     else:
         evaluator = make_evaluator(
             query,

@@ -1,35 +1,29 @@
-"""Queries of a slot that are evaluated together: seats at a hub (``kernel.matching``).
+"""Queries of a slot that are evaluated together (``kernel.matching``), and which queries may be.
 
-Where many conjunctive queries are registered, or many that differ in constants alone, each gets no evaluator
-of its own but a seat at the hub of those that read its stream as it does. The hub is advanced once a step
-for all, and its state is kept once, whoever comes and goes. In metrics the one with the least name speaks for
-all.
+Where many conjunctive queries are registered, or many that differ in constants alone, none gets an evaluator
+of its own: one evaluator is advanced once a step for all that read a stream alike.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from weir.errors import UsageError
 from weir.kernel.contract import Answers, Background, Slab
 from weir.kernel.matching.conjunctive import ConjunctiveSet
-from weir.kernel.matching.shared import SharedAnswers, SharedEvaluator, SlabOf
+from weir.kernel.matching.shared import SharedEvaluator
 from weir.language.algebra.fold import walk
 from weir.language.algebra.patterns import BGP, Graph, PathPattern, Window
 from weir.language.algebra.query import Query
 from weir.language.algebra.windows import TickKind
 from weir.plan.analysis.conjunctions import conjunction
-from weir.plan.analysis.demand import Reading
 from weir.plan.analysis.templates import Shape, instance
-from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 
 SHARED = "shared"
-"""The evaluator of a registration that has a seat."""
+"""The evaluator of a registration whose query is evaluated with others."""
 
 MANY = 16
 """From this many queries on sharing pays for the compiled loops that it loads."""
@@ -85,7 +79,8 @@ def alike(queries: Mapping[str, Query]) -> set[str]:
 
 
 def _covered(queries: Sequence[Query]) -> bool:
-    """Whether the evaluator of a template takes ids alone: seats bring no more texts than results need."""
+    """Whether the evaluator of a template takes ids alone: texts beyond those of
+    results do not come."""
     shared = SharedEvaluator(Background(), Dictionary(), choice="interval")
     shared.add({str(number): query for number, query in enumerate(queries)})
     try:
@@ -94,106 +89,46 @@ def _covered(queries: Sequence[Query]) -> bool:
         return False
 
 
-class Hub:
-    """The queries that read one stream with one lateness and AHEAD."""
+class SharedQueries:
+    """The queries of a group that read one stream with one lateness and AHEAD: one evaluator advances them
+    all, and its state is kept once, whichever of them come and go."""
 
     def __init__(self, dictionary: Dictionary) -> None:
         self.evaluator = SharedEvaluator(Background(), dictionary)
         self.names: set[str] = set()
-        self._speaker: str | None = None
 
-    @property
-    def speaker(self) -> str | None:
-        """Whose seat speaks for all."""
-        if self._speaker is None and self.names:
-            self._speaker = min(self.names)
-        return self._speaker
+    def add(self, query: SharedQuery) -> None:
+        """Evaluate one more query."""
+        self.evaluator.add({query.name: query.query}, query.since)
+        self.names.add(query.name)
 
-    def join(self, seat: Seat) -> None:
-        """One query more."""
-        self.evaluator.add({seat.name: seat.query}, seat.since)
-        self.names.add(seat.name)
-        self._speaker = None
-
-    def leave(self, seat: Seat) -> None:
-        """One query less."""
-        self.evaluator.drop([seat.name])
-        self.names.discard(seat.name)
-        self._speaker = None
-
-    def advance(self, slab_of: SlabOf, settled: int) -> SharedAnswers:
-        """Evaluate for all; see ``SharedEvaluator.advance``."""
-        return self.evaluator.advance(slab_of, settled)
+    def drop(self, name: str) -> None:
+        """Evaluate a query no longer."""
+        self.evaluator.drop([name])
+        self.names.discard(name)
 
 
-@dataclass(slots=True)
-class Seat:
-    """A query's place at a hub, behind the ``Evaluator`` protocol as far as metrics go."""
+@dataclass(frozen=True, slots=True)
+class SharedQuery:
+    """Stands for the evaluator of a query that is one of ``SharedQueries``: it has no answers, no state
+    and no counters of its own."""
 
     name: str
     query: Query
     since: int
-    hub: Hub | None = None
-
-    def join(self, hub: Hub) -> None:
-        """Sit down."""
-        self.hub = hub
-        hub.join(self)
-
-    def leave(self) -> None:
-        """Stand up; the hub goes on without."""
-        if self.hub is not None:
-            self.hub.leave(self)
-            self.hub = None
-
-    @property
-    def _speaks(self) -> SharedEvaluator | None:
-        """The hub's evaluator, where this seat speaks for all."""
-        if self.hub is None or self.name != self.hub.speaker:
-            return None
-        return self.hub.evaluator
 
     def advance(self, slab: Slab) -> Answers:
-        """A seat has no answers of its own."""
+        """Never called: the answers come with those of the other queries."""
         raise RuntimeError(f"query {self.name!r} is evaluated with others")
 
     def snapshot(self) -> bytes:
-        """A seat has no state of its own."""
         return b""
 
     def restore(self, state: bytes) -> None:
-        """Nothing: the hub has the state."""
+        """Nothing to restore."""
 
     def renew(self, background: Background) -> None:
-        """Nothing: queries that are evaluated together read no static graphs."""
+        """Nothing to renew: queries that are evaluated together read no static graphs."""
 
     def statistics(self) -> Mapping[str, Any]:
-        speaks = self._speaks
-        return {} if speaks is None else speaks.statistics()
-
-    def live_ids(self) -> Ids:
-        speaks = self._speaks
-        return np.empty(0, np.int64) if speaks is None else speaks.live_ids()
-
-
-@dataclass(slots=True)
-class Hubs:
-    """The hubs of a group, by how they read their stream."""
-
-    dictionary: Dictionary
-    found: dict[Reading, Hub] = field(default_factory=dict)
-
-    def seat(self, seat: Seat, reading: Reading) -> None:
-        """Give a query its place."""
-        hub = self.found.get(reading)
-        if hub is None:
-            hub = self.found[reading] = Hub(self.dictionary)
-        seat.join(hub)
-
-    def leave(self, seat: Seat) -> None:
-        """Take a query's place away; a hub without queries goes."""
-        seat.leave()
-        self.found = {reading: hub for reading, hub in self.found.items() if hub.names}
-
-    def __iter__(self) -> Iterator[tuple[Reading, Hub]]:
-        return iter(self.found.items())
+        return {}

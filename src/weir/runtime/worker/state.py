@@ -2,16 +2,20 @@
 
 The state store is the truth. What a pane holds is said by its name: ``inbox/…`` messages that wait,
 ``texts/…`` texts of one batch, ``core/…`` and ``rows/…`` an evaluator's small state and its tables,
-``query/…`` the snapshot of an evaluator without tables, ``hub/…`` that of queries evaluated together,
+``query/…`` the snapshot of an evaluator without tables, ``shared/…`` that of queries evaluated together,
 ``services`` the views of SERVICE. The ``head`` lists them all with their digests, beside everything small,
 and names the states before it: a worker that has one of those needs only what came since.
+
+A pane of a table is a run of its rows. New rows of each batch make a pane; small neighbours are merged into
+larger ones, so that a table of n rows has few panes and a row is written about log(n) times.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import mmap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -22,23 +26,28 @@ import pyarrow as pa
 from weir.errors import CheckpointError
 from weir.kernel.contract import Segmented, Stretch
 from weir.plan.analysis.demand import Reading
-from weir.rdf.columns import Ids
 from weir.rdf.messages import Messages
 from weir.runtime.worker.group import Group, InboxKey
 from weir.runtime.worker.members import Member
-from weir.runtime.worker.panes import Run, digest, pack, repaned, unpack
-from weir.runtime.worker.sharing import Seat
+from weir.runtime.worker.sharing import SharedQuery
 from weir.runtime.worker.texts import TextChunk
+from weir.storage import Container, numbers, pack, unpack
 
-FORMAT = 2
+FORMAT = 3
+MOST_ROWS = 1 << 16
+"""The most rows of a pane that is made of smaller ones."""
+
 _LINEAGE = 64
+_PANE = "weir.pane/1"
 
+Run = tuple[int, int]
+"""Row numbers ``[first, end)``."""
 Tables = dict[str, dict[str, list[Run]]]
 Fetch = Callable[[str], "bytes | mmap.mmap"]
 
 
 @dataclass(slots=True)
-class Image:
+class StoredPanes:
     """What the store holds: digests of all panes, the panes of each query's tables, the states before."""
 
     digests: dict[str, str] = field(default_factory=dict)
@@ -46,13 +55,13 @@ class Image:
     lineage: list[str] = field(default_factory=list)
 
     @staticmethod
-    def of(head: Mapping[str, Any]) -> Image:
-        """The image that a head describes."""
+    def of(head: Mapping[str, Any]) -> StoredPanes:
+        """What a head describes."""
         tables: Tables = {
             query: {table: [(a, b) for a, b in runs] for table, (_, runs) in found.items()}
             for query, found in head["tables"].items()
         }
-        return Image(dict(head["panes"]), tables, list(head["lineage"]))
+        return StoredPanes(dict(head["panes"]), tables, list(head["lineage"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +71,10 @@ class Changes:
     head: bytes
     put: Mapping[str, bytes]
     remove: tuple[str, ...]
-    image: Image
+    stored: StoredPanes
 
 
-def dump(group: Group, stored: Image, nonce: str) -> Changes:
+def dump(group: Group, stored: StoredPanes, nonce: str) -> Changes:
     """The state against what the store holds."""
     panes: dict[str, bytes] = {}
     kept: dict[str, str] = {}
@@ -74,27 +83,28 @@ def dump(group: Group, stored: Image, nonce: str) -> Changes:
         if name in stored.digests:
             kept[name] = stored.digests[name]
         else:
-            panes[name] = _ipc({"id": pa.array(chunk.ids), "text": chunk.texts})
+            panes[name] = _packed({"texts": {"id": chunk.ids, "text": chunk.texts}})
     for key, inbox in group.inboxes.items():
         if len(inbox.waiting):
-            panes[f"inbox/{_key(key)}"] = _pack_waiting(inbox.waiting.columns)
+            columns = inbox.waiting.columns
+            panes[f"inbox/{_key(key)}"] = _packed({name: {name: each} for name, each in columns.items()})
     tables: Tables = {}
-    live: dict[str, dict[str, tuple[int, list[Run]]]] = {}
-    for reading, hub in group.hubs:
-        panes[_hub(reading)] = hub.evaluator.snapshot()
+    described: dict[str, dict[str, tuple[int, list[Run]]]] = {}
+    for reading, shared in group.shared.items():
+        panes[_shared(reading)] = shared.evaluator.snapshot()
     for name, member in group.members.items():
         evaluator = segmented(member)
-        if member.done or isinstance(member.evaluator, Seat):
+        if member.done or isinstance(member.evaluator, SharedQuery):
             continue
         if evaluator is None:
             panes[f"query/{name}"] = member.evaluator.snapshot()
             continue
         panes[f"core/{name}"] = evaluator.core()
         before = stored.tables.get(name, {}) if _same(name, member, stored) else {}
-        tables[name], live[name] = _dump_tables(name, evaluator, before, stored, panes, kept)
+        tables[name], described[name] = _dump_tables(name, evaluator, before, stored, panes, kept)
     if group.services.used:
         panes["services"] = group.services.snapshot()
-    digests = {name: digest(data) for name, data in panes.items()}
+    digests = {name: _digest(data) for name, data in panes.items()}
     changed = {name: data for name, data in panes.items() if stored.digests.get(name) != digests[name]}
     digests |= kept
     lineage = [*stored.lineage, nonce][-_LINEAGE:]
@@ -104,7 +114,7 @@ def dump(group: Group, stored: Image, nonce: str) -> Changes:
         "origin": group.origin,
         "lineage": lineage,
         "panes": digests,
-        "tables": live,
+        "tables": described,
         "derived": group.derived,
         "updates": {name: list(m.effective.items()) for name, m in group.members.items() if m.effective},
         "texts": {chunk.name: chunk.until for chunk in group.dictionary.chunks},
@@ -115,7 +125,7 @@ def dump(group: Group, stored: Image, nonce: str) -> Changes:
         },
     }
     removed = tuple(name for name in stored.digests if name not in digests)
-    return Changes(json.dumps(head).encode(), changed, removed, Image(digests, tables, lineage))
+    return Changes(json.dumps(head).encode(), changed, removed, StoredPanes(digests, tables, lineage))
 
 
 def segmented(member: Member) -> Segmented | None:
@@ -124,7 +134,7 @@ def segmented(member: Member) -> Segmented | None:
     return cast(Segmented, evaluator) if hasattr(evaluator, "rebuild") else None
 
 
-def _same(name: str, member: Member, stored: Image) -> bool:
+def _same(name: str, member: Member, stored: StoredPanes) -> bool:
     """Whether the store's tables under this name are of this registration, not of one dropped before."""
     return f"core/{name}" in stored.digests and member.stored
 
@@ -133,23 +143,24 @@ def _dump_tables(
     query: str,
     evaluator: Segmented,
     before: Mapping[str, list[Run]],
-    stored: Image,
+    stored: StoredPanes,
     panes: dict[str, bytes],
     kept: dict[str, str],
 ) -> tuple[dict[str, list[Run]], dict[str, tuple[int, list[Run]]]]:
     runs: dict[str, list[Run]] = {}
-    live: dict[str, tuple[int, list[Run]]] = {}
+    described: dict[str, tuple[int, list[Run]]] = {}
     for table, (first, end) in evaluator.tables().items():
         old, new = repaned(before.get(table, []), first, end)
         for run in old:
             name = _pane(query, table, run)
             kept[name] = stored.digests[name]
         if new is not None:
-            panes[_pane(query, table, new)] = pack(evaluator.rows(table, *new))
+            columns = {str(place): column for place, column in enumerate(evaluator.rows(table, *new))}
+            panes[_pane(query, table, new)] = _packed({"rows": columns})
             old = [*old, new]
         runs[table] = old
-        live[table] = (first, old)
-    return runs, live
+        described[table] = (first, old)
+    return runs, described
 
 
 def load(group: Group, head: Mapping[str, Any], fetch: Fetch) -> None:
@@ -167,17 +178,18 @@ def load(group: Group, head: Mapping[str, Any], fetch: Fetch) -> None:
     chunks = []
     for name, until in head["texts"].items():
         if name not in known:
-            table = _table(fetch(f"texts/{name}"))
-            known[name] = TextChunk(name, table["id"].to_numpy(), table["text"], until)
+            texts = _unpacked(fetch(f"texts/{name}")).table("texts")
+            known[name] = TextChunk(name, numbers(texts["id"]), texts["text"], until)
         chunks.append(known[name])
     group.dictionary.chunks = chunks
     for key, inbox in group.inboxes.items():
         stored = head["inboxes"].get(_key(key))
         if stored is not None:
             name = f"inbox/{_key(key)}"
-            waiting = (
-                Messages.of_columns(_unpack_waiting(fetch(name))) if name in head["panes"] else Messages()
-            )
+            waiting = Messages()
+            if name in head["panes"]:
+                found = _unpacked(fetch(name)).tables
+                waiting = Messages.of_columns({each: numbers(table[each]) for each, table in found.items()})
             inbox.restore(stored, waiting)
     for name, member in group.members.items():
         found = head["members"].get(name)
@@ -186,7 +198,7 @@ def load(group: Group, head: Mapping[str, Any], fetch: Fetch) -> None:
             member.effective = dict(head.get("updates", {}).get(name, ()))
             member.stored = True
             evaluator = segmented(member)
-            if member.done or isinstance(member.evaluator, Seat):
+            if member.done or isinstance(member.evaluator, SharedQuery):
                 continue
             with _refusal(f"query {name!r}"):
                 if evaluator is None:
@@ -194,10 +206,10 @@ def load(group: Group, head: Mapping[str, Any], fetch: Fetch) -> None:
                 else:
                     stretches = _load_tables(name, evaluator, head["tables"][name], fetch)
                     evaluator.rebuild(bytes(fetch(f"core/{name}")), stretches)
-    for reading, hub in group.hubs:
-        if _hub(reading) in head["panes"]:
+    for reading, shared in group.shared.items():
+        if _shared(reading) in head["panes"]:
             with _refusal(f"the queries on <{reading.stream}>"):
-                hub.evaluator.restore(bytes(fetch(_hub(reading))))
+                shared.evaluator.restore(bytes(fetch(_shared(reading))))
     if "services" in head["panes"]:
         with _refusal("what SERVICE answered"):
             group.services.restore(bytes(fetch("services")))
@@ -229,20 +241,39 @@ def _load_tables(
         parts = []
         for run in runs:
             if run[1] > start:
-                columns = unpack(fetch(_pane(query, table, (run[0], run[1]))))
-                parts.append([column[max(0, start - run[0]) :] for column in columns])
+                columns = _unpacked(fetch(_pane(query, table, (run[0], run[1])))).table("rows").values()
+                parts.append([numbers(column)[max(0, start - run[0]) :] for column in columns])
         empty = evaluator.rows(table, reached, reached) if not parts else []
         joined = [np.concatenate(same) for same in zip(*parts, strict=True)] if parts else empty
         out[table] = Stretch(first, start, joined)
     return out
 
 
+def repaned(runs: Sequence[Run], first: int, end: int) -> tuple[list[Run], Run | None]:
+    """The panes of a table whose live rows are ``[first, end)``, given those it had: what stays, what is new.
+
+    Panes without live rows go. The new one takes in the rows not yet stored, and its smaller neighbours.
+    """
+    kept = [run for run in runs if run[1] > first]
+    start = kept[-1][1] if kept else first
+    if start >= end:
+        return kept, None
+    while kept:
+        last = kept[-1]
+        small = last[1] - last[0] <= 2 * (end - start) and end - last[0] <= MOST_ROWS
+        if not small:
+            break
+        start = last[0]
+        kept.pop()
+    return kept, (max(start, first), end)
+
+
 def _pane(query: str, table: str, run: Run) -> str:
     return f"rows/{query}/{run[0]}-{run[1]}/{table}"
 
 
-def _hub(reading: Reading) -> str:
-    return f"hub/{_key((reading.stream, reading.lateness, reading.ahead))}"
+def _shared(reading: Reading) -> str:
+    return f"shared/{_key((reading.stream, reading.lateness, reading.ahead))}"
 
 
 def _key(key: InboxKey) -> str:
@@ -250,30 +281,13 @@ def _key(key: InboxKey) -> str:
     return f"{lateness},{ahead},{stream}"
 
 
-def _pack_waiting(columns: Mapping[str, Ids]) -> bytes:
-    """Columns of different lengths: messages first, then triples."""
-    lengths = {name: len(column) for name, column in columns.items()}
-    header = json.dumps(lengths).encode()
-    body = b"".join(np.ascontiguousarray(column, "<i8").tobytes() for column in columns.values())
-    return len(header).to_bytes(4, "little") + header + body
+def _packed(tables: Mapping[str, Mapping[str, np.ndarray | pa.Array]]) -> bytes:
+    return bytes(pack(_PANE, {}, tables))
 
 
-def _unpack_waiting(data: bytes | mmap.mmap) -> dict[str, Ids]:
-    place = 4 + int.from_bytes(data[:4], "little")
-    out = {}
-    for name, length in json.loads(data[4:place]).items():
-        out[name] = np.frombuffer(data, "<i8", length, place).astype(np.int64)
-        place += 8 * length
-    return out
+def _unpacked(data: bytes | mmap.mmap) -> Container:
+    return unpack(data, _PANE)
 
 
-def _ipc(columns: Mapping[str, pa.Array]) -> bytes:
-    batch = pa.record_batch(list(columns.values()), names=list(columns))
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema) as writer:
-        writer.write_batch(batch)
-    return bytes(sink.getvalue())
-
-
-def _table(data: bytes | mmap.mmap) -> pa.RecordBatch:
-    return pa.ipc.open_stream(pa.py_buffer(data)).read_next_batch()
+def _digest(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=12).hexdigest()

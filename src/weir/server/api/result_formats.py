@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pyoxigraph as ox
 
 from weir.rdf.terms import XSD, term_of_json
-from weir.runtime.output.sinks.graphs import COLUMN, GENERATED
+from weir.runtime.output.sinks.formats import COLUMN, GENERATED
 from weir.runtime.output.subscriptions import Chunk, Wire, event
 
 

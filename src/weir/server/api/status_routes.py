@@ -14,7 +14,7 @@ from prometheus_client import generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from weir.linked.service import HINT
-from weir.runtime.output.writing import timestamp
+from weir.runtime.output.text_columns import timestamp
 from weir.server.api.dependencies import READ, Here
 from weir.server.api.models import PROBLEMS
 from weir.server.drawing import services_of

@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from weir.errors import BacklogFull, DataError, UsageError
 from weir.rdf.formats.times import FIRST_TIME, LAST_TIME, read_time
 from weir.runtime.control.registry import StreamInfo
-from weir.runtime.output.writing import timestamp
+from weir.runtime.output.text_columns import timestamp
 from weir.server.api.dependencies import ADMIN, READ, WRITE, Here, base_of, chosen
 from weir.server.api.models import (
     PROBLEMS,

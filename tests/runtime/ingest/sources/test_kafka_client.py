@@ -17,9 +17,9 @@ from weir.errors import CheckpointError, RemoteError, UsageError
 from weir.runtime.ingest.sources import Place, source_from, source_of
 from weir.runtime.ingest.sources.kafka_client import consumer_of, read_kafka_part
 from weir.runtime.ingest.sources.kafka_source import KafkaSource
-from weir.runtime.output.sinks.addresses import sink_from
 from weir.runtime.output.sinks.base import Results
 from weir.runtime.output.sinks.kafka_sink import KafkaSink
+from weir.runtime.output.sinks.making import sink_from
 
 pytestmark = pytest.mark.network
 KEY = b"k" * 16

@@ -1,11 +1,23 @@
-"""What a sink is: it takes the answers of one batch, in order, after all workers are done with it."""
+"""What a sink is: it takes the answers of one batch, in order, after all workers are done with it.
+
+Also the names of queries in places that do not take every character: topics and files.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Iterator, Sequence
 from typing import Protocol
+from urllib.parse import quote
 
 import pyarrow as pa
+
+QUERY = "{query}"
+"""Stands for the name of the query in a template."""
+MQTT_TOPIC = f"weir/{QUERY}"
+KAFKA_TOPIC = f"weir-{QUERY}"
+_LONGEST = 200
 
 
 class Results:
@@ -45,3 +57,21 @@ class Sink(Protocol):
     def write(self, batch: int, results: Sequence[Results]) -> None: ...
 
     def close(self) -> None: ...
+
+
+def plain_name(query: str) -> str:
+    """Letters, digits, ``.``, ``_`` and ``-`` only; names that differ stay different."""
+    safe = re.sub(r"[^A-Za-z0-9_-]+", "_", query.rpartition("/")[2] or query).strip("_")[:_LONGEST]
+    if safe == query:
+        return safe
+    return f"{safe or 'query'}-{hashlib.sha256(query.encode()).hexdigest()[:8]}"
+
+
+def mqtt_topic(template: str, query: str) -> str:
+    """The topic of a query; wildcards, separators and NUL in its name are written as ``%xx``."""
+    return template.replace(QUERY, quote(query, safe=":"))
+
+
+def kafka_topic(template: str, query: str) -> str:
+    """The topic of a query."""
+    return template.replace(QUERY, plain_name(query))

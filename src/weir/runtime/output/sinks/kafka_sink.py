@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from weir.errors import RemoteError
-from weir.runtime.output.sinks.base import Results
-from weir.runtime.output.sinks.lines import lines_of
-from weir.runtime.output.sinks.names import KAFKA_TOPIC, kafka_topic
+from weir.runtime.output.sinks.base import KAFKA_TOPIC, Results, kafka_topic
+from weir.runtime.output.sinks.result_files import lines_of
 
 
 class KafkaSink:

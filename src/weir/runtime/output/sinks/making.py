@@ -1,25 +1,38 @@
-"""Sinks by the name of their format, as ``--format`` and ``--out`` give them."""
+"""Sinks by the name of their format, as ``--format`` and ``--out`` give it, and by their address (``--to``).
+
+``{query}`` in the topic of an address is the name of the query:
+
+    mqtt://[user@]host[:port]/topic/{query}?qos=1&retain=true      mqtts:// with TLS
+    kafka://host:port[,host:port]/topic-{query}
+    live://[host]:port                                             Server-Sent Events and WebSockets
+    files:DIR                                                      a JSON Lines file per query
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
+from urllib.parse import parse_qsl, unquote
 
 from rich.console import Console
 
 from weir.errors import UsageError
-from weir.runtime.output.sinks.base import Sink
-from weir.runtime.output.sinks.graphs import GRAPHS
-from weir.runtime.output.sinks.lines import ExactFile, JsonLinesFile, JsonLinesOutput
-from weir.runtime.output.sinks.parquet import ParquetFolder
-from weir.runtime.output.sinks.tables import TABLES
-from weir.runtime.output.sinks.text import Render, TextSink, table_text
+from weir.extras import load
+from weir.runtime.ingest.sources.source_addresses import password, peer_of
+from weir.runtime.output.sinks.base import KAFKA_TOPIC, MQTT_TOPIC, Sink
+from weir.runtime.output.sinks.folders import ParquetFolder
+from weir.runtime.output.sinks.formats import RENDERS, table_text
+from weir.runtime.output.sinks.result_files import ExactFile, TextSink, json_lines_sink
+from weir.runtime.output.sinks.routing import FilePerQuery
+
+FILES = "files:"
+_SCHEMES = ("mqtt", "mqtts", "kafka", "live")
 
 SinkMaker = Callable[[Path], Sink]
 """Makes a sink, given the folder for its log."""
 
-FORMATS = ("table", "jsonl", *TABLES, *GRAPHS, "parquet")
+FORMATS = ("table", "jsonl", *RENDERS, "parquet")
 """What results can be written as."""
 
 
@@ -34,11 +47,79 @@ def sink_for(form: str, out: str | Path | None, stream: IO[bytes]) -> SinkMaker:
         return lambda logs: ParquetFolder(path, logs / "parquet.log")
     if path is not None and path.is_dir():
         raise UsageError(f"{form} is written into one file, and {out} is a folder")
+
+    def target(logs: Path) -> ExactFile | IO[bytes]:
+        return stream if path is None else ExactFile(path, logs / f"{form}.log")
+
     if form == "jsonl":
-        if path is None:
-            return lambda logs: JsonLinesOutput(stream)
-        return lambda logs: JsonLinesFile(path, logs / "jsonl.log")
-    renders: dict[str, Render] = {"table": table_text(Console()), **TABLES, **GRAPHS}
-    if path is None:
-        return lambda logs: TextSink(renders[form], stream)
-    return lambda logs: TextSink(renders[form], ExactFile(path, logs / f"{form}.log"))
+        return lambda logs: json_lines_sink(target(logs))
+    render = table_text(Console()) if form == "table" else RENDERS[form]
+    return lambda logs: TextSink(render, target(logs))
+
+
+def sink_at(text: str) -> SinkMaker:
+    """As ``sink_from``, where nothing but an address will do."""
+    found = sink_from(text)
+    if found is None:
+        raise UsageError(
+            f"not the address of a sink: {text}", hint="mqtt://…, kafka://…, live://…, files:DIR"
+        )
+    return found
+
+
+def sink_from(text: str) -> SinkMaker | None:
+    """What makes the sink that an address names, None where it is a path."""
+    if text.startswith(FILES):
+        folder = Path(text.removeprefix(FILES)).absolute()
+        return lambda logs: FilePerQuery(folder, logs)
+    scheme, mark, rest = text.partition("://")
+    if not mark:
+        return None
+    if scheme not in _SCHEMES:
+        known = ", ".join(f"{name}://" for name in _SCHEMES)
+        raise UsageError(f"unknown kind of sink {scheme}://", hint=f"a path, files:DIR, or one of {known}")
+    authority, _, tail = rest.partition("/")
+    topic, _, query = tail.partition("?")
+    options = dict(parse_qsl(query, keep_blank_values=True))
+    if scheme == "kafka":
+        _refuse_rest(options, text)
+        return _maker("kafka_sink", "KafkaSink", authority, unquote(topic) or KAFKA_TOPIC)
+    if scheme == "live":
+        _refuse_rest(options, text)
+        host, _, port = authority.rpartition(":")
+        if not port.isdigit():
+            raise UsageError(f"not a host and port: {authority}", hint="live://127.0.0.1:8080")
+        return _maker("live_sink", "LiveSink", int(port), host or "127.0.0.1")
+    return _mqtt(authority, unquote(topic) or MQTT_TOPIC, options, tls=scheme == "mqtts", text=text)
+
+
+def _mqtt(authority: str, topic: str, options: dict[str, str], *, tls: bool, text: str) -> SinkMaker:
+    user, host, port = peer_of(authority)
+    qos, retain = options.pop("qos", "1"), options.pop("retain", "false")
+    secret = password(options.pop("password_env", ""))
+    _refuse_rest(options, text)
+    if qos not in ("0", "1") or retain not in ("true", "false"):
+        raise UsageError(f"qos is 0 or 1, retain true or false: {text}")
+    return _maker(
+        "mqtt_sink",
+        "MqttSink",
+        host,
+        port or (8883 if tls else 1883),
+        topic,
+        qos=int(qos),
+        retain=retain == "true",
+        user=user,
+        password=secret,
+        tls=tls,
+    )
+
+
+def _maker(module: str, name: str, *values: Any, **options: Any) -> SinkMaker:
+    """What makes a sink whose client is a package of an extra, which has to be there."""
+    kind: Callable[..., Sink] = getattr(load(f"weir.runtime.output.sinks.{module}"), name)
+    return lambda logs: kind(*values, **options)
+
+
+def _refuse_rest(options: dict[str, str], text: str) -> None:
+    if options:
+        raise UsageError(f"unknown option {next(iter(options))!r} of {text}")

@@ -14,9 +14,8 @@ from paho.mqtt.client import Client, MQTTMessageInfo
 from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode
 
 from weir.errors import RemoteError
-from weir.runtime.output.sinks.base import Results
-from weir.runtime.output.sinks.lines import lines_of
-from weir.runtime.output.sinks.names import MQTT_TOPIC, mqtt_topic
+from weir.runtime.output.sinks.base import MQTT_TOPIC, Results, mqtt_topic
+from weir.runtime.output.sinks.result_files import lines_of
 
 _IN_FLIGHT = 1000
 

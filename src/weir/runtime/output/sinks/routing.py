@@ -1,15 +1,16 @@
-"""Results of each query to where they belong: a router, and one file per query."""
+"""Results of each query to where they belong: a router, one file per query, publishers of fragments."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any, Protocol
 
 from weir.errors import UsageError
-from weir.runtime.output.sinks.base import Results, Sink
-from weir.runtime.output.sinks.lines import ExactFile, joined
-from weir.runtime.output.sinks.names import plain_name
+from weir.runtime.output.sinks.base import Results, Sink, plain_name
+from weir.runtime.output.sinks.result_files import ExactFile, joined
 
 
 class Router:
@@ -86,6 +87,35 @@ class FilePerQuery:
             file.open()
             self._files[name] = file
         return self._files[name]
+
+
+class Publisher(Protocol):
+    """Makes facts of a query's results (``weir.fragments.server``)."""
+
+    def write(self, lines: Iterable[Mapping[str, Any]]) -> object: ...
+
+
+class FragmentsSink:
+    """Publishers by the names of their queries; the results of other queries are left alone."""
+
+    form = "jsonl"
+    promise = "exactly once: facts that are published again change nothing"
+
+    def __init__(self, publishers: Mapping[str, Publisher]) -> None:
+        self.publishers = dict(publishers)
+
+    def open(self) -> None:
+        """Nothing to prepare: data sets are there before results are."""
+
+    def write(self, batch: int, results: Sequence[Results]) -> None:
+        """Publish the answers of one batch, evaluation by evaluation."""
+        for answers in results:
+            publisher = self.publishers.get(answers.name)
+            if publisher is not None and len(answers):
+                publisher.write(json.loads(line) for line in answers.table.column("line").to_pylist())
+
+    def close(self) -> None:
+        """What was published stays until it expires."""
 
 
 def _weakness(promise: str) -> int:

@@ -1,0 +1,201 @@
+"""Queries evaluated together give what each gives by itself, whatever the cuts, order, workers, restarts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from weir.language import parse
+from weir.rdf.terms import XSD
+from weir.runtime.direct import DirectJob
+from weir.runtime.ingest.sources import FileSource
+from weir.runtime.worker import sharing
+from weir.runtime.worker.sharing import MANY, SHARED, alike, shape_of, shareable
+from weir.runtime.worker.state_store import load_group
+from weir.testing import Scenario
+
+WINDOWS = [
+    "[RANGE 20 STEP 10 LATE]",
+    "[TRIPLES 3 REPORT CONTENT CHANGE LATE]",
+    "[ELEMENTS 2 CONTENT BAG LATE]",
+    "[RANGE 15 STEP 5 REPORT CONTENT CHANGE, NON EMPTY CONTENT BAG LATE]",
+]
+BODIES = ["?x :p ?y", ":a :p ?y", "?x :p ?y . ?x :q ?z", "?x ?p :x . ?x :q ?y", "?x :p ?y . ?z :q ?y"]
+QUERIES = {
+    f"q{w}{b}{r2s[0]}": (
+        f"PREFIX : <http://e/> REGISTER {r2s} <q{w}{b}{r2s[0]}> AS SELECT * FROM NAMED WINDOW <w> ON <s> "
+        f"{window.replace('LATE', 'LATENESS PT0.03S')} WHERE {{ WINDOW <w> {{ {body} }} }}"
+    )
+    for w, window in enumerate(WINDOWS)
+    for b, body in enumerate(BODIES)
+    for r2s in (("RSTREAM", "ISTREAM")[(w + b) % 2],)
+}
+
+
+SHAPES = [
+    "WINDOW <w> {{ ?x :p ?y FILTER (?y != :{}) }}",
+    "WINDOW <w> {{ ?x :p ?y OPTIONAL {{ ?x :q :{} }} }}",
+    "WINDOW <w> {{ ?x :p ?y MINUS {{ ?x ?q :{} }} }}",
+    "{{ SELECT ?y (COUNT(*) AS ?n) WHERE {{ WINDOW <w> {{ ?x :p ?y . FILTER (?x = :{}) }} }} GROUP BY ?y }}",
+    "WINDOW <w> {{ ?x (:p|:q) ?y FILTER (?y = :{}) }}",
+]
+SHAPED = {
+    f"s{shape}{constant}{r2s[0]}": (
+        f"PREFIX : <http://e/> REGISTER {r2s} <s{shape}{constant}{r2s[0]}> AS SELECT * FROM NAMED WINDOW <w> "
+        f"ON <s> [RANGE 30 STEP 10 LATENESS PT0.03S] WHERE {{ {body.format(constant)} }}"
+    )
+    for shape, body in enumerate(SHAPES)
+    for constant in "abxy"
+    for r2s in (("RSTREAM", "ISTREAM")[shape % 2],)
+}
+
+
+def line(message: tuple[int, str, str, str]) -> str:
+    time, subject, predicate, target = message
+    return f"{time}\t<http://e/{subject}> <http://e/{predicate}> <http://e/{target}> .\n"
+
+
+def answers(
+    evaluator: str, batches: list[list[Any]], queries: dict[str, str] = QUERIES, **how: Any
+) -> dict[str, list[dict[str, Any]]]:
+    scenario = Scenario(queries, evaluator=evaluator, **how)
+    found = scenario.run(["".join(map(line, batch)) for batch in batches], "s")
+    return {name: [each for each in found if each["query"] == name] for name in queries}
+
+
+@st.composite
+def cut_and_shuffled(draw: st.DrawFn) -> tuple[list[Any], list[list[Any]]]:
+    """Messages of distinct times in order, and the same delayed by less than the lateness, in batches."""
+    message = st.tuples(
+        st.integers(0, 60), st.sampled_from("abc"), st.sampled_from("pq"), st.sampled_from("xyz")
+    )
+    unique = {each[0]: each for each in draw(st.lists(message, max_size=14))}
+    ordered = [unique[time] for time in sorted(unique)]
+    delays = [draw(st.integers(0, 29)) for _ in ordered]
+    arrival = sorted(range(len(ordered)), key=lambda i: ordered[i][0] + delays[i])
+    batches: list[list[Any]] = [[]]
+    for place in arrival:
+        batches[-1].append(ordered[place])
+        if draw(st.booleans()):
+            batches.append([])
+    return ordered, batches
+
+
+def test_what_may_be_shared():
+    assert all(shareable(parse(text)) for text in QUERIES.values())
+    head = "SELECT * FROM NAMED WINDOW <w> ON <s> [NOW] "
+    assert not shareable(parse(head + "WHERE { WINDOW <w> { ?s <p> ?o FILTER (?o > 1) } }"))
+    assert not shareable(
+        parse(head.replace("[NOW]", "[NOW TICK TUPLE]") + "WHERE { WINDOW <w> { ?s ?p ?o } }")
+    )
+    assert not shareable(parse("SELECT * FROM WINDOW <w> ON <s> [NOW] WHERE { ?s <p> ?o }"))
+
+
+@given(script=cut_and_shuffled(), workers=st.integers(0, 3))
+@settings(max_examples=12, deadline=None)
+def test_shared_queries_give_what_others_give(
+    script: tuple[list[Any], list[list[Any]]], workers: int
+) -> None:
+    ordered, batches = script
+    alone = answers("interval", [ordered])
+    assert answers("shared", batches, restarts=not workers, workers=workers or 1) == alone
+
+
+@given(script=cut_and_shuffled(), workers=st.integers(0, 2))
+@settings(max_examples=6, deadline=None)
+def test_shared_queries_of_one_shape_give_what_evaluators_give(
+    script: tuple[list[Any], list[list[Any]]], workers: int
+) -> None:
+    ordered, batches = script
+    alone = answers("interval", [ordered], SHAPED)
+    assert answers("shared", batches, SHAPED, restarts=not workers, workers=workers or 1) == alone
+
+
+def test_many_queries_of_one_shape_are_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    queries = {name: parse(text) for name, text in SHAPED.items()}
+    assert alike(queries) == set()
+    monkeypatch.setattr(sharing, "MANY", 4)
+    odd = parse(
+        "SELECT * FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?s ?p ?o } FILTER (?o = 1) }"
+    )
+    # The constants of MINUS cannot be joined with: its queries stay by themselves.
+    shaped = {name for name in queries if not name.startswith("s2")}
+    assert alike({**queries, "odd": odd}) == shaped
+    scenario = Scenario(SHAPED, evaluator="shared")
+    scenario.lane("s").put(line((1, "a", "p", "x")))
+    scenario.batch()
+    (shared,) = scenario.group.shared.values()
+    alone = [template.alone is not None for template in shared.evaluator.templates]
+    assert (alone.count(False), alone.count(True)) == (len(SHAPES) - 1, 4)
+
+
+def test_a_job_shares_many_of_one_shape(tmp_path: Path) -> None:
+    text = (
+        "PREFIX : <http://e/> REGISTER ISTREAM <t{0}> AS SELECT ?x ?y FROM NAMED WINDOW <w> ON <s> "
+        "[RANGE 20 STEP 10] WHERE {{ WINDOW <w> {{ ?x :p ?y FILTER (?y > {0}) }} }}"
+    )
+    queries = {f"t{limit}": text.format(limit) for limit in range(MANY)}
+    lines = "".join(
+        f'{time}\t<http://e/{"abc"[time % 3]}> <http://e/p> "{time % 23}"^^<{XSD}integer> .\n'
+        for time in range(0, 200, 3)
+    )
+    (tmp_path / "s.tnq").write_text(lines)
+    job = DirectJob(tmp_path / "c", slots=2)
+    job.registry.add_stream("s", FileSource(str(tmp_path / "s.tnq"), bytes_per_batch=1500))
+    job.registry.register_all(queries, "auto", "auto")
+    assert {query.evaluator for query in job.registry.queries()} == {SHARED}
+    found = job.run()
+    assert {name: [each for each in found if each["query"] == name] for name in queries} == {
+        name: Scenario({name: query}, evaluator="interval").run([lines], "s")
+        for name, query in queries.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("SELECT * FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?s <p> 1 } ?s <q> 2 }", "static"),
+        ("SELECT * FROM WINDOW <w> ON <s> [NOW] WHERE { ?s <p> 1 FILTER (?s != <a>) }", "static"),
+        ("SELECT * FROM NAMED WINDOW <w> ON <s> [NOW TICK TUPLE] WHERE { WINDOW <w> { ?s <p> 1 } }", "every"),
+        ("ASK FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?s <p> 1 } }", "not a SELECT"),
+        ("SELECT * WHERE { ?s <p> 1 }", "one stream"),
+    ],
+)
+def test_what_is_not_shared_by_its_shape(text: str, reason: str) -> None:
+    found = shape_of(parse(text))
+    assert isinstance(found, str) and reason in found, found
+
+
+def test_results_and_evaluations_are_counted():
+    scenario = Scenario(QUERIES, evaluator="shared")
+    found = scenario.run([line((1, "a", "p", "x")), line((2, "a", "q", "x"))], "s")
+    counted = {name: member.results for name, member in scenario.group.members.items()}
+    assert sum(counted.values()) == len(found) > 0
+    assert all(member.evaluations for member in scenario.group.members.values())
+
+
+def test_the_state_has_what_is_shared_once():
+    scenario = Scenario(QUERIES, evaluator="shared")
+    scenario.lane("s").put(line((1, "a", "p", "x")))
+    scenario.batch()
+    panes = [name.partition("/")[0] for name in scenario.store.panes]
+    assert panes.count("shared") == 1
+    assert "query" not in panes
+
+
+def test_state_outlives_whoever_is_dropped():
+    scenario = Scenario(QUERIES, evaluator="shared")
+    scenario.lane("s").put(line((1, "a", "p", "x")) + line((40, "b", "p", "y")))
+    scenario.batch()
+    left = {name: text for name, text in QUERIES.items() if name != min(QUERIES)}
+    smaller = Scenario(left, evaluator="shared")
+    fresh = smaller.group
+    fresh.origin = scenario.group.origin
+    loaded = load_group(scenario.store, None, lambda: fresh, lambda group: None)
+    (elder,), (younger,) = (group.shared.values() for group in (scenario.group, loaded.group))
+    rows = [each.evaluator.statistics()["live_rows"] for each in (elder, younger)]
+    assert rows[0] == rows[1] > 0
