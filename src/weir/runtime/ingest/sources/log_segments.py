@@ -82,7 +82,7 @@ class Header:
 
     @staticmethod
     def from_bytes(line: bytes) -> Header:
-        """The inverse; any of ``ValueError``, ``TypeError`` and ``AttributeError`` where a line is no header."""
+        """The inverse; ``ValueError``, ``TypeError`` or ``AttributeError`` where a line is no header."""
         values = json.loads(line[1:])
         values.setdefault("times", [None] * len(values.get("records", ())))
         lists = {name: tuple(each) for name, each in values.items() if isinstance(each, list)}
