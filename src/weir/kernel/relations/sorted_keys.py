@@ -35,6 +35,7 @@ class SortedKeys:
         np.not_equal(ordered[1:], ordered[:-1], out=first[1:-1])
         self._offsets = np.flatnonzero(first)
         self._distinct = ordered[self._offsets[:-1]]
+        self._asked = 0
 
     def __len__(self) -> int:
         return len(self.order)
@@ -44,6 +45,10 @@ class SortedKeys:
         if not len(self._distinct):
             none = np.zeros(len(probes), np.int64)
             return none, none
+        if len(probes) > _MANY:
+            self._asked += len(probes)
+            if self._asked > len(self._distinct):
+                return _found(self._table, self._distinct, self._offsets, probes)
         rank = self._distinct.searchsorted(probes)
         np.minimum(rank, len(self._distinct) - 1, out=rank)
         first = self._offsets[rank]
@@ -65,6 +70,11 @@ class SortedKeys:
         first = self._placed.searchsorted(rank + np.clip(low, 0, rows))
         counts = self._placed.searchsorted(rank + np.clip(high, 0, rows)) - first
         return first, np.maximum(counts, 0) * known
+
+    @cached_property
+    def _table(self) -> Ids:
+        """Keys by their hash: made where enough has been asked for to pay for it."""
+        return _hashed(self._distinct)
 
     @cached_property
     def _placed(self) -> Ids:
@@ -142,3 +152,44 @@ def _places_within(
         first[row] = at
         counts[row] = upto - at
     return first, counts
+
+
+@njit(cache=True)
+def _hashed(distinct: Ids) -> Ids:
+    """A table in which the place of each of the distinct keys is found by its hash; -1 is nothing."""
+    size = 16
+    while size < 2 * len(distinct):
+        size *= 2
+    table = np.full(size, -1, np.int64)
+    for place in range(len(distinct)):
+        slot = _slot(distinct[place], size)
+        while table[slot] >= 0:
+            slot = (slot + 1) & (size - 1)
+        table[slot] = place
+    return table
+
+
+@njit(cache=True)
+def _found(table: Ids, distinct: Ids, offsets: Ids, probes: Ids) -> tuple[Ids, Ids]:
+    """For each probe where the rows of its key begin, and how many there are."""
+    first = np.zeros(len(probes), np.int64)
+    counts = np.zeros(len(probes), np.int64)
+    size = len(table)
+    for row in range(len(probes)):
+        probe = probes[row]
+        slot = _slot(probe, size)
+        while table[slot] >= 0:
+            place = table[slot]
+            if distinct[place] == probe:
+                first[row] = offsets[place]
+                counts[row] = offsets[place + 1] - offsets[place]
+                break
+            slot = (slot + 1) & (size - 1)
+    return first, counts
+
+
+@njit(inline="always")
+def _slot(key: int, size: int) -> int:
+    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= mixed >> np.uint64(32)
+    return np.int64(mixed & np.uint64(size - 1))  # type: ignore[return-value]

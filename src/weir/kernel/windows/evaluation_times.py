@@ -214,7 +214,12 @@ class Clock:
             after = self.cursor.time
             if after < through - 1 or end:
                 self.cursor = Cursor(through - 1)
-                yield from self._shared(self._news(after), share)
+                times = self._news(after)
+                if share is None and len(times) == 1:
+                    yield Evaluations(times, self._laid_out)
+                    self.last = Cursor(times.item(0))
+                else:
+                    yield from self._shared(times, share)
             return
         last = LOWEST
         if end:
@@ -241,7 +246,8 @@ class Clock:
             piece = times[low : min(low + CHUNK, stop)]
             yield Evaluations(piece, self._laid_out)
             self.last = Cursor(piece.item(-1))
-        self.last = Cursor(times.item(-1))
+        if stop < len(times):
+            self.last = Cursor(times.item(-1))
 
     def latest(self) -> Instants | None:
         """The instant that was evaluated last."""
