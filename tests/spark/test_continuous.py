@@ -13,7 +13,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 import weir
 from weir.errors import CheckpointError, UsageError
+from weir.language import parse
 from weir.runtime.control.checkpoint import Checkpoint
+from weir.spark.continuous import result_columns
 from weir.spark.dataframes import DataFrameStream
 from weir.spark.job import Job
 from weir.spark.session import EVOLUTION, named_sources
@@ -211,3 +213,12 @@ def test_dataframes_beside_files_in_a_running_engine(spark: SparkSession, tmp_pa
     job.stop()
     assert spark.conf.get(EVOLUTION) == before
     assert job.metrics.triples == 6 and job.metrics.rejected == 0 and job.metrics.late == 1
+
+
+def test_columns_of_results() -> None:
+    head = "FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?x ?p ?y } }"
+    always = {"at": "timestamp", "op": "string"}
+    assert result_columns(parse(f"SELECT ?x ?y {head}")) == {**always, "x": "string", "y": "string"}
+    assert result_columns(parse(f"ASK {head}")) == {**always, "boolean": "boolean"}
+    with pytest.raises(UsageError, match=r"\?at has the name of a column"):
+        result_columns(parse(f"SELECT (?x AS ?at) {head}"))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from bags import (
     Bag,
     check_each_index,
+    relation_of,
     relations,
     thorough,
 )
@@ -59,3 +60,9 @@ def test_scan(
 
     result = scan(as_triples(relation), *pattern, graph)
     check_each_index(result, [relation.having("g", relation.columns["g"], optional=True)], slow)
+
+
+def test_a_match_has_the_interval_of_its_triple() -> None:
+    triples = relation_of("spog", [((1, 2, 3, 0), 0, 4), ((1, 5, 6, 0), 2, 3)])
+    found = scan(as_triples(triples), "x", 5, "y")
+    assert (found.columns["y"].tolist(), found.start.tolist(), found.end.tolist()) == ([6], [2], [3])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from weir.errors import SyntaxError, UsageError
 from weir.linked.graphs.graph_sources import GraphSources
 from weir.runtime.control.catalog import Catalog
+from weir.runtime.control.registry import apply_commands
 from weir.runtime.direct import DirectJob
 from weir.runtime.ingest.sources import FileSource
 from weir.testing import Scenario
@@ -272,3 +274,49 @@ def test_catalogs_know_the_slots_that_were_vacated(tmp_path: Path) -> None:
     assert Catalog.of(log.entries(9)).leaving(9) == []
     running.register(count("a"))
     assert Catalog.of(log.entries()).leaving(1) == []
+
+
+# Commands
+
+TEXT = "SELECT * FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?s <p> ?o } }"
+
+
+class Recorded:
+    """Keeps what it was told."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, ...]] = []
+
+    def register_all(self, texts: dict[str, str], *, dialect: str = "auto") -> list[str]:
+        assert set(texts.values()) == {TEXT}
+        self.told.append(("register", *texts))
+        return list(texts)
+
+    def drop(self, name: str) -> None:
+        self.told.append(("drop", name))
+
+
+def command(name: str) -> str:
+    return json.dumps({"register": name, "query": TEXT}) + "\n"
+
+
+def test_registrations_go_together_and_drops_in_between() -> None:
+    job = Recorded()
+    lines = [
+        command("a"),
+        command("b"),
+        "\n",
+        '{"drop": "a"}\n',
+        command("a"),
+        command("c"),
+        command("d"),
+    ]
+    assert apply_commands(job, lines, together=2) == 6
+    assert job.told == [("register", "a", "b"), ("drop", "a"), ("register", "a", "c"), ("register", "d")]
+
+
+def test_a_line_that_is_no_command_ends_it() -> None:
+    job = Recorded()
+    with pytest.raises(UsageError):
+        apply_commands(job, [command("a"), '{"drop": "a"}', "register b"])
+    assert job.told == [("register", "a"), ("drop", "a")]

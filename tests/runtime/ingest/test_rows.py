@@ -8,14 +8,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from weir.errors import UsageError
-from weir.language import parse
 from weir.runtime.control.checkpoint import Checkpoint
 from weir.runtime.control.entries import Registration, StreamEntry, entry_of
 from weir.runtime.ingest.frames import Frame
 from weir.runtime.ingest.rows import row_frames
 from weir.runtime.worker.worker_cache import WorkerCache
-from weir.spark.continuous import result_columns
 
 QUERY = "SELECT * FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?x ?p ?y } }"
 
@@ -90,12 +87,3 @@ def test_messages_in_a_declared_format(place: WorkerCache) -> None:
     assert frame.messages.triples.tolist() == [3, 3] and len(frame.side["rejected"]) == 1
     (frame,) = frames(place, {"value": values, "time": [1, 2, 3]}, format="turtle")
     assert frame.messages.time.tolist() == [1, 2]
-
-
-def test_columns_of_results() -> None:
-    head = "FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?x ?p ?y } }"
-    always = {"at": "timestamp", "op": "string"}
-    assert result_columns(parse(f"SELECT ?x ?y {head}")) == {**always, "x": "string", "y": "string"}
-    assert result_columns(parse(f"ASK {head}")) == {**always, "boolean": "boolean"}
-    with pytest.raises(UsageError, match=r"\?at has the name of a column"):
-        result_columns(parse(f"SELECT (?x AS ?at) {head}"))

@@ -1,0 +1,50 @@
+"""One message row by row: the answers of the arrays, and only where nothing else is new."""
+
+from __future__ import annotations
+
+from timelines import batch
+from weir.kernel.contract import Background, Slab
+from weir.kernel.fast.single_message import SingleMessage
+from weir.kernel.interval.evaluator import IntervalEvaluator
+from weir.kernel.reference import Message
+from weir.language import parse
+from weir.rdf.ids.dictionary import Dictionary
+from weir.rdf.terms import IRI
+
+TEXT = """SELECT ?x ?y
+    WHERE { STREAM <urn:s> [NOW] { ?x <urn:p> ?l } STREAM <urn:s> [RANGE 3ms] { ?y <urn:p> ?l } }"""
+
+
+def sent(numbers: str) -> Message:
+    time, who, where = numbers
+    return Message(int(time) * 1_000, ((IRI(f"urn:{who}"), IRI("urn:p"), IRI(f"urn:{where}"), None),))
+
+
+def answers(size: int) -> tuple[list[tuple[int, ...]], IntervalEvaluator]:
+    dictionary = Dictionary()
+    made = IntervalEvaluator(parse(TEXT, "cqels"), Background(), dictionary)
+    stream = [sent(each) for each in ("1ak", "2bk", "3cl", "4dk", "8ek")]
+    rows = []
+    for low in range(0, len(stream), size):
+        part = stream[low : low + size]
+        found = made.advance(Slab({"urn:s": batch(part, dictionary)}, part[-1].time + 1))
+        texts = [dictionary.texts(found.columns[name]) for name in ("x", "y")]
+        rows += [
+            (at, *(text[-2] for text in pair)) for at, *pair in zip(found.at.tolist(), *texts, strict=True)
+        ]
+    return sorted(rows), made
+
+
+def test_message_by_message_as_all_at_once() -> None:
+    alone, made = answers(1)
+    together, _ = answers(5)
+    assert alone == together
+    assert (4_000, "d", "b") in alone and (4_000, "d", "a") not in alone
+    assert made.statistics()["routes"]
+
+
+def test_several_evaluations_are_declined() -> None:
+    _, made = answers(5)
+    (single,) = [each for each in made._short_cuts if isinstance(each, SingleMessage)]
+    chunk = next(iter(made._clock._shared(made.streams.arrivals["urn:s"].times, None)))
+    assert single.answer(chunk) is None

@@ -1,0 +1,48 @@
+"""Streaming DataFrames that can be streams, and those that cannot."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from weir.errors import UsageError
+from weir.spark.dataframes import DataFrameStream
+from weir.spark.session import named_sources
+
+
+@pytest.fixture
+def rate(spark: SparkSession) -> DataFrame:
+    """Columns ``timestamp`` and ``value``, a number."""
+    with named_sources(spark):
+        return spark.readStream.format("rate").name("rate").load()
+
+
+def test_a_text_with_a_time_makes_messages(rate: DataFrame) -> None:
+    stream = DataFrameStream(rate.selectExpr("timestamp AS time", "string(value) AS value"), "turtle")
+    stream.check()
+    assert not stream.triples
+    assert stream.names == ["rate"]
+    assert stream.frames("folder", "s").columns == ["slot", "frame"]
+
+
+def test_columns_of_triples_make_messages(rate: DataFrame) -> None:
+    parts = [f"string(value) AS {name}" for name in ("subject", "predicate", "object")]
+    stream = DataFrameStream(rate.selectExpr("timestamp AS time", *parts))
+    stream.check()
+    assert stream.triples
+
+
+def test_what_makes_no_messages_is_refused(spark: SparkSession, rate: DataFrame) -> None:
+    with pytest.raises(UsageError, match="which make no messages"):
+        DataFrameStream(rate).check()
+    with pytest.raises(UsageError, match="nothing tells the time"):
+        DataFrameStream(rate.selectExpr("string(value) AS value"), "turtle").check()
+    with pytest.raises(UsageError, match="not a streaming one"):
+        DataFrameStream(spark.range(1)).check()
+
+
+def test_a_source_needs_a_name_of_its_own(rate: DataFrame) -> None:
+    stream = DataFrameStream(rate)
+    stream.check_named(["other"])
+    with pytest.raises(UsageError, match="the name 'rate', which another source has"):
+        stream.check_named(["rate"])
