@@ -24,7 +24,6 @@ UNTESTED_NOT_YET: tuple[str, ...] = (
     "weir.runtime.ingest",
     "weir.runtime.ingest.receivers",
     "weir.runtime.ingest.sources",
-    "weir.runtime.output",
     "weir.runtime.output.sinks",
     "weir.runtime.worker",
 )
