@@ -66,7 +66,7 @@ def test_a_torn_end_is_cut_off_and_one_writer_is_enough(place: Place) -> None:
     for torn in (
         whole + whole[:-3],
         whole + b"#{",
-        whole + b'#{"n":5,"crc":1,"r":[5],"l":[],"t":null}\nabcde',
+        whole + b'#{"length":5,"crc":1,"records":[5]}\nabcde',
     ):
         (folder / "0000000000.seg").write_bytes(torn)
         (folder / "synced").unlink()
