@@ -78,7 +78,7 @@ SAME_ROLE = (
         ("kernel",),
         ("evaluator", "query_forms", "reports"),
     ),
-    Role("a command and what it runs", ("cli", "language.writing", "spark"), ("load", "translate")),
+    Role("a command and what it runs", ("cli", "spark"), ("load",)),
 )
 
 

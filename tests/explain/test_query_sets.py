@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
+import pytest
+from typer.testing import CliRunner
+
+from weir.cli.main import app
 from weir.explain.query_sets import constraints, explain_all
 from weir.kernel.contract import Background
 from weir.kernel.matching.shared import SharedEvaluator
@@ -92,3 +96,18 @@ def test_a_variable_twice_in_one_pattern_constrains_that_pattern():
 
 def test_patterns_without_a_shared_variable_have_no_constraint():
     assert constraints(((0, -1, 1), (2, -1, 3))) == ()
+
+
+def test_all_shows_what_a_set_shares(tmp_path: Path) -> None:
+    head = "SELECT * FROM NAMED WINDOW <w> ON <s> [TRIPLES 9] WHERE { WINDOW <w> "
+    body = "\n---\n".join(f"{head} {{ ?x <p{n % 3}> ?y . ?x <q> <c{n}> }} }}" for n in range(20))
+    (tmp_path / "many.rq").write_text(body, encoding="utf-8")
+    (tmp_path / "ask.rq").write_text(f"{head} {{ ?x <p> ?y }} SERVICE <http://e/> {{ ?y <b> ?c }} }}")
+    files = [str(tmp_path / name) for name in ("many.rq", "ask.rq")]
+    done = CliRunner().invoke(app, ["explain", "--all", *files])
+    assert done.exit_code == 0, done.output
+    assert "20 queries, 20 different" in done.output
+    assert "40 triple patterns share 23 machines" in done.output
+    assert "20 queries share one evaluator per slot" in done.output
+    assert "ask by itself: more than triple patterns on its window" in done.output
+    assert CliRunner().invoke(app, ["explain", *files]).exit_code == 2

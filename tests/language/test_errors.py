@@ -54,25 +54,6 @@ def test_primary_line_and_hint(text: str, primary: str, hint: str) -> None:
     assert hint in (error.hint or "")
 
 
-def test_aggregate_without_brackets_outside_cqels() -> None:
-    error = refused("SELECT count(?x) as ?n { ?x ?p ?y }", "rspql")
-    assert error.primary == "an aggregate in SELECT stands in brackets"
-    assert error.hint == "write (count(…) AS ?name); only CQELS-QL leaves the brackets out"
-    assert weir.parse("SELECT count(?x) as ?n { ?x ?p ?y }", "cqels").form
-
-
-@pytest.mark.parametrize("dialect", ["cqels", "csparql"])
-def test_duration_without_unit(dialect: str) -> None:
-    text = {
-        "cqels": "SELECT * { STREAM <s> [RANGE 10] { ?x ?p ?y } }",
-        "csparql": "SELECT * FROM STREAM <s> [RANGE 10 STEP 2] { ?x ?p ?y }",
-    }[dialect]
-    for given in (dialect, "auto"):
-        error = refused(text, given)
-        assert error.primary == "the duration 10 has no unit"
-        assert error.hint == "write 10s, 10m or 10ms"
-
-
 def test_window_used_but_not_declared() -> None:
     error = refused("SELECT * FROM NAMED WINDOW <w> ON <s> [NOW] { WINDOW <v> { ?x ?p ?y } }")
     assert error.primary == "the window <v> is not declared"
@@ -83,28 +64,6 @@ def test_window_of_the_default_graph_cannot_be_named() -> None:
     error = refused("SELECT * FROM WINDOW <w> ON <s> [NOW] { WINDOW <w> { ?x ?p ?y } }")
     assert "part of the default graph" in error.primary
     assert "FROM NAMED WINDOW <w>" in (error.hint or "")
-
-
-def test_window_variable_needs_a_named_window() -> None:
-    error = refused("SELECT * FROM WINDOW <w> ON <s> [NOW] { WINDOW ?w { ?x ?p ?y } }")
-    assert "no named window" in error.primary
-
-
-def test_unused_window_is_a_warning() -> None:
-    query = weir.parse("SELECT * FROM NAMED WINDOW <w> ON <s> [NOW] { ?x ?p ?y }")
-    assert query.warnings == ("the window <w> is declared but not used",)
-    assert not weir.parse("SELECT * FROM NAMED WINDOW <w> ON <s> [NOW] { WINDOW ?w { ?x ?p ?y } }").warnings
-    assert not weir.parse("SELECT * FROM WINDOW <w> ON <s> [NOW] { ?x ?p ?y }").warnings
-
-
-def test_window_declared_twice() -> None:
-    text = "SELECT * FROM NAMED WINDOW <w> ON <s> [NOW] FROM WINDOW <w> ON <t> [ALL] {}"
-    assert refused(text).primary == "the window <w> is declared twice"
-
-
-def test_a_remote_service_cannot_see_windows() -> None:
-    text = "SELECT * FROM NAMED WINDOW <w> ON <s> [NOW] { SERVICE <e> { WINDOW <w> { ?x ?p ?y } } }"
-    assert "SERVICE cannot see" in refused(text).primary
 
 
 def test_unknown_dialect() -> None:

@@ -1,4 +1,4 @@
-"""Window brackets: kinds, durations, options, and what the presets add."""
+"""Window brackets: kinds, durations and options, as each dialect writes them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ from weir.language.algebra.windows import (
     Triples,
     WindowDeclaration,
 )
-from weir.language.syntax.durations import INSTANT, from_instant, written, written_instant
+from weir.language.syntax import tree
+from weir.language.syntax.lexer import Tokens
+from weir.language.syntax.source import Source
+from weir.language.syntax.windows import WindowParser
 
 MS = 1_000
 SECOND = 1_000_000
@@ -34,9 +37,9 @@ def rspql(bracket: str) -> WindowDeclaration:
     return weir.parse(f"SELECT * FROM WINDOW <w> ON <s> [{bracket}] {{ ?x ?p ?y }}").dataset.windows[0]
 
 
-def refused(text: str) -> weir.SyntaxError:
+def refused(text: str, dialect: str = "auto") -> weir.SyntaxError:
     with pytest.raises(weir.SyntaxError) as caught:
-        weir.parse(text)
+        weir.parse(text, dialect)
     return caught.value
 
 
@@ -148,43 +151,6 @@ def test_starting_at(written_start: str, start: object) -> None:
     assert rspql(f"RANGE PT10S STARTING AT {written_start}").semantics.start == start
 
 
-def test_defaults_of_options() -> None:
-    semantics = rspql("RANGE PT10S").semantics
-    assert semantics.report == Report(window_close=True)
-    assert (semantics.content, semantics.tick) == (Content.GRAPH, Tick())
-    assert (semantics.start, semantics.lateness, semantics.ahead) == (None, 0, 366 * DAY)
-
-
-@pytest.mark.parametrize("bracket", ["NOW", "ALL", "TRIPLES 3", "ELEMENTS 3", "RANGE 5s STEP MESSAGE"])
-def test_windows_without_a_close(bracket: str) -> None:
-    """Content change is their default, and window close an error."""
-    assert rspql(bracket).semantics.report == Report(content_change=True)
-    assert rspql(f"{bracket} REPORT NON EMPTY").semantics.report == Report(
-        content_change=True, non_empty=True
-    )
-    error = refused(f"SELECT * FROM WINDOW <w> ON <s> [{bracket} REPORT WINDOW CLOSE] {{}}")
-    assert "no close" in error.primary
-
-
-@pytest.mark.parametrize("bracket", ["TRIPLES 3 STEP 2", "ELEMENTS 3 STEP 2", "RANGE 5s"])
-def test_windows_with_a_step_close(bracket: str) -> None:
-    assert rspql(f"{bracket} REPORT WINDOW CLOSE").semantics.report == Report(window_close=True)
-
-
-def test_presets_of_windows_without_a_close() -> None:
-    counted = weir.parse("SELECT * FROM STREAM <s> [RANGE TRIPLES 5] { ?x ?p ?y }")
-    assert counted.dataset.windows[0].semantics.report == Report(content_change=True, non_empty=True)
-    counted = weir.parse("SELECT * FROM NAMED STREAM <s> [TRIPLES 5] { ?x ?p ?y }")
-    assert counted.dataset.windows[0].semantics.report == Report(content_change=True, non_empty=True)
-
-
-def test_computed_every_is_a_periodic_report() -> None:
-    query = weir.parse(
-        "REGISTER QUERY q COMPUTED EVERY 5 s AS SELECT * FROM STREAM <s> [RANGE 30s STEP 10s] {}"
-    )
-    assert query.dataset.windows[0].semantics.report == Report(periodic=5 * SECOND, non_empty=True)
-
-
 @pytest.mark.parametrize(
     ("bracket", "primary"),
     [
@@ -218,24 +184,18 @@ def test_a_window_needs_its_brackets() -> None:
     assert error.primary == "expected a window in brackets, found '{'"
 
 
-def test_all_windows_or_none_are_tuple_driven() -> None:
-    one = "FROM WINDOW <a> ON <s> [NOW TICK TUPLE]"
-    assert weir.parse(f"SELECT * {one} FROM WINDOW <b> ON <s> [ALL TICK TUPLE] {{}}")
-    assert "TICK TUPLE" in refused(f"SELECT * {one} FROM WINDOW <b> ON <s> [ALL] {{}}").primary
+@pytest.mark.parametrize("dialect", ["cqels", "csparql"])
+def test_duration_without_unit(dialect: str) -> None:
+    text = {
+        "cqels": "SELECT * { STREAM <s> [RANGE 10] { ?x ?p ?y } }",
+        "csparql": "SELECT * FROM STREAM <s> [RANGE 10 STEP 2] { ?x ?p ?y }",
+    }[dialect]
+    for given in (dialect, "auto"):
+        error = refused(text, given)
+        assert error.primary == "the duration 10 has no unit"
+        assert error.hint == "write 10s, 10m or 10ms"
 
 
-@pytest.mark.parametrize(
-    "length", [0, 1, 999, MS, SECOND, 90 * SECOND, DAY, DAY + 1, 3 * DAY + 5 * HOUR + 250 * MS]
-)
-def test_durations_are_written_as_they_are_read(length: int) -> None:
-    text = written(length)
-    if length:
-        assert rspql(f"RANGE {text}").kind == Range(length, length)
-    else:
-        assert rspql(f"RANGE 5s LATENESS {text}").semantics.lateness == 0
-
-
-@pytest.mark.parametrize("moment", [0, 1, -1, 1_433_116_800_000_000, -62_000_000_000_000_000, 250_000])
-def test_instants_are_written_as_they_are_read(moment: int) -> None:
-    match = INSTANT.fullmatch(written_instant(moment))
-    assert match is not None and from_instant(match) == moment
+def test_what_is_not_written_is_none() -> None:
+    spec = WindowParser(Tokens(Source("[RANGE 5s]")), None, None).window()
+    assert spec == tree.WindowSpec(0, tree.RangeWindow(5 * SECOND, None), tree.WindowOptions())

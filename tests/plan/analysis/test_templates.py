@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from weir.language import parse
-from weir.plan.analysis.conjunctions import Conjunction, conjunction
 from weir.plan.analysis.templates import NUMBER, Instance, instance, template
 
 HEAD = "FROM NAMED WINDOW <w> ON STREAM <s> [RANGE PT10S STEP PT1S] WHERE { "
@@ -68,33 +67,3 @@ def test_what_cannot_be_shared_says_why(text, reason):
     found = instance(parse(text))
     assert isinstance(found, str)
     assert reason in found
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("SELECT * " + HEAD + "WINDOW <w> { ?s <p> <a> FILTER (?s != <b>) } }", "more than triple patterns"),
-        ("SELECT * " + HEAD + "WINDOW <w> { ?s <p> <a> } ?s <p> ?o }", "more than triple patterns"),
-        ("SELECT (COUNT(*) AS ?n) " + HEAD + "WINDOW <w> { ?s <p> <a> } }", "more than triple patterns"),
-        ("SELECT * " + HEAD + "WINDOW <w> { ?s <p> <a> } } LIMIT 3", "a solution modifier"),
-        ("CONSTRUCT { ?s <p> <a> } " + HEAD + "WINDOW <w> { ?s <p> <a> } }", "not a SELECT"),
-    ],
-)
-def test_what_is_no_conjunction_says_why(text, reason):
-    found = conjunction(parse(text))
-    assert isinstance(found, str)
-    assert reason in found
-
-
-def test_patterns_in_several_groups_are_one_conjunction():
-    found = conjunction(
-        parse("SELECT DISTINCT ?s " + HEAD + "WINDOW <w> { ?s <p> ?o } WINDOW <w> { ?o <q> <a> } }")
-    )
-    assert isinstance(found, Conjunction)
-    assert (len(found.patterns), found.distinct) == (2, True)
-
-
-def test_a_window_in_the_default_graph_needs_the_default_graph_to_itself():
-    query = parse("SELECT * FROM WINDOW <w> ON STREAM <s> [TRIPLES 5] WHERE { ?s <p> ?o }")
-    assert isinstance(conjunction(query), Conjunction)
-    assert conjunction(query, bare_default=False) == "its patterns may match static triples"

@@ -1,4 +1,4 @@
-"""Finding the dialect, and what each one has and has not."""
+"""A place in the tokens: what is expected there, and which dialects the text still fits."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import pytest
 
 import weir
 from weir.language import Dialect
-from weir.language.algebra.query import R2S, Previous
 from weir.language.dialects import PRESETS, Feature
 from weir.language.syntax import cursor
+from weir.language.syntax.cursor import Cursor
+from weir.language.syntax.lexer import Tokens
+from weir.language.syntax.source import Source
 
 RSPQL = "SELECT * FROM NAMED WINDOW <w> ON <s> [RANGE PT10S STEP PT5S] { WINDOW <w> { ?a ?b ?c } }"
 CQELS = "SELECT * { STREAM <s> [RANGE 10s SLIDE 5s] { ?a ?b ?c } }"
@@ -21,6 +23,42 @@ TEXTS = {
     Dialect.CSPARQL: CSPARQL,
     Dialect.SPARQLSTREAM: SPARQLSTREAM,
 }
+
+
+def at(text: str, dialect: Dialect | None = None) -> Cursor:
+    return Cursor(Tokens(Source(text)), dialect)
+
+
+def test_reading() -> None:
+    place = at("SELECT ( x")
+    assert not place.accept("(")
+    place.expect("SELECT")
+    assert place.accept("(") and place.i == 2
+    assert not place.adjacent(0) and place.shown(3) == "the end of the query"
+
+
+def test_a_construct_narrows_the_dialects() -> None:
+    place = at("x")
+    place.use(Feature.NOW)
+    assert [preset.dialect for preset in place.presets] == [Dialect.RSPQL, Dialect.CQELS]
+    place.use(Feature.STREAM_PATTERN)
+    assert [preset.dialect for preset in place.presets] == [Dialect.CQELS]
+    with pytest.raises(weir.SyntaxError, match="FROM WINDOW is RSP-QL, but this query is CQELS-QL"):
+        place.use(Feature.FROM_WINDOW)
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("SELEKT", "did you mean SELECT?"),
+        ("loc2", "?loc2"),
+        ('"abc', "not closed on its line"),
+        ("`", "straight quotes"),
+        ("<a b>", "no spaces"),
+    ],
+)
+def test_a_hint_for_what_commonly_goes_wrong(text: str, hint: str) -> None:
+    assert hint in (at(text).expected("something").hint or "")
 
 
 @pytest.mark.parametrize("dialect", TEXTS)
@@ -95,78 +133,6 @@ def test_what_fits_two_dialects_that_disagree_is_refused(monkeypatch: pytest.Mon
     assert caught.value.hint == "say which with the dialect cqels or csparql"
 
 
-def test_every_feature_belongs_to_a_dialect() -> None:
-    assert set().union(*(preset.features for preset in PRESETS.values())) == set(Feature)
-
-
 def test_keywords_in_any_case() -> None:
     assert weir.parse(RSPQL.lower().replace("pt", "PT").replace("<W>", "<w>")) == weir.parse(RSPQL)
     assert weir.parse(CSPARQL.replace("FROM STREAM", "from Stream")) == weir.parse(CSPARQL)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "REGISTER RSTREAM <out> AS SELECT * FROM NAMED WINDOW <w> ON <s> [NOW] { WINDOW <w> { ?a ?b ?c } }",
-        "REGISTER STREAM <out> AS SELECT RSTREAM * FROM NAMED WINDOW <w> ON STREAM <s> [NOW] {}",
-        "REGISTER <out> AS SELECT * FROM NAMED WINDOW ON STREAM <s> [NOW] AS <w> { WINDOW <w> { ?a ?b ?c } }",
-        "REGISTER RSTREAM STREAM <out> AS SELECT RSTREAM * FROM NAMED ON <s> [NOW] AS <w> { WINDOW <w> {} }",
-    ],
-)
-def test_spellings_of_rspql(text: str) -> None:
-    query = weir.parse(text)
-    assert query.output == "out"
-    assert query.streams == ("s",)
-    assert query.dataset.windows[0].name == "w"
-    assert query.semantics.r2s is R2S.RSTREAM
-
-
-def test_contradicting_operators() -> None:
-    with pytest.raises(weir.SyntaxError, match="contradicts"):
-        weir.parse("REGISTER RSTREAM <out> AS SELECT ISTREAM * FROM WINDOW <w> ON <s> [NOW] {}")
-
-
-def test_rspql_wants_its_prologue_first() -> None:
-    text = "REGISTER RSTREAM <out> AS PREFIX : <http://e/> SELECT * FROM WINDOW <w> ON <s> [NOW] {}"
-    with pytest.raises(weir.SyntaxError, match="REGISTER before the prefixes"):
-        weir.parse(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "REGISTER QUERY Name AS PREFIX : <e/> SELECT * FROM STREAM <s> [RANGE 5s] { ?x :p ?y }",
-        "PREFIX : <e/> REGISTER QUERY Name AS SELECT * FROM STREAM <s> [RANGE 5 s TUMBLING] { ?x :p ?y }",
-        "PREFIX : <e/> REGISTER STREAM Name AS SELECT * FROM NAMED STREAM <s> [RANGE 5s] { ?x :p ?y }",
-    ],
-)
-def test_spellings_of_csparql(text: str) -> None:
-    query = weir.parse(text)
-    assert query.dialect is Dialect.CSPARQL and query.output == "Name"
-    assert query == weir.parse(
-        "PREFIX : <e/> REGISTER QUERY <Name> AS SELECT * FROM STREAM <s> [RANGE 5s STEP 5s] { ?x :p ?y }"
-    )
-
-
-def test_csparql_empty_option() -> None:
-    assert weir.parse("SELECT * FROM STREAM <s> [RANGE 5s] EMPTY { ?x ?p ?y }").semantics.report_empty
-
-
-def test_relative_iris_work_without_base() -> None:
-    query = weir.parse(
-        "REGISTER STREAM <out> AS SELECT * FROM NAMED WINDOW <w1> ON <in> [NOW] { WINDOW <w1> {} }"
-    )
-    assert (query.output, query.streams, query.dataset.windows[0].name) == ("out", ("in",), "w1")
-    based = weir.parse("SELECT * FROM NAMED WINDOW <w> ON <in> [NOW] {}", base="http://b/x/")
-    assert based.streams == ("http://b/x/in",)
-
-
-def test_options_of_a_query() -> None:
-    query = weir.parse(
-        "SELECT DSTREAM * FROM WINDOW <w> ON <s> [NOW] EMIT AFTER PT5S EMPTY PREVIOUS INSTANT WHERE {}"
-    )
-    semantics = query.semantics
-    assert (semantics.r2s, semantics.previous) == (R2S.DSTREAM, Previous.INSTANT)
-    assert (semantics.emit_after, semantics.report_empty) == (5_000_000, True)
-    with pytest.raises(weir.SyntaxError, match="EMPTY is given twice"):
-        weir.parse("SELECT * FROM WINDOW <w> ON <s> [NOW] EMPTY EMPTY {}")

@@ -1,4 +1,4 @@
-"""``translate``: other dialects, the features they lack, and the network of C-SPARQL queries."""
+"""A query as text in each dialect, and the features that a dialect lacks."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import pytest
 
 import weir
 from shared import ROOT
-from weir.language import Dialect, Query, translate, write
+from weir.language import Dialect, Query
 from weir.language.algebra.canonical import canonical, equivalent
 from weir.language.algebra.query import R2S
-from weir.language.algebra.windows import Content, Range, Report
+from weir.language.algebra.windows import Content, Report
+from weir.language.writing.dialects import declared_prefixes, write
 
 EXAMPLES = ROOT / "examples" / "languages"
 NAMED = "SELECT RSTREAM * FROM NAMED WINDOW <w> ON <s> [{}] {{ WINDOW <w> {{ ?x ?p ?y }} }}"
@@ -26,9 +27,7 @@ def example(name: str) -> Query:
 
 
 def text_of(query: Query, dialect: str) -> str:
-    text = translate(query, dialect)
-    assert isinstance(text, str)
-    return text
+    return write(query, Dialect(dialect))
 
 
 @pytest.mark.parametrize("name", ["q1", "q2", "q3", "q4", "q5", "listing2"])
@@ -56,32 +55,6 @@ def test_sparqlstream_to_csparql_and_back() -> None:
     there = weir.parse(text_of(query, "csparql"))
     assert there.dialect is Dialect.CSPARQL and there == query
     assert weir.parse(text_of(there, "sparqlstream")) == query
-
-
-def test_the_translation_of_q2() -> None:
-    assert text_of(example("cqels/q2"), "rspql") == (
-        "PREFIX lv: <http://deri.org/floorplan/>\n"
-        "CONSTRUCT ISTREAM {\n"
-        "  ?person1 lv:reachable ?person2 .\n"
-        "}\n"
-        "FROM NAMED <http://deri.org/floorplan/>\n"
-        "FROM NAMED WINDOW <w1> ON <http://deri.org/streams/rfid> "
-        "[NOW REPORT CONTENT CHANGE, NON EMPTY CONTENT BAG]\n"
-        "FROM NAMED WINDOW <w2> ON <http://deri.org/streams/rfid> "
-        "[RANGE PT3S STEP MESSAGE REPORT CONTENT CHANGE, NON EMPTY CONTENT BAG]\n"
-        "PREVIOUS INSTANT\n"
-        "WHERE {\n"
-        "  WINDOW <w1> {\n"
-        "    ?person1 lv:detectedAt ?loc1 .\n"
-        "  }\n"
-        "  WINDOW <w2> {\n"
-        "    ?person2 lv:detectedAt ?loc2 .\n"
-        "  }\n"
-        "  GRAPH <http://deri.org/floorplan/> {\n"
-        "    ?loc1 lv:connected ?loc2 .\n"
-        "  }\n"
-        "}\n"
-    )
 
 
 @pytest.mark.parametrize(
@@ -116,15 +89,9 @@ def test_the_translation_of_q2() -> None:
 )  # fmt: skip
 def test_the_missing_feature_is_named(text: str, dialect: str, feature: str) -> None:
     with pytest.raises(weir.TranslationError) as caught:
-        translate(weir.parse(text), dialect)
+        text_of(weir.parse(text), dialect)
     assert caught.value.feature.startswith(feature)
     assert "cannot express" in caught.value.primary
-
-
-def test_reports_that_a_dialect_takes_for_granted_are_hinted_at() -> None:
-    with pytest.raises(weir.TranslationError) as caught:
-        translate(weir.parse(MERGED.format("RANGE 5s")), "csparql")
-    assert caught.value.hint == "its windows always report WINDOW CLOSE, NON EMPTY"
 
 
 def test_computed_every_survives() -> None:
@@ -150,82 +117,6 @@ def test_a_fresh_window_name_does_not_clash() -> None:
     assert weir.parse(text_of(stream, "rspql")).streams == ("w1",)
 
 
-# The network of section 4
-
-
-def test_the_network_of_listing_6() -> None:
-    """Three queries, as in Listings 4 and 5: two count topics, the third joins the counts."""
-    query = example("rspql/listing6")
-    network = translate(query, "csparql")
-    assert isinstance(network, list)
-    names = [name for name, _ in network]
-    assert names == [
-        "http://example.org/lwinStream",
-        "http://example.org/swinStream",
-        "http://example.org/out",
-    ]
-    long, short, joined = (weir.parse(text, "csparql") for _, text in network)
-    minute = 60_000_000
-    assert [window.kind for window in long.dataset.windows] == [Range(120 * minute, 10 * minute)]
-    assert [window.kind for window in short.dataset.windows] == [Range(10 * minute, 10 * minute)]
-    assert long.streams == short.streams == ("http://example.org/in",)
-    assert [window.kind for window in joined.dataset.windows] == [Range(10 * minute, 10 * minute)] * 2
-    assert joined.streams == (long.output, short.output)
-    assert joined.output == query.output and joined.form == query.form
-    assert all(window.in_default for part in (long, short, joined) for window in part.dataset.windows)
-
-
-def test_the_network_reads_optional_columns_optionally() -> None:
-    window = "[RANGE 10s STEP 5s]"
-    query = weir.parse(
-        f"PREFIX : <http://e/> SELECT * FROM NAMED WINDOW <a> ON <s> {window} "
-        f"FROM NAMED WINDOW <b> ON <s> {window} "
-        "{ WINDOW <a> { ?x :p ?y OPTIONAL { ?x :q ?z } } WINDOW <b> { ?x :r ?w } }"
-    )
-    network = translate(query, "csparql")
-    assert isinstance(network, list)
-    assert [name for name, _ in network] == ["aStream", "bStream", "query3"]
-    assert "OPTIONAL {\n    ?row1 <urn:weir:column:z> ?z ." in network[-1][1]
-
-
-TWO = (
-    "PREFIX : <http://e/> SELECT {op} * FROM NAMED WINDOW <a> ON <s> [{first}] "
-    "FROM NAMED WINDOW <b> ON <s> [{second}] {options} "
-    "{{ WINDOW <a> {{ {one} }} WINDOW <b> {{ {two} }} {more} }}"
-)
-PLAIN = {
-    "op": "RSTREAM",
-    "first": "RANGE 10s STEP 5s",
-    "second": "RANGE 5s STEP 5s",
-    "options": "",
-    "one": "?x :p ?y",
-    "two": "?x :q ?z",
-    "more": "",
-}
-
-
-@pytest.mark.parametrize(
-    ("change", "feature"),
-    [
-        ({"op": "ISTREAM"}, "ISTREAM"),
-        ({"options": "EMPTY"}, "PREVIOUS INSTANT, EMIT AFTER or EMPTY"),
-        ({"first": "RANGE 10s STEP 2s"}, "windows whose closes do not fall together"),
-        ({"first": "RANGE 7s STEP 5s"}, "windows whose closes do not fall together"),
-        ({"first": "TRIPLES 5"}, "windows whose closes do not fall together"),
-        ({"first": "RANGE 10s STEP 5s CONTENT BAG"}, "CONTENT BAG"),
-        ({"more": "?x :r ?v"}, "patterns on the default graph"),
-        ({"one": "GRAPH ?g { ?x :p ?y }"}, "GRAPH inside a window"),
-        ({"one": "OPTIONAL { ?x :p ?y }"}, "a report when the window <a> is empty"),
-        ({"one": "SELECT (COUNT(*) AS ?n) { ?x :p ?y }"}, "a report when the window <a> is empty"),
-    ],
-)
-def test_what_the_network_would_not_answer_alike_is_refused(change: dict[str, str], feature: str) -> None:
-    assert isinstance(translate(weir.parse(TWO.format(**PLAIN)), "csparql"), list)
-    with pytest.raises(weir.TranslationError) as caught:
-        translate(weir.parse(TWO.format(**(PLAIN | change))), "csparql")
-    assert caught.value.feature.startswith(feature)
-
-
 def test_an_ask_cannot_carry_its_operator_unregistered() -> None:
     registered = weir.parse("REGISTER ISTREAM <o> AS ASK FROM WINDOW <w> ON <s> [NOW] { ?x ?p ?y }")
     assert registered.semantics.r2s is R2S.ISTREAM
@@ -241,3 +132,9 @@ def test_spelled_out_semantics_are_the_same_query() -> None:
     assert silent == spelled
     assert silent.dataset.windows[0].semantics.report == Report(window_close=True)
     assert silent.dataset.windows[0].semantics.content is Content.GRAPH
+
+
+def test_the_prefixes_of_a_text_are_used_again() -> None:
+    query = weir.parse("PREFIX : <http://e/> PREFIX x: <http://x/> SELECT * { ?s :p ?o }")
+    assert declared_prefixes(query) == {"": "http://e/", "x": "http://x/"}
+    assert write(query).startswith("PREFIX : <http://e/>\nSELECT ?s ?o\n")
