@@ -11,7 +11,6 @@ REACHED_NOT_YET: tuple[str, ...] = ("weir.kernel.interval",)
 NAMES_NOT_YET: tuple[str, ...] = ()
 UNTESTED_NOT_YET: tuple[str, ...] = (
     "weir",
-    "weir.runtime.output",
     "weir.runtime.output.sinks",
     "weir.runtime.worker",
 )
