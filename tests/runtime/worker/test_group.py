@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weir.runtime.worker.group import Group, Step
 from weir.testing import Scenario
 
 FIRST = (
@@ -24,7 +25,7 @@ def test_a_query_reads_what_another_makes_in_the_same_step() -> None:
     scenario = Scenario({"first": FIRST, "second": SECOND})
     scenario.lane("s").put(LINES).end()
     scenario.batch()
-    (step,) = scenario.steps
+    step: Step = scenario.steps[-1]
     answered = {each.member.name: len(each.answers.at) for each in step.each()}
     assert answered["first"] == answered["second"] == 2
     assert step.ended and step.results == 4
@@ -34,7 +35,7 @@ def test_a_query_that_is_dropped_takes_its_inbox_along() -> None:
     scenario = Scenario({"first": FIRST, "second": SECOND})
     scenario.lane("s").put(LINES)
     scenario.batch()
-    group = scenario.group
+    group: Group = scenario.group
     assert {key[0] for key in group.inboxes} == {"s", "doubled"}
     group.drop("second")
     assert {key[0] for key in group.inboxes} == {"s"}
