@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 FLAT_NOT_YET: tuple[str, ...] = ()
-LONG_NOT_YET: tuple[str, ...] = ("weir.language.syntax.tree",)
 WIDE_NOT_YET: tuple[str, ...] = ()
 CODE_IN_DOOR_NOT_YET: tuple[str, ...] = ()
 REACHED_NOT_YET: tuple[str, ...] = (
