@@ -27,7 +27,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from weir.runtime.ingest.sources import Place
+from weir.runtime.ingest.receivers import Receivers
+from weir.runtime.ingest.sources import Place, source_from
 from weir.runtime.ingest.sources.feeds import Reached
 from weir.runtime.ingest.sources.log_segments import blocks, log_folder, segment_path, segments
 from weir.runtime.ingest.sources.log_source import LogSource, records
@@ -232,3 +233,17 @@ def everything(place: Place) -> Reached:
 def _listens(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def opened(place: Place, address: str) -> Receivers:
+    """Receivers with the stream of a place, from an address."""
+    receivers = Receivers(place.own)
+    source = source_from(address)
+    assert source is not None
+    receivers.open(place.stream, source, place.log_name)
+    return receivers
+
+
+def line(number: int) -> str:
+    """A stream line of its own time."""
+    return f"{number}\t<urn:s{number}> <urn:p> <urn:o> ."

@@ -7,4 +7,4 @@ shows), ``operators`` (SPARQL's algebra on relations), ``fast`` (short cuts), ``
 (the evaluators), ``matching`` (thousands of conjunctive queries at once).
 """
 
-__all__ = ["contract", "evaluators", "progress", "service_calls"]
+__all__ = ["contract", "evaluators", "service_calls"]

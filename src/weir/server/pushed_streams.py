@@ -17,6 +17,7 @@ from datetime import datetime
 import pyoxigraph as ox
 
 from weir.errors import WeirError
+from weir.rdf.formats.guarded_parser import Unparsable, parse_quads
 from weir.rdf.formats.media import Format, format_of
 from weir.rdf.formats.payloads import parse_payloads
 from weir.rdf.formats.times import read_time
@@ -57,9 +58,9 @@ def check_lines(body: bytes) -> Checked:
     good = None not in times
     if good:
         try:
-            for _ in ox.parse(b"\n".join(parts[1] for parts in cut), format=ox.RdfFormat.N_QUADS):
+            for _ in parse_quads(b"\n".join(parts[1] for parts in cut), ox.RdfFormat.N_QUADS):
                 pass
-        except (SyntaxError, ValueError):
+        except Unparsable:
             good = False
     if good:
         return Checked(b"".join(line + b"\n" for line in lines), _messages(cut, times))

@@ -13,6 +13,7 @@ import pyoxigraph as ox
 
 from weir.errors import DataError
 from weir.fragments.protocol.annotation import Quad
+from weir.rdf.formats.guarded_parser import parse_quads
 from weir.rdf.formats.media import FORMATS as MESSAGE_FORMATS
 from weir.rdf.terms import Literal
 
@@ -57,13 +58,13 @@ def parse_document(
             quads.append(quad)
             if most is not None and len(quads) > most:
                 raise DataError(f"the document has more than {most} quads")
-    except (SyntaxError, ValueError, OSError) as error:
+    except ValueError as error:
         raise DataError(f"malformed {media_type}", detail=str(error)) from None
     return quads
 
 
 def _quads(body: bytes, syntax: ox.RdfFormat, base: str | None) -> Iterator[Quad]:
-    for quad in ox.parse(body, format=syntax, base_iri=base):
+    for quad in parse_quads(body, syntax, base):
         graph = quad.graph_name
         yield (
             str(quad.subject),

@@ -1,18 +1,14 @@
-"""The file source: name order, cuts inside files, gzip, watched folders, the end; and where parts begin."""
+"""The file source: name order, cuts inside files, gzip, watched folders, the end."""
 
 from __future__ import annotations
 
 import gzip
-import itertools
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from weir.errors import CheckpointError, UsageError
-from weir.rdf.formats.tnq import parse_lines
-from weir.runtime.ingest.parts import LineCounter, Part, message_start
+from weir.runtime.ingest.parts import Part
 from weir.runtime.ingest.sources.feeds import Place, Reached
 from weir.runtime.ingest.sources.file_source import FileFeed, FileSource, Offset
 from weir.runtime.ingest.stage import read_messages
@@ -128,31 +124,3 @@ def test_missing_and_unknown_files(tmp_path: Path) -> None:
     other.touch()
     with pytest.raises(UsageError, match="unknown stream format"):
         FileSource(str(other)).check()
-
-
-TEXTS = st.lists(
-    st.sampled_from([line(1), line(2), line(2, "x"), line(3), "garbage\n", "\n", "x\ty\n", "# c\n"]),
-    max_size=10,
-).map("".join)
-
-
-@given(TEXTS, st.lists(st.integers(0, 500), max_size=4), st.booleans())
-def test_parts_are_whole_messages_wherever_a_file_is_cut(text: str, cuts: list[int], newline: bool) -> None:
-    data = text.encode() if newline else text.encode().rstrip(b"\n")
-    places = [0, *sorted(message_start(data, cut) for cut in cuts), len(data)]
-    whole = parse_lines(data, scope="", key=b"k")
-    times, triples, positions = [], [], []
-    for begin, end in itertools.pairwise(places):
-        part = parse_lines(data[begin:end], scope="", key=b"k", base=begin)
-        times += part.messages.time.tolist()
-        triples += part.messages.triples.tolist()
-        positions += part.position.tolist()
-    assert (times, triples) == (whole.messages.time.tolist(), whole.messages.triples.tolist())
-    assert positions == whole.position.tolist()
-
-
-def test_lines_before_a_byte(tmp_path: Path) -> None:
-    path = tmp_path / "f"
-    path.write_bytes(b"a\nb\n\nc\n")
-    counter = LineCounter()
-    assert [counter.before(str(path), offset) for offset in (0, 2, 4, 5, 7, 4)] == [0, 1, 2, 3, 4, 2]

@@ -19,9 +19,8 @@ import mmap
 import os
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
 
 from weir.errors import CheckpointError
 from weir.runtime.ingest.sources.feeds import Place
@@ -73,33 +72,21 @@ class Header:
     dead: tuple[Dead, ...] = ()
 
     def to_bytes(self) -> bytes:
-        values: dict[str, Any] = {"n": self.length, "crc": self.crc, "r": self.records, "l": self.runs}
-        values["t"] = None if all(time is None for time in self.times) else self.times
-        if self.predicate:
-            values["p"] = self.predicate
-        if self.lanes:
-            values["lanes"] = self.lanes
-        if self.notes:
-            values["notes"] = self.notes
-        if self.dead:
-            values["dead"] = [[item.lane, item.reason, item.text] for item in self.dead]
-        return b"#" + json.dumps(values, separators=(",", ":")).encode() + b"\n"
+        """The header as a line; what has nothing to say is left out."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        if all(time is None for time in self.times):
+            del values["times"]
+        values["dead"] = [astuple(item) for item in self.dead]
+        told = {name: value for name, value in values.items() if value}
+        return b"#" + json.dumps(told, separators=(",", ":")).encode() + b"\n"
 
     @staticmethod
     def from_bytes(line: bytes) -> Header:
+        """The inverse; ``ValueError``, ``TypeError`` or ``AttributeError`` where a line is no header."""
         values = json.loads(line[1:])
-        records = tuple(values["r"])
-        return Header(
-            values["n"],
-            values["crc"],
-            records,
-            tuple(values["t"] or [None] * len(records)),
-            tuple((lane, form, count) for lane, form, count in values["l"]),
-            values.get("p"),
-            tuple(values.get("lanes", ())),
-            values.get("notes", {}),
-            tuple(Dead(*item) for item in values.get("dead", ())),
-        )
+        values.setdefault("times", [None] * len(values.get("records", ())))
+        lists = {name: tuple(each) for name, each in values.items() if isinstance(each, list)}
+        return Header(**{**values, **lists, "dead": tuple(Dead(*item) for item in values.get("dead", ()))})
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +115,7 @@ def blocks(data: mmap.mmap | bytes, begin: int, end: int, *, check: bool = False
             return
         try:
             header = Header.from_bytes(data[begin:body])
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, TypeError, AttributeError):
             return
         after = body + header.length
         if after > end or (check and zlib.crc32(data[body:after]) != header.crc):
