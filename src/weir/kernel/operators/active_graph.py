@@ -238,7 +238,7 @@ class PathPattern(Operator):
         self._ends = (leaves.slot(plan.subject), leaves.slot(plan.object))
 
     @property
-    def steady(self) -> bool:  # type: ignore[override]
+    def steady(self) -> bool:
         found = self._triples()
         return isinstance(found, StaticInput) and not found.varies
 
@@ -304,7 +304,7 @@ class Graph(Operator):
         self.nests = inner.nests
 
     @property
-    def steady(self) -> bool:  # type: ignore[override]
+    def steady(self) -> bool:
         return self.names().steady and self.inner.steady
 
     def run(self) -> Relation:

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from weir.kernel.operators.inputs.window_input import WindowInput
-from weir.kernel.operators.operator import Operator
+from weir.kernel.operators.operator import Operator, Unary
 from weir.kernel.relations.coverage import uncovered, unite
 from weir.kernel.relations.keys import codes
 from weir.kernel.relations.matches import matches
@@ -33,21 +32,12 @@ def distinct_on(relation: Relation, variables: Sequence[str]) -> Relation:
     return distinct(relation.keep(variables))
 
 
-class Distinct(Operator):
+class Distinct(Unary):
     """DISTINCT; of an ordered relation, equal rows keep the place of the first that is visible."""
 
     def __init__(self, inner: Operator, *, ordered: bool) -> None:
-        self.inner = inner
-        self.variables = inner.variables
+        super().__init__(inner)
         self.ordered = ordered
-        self.nests = inner.nests
-
-    @property
-    def steady(self) -> bool:  # type: ignore[override]
-        return self.inner.steady
-
-    def required(self) -> list[WindowInput]:
-        return self.inner.required()
 
     def run(self) -> Relation:
         rows = self.inner.run()

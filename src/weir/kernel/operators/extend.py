@@ -18,9 +18,9 @@ from weir.kernel.operators.context import (
     each_index,
 )
 from weir.kernel.operators.filter import Filter
-from weir.kernel.operators.inputs.window_input import WindowInput
 from weir.kernel.operators.operator import (
     Operator,
+    Unary,
     informed,
 )
 from weir.kernel.relations.matches import join
@@ -65,7 +65,7 @@ def extend_by(
     return relation.keep(names)
 
 
-class Extend(Operator):
+class Extend(Unary):
     """A run of BINDs without EXISTS; ``anonymous`` for keys of ORDER BY."""
 
     def __init__(
@@ -76,20 +76,15 @@ class Extend(Operator):
         *,
         anonymous: bool = False,
     ) -> None:
-        self.inner = inner
+        super().__init__(inner, (*inner.variables, *(name for name, _ in bindings)))
         self.bindings = tuple(bindings)
         self.around = around
         self.anonymous = anonymous
-        self.variables = tuple(dict.fromkeys((*inner.variables, *(name for name, _ in bindings))))
         self.linear = inner.linear and all(compiled.plain for _, compiled in bindings)
-        self.nests = inner.nests
 
     @property
-    def steady(self) -> bool:  # type: ignore[override]
+    def steady(self) -> bool:
         return self.inner.steady and all(compiled.plain for _, compiled in self.bindings)
-
-    def required(self) -> list[WindowInput]:
-        return self.inner.required()
 
     def run(self) -> Relation:
         return extend_by(self.inner.run(), self.bindings, self.around(), anonymous=self.anonymous)
@@ -108,18 +103,15 @@ class Extend(Operator):
         return rows
 
 
-class ExtendExists(Operator):
+class ExtendExists(Unary):
     """A run of BINDs with EXISTS parts, none of which looks at a variable that the run binds."""
 
     def __init__(self, inner: Operator, bindings: Sequence[tuple[str, Filter]]) -> None:
-        self.inner = inner
+        super().__init__(inner, (*inner.variables, *(name for name, _ in bindings)))
         self.bindings = tuple(bindings)
-        self.variables = tuple(dict.fromkeys((*inner.variables, *(name for name, _ in bindings))))
-
-        self.nests = inner.nests
 
     @property
-    def steady(self) -> bool:  # type: ignore[override]
+    def steady(self) -> bool:
         return self.inner.steady and all(check.steady for _, check in self.bindings)
 
     def run(self) -> Relation:

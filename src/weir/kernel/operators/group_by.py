@@ -22,7 +22,7 @@ from weir.kernel.functions import ExpressionError, aggregate
 from weir.kernel.functions.builtins import str_
 from weir.kernel.operators.inputs.input import Present
 from weir.kernel.operators.inputs.window_input import WindowInput
-from weir.kernel.operators.operator import Operator
+from weir.kernel.operators.operator import Operator, Unary
 from weir.kernel.operators.sums import sums
 from weir.kernel.relations.coverage import uncovered, unite
 from weir.kernel.relations.keys import codes
@@ -236,7 +236,7 @@ def _nothing(measures: Sequence[Measure], indices: int, terms: Terms) -> Relatio
 _NO_VALUE = frozenset({Aggregation.MIN, Aggregation.MAX, Aggregation.SAMPLE})
 
 
-class Group(Operator):
+class Group(Unary):
     """GROUP BY. Operands that are expressions have become columns below."""
 
     def __init__(
@@ -247,17 +247,11 @@ class Group(Operator):
         present: Present,
         terms: Terms,
     ) -> None:
-        self.inner = inner
+        super().__init__(inner, (*keys, *(measure.name for measure in measures)))
         self.keys = keys
         self.measures = tuple(measures)
         self.present = present
         self.terms = terms
-        self.variables = (*keys, *(measure.name for measure in measures))
-        self.nests = inner.nests
-
-    @property
-    def steady(self) -> bool:  # type: ignore[override]
-        return self.inner.steady
 
     def required(self) -> list[WindowInput]:
         return self.inner.required() if self.keys else []

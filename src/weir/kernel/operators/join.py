@@ -193,14 +193,11 @@ class Join(Operator):
         self.router = router
         self.variables = tuple(dict.fromkeys(name for _, part in parts for name in part.variables))
         self.linear = all(each.steady for each in self.filters)
+        self.nests = all(part.nests for _, part in parts)
 
     @property
-    def steady(self) -> bool:  # type: ignore[override]
+    def steady(self) -> bool:
         return self.linear and all(part.steady for _, part in self.parts)
-
-    @property
-    def nests(self) -> bool:  # type: ignore[override]
-        return all(part.nests for _, part in self.parts)
 
     def _inputs(self) -> list[Input]:
         return [part.input(name, self.present) for name, part in self.parts]

@@ -11,8 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from weir.kernel.operators.filter import Filter
-from weir.kernel.operators.inputs.window_input import WindowInput
-from weir.kernel.operators.operator import Operator, informed
+from weir.kernel.operators.operator import Binary, Operator, informed
 from weir.kernel.relations.coverage import uncovered
 from weir.kernel.relations.matches import matches, merge
 from weir.kernel.relations.relation import Relation, fresh, union
@@ -44,33 +43,23 @@ def left_join(
     return union(joined, left.pieces(alone.owner, alone.start, alone.end))
 
 
-class LeftJoin(Operator):
+class LeftJoin(Binary):
     """OPTIONAL; ``nested`` says that the right side may be evaluated for the left rows."""
 
     def __init__(self, left: Operator, right: Operator, check: Filter | None, *, nested: bool) -> None:
-        self.left, self.right = left, right
+        super().__init__(left, right)
         self.check = check
         self.nested = nested
         self.variables = tuple(dict.fromkeys((*left.variables, *right.variables)))
+        self.linear = left.linear and self._settled
 
     @property
     def _settled(self) -> bool:
         return self.right.steady and (self.check is None or self.check.steady)
 
     @property
-    def linear(self) -> bool:  # type: ignore[override]
-        return self.left.linear and self._settled
-
-    @property
-    def steady(self) -> bool:  # type: ignore[override]
+    def steady(self) -> bool:
         return self.left.steady and self._settled
-
-    @property
-    def nests(self) -> bool:  # type: ignore[override]
-        return self.left.nests and self.right.nests
-
-    def required(self) -> list[WindowInput]:
-        return self.left.required()
 
     def run(self) -> Relation:
         return self._extended(self.left.run())

@@ -10,9 +10,8 @@ import numpy as np
 
 from weir.kernel.operators.distinct import distinct_on
 from weir.kernel.operators.filter import exists, outer_rows
-from weir.kernel.operators.inputs.window_input import WindowInput
 from weir.kernel.operators.left_join import _LEFT
-from weir.kernel.operators.operator import Operator
+from weir.kernel.operators.operator import Binary, Operator
 from weir.kernel.relations.coverage import uncovered
 from weir.kernel.relations.matches import matches
 from weir.kernel.relations.relation import Relation
@@ -31,29 +30,19 @@ def minus(left: Relation, right: Relation | Index, *, limit: int = LIMIT) -> Rel
     return left.pieces(rest.owner, rest.start, rest.end)
 
 
-class Minus(Operator):
+class Minus(Binary):
     """MINUS; ``shared`` are variables that both sides always bind, None where there are none or the
     right side cannot be evaluated for the left rows."""
 
     def __init__(self, left: Operator, right: Operator, shared: tuple[str, ...] | None) -> None:
-        self.left, self.right = left, right
+        super().__init__(left, right)
         self.shared = shared
         self.variables = left.variables
+        self.linear = left.linear and right.steady
 
     @property
-    def linear(self) -> bool:  # type: ignore[override]
-        return self.left.linear and self.right.steady
-
-    @property
-    def steady(self) -> bool:  # type: ignore[override]
+    def steady(self) -> bool:
         return self.left.steady and self.right.steady
-
-    @property
-    def nests(self) -> bool:  # type: ignore[override]
-        return self.left.nests and self.right.nests
-
-    def required(self) -> list[WindowInput]:
-        return self.left.required()
 
     def run(self) -> Relation:
         return self._reduced(self.left.run())

@@ -21,14 +21,18 @@ from weir.rdf.columns import Ids
 
 
 class Operator(ABC):
-    """``variables`` may be bound by it. ``steady`` says that its rows never change within a slab,
-    ``flows`` that ``within`` probes instead of listing, ``nests`` that it can do ``within`` at all."""
+    """``variables`` may be bound by it. ``linear`` says that it acts row by row, ``flows`` that ``within``
+    probes instead of listing, ``nests`` that it can do ``within`` at all."""
 
     variables: tuple[str, ...]
     linear: bool = False
-    steady: bool = False
     flows: bool = False
     nests: bool = True
+
+    @property
+    def steady(self) -> bool:
+        """Whether its rows never change within a slab."""
+        return False
 
     @abstractmethod
     def run(self) -> Relation:
@@ -49,6 +53,33 @@ class Operator(ABC):
     def input(self, name: str, present: Present) -> Input:
         """The operator as a part of a join, computed when it is needed."""
         return RelationInput(name, self.variables, self.run, len(present))
+
+
+class Unary(Operator):
+    """An operator on one other, whose rows are there only while some of ``inner`` are."""
+
+    def __init__(self, inner: Operator, variables: Sequence[str] | None = None) -> None:
+        self.inner = inner
+        self.variables = inner.variables if variables is None else tuple(dict.fromkeys(variables))
+        self.nests = inner.nests
+
+    @property
+    def steady(self) -> bool:
+        return self.inner.steady
+
+    def required(self) -> list[WindowInput]:
+        return self.inner.required()
+
+
+class Binary(Operator):
+    """An operator that takes rows of ``left``, or pieces of them, by what it finds in ``right``."""
+
+    def __init__(self, left: Operator, right: Operator) -> None:
+        self.left, self.right = left, right
+        self.nests = left.nests and right.nests
+
+    def required(self) -> list[WindowInput]:
+        return self.left.required()
 
 
 def seeded(relation: Relation, seed: Relation, key: str) -> Relation:
@@ -77,7 +108,7 @@ class Scan(Operator):
         self.give = give
 
     @property
-    def steady(self) -> bool:  # type: ignore[override]
+    def steady(self) -> bool:
         found = self.give()
         return isinstance(found, StaticInput) and not found.varies
 
@@ -113,12 +144,15 @@ class Values(Operator):
     """Inline data."""
 
     linear = True
-    steady = True
 
     def __init__(self, variables: tuple[str, ...], rows: Sequence[Sequence[int]], present: Present) -> None:
         self.variables = variables
         self.rows = rows
         self.present = present
+
+    @property
+    def steady(self) -> bool:
+        return True
 
     def run(self) -> Relation:
         return values(self.variables, self.rows, len(self.present))
@@ -141,7 +175,7 @@ class Union(Operator):
         self.nests = all(part.nests for part in parts)
 
     @property
-    def steady(self) -> bool:  # type: ignore[override]
+    def steady(self) -> bool:
         return all(part.steady for part in self.parts)
 
     def run(self) -> Relation:
@@ -170,22 +204,13 @@ def project(relation: Relation, variables: Iterable[str]) -> Relation:
     return Relation(columns, relation.start, relation.end, optional)
 
 
-class Project(Operator):
+class Project(Unary):
     """Only some variables."""
 
     def __init__(self, inner: Operator, variables: tuple[str, ...]) -> None:
-        self.inner = inner
-        self.variables = variables
+        super().__init__(inner, variables)
         self.linear = inner.linear
         self.flows = inner.flows
-        self.nests = inner.nests
-
-    @property
-    def steady(self) -> bool:  # type: ignore[override]
-        return self.inner.steady
-
-    def required(self) -> list[WindowInput]:
-        return self.inner.required()
 
     def run(self) -> Relation:
         return project(self.inner.run(), self.variables)

@@ -14,8 +14,7 @@ import numpy as np
 
 from weir.kernel.expressions.ranks import canonical_ranks, order_ranks
 from weir.kernel.expressions.term_cache import Terms
-from weir.kernel.operators.inputs.window_input import WindowInput
-from weir.kernel.operators.operator import Operator
+from weir.kernel.operators.operator import Operator, Unary
 from weir.kernel.relations.coverage import Pieces, uncovered, unite
 from weir.kernel.relations.keys import codes
 from weir.kernel.relations.relation import Relation
@@ -80,7 +79,7 @@ def _peeled(sweep: Sweep, first: Ids, last: Ids, offset: int, upto: int) -> tupl
     return np.concatenate(gone_rows[offset:]), np.concatenate(gone_segments[offset:])
 
 
-class OrderBy(Operator):
+class OrderBy(Unary):
     """ORDER BY: rows in order, ties by the canonical order of the visible variables."""
 
     def __init__(
@@ -90,19 +89,10 @@ class OrderBy(Operator):
         visible: tuple[str, ...],
         terms: Terms,
     ) -> None:
-        self.inner = inner
+        super().__init__(inner)
         self.keys = tuple(keys)
         self.visible = tuple(sorted(visible))
         self.terms = terms
-        self.variables = inner.variables
-        self.nests = inner.nests
-
-    @property
-    def steady(self) -> bool:  # type: ignore[override]
-        return self.inner.steady
-
-    def required(self) -> list[WindowInput]:
-        return self.inner.required()
 
     def run(self) -> Relation:
         return self._sorted(self.inner.run())
@@ -121,25 +111,16 @@ class OrderBy(Operator):
         return self._sorted(self.inner.within(seed, key))
 
 
-class Slice(Operator):
+class Slice(Unary):
     """LIMIT and OFFSET; of the canonical order where there is no other."""
 
     def __init__(
         self, inner: Operator, offset: int, limit: int | None, terms: Terms, *, ordered: bool
     ) -> None:
-        self.inner = inner
+        super().__init__(inner)
         self.offset, self.limit = offset, limit
         self.terms = terms
         self.ordered = ordered
-        self.variables = inner.variables
-        self.nests = inner.nests
-
-    @property
-    def steady(self) -> bool:  # type: ignore[override]
-        return self.inner.steady
-
-    def required(self) -> list[WindowInput]:
-        return self.inner.required()
 
     def run(self) -> Relation:
         return slice(self._sorted(self.inner.run()), self.offset, self.limit)

@@ -1,7 +1,7 @@
 """The messages of one stream in their order: those still open to company, and the log of complete ones.
 
 A message whose time lies before T can no longer be preceded by another and is *ready*; it is logged and
-its triples are handed to the tracks. Others wait. Heartbeats (no triples) move T and leave no trace;
+its triples are handed on. Others wait. Heartbeats (no triples) move T and leave no trace;
 a message older than the T last advanced through is late: dropped and counted.
 """
 

@@ -1,14 +1,12 @@
-"""What is kept of the streams of a query: messages in order, windows, the live triples of its patterns."""
+"""What is kept of the streams of a query: messages in order, windows, live triples; and the same as bytes.
+
+Rows are ids under the dictionary's key, so a state is read in any process that has the same key and query;
+texts travel with the dictionary.
+"""
 
 from __future__ import annotations
 
-import io
-import json
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-import numpy as np
-import pyarrow as pa
 
 from weir.errors import CheckpointError
 from weir.kernel.contract import Stretch
@@ -22,6 +20,7 @@ from weir.kernel.windows.reduction import ReducedTriples
 from weir.kernel.windows.window import Window
 from weir.rdf.columns import Ids
 from weir.rdf.messages import Messages
+from weir.storage import Container, numbers, pack, unpack
 
 
 class Streams:
@@ -109,169 +108,113 @@ def _expired(triples: LiveTriples, window: Window, bounds: Mapping[str, tuple[Id
     return int(triples.coordinate(window.spec.rows_by).searchsorted(low))
 
 
-_MAGIC = b"WEIR-INTERVAL 1 "
-
-
-_MESSAGES = ("time", "triples")
-
-
-_ROWS = ("message", "place", "subject", "predicate", "object", "graph")
+_KIND = "interval state 2"
+_PENDING = ("time", "triples", "message", "place", "subject", "predicate", "object", "graph")
+_MESSAGES = 2
+"""The first columns of pending messages are theirs, the others those of their triples."""
 
 
 def dump(streams: Streams, clock: Clock, through: int | None, ended: bool) -> bytes:
-    """Everything that the next slab depends on."""
-    body = io.BytesIO()
-    header: dict[str, Any] = {
-        "through": through,
-        "ended": ended,
-        "cursor": _place(clock.cursor),
-        "last": None if clock.last is None else _place(clock.last),
-        "windows": {name: [each.first, *each.base] for name, each in streams.windows.items()},
-        "streams": {},
-        "tracks": [],
+    """Everything that the next slab depends on, readable in any process that has the dictionary's key."""
+    rows = {
+        name: (first, table_rows(streams, name, first, end)) for name, (first, end) in tables(streams).items()
     }
-    for name, arrivals in streams.arrivals.items():
-        log = arrivals.log
-        header["streams"][name] = {
-            "first": log.first,
-            "total": arrivals.total,
-            "late": arrivals.late,
-            "last": arrivals.last,
-        }
-        _write(body, [log.column(0), log.column(1)])
-        _write(body, [getattr(arrivals.pending, column) for column in _MESSAGES])
-        _write(body, [getattr(arrivals.pending, column) for column in _ROWS])
-    for key, track in streams.triples.items():
-        first, columns = track.saved()
-        header["tracks"].append({"key": _shown(key), "first": first})
-        _write(body, columns)
-    text = json.dumps(header, separators=(",", ":")).encode()
-    return _MAGIC + str(len(text)).encode() + b"\n" + text + body.getvalue()
+    return _packed(streams, clock, through, ended, rows)
 
 
 def load(state: bytes, streams: Streams, clock: Clock) -> tuple[int | None, bool]:
     """Put a state into an evaluator of the same query; returns its T and whether input has ended."""
-    header, body = _open(state)
-    tracks = [_shown(key) for key in streams.triples]
-    saved = [each["key"] for each in header["tracks"]]
-    if saved != tracks or list(header["streams"]) != list(streams.arrivals):
-        raise CheckpointError(
-            "the state belongs to another query", hint="restore with the query that made the snapshot"
-        )
-    for name, arrivals in streams.arrivals.items():
-        entry = header["streams"][name]
-        arrivals.total, arrivals.late, arrivals.last = entry["total"], entry["late"], entry["last"]
-        arrivals.log.restore(entry["first"], _read(body))
-        messages, rows = _read(body), _read(body)
-        arrivals.pending = Messages(*messages, *rows) if messages else Messages()
-    for entry, track in zip(header["tracks"], streams.triples.values(), strict=True):
-        track.restore(entry["first"], _read(body))
-    for name, (first, message, triple) in header["windows"].items():
-        window = streams.windows[name]
-        window.first, window.base = first, (message, triple)
-    clock.cursor = Cursor(*header["cursor"])
-    clock.last = None if header["last"] is None else Cursor(*header["last"])
-    return header["through"], header["ended"]
-
-
-def _open(state: bytes) -> tuple[dict[str, Any], io.BytesIO]:
-    if not state.startswith(_MAGIC):
-        kind = state[:16].decode("ascii", "replace")
-        raise CheckpointError(f"not a state of this version of the interval evaluator: {kind!r}")
-    line = state.index(b"\n")
-    length = int(state[len(_MAGIC) : line])
-    header = json.loads(state[line + 1 : line + 1 + length])
-    body = io.BytesIO(state)
-    body.seek(line + 1 + length)
-    return header, body
-
-
-def _write(body: io.BytesIO, columns: Sequence[Ids]) -> None:
-    batch = pa.record_batch(
-        [pa.array(np.ascontiguousarray(column)) for column in columns],
-        names=[str(place) for place in range(len(columns))],
-    )
-    with pa.ipc.new_stream(body, batch.schema) as writer:
-        writer.write_batch(batch)
-
-
-def _read(body: io.BytesIO) -> list[Ids]:
-    with pa.ipc.open_stream(body) as reader:
-        table = reader.read_all()
-    return [np.array(column.to_numpy(), np.int64) for column in table.columns]
-
-
-def _place(cursor: Cursor) -> list[int]:
-    return [cursor.time, cursor.phase, cursor.stream, cursor.sequence]
-
-
-def _shown(key: tuple[object, ...]) -> str:
-    return repr(key)
-
-
-# The same state as a small core and tables of rows (contract.Segmented)
+    found = unpack(state, _KIND)
+    rows = {
+        name: Stretch(first, first, [numbers(column) for column in found.table(name).values()])
+        for name, first in found.header["tables"].items()
+    }
+    return _put(found, rows, streams, clock, resume=False)
 
 
 def dump_core(streams: Streams, clock: Clock, through: int | None, ended: bool) -> bytes:
-    """Everything but the logs of messages and the tracks of triples."""
-    body = io.BytesIO()
-    header: dict[str, Any] = {
-        "through": through,
-        "ended": ended,
-        "cursor": _place(clock.cursor),
-        "last": None if clock.last is None else _place(clock.last),
-        "windows": {name: [each.first, *each.base] for name, each in streams.windows.items()},
-        "streams": {name: [each.total, each.late, each.last] for name, each in streams.arrivals.items()},
-    }
-    for arrivals in streams.arrivals.values():
-        _write(body, [getattr(arrivals.pending, column) for column in _MESSAGES])
-        _write(body, [getattr(arrivals.pending, column) for column in _ROWS])
-    text = json.dumps(header, separators=(",", ":")).encode()
-    return _MAGIC + str(len(text)).encode() + b"\n" + text + body.getvalue()
-
-
-def tables(streams: Streams) -> dict[str, tuple[int, int]]:
-    """First and next row number of every log and track."""
-    found = {f"log {name}": (each.log.first, each.log.end) for name, each in streams.arrivals.items()}
-    for key, track in streams.triples.items():
-        found[f"track {_shown(key)}"] = (track.rows.first, track.rows.end)
-    return found
-
-
-def table_rows(streams: Streams, table: str, first: int, end: int) -> list[Ids]:
-    """The columns of some rows of a log or track, copied."""
-    for name, arrivals in streams.arrivals.items():
-        if table == f"log {name}":
-            base = arrivals.log.first
-            return [arrivals.log.column(place)[first - base : end - base].copy() for place in range(2)]
-    for key, track in streams.triples.items():
-        if table == f"track {_shown(key)}":
-            base, columns = track.saved()
-            return [column[first - base : end - base] for column in columns]
-    raise KeyError(table)
+    """Everything but the logs of messages and the live triples, which are tables (``contract.Segmented``)."""
+    return _packed(streams, clock, through, ended, {})
 
 
 def load_core(
     core: bytes, rows: Mapping[str, Stretch], streams: Streams, clock: Clock
 ) -> tuple[int | None, bool]:
-    """The inverse: as ``load``, from a core and the rows of every table, all or those that are new."""
-    header, body = _open(core)
+    """As ``load``, from a core and the rows of every table, all or those that are new."""
+    return _put(unpack(core, _KIND), rows, streams, clock, resume=True)
+
+
+def tables(streams: Streams) -> dict[str, tuple[int, int]]:
+    """First and next row number of every log of messages and of the live triples of every pattern."""
+    found = {f"log {name}": (each.log.first, each.log.end) for name, each in streams.arrivals.items()}
+    return found | {f"track {key!r}": (t.rows.first, t.rows.end) for key, t in streams.triples.items()}
+
+
+def table_rows(streams: Streams, table: str, first: int, end: int) -> list[Ids]:
+    """The columns of some rows of a table, copied."""
+    for name, arrivals in streams.arrivals.items():
+        if table == f"log {name}":
+            base = arrivals.log.first
+            return [arrivals.log.column(place)[first - base : end - base].copy() for place in range(2)]
+    for key, triples in streams.triples.items():
+        if table == f"track {key!r}":
+            base, columns = triples.saved()
+            return [column[first - base : end - base] for column in columns]
+    raise KeyError(table)
+
+
+def _packed(
+    streams: Streams,
+    clock: Clock,
+    through: int | None,
+    ended: bool,
+    rows: Mapping[str, tuple[int, list[Ids]]],
+) -> bytes:
+    header = {
+        "through": through,
+        "ended": ended,
+        "cursor": clock.cursor,
+        "last": clock.last,
+        "windows": {name: [each.first, *each.base] for name, each in streams.windows.items()},
+        "streams": {name: [each.total, each.late, each.last] for name, each in streams.arrivals.items()},
+        "tables": {name: first for name, (first, _) in rows.items()},
+    }
+    content: dict[str, dict[str, Ids]] = {
+        name: {str(place): column for place, column in enumerate(columns)}
+        for name, (_, columns) in rows.items()
+    }
+    for name, arrivals in streams.arrivals.items():
+        columns = {column: getattr(arrivals.pending, column) for column in _PENDING}
+        content[f"messages {name}"] = {column: columns.pop(column) for column in _PENDING[:_MESSAGES]}
+        content[f"triples {name}"] = columns
+    return bytes(pack(_KIND, header, content).to_pybytes())
+
+
+def _put(
+    found: Container, rows: Mapping[str, Stretch], streams: Streams, clock: Clock, *, resume: bool
+) -> tuple[int | None, bool]:
+    header = found.header
     if list(header["streams"]) != list(streams.arrivals) or set(rows) != set(tables(streams)):
         raise CheckpointError(
             "the state belongs to another query", hint="restore with the query that made the snapshot"
         )
     for name, arrivals in streams.arrivals.items():
         arrivals.total, arrivals.late, arrivals.last = header["streams"][name]
-        _resume(arrivals.log, rows[f"log {name}"])
-        messages, triples = _read(body), _read(body)
-        arrivals.pending = Messages(*messages, *triples) if messages else Messages()
-    for key, track in streams.triples.items():
-        stretch = rows[f"track {_shown(key)}"]
-        if _continues(track.rows, stretch):
-            track.add(stretch.columns)
-            track.drop(stretch.first - track.rows.first)
+        pending = {**found.table(f"messages {name}"), **found.table(f"triples {name}")}
+        arrivals.pending = Messages(*(numbers(pending[column]) for column in _PENDING))
+        stretch = rows[f"log {name}"]
+        if resume and _continues(arrivals.log, stretch):
+            arrivals.log.append(stretch.columns)
+            arrivals.log.drop(stretch.first - arrivals.log.first)
         else:
-            track.restore(stretch.first, stretch.columns)
+            arrivals.log.restore(stretch.first, stretch.columns)
+    for key, triples in streams.triples.items():
+        stretch = rows[f"track {key!r}"]
+        if resume and _continues(triples.rows, stretch):
+            triples.add(stretch.columns)
+            triples.drop(stretch.first - triples.rows.first)
+        else:
+            triples.restore(stretch.first, stretch.columns)
     for name, (first, message, triple) in header["windows"].items():
         streams.windows[name].first = first
         streams.windows[name].base = (message, triple)
@@ -282,11 +225,3 @@ def load_core(
 
 def _continues(buffer: Buffer, stretch: Stretch) -> bool:
     return buffer.end > 0 and stretch.start == buffer.end and buffer.first <= stretch.first
-
-
-def _resume(buffer: Buffer, stretch: Stretch) -> None:
-    if _continues(buffer, stretch):
-        buffer.append(stretch.columns)
-        buffer.drop(stretch.first - buffer.first)
-    else:
-        buffer.restore(stretch.first, stretch.columns)
