@@ -44,6 +44,7 @@ _CLASSES = {
 _ESCAPED = frozenset("\\|.?*+(){}$-[]^")
 _CONTROLS = frozenset("nrt")
 _BOUNDS = frozenset("bB")
+_REFERENCE = re.compile("(?=[0-9])(0*)([0-9]{0,4})")
 _CATEGORY = re.compile(r"\{(\^?[A-Za-z_]+)\}")
 _REPEAT = re.compile(r"(?:[*+?]|\{[0-9]{1,4}(?:,[0-9]{0,4})?\})\??")
 _PLAIN_CLASS = re.compile(r"\[\^?[A-Za-z0-9_](?:-?[A-Za-z0-9_])*\]")
@@ -82,14 +83,14 @@ class Pattern:
 def regex(text: Term, pattern: Term, flags: Term | None = None) -> Literal:
     """REGEX (17.4.3.14): whether any part of the text matches."""
     source = string_literal(text)
-    compiled = translate(simple_text(pattern), "" if flags is None else simple_text(flags))
+    compiled = translate(simple_text(pattern), _mode(flags))
     return boolean(compiled.search(source.lexical))
 
 
 def replace(text: Term, pattern: Term, replacement: Term, flags: Term | None = None) -> Literal:
     """REPLACE (17.4.3.15): an error where the pattern matches the empty string (FORX0003)."""
     source = string_literal(text)
-    mode = "" if flags is None else simple_text(flags)
+    mode = _mode(flags)
     compiled = translate(simple_text(pattern), mode)
     if compiled.search(""):
         raise ExpressionError("the pattern of REPLACE matches the empty string")
@@ -97,9 +98,14 @@ def replace(text: Term, pattern: Term, replacement: Term, flags: Term | None = N
     return like(source, compiled.replace(source.lexical, template))
 
 
+def _mode(flags: Term | None) -> str:
+    """The flags, each once: what is remembered of a pattern stays small."""
+    return "" if flags is None else "".join(sorted(set(simple_text(flags))))
+
+
 def _template(replacement: str, groups: int, *, literal: bool) -> str:
     """XPath's replacement string in the crate's syntax: ``$N`` is a group, ``\\$`` and ``\\\\`` stand for
-    themselves; of ``$12`` only as many digits count as there are groups."""
+    themselves. Of ``$12`` only as many digits count as there are groups; one digit of no group is nothing."""
     if literal:
         return replacement.replace("$", "$$")
     out: list[str] = []
@@ -113,14 +119,14 @@ def _template(replacement: str, groups: int, *, literal: bool) -> str:
             out.append("$$" if replacement[place] == "$" else "\\")
             place += 1
         elif char == "$":
-            digits = re.compile("[0-9]*").match(replacement, place)
-            number = digits.group() if digits else ""
-            if not number:
+            digits = _REFERENCE.match(replacement, place)
+            if digits is None:
                 raise ExpressionError("a dollar in a replacement must precede a digit")
-            while len(number) > 1 and int(number) > groups:
+            zeros, number = digits.groups()
+            while int(number or 0) > max(groups, 9):
                 number = number[:-1]
-            place += len(number)
-            out.append(f"${{{int(number)}}}" if int(number) <= groups else "")
+            place += len(zeros) + len(number)
+            out.append(f"${{{int(number or 0)}}}" if int(number or 0) <= groups else "")
         else:
             out.append(char)
     return "".join(out)

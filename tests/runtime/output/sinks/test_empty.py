@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from weir.rdf.formats.tnq import parse_lines
-from weir.runtime.output.outputs import text_columns
+from weir.runtime.output.results import result_columns
 from weir.runtime.output.sinks.base import Results
 from weir.runtime.output.sinks.making import FORMATS, sink_for
 from weir.testing import Scenario
@@ -41,7 +41,7 @@ def answered(form: str, evaluator: str = "interval") -> Results:
     scenario.lane("s").put(LINES)
     scenario.batch()
     (found,) = scenario.steps[-1].each()
-    columns = text_columns(found.member.query, found.answers, scenario.group.dictionary)
+    columns = result_columns(found.member.query, found.member.name, found.answers, scenario.group.dictionary)
     return Results("asked", pa.table(columns))
 
 
