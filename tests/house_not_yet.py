@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 FLAT_NOT_YET: tuple[str, ...] = ()
-LONG_NOT_YET: tuple[str, ...] = ("weir.language.syntax.tree",)
+LONG_NOT_YET: tuple[str, ...] = ()
 WIDE_NOT_YET: tuple[str, ...] = ()
 CODE_IN_DOOR_NOT_YET: tuple[str, ...] = ()
 REACHED_NOT_YET: tuple[str, ...] = ("weir.kernel.interval",)
