@@ -1,12 +1,16 @@
-"""Queries that are evaluated together, and what they answered: rows with all kinds of terms."""
+"""Answers for tests: those of queries that are evaluated together, and result lines made by hand."""
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterator
 from typing import Any
 
+import pyarrow as pa
+
 from weir.kernel.matching.answers import SetAnswers
+from weir.runtime.output.sinks.base import Results
 from weir.runtime.worker.group import Step
 from weir.testing import Scenario
 
@@ -51,3 +55,11 @@ def parts(step: Step) -> Iterator[tuple[SetAnswers, Any]]:
         for part in together.answers.parts:
             assert isinstance(part, SetAnswers)
             yield part, {name: member.query for name, member in together.members.items()}
+
+
+def line_results(query: str, *numbers: int) -> Results:
+    """Result lines of a query, which say their numbers."""
+    lines = [json.dumps({"query": query, "n": number}) + "\n" for number in numbers]
+    return Results(
+        query, pa.table({"at": pa.array(numbers, pa.int64()), "line": pa.array(lines, pa.large_string())})
+    )

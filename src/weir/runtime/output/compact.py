@@ -49,11 +49,6 @@ class Compact:
         """The number of results, once per query that gets them."""
         return self.answers.delivered
 
-    @property
-    def queries(self) -> tuple[str, ...]:
-        """The queries that could have results here."""
-        return tuple(self.answers.headers)
-
     def tables(
         self, queries: Iterable[str] | None = None, form: str = COLUMNS
     ) -> Iterator[tuple[str, pa.Table]]:
