@@ -78,6 +78,12 @@ def test_escapes_keep_columns_as_written() -> None:
     assert refused(r'SELECT * { ?x ?p "\uD800" }').primary == r"\uD800 is not a character"
 
 
+def test_a_lone_surrogate_is_shown_as_a_replacement() -> None:
+    error = refused('SELECT * { ?x ?p "\ud800" }')
+    assert error.primary == r"\uD800 is not a character" and error.column == 19
+    assert "\ufffd" in str(error) and str(error).encode()
+
+
 @pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
 def test_lines_end_as_they_will(ending: str) -> None:
     error = refused(ending.join(["SELECT *", "{", "  ?x ?p ?y ??", "}"]))

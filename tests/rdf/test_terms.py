@@ -6,7 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term, Variable, json_term, parse_term, term_of_json
+from weir.rdf.terms import (
+    IRI,
+    XSD,
+    BlankNode,
+    Literal,
+    Term,
+    Variable,
+    is_iri_text,
+    is_language_tag,
+    is_unicode,
+    json_term,
+    parse_term,
+    term_of_json,
+)
 
 TERMS = st.one_of(
     st.text(alphabet="abc:/é", min_size=1).map(IRI),
@@ -37,7 +50,13 @@ def test_a_plain_string_has_no_datatype_in_json() -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [{"type": "triple", "value": "x"}, {"type": "uri", "value": 1}, {"type": "uri"}]
+    "value",
+    [
+        {"type": "triple", "value": "x"},
+        {"type": "uri", "value": 1},
+        {"type": "uri"},
+        {"type": "literal", "value": "\ud800"},
+    ],
 )
 def test_what_is_no_term_is_refused(value: dict[str, object]) -> None:
     with pytest.raises((LookupError, TypeError, ValueError)):
@@ -46,3 +65,11 @@ def test_what_is_no_term_is_refused(value: dict[str, object]) -> None:
 
 def test_names_that_no_query_can_write_are_internal() -> None:
     assert Variable(".path").internal and not Variable("path").internal
+
+
+def test_parts_of_terms_by_the_grammar() -> None:
+    assert all(map(is_iri_text, ["", "a", "http://a/é%20#x", "../b"]))
+    assert not any(map(is_iri_text, ["a b", "<", ">", '"', "{", "}", "|", "^", "`", "\\", "\n", "\ud800"]))
+    assert all(map(is_language_tag, ["en", "EN-gb", "x-1a2"]))
+    assert not any(map(is_language_tag, ["", "1", "en-", "-en", "en_GB", "a b", "en\n", "é"]))
+    assert is_unicode("é\U0001f600") and not is_unicode("é\ud83d")

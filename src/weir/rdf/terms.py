@@ -17,6 +17,9 @@ RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 XSD_STRING = XSD + "string"
 RDF_LANGSTRING = RDF + "langString"
 
+_IRI_TEXT = re.compile(r'[^\x00-\x20<>"{}|^`\\\ud800-\udfff]*')
+_TAG = re.compile("[a-zA-Z]+(?:-[a-zA-Z0-9]+)*")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"})
 
 
@@ -76,6 +79,21 @@ class Variable:
 
     def __str__(self) -> str:
         return f"?{self.name}"
+
+
+def is_iri_text(text: str) -> bool:
+    """Whether ``text`` may stand between ``<`` and ``>``, absolute or relative (IRIREF of SPARQL, Turtle)."""
+    return _IRI_TEXT.fullmatch(text) is not None
+
+
+def is_language_tag(text: str) -> bool:
+    """Whether ``text`` may follow ``@`` (LANGTAG of SPARQL and Turtle)."""
+    return _TAG.fullmatch(text) is not None
+
+
+def is_unicode(text: str) -> bool:
+    """Whether ``text`` has no lone surrogate, which is no character and has no UTF-8 form."""
+    return text.isascii() or _SURROGATE.search(text) is None
 
 
 Term: TypeAlias = IRI | BlankNode | Literal
@@ -140,4 +158,6 @@ def literal_of(lexical: str, language: Any, datatype: Any) -> Literal:
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{value!r} is no string")
+    if not is_unicode(value):
+        raise ValueError(f"{value!r} has a lone surrogate")
     return value

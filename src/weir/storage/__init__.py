@@ -6,7 +6,7 @@ promised, ``container`` the bytes of columns (Arrow IPC). None of them shows an 
 that a store other than a local folder can take its place.
 """
 
-from weir.storage.container import Container, numbers, pack, unpack
+from weir.storage.container import Container, numbers, pack, read_header, unpack
 from weir.storage.files import numbered, put_if_absent, replace_file, sync_folder, writing
 from weir.storage.log import AppendFile, LineLog
 
@@ -18,6 +18,7 @@ __all__ = [
     "numbers",
     "pack",
     "put_if_absent",
+    "read_header",
     "replace_file",
     "sync_folder",
     "unpack",

@@ -37,14 +37,18 @@ class Container:
         return self.tables.get(name, {})
 
 
-def pack(kind: str, header: Mapping[str, Any], tables: Mapping[str, Columns]) -> pa.Buffer:
-    """The bytes of a container; equal content gives equal bytes. The columns of a table have one length."""
+def pack(
+    kind: str, header: Mapping[str, Any], tables: Mapping[str, Columns], *, compression: str | None = None
+) -> pa.Buffer:
+    """The bytes of a container; equal content gives equal bytes. The columns of a table have one length.
+    ``compression`` is one of Arrow IPC's: ``lz4``, ``zstd``."""
     names = [name for name, columns in tables.items() if columns]
     lists = [_list(tables[name]) for name in names]
     metadata = {_KIND: kind.encode(), _HEADER: json.dumps(header, separators=(",", ":")).encode()}
     schema = pa.schema([pa.field(name, each.type) for name, each in zip(names, lists, strict=True)], metadata)
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, schema) as writer:
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with pa.ipc.new_stream(sink, schema, options=options) as writer:
         if lists:
             writer.write_batch(pa.record_batch(lists, schema=schema))
     return sink.getvalue()
@@ -52,6 +56,26 @@ def pack(kind: str, header: Mapping[str, Any], tables: Mapping[str, Columns]) ->
 
 def unpack(data: Data, kind: str) -> Container:
     """The inverse of ``pack``. Columns are views of ``data``."""
+    reader, header = _opened(data, kind)
+    try:
+        batch = reader.read_next_batch() if len(reader.schema) else None
+    except (pa.ArrowInvalid, OSError, StopIteration) as error:
+        raise CheckpointError(f"{kind} is damaged", detail=str(error)) from None
+    tables = {}
+    for name, each in zip(batch.schema.names, batch.columns, strict=True) if batch is not None else ():
+        rows = each.values
+        tables[name] = {
+            rows.type.field(place).name: rows.field(place) for place in range(rows.type.num_fields)
+        }
+    return Container(header, tables)
+
+
+def read_header(data: Data, kind: str) -> Mapping[str, Any]:
+    """The header alone, without a look at the tables."""
+    return _opened(data, kind)[1]
+
+
+def _opened(data: Data, kind: str) -> tuple[pa.RecordBatchStreamReader, Mapping[str, Any]]:
     try:
         reader = pa.ipc.open_stream(pa.py_buffer(data))
         metadata = reader.schema.metadata or {}
@@ -61,17 +85,9 @@ def unpack(data: Data, kind: str) -> Container:
                 f"this is {found or 'something else'}, and {kind} was expected",
                 hint="go on with the version of Weir that wrote it, or start again with a new checkpoint",
             )
-        batch = reader.read_next_batch() if len(reader.schema) else None
-        header = json.loads(metadata[_HEADER])
+        return reader, json.loads(metadata[_HEADER])
     except (pa.ArrowInvalid, OSError, StopIteration, ValueError) as error:
         raise CheckpointError(f"{kind} is damaged", detail=str(error)) from None
-    tables = {}
-    for name, each in zip(batch.schema.names, batch.columns, strict=True) if batch is not None else ():
-        rows = each.values
-        tables[name] = {
-            rows.type.field(place).name: rows.field(place) for place in range(rows.type.num_fields)
-        }
-    return Container(header, tables)
 
 
 def numbers(column: pa.Array) -> np.ndarray:

@@ -66,7 +66,13 @@ def test_functions(function: Builtin, arguments: tuple[Term, ...], expected: Ter
         (Builtin.LANG, (IRI("a"),)),
         (Builtin.DATATYPE, (IRI("a"),)),
         (Builtin.STRDT, (TAGGED, IRI("urn:t"))),
+        (Builtin.STRDT, (Literal("a"), Literal("urn:t"))),
+        (Builtin.STRDT, (Literal("a"), IRI(RDF + "langString"))),
         (Builtin.STRLANG, (Literal("a"), Literal(""))),
+        (Builtin.STRLANG, (Literal("a"), Literal("a b"))),
+        (Builtin.STRLANG, (Literal("a"), Literal("1a"))),
+        (Builtin.STRLANG, (Literal("a"), Literal("en-"))),
+        (Builtin.STRLANG, (Literal("a"), Literal("en_GB"))),
         (Builtin.MD5, (typed("1", "integer"),)),
         (Builtin.YEAR, (Literal("2011"),)),
         (Builtin.HOURS, (typed("2011-01-10", "date"),)),
@@ -85,3 +91,17 @@ def test_iri_resolves_against_the_base() -> None:
     assert iri(Literal("b")) == IRI("b")
     with pytest.raises(ExpressionError):
         iri(typed("1", "integer"))
+
+
+@pytest.mark.parametrize("base", [None, IRI("http://example/a")])
+@pytest.mark.parametrize("char", [*' <>"{}|^`\\', "\0", "\n", "\x1f", "\ud800"])
+def test_iri_makes_no_malformed_iri(char: str, base: IRI | None) -> None:
+    for text in (char, f"http://example/{char}b", f"b{char}"):
+        with pytest.raises(ExpressionError):
+            iri(Literal(text), base)
+
+
+def test_iri_takes_what_only_looks_broken() -> None:
+    assert iri(Literal("http://[")) == IRI("http://[")
+    assert iri(Literal("../é"), IRI("foo://a/b/c")) == IRI("foo://a/é")
+    assert iri(Literal("")) == IRI("")

@@ -138,6 +138,7 @@ def test_every_builtin_is_there() -> None:
                 Builtin.FLOOR,
                 Builtin.ROUND,
                 Builtin.STRDT,
+                Builtin.STRLANG,
                 Builtin.SUBSTR,
                 Builtin.YEAR,
                 Builtin.MONTH,

@@ -58,6 +58,10 @@ def test_aggregates(function: Aggregation, values: tuple[Term | None, ...], expe
         assert over(function, *order) == expected
 
 
+def test_group_concat_does_not_make_what_is_too_long() -> None:
+    assert over(Aggregation.GROUP_CONCAT, *[Literal("a" * 500_000)] * 3) is None
+
+
 def test_distinct_is_by_term() -> None:
     ones = (typed("1"), typed("01"), typed("1"))
     assert over(Aggregation.COUNT, *ones, distinct=True) == typed("2")

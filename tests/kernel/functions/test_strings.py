@@ -105,3 +105,33 @@ def test_only_strings() -> None:
     for function in (strings.strlen, strings.ucase, strings.lcase, strings.encode_for_uri):
         with pytest.raises(ExpressionError):
             function(IRI("a"))
+
+
+def test_substr_takes_any_number() -> None:
+    huge, small = number("9" * 400), number("-" + "9" * 400)
+    for start, length, expected in [
+        (huge, None, ""),
+        (small, None, "12345"),
+        (small, huge, ""),
+        (number("2"), huge, "2345"),
+        (number("INF", "double"), None, ""),
+        (number("-INF", "double"), None, "12345"),
+        (number("1"), number("NaN", "double"), ""),
+        (number("1"), small, ""),
+        (number("0.5", "double"), number("1.5", "double"), "12"),
+        (number("0"), number("3"), "12"),
+    ]:
+        assert strings.substr(Literal("12345"), start, length) == Literal(expected)
+
+
+def test_a_lone_surrogate_is_no_character() -> None:
+    for function in (strings.strlen, strings.ucase, strings.encode_for_uri, strings.concat):
+        with pytest.raises(ExpressionError):
+            function(Literal("a\ud800"))
+
+
+def test_concat_does_not_make_what_is_too_long() -> None:
+    part = Literal("a" * strings.MAX_LENGTH)
+    assert strings.concat(part) == part
+    with pytest.raises(ExpressionError):
+        strings.concat(*[part] * 100_000)

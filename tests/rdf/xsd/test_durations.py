@@ -80,3 +80,10 @@ def test_canonical(lexical: str, canonical: str) -> None:
 def test_canonical_zero_of_months() -> None:
     assert duration_literal(Duration(0, Decimal(0)), XSD_YEAR_MONTH).lexical == "P0M"
     assert duration_literal(Duration(0, Decimal(-18000)), XSD + "dayTimeDuration").lexical == "-PT5H"
+
+
+def test_long_durations_are_exact() -> None:
+    one, other = (duration(f"-P{'9' * 18}DT0.00000000000000000{digit}S") for digit in "12")
+    assert compare_durations(one, other) == 1
+    assert one.order_key() > other.order_key()
+    assert duration_literal(one).lexical == f"-P{'9' * 18}DT0.000000000000000001S"

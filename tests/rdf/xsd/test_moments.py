@@ -115,3 +115,9 @@ def test_texts() -> None:
     assert datetime_text(moment("2024-01-02T03:04:05.600-05:30")) == "2024-01-02T03:04:05.6-05:30"
     assert datetime_text(moment("-0044-03-15T12:00:00Z")) == "-0044-03-15T12:00:00Z"
     assert [zone_text(zone) for zone in (None, 0, 90, -840)] == ["", "Z", "+01:30", "-14:00"]
+
+
+def test_far_times_are_exact() -> None:
+    one, other = (moment(f"999999999999-12-31T00:00:00.00000000000000000{digit}Z") for digit in "12")
+    assert compare_moments(one, other) == -1
+    assert parse_moment("999999999999-12-31T24:00:00", XSD + "dateTime") is None

@@ -159,6 +159,7 @@ def test_comparison_promotes() -> None:
 def test_negative_zero_is_kept_by_doubles_alone() -> None:
     assert lexical_of(negate(number("0", "double"))) == "-0.0E0"
     assert lexical_of(negate(number("0", "decimal"))) == "0.0"
+    assert lexical_of(add(number("-0.0", "decimal"), number("-0.0", "double"))) == "0.0E0"
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False, width=32), max_size=30), st.randoms())
@@ -185,3 +186,24 @@ def test_sums_by_kind() -> None:
 def test_floats_are_single() -> None:
     assert to_float(0.1) != 0.1
     assert to_float(1e300) == math.inf
+
+
+@pytest.mark.parametrize(
+    ("lexical", "name"),
+    [("9" * 4_000, "integer"), ("-" + "9" * 4_000, "decimal"), ("-0." + "9" * 4_000, "decimal")],
+)
+def test_the_longest_numbers_read_back(lexical: str, name: str) -> None:
+    longest = number(lexical, name)
+    assert number(lexical_of(longest), name) == longest
+    with pytest.raises(NumericError):
+        multiply(longest, longest)
+
+
+@pytest.mark.parametrize(("lexical", "name"), [("9" * 4_001, "integer"), ("0." + "9" * 4_001, "decimal")])
+def test_longer_numbers_are_ill_typed(lexical: str, name: str) -> None:
+    assert parse_number(lexical, XSD + name) is None
+
+
+def test_only_digits_of_the_canonical_form_count() -> None:
+    padded = number("1." + "0" * 3_000, "decimal")
+    assert lexical_of(multiply(padded, padded)) == "1.0"

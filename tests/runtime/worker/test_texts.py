@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from weir.runtime.worker import group
+from weir.runtime.worker.texts import StreamTexts, TextChunk
 from weir.testing import Scenario
 
 LATEST = "SELECT ?x ?y FROM NAMED WINDOW <w> ON <s> [TRIPLES 5] WHERE { WINDOW <w> { ?x <http://e/p> ?y } }"
@@ -45,3 +47,26 @@ def test_a_sparse_stream_is_bounded_when_every_batch_starts_anew() -> None:
         scenario.batch()
         rows.append(scenario.group.members["query"].evaluator.statistics()["live_rows"])
     assert max(rows) <= 300, rows
+
+
+def chunk(name: str, until: int, *ids: int) -> TextChunk:
+    return TextChunk.of(name, np.array(ids), [f"<http://e/{each}>" for each in ids], until)
+
+
+def test_chunks_are_merged_and_go_when_their_time_has_passed() -> None:
+    texts = StreamTexts()
+    for number in range(10):
+        texts.add_chunk(chunk(f"b{number}", 100 + number, 7, 1000 + number))
+    assert len(texts.chunks) < 5
+    assert [texts.text(each) for each in (7, 1009)] == ["<http://e/7>", "<http://e/1009>"]
+    texts.expire(110)
+    assert texts.held == 0 and 7 not in texts
+
+
+def test_only_some_texts_are_kept() -> None:
+    texts = StreamTexts()
+    texts.add_chunk(chunk("b", 5, 1, 2, 3))
+    texts.keep_only(np.array([2]), "l")
+    assert (texts.held, texts.text(2)) == (1, "<http://e/2>")
+    with pytest.raises(KeyError):
+        texts.text(3)

@@ -13,5 +13,6 @@ __all__ = [
     "evaluate",
     "holds",
     "ordering",
+    "set_functions",
     "value_or_none",
 ]

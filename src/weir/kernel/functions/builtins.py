@@ -3,6 +3,9 @@
 Functions on RDF terms (17.4.2), numerics (17.4.4), dates and times (17.4.5) and hashes (17.4.6) are here,
 those on strings in ``strings`` and ``regex``. What depends on more than its arguments (NOW, RAND, BNODE, …)
 is in ``scalar``.
+
+A function never makes a malformed term: IRI, STRDT and STRLANG are errors where their texts are not those of
+an IRI or a language tag by the grammar. Like an IRI in a query, one may be relative where there is no base.
 """
 
 from __future__ import annotations
@@ -10,13 +13,22 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from decimal import Decimal
-from urllib.parse import urljoin, urlsplit
 
 from weir.kernel.functions import regex, strings
 from weir.kernel.functions.operators import ExpressionError, number_of
-from weir.kernel.functions.strings import simple_text
+from weir.kernel.functions.strings import characters, simple_text
 from weir.language.algebra.expressions import Builtin
-from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term
+from weir.language.syntax.iris import resolve
+from weir.rdf.terms import (
+    IRI,
+    RDF_LANGSTRING,
+    XSD,
+    BlankNode,
+    Literal,
+    Term,
+    is_iri_text,
+    is_language_tag,
+)
 from weir.rdf.xsd import numbers
 from weir.rdf.xsd.durations import XSD_DAY_TIME, Duration, duration_literal
 from weir.rdf.xsd.moments import XSD_DATE, XSD_DATETIME, XSD_TIME, Moment, zone_text
@@ -55,7 +67,7 @@ def str_(term: Term) -> Literal:
     """STR: the lexical form of a literal, the code points of an IRI."""
     if isinstance(term, BlankNode):
         raise ExpressionError("STR of a blank node")
-    return Literal(term.value if isinstance(term, IRI) else term.lexical)
+    return Literal(characters(term.value if isinstance(term, IRI) else term.lexical))
 
 
 def lang(term: Term) -> Literal:
@@ -77,23 +89,24 @@ def iri(term: Term, base: Term | None = None) -> IRI:
     if isinstance(term, IRI):
         return term
     reference = simple_text(term)
-    if not isinstance(base, IRI) or not base.value or urlsplit(reference).scheme:
-        return IRI(reference)
-    return IRI(urljoin(base.value, reference))
+    resolved = resolve(reference, base.value if isinstance(base, IRI) and base.value else None)
+    if not is_iri_text(resolved):
+        raise ExpressionError(f"{term} is not the text of an IRI")
+    return IRI(resolved)
 
 
 def strdt(lexical: Term, kind: Term) -> Literal:
-    """STRDT."""
-    if not isinstance(kind, IRI):
-        raise ExpressionError("the datatype of STRDT is no IRI")
+    """STRDT; rdf:langString needs a tag, so it is no datatype to give."""
+    if not isinstance(kind, IRI) or kind.value == RDF_LANGSTRING:
+        raise ExpressionError(f"{kind} cannot be the datatype of STRDT")
     return Literal(simple_text(lexical), kind.value)
 
 
 def strlang(lexical: Term, tag: Term) -> Literal:
     """STRLANG."""
     text, wanted = simple_text(lexical), simple_text(tag)
-    if not wanted:
-        raise ExpressionError("STRLANG with an empty tag")
+    if not is_language_tag(wanted):
+        raise ExpressionError(f"{tag} is not a language tag")
     return Literal.tagged(text, wanted)
 
 
@@ -101,7 +114,7 @@ def _hash(algorithm: str) -> Callable[[Term], Literal]:
     """MD5, SHA1, SHA256, SHA384, SHA512: hexadecimal digest of the UTF-8 form."""
 
     def function(term: Term) -> Literal:
-        data = simple_text(term).encode("utf-8", "surrogatepass")
+        data = simple_text(term).encode()
         return Literal(hashlib.new(algorithm, data, usedforsecurity=False).hexdigest())
 
     return function

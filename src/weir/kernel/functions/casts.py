@@ -1,14 +1,20 @@
-"""Casts: constructor functions of XSD types (section 17.5, XPath F&O 17)."""
+"""Casts: constructor functions of XSD types (section 17.5, XPath F&O 17).
+
+Every finite float or double has an exact decimal within the limits of ``numbers``, so the closest decimal
+(F&O 17.1.3.3) is its binary value itself: that of "0.5"^^xsd:float is 0.5, and that of "0.1"^^xsd:float is
+0.100000001490116119384765625. A cast to an integer type truncates the same exact value (17.1.3.4); one to a
+string gives the shortest digits that read back (17.1.2).
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from decimal import Decimal
 
+from weir.kernel.functions.builtins import str_
 from weir.kernel.functions.operators import ExpressionError
-from weir.rdf.terms import IRI, XSD, XSD_STRING, BlankNode, Literal, Term
+from weir.rdf.terms import XSD, XSD_STRING, Literal, Term
 from weir.rdf.xsd.durations import DURATION_TYPES, Duration, parse_duration
 from weir.rdf.xsd.moments import (
     MOMENT_TYPES,
@@ -37,6 +43,9 @@ from weir.rdf.xsd.numbers import (
 )
 from weir.rdf.xsd.values import XSD_BOOLEAN, Boolean, Text, Value, boolean, parse_boolean, value_of
 
+_SPACE = " \t\n\r"
+"""What XSD calls white space; a cast from a string leaves it out at both ends."""
+
 
 def _value(term: Term) -> Value:
     value = value_of(term) if isinstance(term, Literal) else None
@@ -46,17 +55,13 @@ def _value(term: Term) -> Value:
 
 
 def to_string(term: Term) -> Literal:
-    """xsd:string: XPath's rules for numbers and booleans, else the form as it is."""
-    if isinstance(term, BlankNode):
-        raise ExpressionError("a blank node cannot be cast")
-    if isinstance(term, IRI):
-        return Literal(term.value)
-    value = value_of(term)
+    """xsd:string: XPath's rules for numbers and booleans, else as STR."""
+    value = value_of(term) if isinstance(term, Literal) else None
     if isinstance(value, Boolean):
         return Literal("true" if value.value else "false")
     if isinstance(value, Number):
         return Literal(_number_text(value))
-    return Literal(term.lexical)
+    return str_(term)
 
 
 def _number_text(number: Number) -> str:
@@ -80,7 +85,7 @@ def to_boolean(term: Term) -> Literal:
         return boolean(value.value)
     if isinstance(value, Number):
         return boolean(bool(value.value) and value.value == value.value)
-    known = parse_boolean(value.value.strip()) if isinstance(value, Text) else None
+    known = parse_boolean(value.value.strip(_SPACE)) if isinstance(value, Text) else None
     if known is None:
         raise ExpressionError(f"{term} cannot be cast to a boolean")
     return boolean(known)
@@ -92,7 +97,7 @@ def _to_number(term: Term, target: str) -> Number:
         return value
     if isinstance(value, Boolean):
         return Number(NumericKind.INTEGER, int(value.value))
-    parsed = parse_number(value.value.strip(), target) if isinstance(value, Text) else None
+    parsed = parse_number(value.value.strip(_SPACE), target) if isinstance(value, Text) else None
     if parsed is None:
         raise ExpressionError(f"{term} cannot be cast to {target}")
     return parsed
@@ -109,17 +114,15 @@ def to_float_literal(term: Term) -> Literal:
 
 
 def to_decimal(term: Term) -> Literal:
-    """xsd:decimal: a double gives its shortest digits; an infinite one is an error."""
+    """xsd:decimal: a float or double gives its exact value; INF and NaN are errors."""
     number = _to_number(term, XSD_DECIMAL)
     return literal_of(Number(NumericKind.DECIMAL, _exact(number)))
 
 
 def _exact(number: Number) -> Decimal:
     value = number.value
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            raise ExpressionError("an infinite number cannot be cast")
-        return Decimal(double_text(value, single=number.kind is NumericKind.FLOAT))
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ExpressionError("INF and NaN are no decimals")
     return Decimal(value)
 
 
@@ -148,9 +151,9 @@ def to_moment(target: str) -> Callable[[Term], Literal]:
             if value.datatype == XSD_DATETIME and target == XSD_DATE:
                 return Literal(date_text(value) + zone_text(value.zone), target)
             if value.datatype == XSD_DATETIME and target == XSD_TIME:
-                return Literal(datetime_text(replace(value, year=1972)).split("T")[1], target)
-        elif isinstance(value, Text) and parse_moment(value.value.strip(), target):
-            return Literal(value.value.strip(), target)
+                return Literal(datetime_text(value).split("T")[1], target)
+        elif isinstance(value, Text) and parse_moment(value.value.strip(_SPACE), target):
+            return Literal(value.value.strip(_SPACE), target)
         raise ExpressionError(f"{term} cannot be cast to {target}")
 
     return cast
@@ -169,9 +172,10 @@ def to_duration(target: str) -> Callable[[Term], Literal]:
         value = _value(term)
         if not isinstance(value, Duration | Text) or not isinstance(term, Literal):
             raise ExpressionError(f"{term} cannot be cast to {target}")
-        if parse_duration(term.lexical.strip(), target) is None:
+        form = term.lexical.strip(_SPACE)
+        if parse_duration(form, target) is None:
             raise ExpressionError(f"{term} cannot be cast to {target}")
-        return Literal(term.lexical.strip(), target)
+        return Literal(form, target)
 
     return cast
 

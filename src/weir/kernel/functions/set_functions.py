@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from weir.kernel.functions import strings
 from weir.kernel.functions.builtins import str_
 from weir.kernel.functions.operators import ExpressionError, number_of
 from weir.kernel.functions.ordering import canonical_key, extreme
@@ -86,8 +87,14 @@ def _sample(values: Sequence[Term | None]) -> Term:
 
 
 def _group_concat(values: Sequence[Term], separator: str) -> Term:
-    ordered = sorted(values, key=canonical_key)
-    return Literal(separator.join(str_(value).lexical for value in ordered))
+    texts = [str_(value).lexical for value in sorted(values, key=canonical_key)]
+    return Literal(joined(texts, separator))
+
+
+def joined(texts: Sequence[str], separator: str) -> str:
+    """The texts with the separator between them; an error where that is too long for a string."""
+    strings.bounded(sum(map(len, texts)) + len(separator) * (len(texts) - 1))
+    return separator.join(texts)
 
 
 _FUNCTIONS: dict[Aggregation, Callable[[Sequence[Term | None]], Term]] = {

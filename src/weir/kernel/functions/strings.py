@@ -1,4 +1,7 @@
-"""Functions on strings (section 17.4.3). A *string literal* is a simple or a language-tagged one."""
+"""Functions on strings (section 17.4.3). A *string literal* is a simple or a language-tagged one.
+
+A lone surrogate is no character: a string with one is an error wherever a function reads it.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,8 @@ import math
 from urllib.parse import quote
 
 from weir.kernel.functions.operators import ExpressionError, number_of
-from weir.rdf.terms import RDF_LANGSTRING, XSD_STRING, Literal, Term
-from weir.rdf.xsd.numbers import XSD_INTEGER, Number, round_half_up
+from weir.rdf.terms import RDF_LANGSTRING, XSD_STRING, Literal, Term, is_unicode
+from weir.rdf.xsd.numbers import XSD_INTEGER, Number, NumericKind, round_half_up, to_double
 from weir.rdf.xsd.values import boolean
 
 MAX_LENGTH = 1_048_576
@@ -17,6 +20,7 @@ MAX_LENGTH = 1_048_576
 def string_literal(term: Term) -> Literal:
     """The term, if it is a string literal; else an error."""
     if isinstance(term, Literal) and (term.datatype == XSD_STRING or term.language is not None):
+        characters(term.lexical)
         return term
     raise ExpressionError(f"{term} is not a string literal")
 
@@ -24,15 +28,27 @@ def string_literal(term: Term) -> Literal:
 def simple_text(term: Term) -> str:
     """The lexical form of a simple literal; else an error."""
     if isinstance(term, Literal) and term.datatype == XSD_STRING:
-        return term.lexical
+        return characters(term.lexical)
     raise ExpressionError(f"{term} is not a simple literal")
+
+
+def characters(text: str) -> str:
+    """The text, if all of it are characters; an error where a surrogate stands alone."""
+    if not is_unicode(text):
+        raise ExpressionError("a string with a lone surrogate")
+    return text
 
 
 def like(pattern: Literal, lexical: str) -> Literal:
     """A string literal of the kind of ``pattern``."""
-    if len(lexical) > MAX_LENGTH:
-        raise ExpressionError("a string of too many characters")
+    bounded(len(lexical))
     return Literal(lexical, pattern.datatype, pattern.language)
+
+
+def bounded(length: int) -> None:
+    """An error where a string of this length is too long to be made."""
+    if length > MAX_LENGTH:
+        raise ExpressionError("a string of too many characters")
 
 
 def _compatible(first: Term, second: Term) -> tuple[Literal, str]:
@@ -49,7 +65,8 @@ def strlen(text: Term) -> Literal:
 
 
 def substr(text: Term, start: Term, length: Term | None = None) -> Literal:
-    """SUBSTR: fn:substring, places count from 1 and bounds are rounded."""
+    """SUBSTR is fn:substring: the characters whose place p, from 1, has round(start) ≤ p < round(start) +
+    round(length), all computed as doubles; NaN gives the empty string."""
     source = string_literal(text)
     first = _rounded(number_of(start))
     last = math.inf if length is None else first + _rounded(number_of(length))
@@ -63,7 +80,7 @@ def substr(text: Term, start: Term, length: Term | None = None) -> Literal:
 
 
 def _rounded(number: Number) -> float:
-    return float(round_half_up(number).value)
+    return to_double(round_half_up(Number(NumericKind.DOUBLE, to_double(number.value))).value)
 
 
 def ucase(text: Term) -> Literal:
@@ -113,6 +130,7 @@ def strafter(text: Term, part: Term) -> Literal:
 def concat(*parts: Term) -> Literal:
     """CONCAT: keeps a language tag that all arguments share."""
     literals = [string_literal(part) for part in parts]
+    bounded(sum(len(literal.lexical) for literal in literals))
     joined = "".join(literal.lexical for literal in literals)
     languages = {literal.language for literal in literals}
     language = languages.pop() if len(languages) == 1 else None

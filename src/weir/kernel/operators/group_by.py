@@ -12,6 +12,7 @@ semantics-values, 5 to 8). DISTINCT unites the intervals of a group's equal term
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,7 @@ from weir.kernel.expressions.ranks import extreme_order, sample_order
 from weir.kernel.expressions.term_cache import Terms
 from weir.kernel.functions import ExpressionError, aggregate
 from weir.kernel.functions.builtins import str_
+from weir.kernel.functions.set_functions import joined
 from weir.kernel.operators.inputs.input import Present
 from weir.kernel.operators.inputs.window_input import WindowInput
 from weir.kernel.operators.operator import Operator, Unary
@@ -99,7 +101,7 @@ def _concatenate(sweep: Sweep, values: Operand, separator: str, terms: Terms) ->
     texts = np.array([_text(identifier, terms) for identifier in by_rank.tolist()], object)
     order = np.argsort(ranks, kind="stable")
     ranks, first, last = ranks[order], values.first[order], values.last[order]
-    joined: dict[str, int] = {}
+    distinct: dict[str, int] = {}
     place = np.full(sweep.segments, -1, np.int64)
     for segment, row in sweep.members(first, last):
         heads = np.flatnonzero(np.diff(segment, prepend=-1))
@@ -107,8 +109,9 @@ def _concatenate(sweep: Sweep, values: Operand, separator: str, terms: Terms) ->
         for where, part in zip(segment[heads].tolist(), parts, strict=True):
             words = part.tolist()
             if None not in words:
-                place[where] = joined.setdefault(separator.join(words), len(joined))
-    ids = terms.encode_all([*map(Literal, joined), None])
+                with suppress(ExpressionError):
+                    place[where] = distinct.setdefault(joined(words, separator), len(distinct))
+    ids = terms.encode_all([*map(Literal, distinct), None])
     return ids[place]
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
+from enum import Enum
 from typing import Any
 
 from weir.errors import SyntaxError
 from weir.language.algebra import expressions as e
 from weir.language.algebra import patterns as a
+from weir.language.algebra.fold import walk
 from weir.language.limits import folded
 from weir.language.syntax import tree
 from weir.language.syntax.source import Source
@@ -20,31 +22,9 @@ def conjunction(operands: tuple[e.Expression, ...]) -> e.Expression:
     return folded(e.And, operands)
 
 
-def tree_operands(expression: tree.Expression) -> Iterable[tree.Expression]:
-    """An expression's direct parts; the pattern of EXISTS is none of them."""
-    match expression:
-        case tree.Or(_, operands) | tree.And(_, operands) | tree.Coalesce(_, operands):
-            return operands
-        case tree.Compare(_, _, left, right) | tree.Calculate(_, _, left, right):
-            return (left, right)
-        case tree.Not(_, operand) | tree.Negate(_, operand) | tree.Plus(_, operand):
-            return (operand,)
-        case tree.In(_, operand, choices):
-            return (operand, *choices)
-        case tree.If(_, condition, then, otherwise):
-            return (condition, then, otherwise)
-        case tree.Call(_, _, arguments) | tree.FunctionCall(_, _, arguments):
-            return arguments
-    return ()
-
-
 def has_aggregate(expression: tree.Expression) -> bool:
     """Whether an aggregate of this query level stands in the expression."""
-    if isinstance(expression, tree.Aggregate):
-        return True
-    if isinstance(expression, Variable | IRI | Literal):
-        return False
-    return any(has_aggregate(part) for part in tree_operands(expression))
+    return any(isinstance(part, tree.Aggregate) for part in walk(expression, closed=(tree.Exists,)))
 
 
 class ExpressionLowering:
@@ -89,23 +69,16 @@ class ExpressionLowering:
     def _and(self, node: tree.And) -> e.Expression:
         return conjunction(self._all(node.operands))
 
-    def _compare(self, node: tree.Compare) -> e.Expression:
-        return e.Compare(node.operator, self.expression(node.left), self.expression(node.right))
+    def _same(self, node: Any) -> e.Expression:
+        """An expression that the algebra has as the tree has it, its operands lowered."""
+        kind = _SAME[type(node)]
+        found: e.Expression = kind(*[self._part(getattr(node, name)) for name in kind.__slots__])
+        return found
 
-    def _calculate(self, node: tree.Calculate) -> e.Expression:
-        return e.Calculate(node.operator, self.expression(node.left), self.expression(node.right))
-
-    def _not(self, node: tree.Not) -> e.Expression:
-        return e.Not(self.expression(node.operand))
-
-    def _negate(self, node: tree.Negate) -> e.Expression:
-        return e.Negate(self.expression(node.operand))
-
-    def _plus(self, node: tree.Plus) -> e.Expression:
-        return e.Plus(self.expression(node.operand))
-
-    def _in(self, node: tree.In) -> e.Expression:
-        return e.In(self.expression(node.operand), self._all(node.choices), node.negated)
+    def _part(self, part: Any) -> Any:
+        if isinstance(part, tuple):
+            return self._all(part)
+        return part if isinstance(part, Enum | bool) else self.expression(part)
 
     def _exists(self, node: tree.Exists) -> e.Expression:
         outer, self.aggregates = self.aggregates, None
@@ -115,18 +88,6 @@ class ExpressionLowering:
 
     def _bound(self, node: tree.Bound) -> e.Expression:
         return e.Bound(self._read(node.variable))
-
-    def _if(self, node: tree.If) -> e.Expression:
-        return e.If(*self._all((node.condition, node.then, node.otherwise)))
-
-    def _coalesce(self, node: tree.Coalesce) -> e.Expression:
-        return e.Coalesce(self._all(node.choices))
-
-    def _call(self, node: tree.Call) -> e.Expression:
-        return e.Call(node.function, self._all(node.arguments))
-
-    def _function(self, node: tree.FunctionCall) -> e.Expression:
-        return e.FunctionCall(node.function, self._all(node.arguments), node.distinct)
 
     def _aggregate(self, node: tree.Aggregate) -> e.Expression:
         collected = self.aggregates
@@ -152,20 +113,24 @@ class ExpressionLowering:
         return variable
 
 
+_SAME: dict[type, Any] = {
+    tree.Compare: e.Compare,
+    tree.Calculate: e.Calculate,
+    tree.Not: e.Not,
+    tree.Negate: e.Negate,
+    tree.Plus: e.Plus,
+    tree.In: e.In,
+    tree.If: e.If,
+    tree.Coalesce: e.Coalesce,
+    tree.Call: e.Call,
+    tree.FunctionCall: e.FunctionCall,
+}
+
 _LOWERINGS: dict[type, Callable[[ExpressionLowering, Any], e.Expression]] = {
+    **dict.fromkeys(_SAME, ExpressionLowering._same),
     tree.Or: ExpressionLowering._or,
     tree.And: ExpressionLowering._and,
-    tree.Compare: ExpressionLowering._compare,
-    tree.Calculate: ExpressionLowering._calculate,
-    tree.Not: ExpressionLowering._not,
-    tree.Negate: ExpressionLowering._negate,
-    tree.Plus: ExpressionLowering._plus,
-    tree.In: ExpressionLowering._in,
     tree.Exists: ExpressionLowering._exists,
     tree.Bound: ExpressionLowering._bound,
-    tree.If: ExpressionLowering._if,
-    tree.Coalesce: ExpressionLowering._coalesce,
-    tree.Call: ExpressionLowering._call,
-    tree.FunctionCall: ExpressionLowering._function,
     tree.Aggregate: ExpressionLowering._aggregate,
 }

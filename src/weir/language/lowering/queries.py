@@ -6,18 +6,7 @@ from collections.abc import Sequence
 
 from weir.language.algebra import expressions as e
 from weir.language.algebra import patterns as a
-from weir.language.algebra.query import (
-    R2S,
-    Ask,
-    Construct,
-    Dataset,
-    Describe,
-    Form,
-    Previous,
-    Query,
-    Select,
-    Semantics,
-)
+from weir.language.algebra import query as q
 from weir.language.algebra.scope import mentioned
 from weir.language.algebra.windows import TickKind
 from weir.language.dialects import Preset
@@ -29,13 +18,13 @@ from weir.language.syntax.source import Source
 from weir.rdf.terms import IRI, BlankNode, Variable
 
 
-def lower(unit: tree.Unit, source: Source, preset: Preset) -> Query:
+def lower(unit: tree.Unit, source: Source, preset: Preset) -> q.Query:
     """The query that a syntax tree means in a dialect."""
     return _QueryLowering(source, preset, unit.settings.computed_every).query(unit)
 
 
 class _QueryLowering(PatternLowering):
-    def query(self, unit: tree.Unit) -> Query:
+    def query(self, unit: tree.Unit) -> q.Query:
         default, named = self._declare(unit.dataset)
         form, pattern = self._body(unit.body)
         windows = tuple(self.windows.values())
@@ -45,9 +34,9 @@ class _QueryLowering(PatternLowering):
         if len(ticks) > 1:
             raise self.error(unit.body.at, "either all windows of a query have TICK TUPLE, or none has")
         settings = unit.settings
-        semantics = Semantics(
-            settings.r2s or (self.preset.r2s if windows else R2S.RSTREAM),
-            settings.previous or (self.preset.previous if windows else Previous.EVALUATION),
+        semantics = q.Semantics(
+            settings.r2s or (self.preset.r2s if windows else q.R2S.RSTREAM),
+            settings.previous or (self.preset.previous if windows else q.Previous.EVALUATION),
             settings.emit_after or 0,
             settings.empty,
         )
@@ -56,10 +45,10 @@ class _QueryLowering(PatternLowering):
             for window in windows
             if not window.in_default and window.name not in self.used
         )
-        return Query(
+        return q.Query(
             form,
             pattern,
-            Dataset(default, named, windows),
+            q.Dataset(default, named, windows),
             semantics,
             settings.output,
             self.preset.dialect,
@@ -88,11 +77,11 @@ class _QueryLowering(PatternLowering):
 
     # Forms
 
-    def _body(self, body: tree.Body) -> tuple[Form, a.Pattern]:
+    def _body(self, body: tree.Body) -> tuple[q.Form, a.Pattern]:
         match body:
             case tree.Select():
                 pattern, variables = self.select(body)
-                return Select(variables), pattern
+                return q.Select(variables), pattern
             case tree.Construct(_, template, where, modifiers):
                 pattern = self._modified(self.group(where), modifiers)
                 if template is None:
@@ -102,9 +91,9 @@ class _QueryLowering(PatternLowering):
                         if isinstance(block, tree.Triples)
                         for triple in block.triples
                     )
-                return Construct(self._template(template)), pattern
+                return q.Construct(self._template(template)), pattern
             case tree.Ask(_, where, modifiers):
-                return Ask(), self._modified(self.group(where), modifiers)
+                return q.Ask(), self._modified(self.group(where), modifiers)
             case tree.Describe(_, targets, described, modifiers):
                 pattern = self._modified(EMPTY if described is None else self.group(described), modifiers)
                 shown: tuple[IRI | Variable, ...]
@@ -112,7 +101,7 @@ class _QueryLowering(PatternLowering):
                     shown = tuple(v for v in self.visible(pattern) if not v.internal)
                 else:
                     shown = tuple(dict.fromkeys(targets))
-                return Describe(shown), pattern
+                return q.Describe(shown), pattern
 
     def _template(self, triples: Sequence[tree.Triple]) -> tuple[a.TriplePattern, ...]:
         """Blank nodes of a template are new ones for each solution, whatever the pattern calls its own."""

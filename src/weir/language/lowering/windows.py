@@ -4,49 +4,29 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from weir.language.algebra.windows import (
-    All,
-    Elements,
-    Now,
-    Past,
-    Range,
-    Report,
-    Triples,
-    WindowDeclaration,
-    WindowKind,
-    WindowSemantics,
-)
+from weir.language.algebra import windows as w
 from weir.language.dialects import Preset
 from weir.language.syntax import tree
 from weir.language.syntax.source import Source
 from weir.rdf.terms import Variable
 
-_DEFAULT = WindowSemantics(Report())
+_DEFAULT = w.WindowSemantics(w.Report())
 
 
-def window_kind(shape: tree.WindowShape, tumbling: bool) -> WindowKind:
+def window_kind(shape: tree.WindowShape, tumbling: bool) -> w.WindowKind:
     """The kind of a window; ``tumbling`` decides what a range without a step is."""
-    match shape:
-        case tree.RangeWindow(width, step, each):
-            return Range(width, None if each else step if step is not None else width if tumbling else None)
-        case tree.NowWindow():
-            return Now()
-        case tree.AllWindow():
-            return All()
-        case tree.TriplesWindow(count, step):
-            return Triples(count, step)
-        case tree.ElementsWindow(count, step):
-            return Elements(count, step)
-        case tree.PastWindow(start, end, step):
-            return Past(start, end, start - end if step is None else step)
+    if not isinstance(shape, tree.RangeWindow):
+        return shape
+    step = shape.range if shape.step is None and tumbling else shape.step
+    return w.Range(shape.range, None if shape.each else step)
 
 
-def closes(kind: WindowKind) -> bool:
+def closes(kind: w.WindowKind) -> bool:
     """Whether windows of this kind have a close that can be reported."""
-    return not isinstance(kind, Now | All) and kind.step is not None
+    return not isinstance(kind, w.Now | w.All) and kind.step is not None
 
 
-def default_report(preset: Preset, kind: WindowKind) -> Report:
+def default_report(preset: Preset, kind: w.WindowKind) -> w.Report:
     """The preset's report; windows without a close report on content change."""
     report = preset.report
     if report.window_close and not closes(kind):
@@ -62,7 +42,7 @@ def declare(
     stream: str | Variable,
     spec: tree.WindowSpec,
     in_default: bool,
-) -> WindowDeclaration:
+) -> w.WindowDeclaration:
     """One declaration; ``every`` is C-SPARQL's COMPUTED EVERY, a periodic report of each window."""
     kind = window_kind(spec.shape, preset.tumbling)
     options = spec.options
@@ -81,7 +61,7 @@ def declare(
             "a window without a step has no close to report",
             "use REPORT CONTENT CHANGE, or give the window a STEP",
         )
-    semantics = WindowSemantics(
+    semantics = w.WindowSemantics(
         report,
         preset.content if options.content is None else options.content,
         _DEFAULT.tick if options.tick is None else options.tick,
@@ -90,4 +70,4 @@ def declare(
         _DEFAULT.lateness if options.lateness is None else options.lateness,
         _DEFAULT.ahead if options.ahead is None else options.ahead,
     )
-    return WindowDeclaration(name, stream, kind, semantics, in_default)
+    return w.WindowDeclaration(name, stream, kind, semantics, in_default)

@@ -1,3 +1,3 @@
 """Text → AST: lexer, syntax tree and the superset grammar of all dialects."""
 
-__all__ = ["durations", "lexer", "queries", "source", "tree"]
+__all__ = ["durations", "iris", "lexer", "queries", "source", "tree"]

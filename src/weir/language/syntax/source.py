@@ -11,6 +11,7 @@ import re
 from weir.errors import SyntaxError
 
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|.)", re.DOTALL)
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
@@ -25,6 +26,9 @@ class Source:
         self.written = written
         self.file = file
         self._shifts: list[tuple[int, int]] = []
+        lone = _SURROGATE.search(written)
+        if lone is not None:
+            raise self._error_at(lone.start(), f"\\u{ord(lone[0]):04X} is not a character", None)
         self.text = self._resolve() if "\\u" in written or "\\U" in written else written
 
     def _resolve(self) -> str:
@@ -64,7 +68,7 @@ class Source:
 
     def _error_at(self, offset: int, primary: str, hint: str | None) -> SyntaxError:
         line, column = self._place_written(offset)
-        shown = _LINE_END.sub("\n", self.written)
+        shown = _SURROGATE.sub("\ufffd", _LINE_END.sub("\n", self.written))
         return SyntaxError(primary, line=line, column=column, source=shown, file=self.file, hint=hint)
 
     def error(self, offset: int, primary: str, hint: str | None = None) -> SyntaxError:

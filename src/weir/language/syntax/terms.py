@@ -4,17 +4,7 @@ from __future__ import annotations
 
 import re
 
-from weir.language.algebra.patterns import (
-    Alternative,
-    Inverse,
-    Link,
-    NegatedSet,
-    OneOrMore,
-    Path,
-    Sequence,
-    ZeroOrMore,
-    ZeroOrOne,
-)
+from weir.language.algebra import patterns as a
 from weir.language.algebra.query import Dialect
 from weir.language.syntax import tree
 from weir.language.syntax.cursor import Cursor
@@ -33,6 +23,7 @@ _NUMBERS = {Kind.INTEGER: XSD + "integer", Kind.DECIMAL: XSD + "decimal", Kind.D
 _CHARACTERS = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _PATH_MARKS = frozenset("/|*+?")
+_REPEATED = {"*": a.ZeroOrMore, "+": a.OneOrMore, "?": a.ZeroOrOne}
 _VERB_KINDS = frozenset((Kind.VARIABLE, Kind.PREFIXED, Kind.IRI, Kind.A))
 
 
@@ -209,14 +200,14 @@ class TermParser(Cursor):
             if self.kinds[self.i] not in _VERB_KINDS and not (paths and texts[self.i] in ("^", "!", "(")):
                 return
 
-    def verb(self, paths: bool) -> IRI | Variable | Path:
+    def verb(self, paths: bool) -> IRI | Variable | a.Path:
         """A predicate, or a property path where the grammar allows one."""
         kind = self.kinds[self.i]
         if kind == 1:
             return self.variable()
         if paths and (kind == Kind.MARK or self.texts[self.i + 1] in _PATH_MARKS):
             path = self.path()
-            return path.iri if isinstance(path, Link) else path
+            return path.iri if isinstance(path, a.Link) else path
         if kind == 4:
             self.i += 1
             return TYPE
@@ -224,34 +215,36 @@ class TermParser(Cursor):
 
     # Paths
 
-    def path(self) -> Path:
+    def path(self) -> a.Path:
         path = self._path_sequence()
         length = 0
         while self.accept("|"):
             length += 1
             self.bounded(length, "paths")
-            path = Alternative(path, self._path_sequence())
+            path = a.Alternative(path, self._path_sequence())
         return path
 
-    def _path_sequence(self) -> Path:
+    def _path_sequence(self) -> a.Path:
         path = self._path_step()
         length = 0
         while self.accept("/"):
             length += 1
             self.bounded(length, "paths")
-            path = Sequence(path, self._path_step())
+            path = a.Sequence(path, self._path_step())
         return path
 
-    def _path_step(self) -> Path:
+    def _path_step(self) -> a.Path:
         inverse = self.accept("^")
         path = self._path_primary()
         mark = self.texts[self.i]
         if self.kinds[self.i] == Kind.MARK and mark in "*+?" and not (mark == "+" and self.signed()):
             self.i += 1
-            path = ZeroOrMore(path) if mark == "*" else OneOrMore(path) if mark == "+" else ZeroOrOne(path)
-        return Inverse(path) if inverse else path
+            path = (
+                a.ZeroOrMore(path) if mark == "*" else a.OneOrMore(path) if mark == "+" else a.ZeroOrOne(path)
+            )
+        return a.Inverse(path) if inverse else path
 
-    def _path_primary(self) -> Path:
+    def _path_primary(self) -> a.Path:
         if self.accept("("):
             self.enter()
             path = self.path()
@@ -260,7 +253,7 @@ class TermParser(Cursor):
             return path
         if self.accept("!"):
             return self._negated()
-        return Link(self._link())
+        return a.Link(self._link())
 
     def _link(self) -> IRI:
         if self.kinds[self.i] == Kind.A:
@@ -268,7 +261,7 @@ class TermParser(Cursor):
             return TYPE
         return self.iri("a predicate or a path")
 
-    def _negated(self) -> NegatedSet:
+    def _negated(self) -> a.NegatedSet:
         forward: list[IRI] = []
         inverse: list[IRI] = []
         if self.accept("("):
@@ -280,4 +273,4 @@ class TermParser(Cursor):
                 self.expect(")")
         else:
             (inverse if self.accept("^") else forward).append(self._link())
-        return NegatedSet(tuple(forward), tuple(inverse))
+        return a.NegatedSet(tuple(forward), tuple(inverse))

@@ -13,7 +13,8 @@ from typing import TypeAlias
 from weir.language.algebra.expressions import Aggregation, Arithmetic, Builtin, Comparison
 from weir.language.algebra.patterns import Path
 from weir.language.algebra.query import R2S, Previous
-from weir.language.algebra.windows import Bounds, Content, Report, Start, Tick
+from weir.language.algebra.windows import All, Bounds, Content, Elements, Now, Past, Report, Start, Tick
+from weir.language.algebra.windows import Triples as LatestTriples
 from weir.rdf.terms import IRI, BlankNode, Literal, Term, Variable
 
 TermNode: TypeAlias = IRI | Literal | BlankNode | Variable
@@ -156,43 +157,17 @@ Expression: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class RangeWindow:
-    """``step`` None: not written; ``each`` is Weir's ``STEP MESSAGE``."""
+    """A range whose step depends on the dialect where it is not written: ``step`` None.
+
+    ``each`` is Weir's ``STEP MESSAGE``. Every other window is written as what it is.
+    """
 
     range: int
     step: int | None
     each: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class NowWindow:
-    pass
-
-
-@dataclass(frozen=True, slots=True)
-class AllWindow:
-    pass
-
-
-@dataclass(frozen=True, slots=True)
-class TriplesWindow:
-    count: int
-    step: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class ElementsWindow:
-    count: int
-    step: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class PastWindow:
-    start: int
-    end: int
-    step: int | None
-
-
-WindowShape: TypeAlias = RangeWindow | NowWindow | AllWindow | TriplesWindow | ElementsWindow | PastWindow
+WindowShape: TypeAlias = RangeWindow | Now | All | LatestTriples | Elements | Past
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TypeVar
 
+from weir.language.algebra import windows as w
 from weir.language.algebra.query import Dialect
-from weir.language.algebra.windows import AlignedTo, Bounds, Content, Report, Start, StartAt, Tick, TickKind
 from weir.language.dialects import Feature
 from weir.language.syntax import durations, tree
 from weir.language.syntax.expressions import ExpressionParser
 from weir.language.syntax.lexer import Kind, Tokens
 
 _LARGEST_COUNT = 2**31
-_Choice = TypeVar("_Choice", Content, TickKind)
+_Choice = TypeVar("_Choice", w.Content, w.TickKind)
 
 
 class WindowParser(ExpressionParser):
@@ -50,7 +50,7 @@ class WindowParser(ExpressionParser):
             if self.texts[self.i] == "TRIPLES":
                 self.use(Feature.RANGE_TRIPLES, start)
                 self.i += 1
-                return tree.TriplesWindow(self._count(), None)
+                return w.Triples(self._count())
             self.use(Feature.RANGE, start)
             return self._range(self.duration())
         if word == "NOW":
@@ -59,11 +59,11 @@ class WindowParser(ExpressionParser):
                 self.use(Feature.NOW_MINUS, start)
                 return self._relative()
             self.use(Feature.NOW, start)
-            return tree.NowWindow()
+            return w.Now()
         if word == "ALL":
             self.use(Feature.ALL)
             self.i += 1
-            return tree.AllWindow()
+            return w.All()
         if word == "TRIPLES" or word == "ELEMENTS":
             self.use(Feature.TRIPLES if word == "TRIPLES" else Feature.ELEMENTS)
             self.i += 1
@@ -72,7 +72,7 @@ class WindowParser(ExpressionParser):
                 self.use(Feature.COUNT_STEP)
                 self.i += 1
                 step = self._count()
-            return (tree.TriplesWindow if word == "TRIPLES" else tree.ElementsWindow)(count, step)
+            return (w.Triples if word == "TRIPLES" else w.Elements)(count, step)
         if word == "FROM":
             self.use(Feature.FROM_NOW)
             self.i += 1
@@ -97,7 +97,7 @@ class WindowParser(ExpressionParser):
         self.i += 1
         return self.duration()
 
-    def _relative(self, first: bool = False) -> tree.RangeWindow | tree.PastWindow:
+    def _relative(self, first: bool = False) -> tree.RangeWindow | w.Past:
         """``NOW - 5 S TO NOW - 2 S SLIDE 1 S``; one that reaches to NOW is an ordinary range."""
         begin = self.i
         if first:
@@ -113,7 +113,9 @@ class WindowParser(ExpressionParser):
         if end >= start:
             raise self.error("a window must begin before it ends", begin)
         step = self._step()
-        return tree.RangeWindow(start, step) if end == 0 else tree.PastWindow(start, end, step)
+        if end == 0:
+            return tree.RangeWindow(start, step)
+        return w.Past(start, end, start - end if step is None else step)
 
     def _count(self) -> int:
         if self.kinds[self.i] != Kind.INTEGER:
@@ -196,10 +198,10 @@ class WindowParser(ExpressionParser):
         if word == "REPORT" and options.report is None:
             return replace(options, report=self._report())
         if word == "CONTENT" and options.content is None:
-            return replace(options, content=self._choice(Content, "GRAPH or BAG"))
+            return replace(options, content=self._choice(w.Content, "GRAPH or BAG"))
         if word == "TICK" and options.tick is None:
-            kind = self._choice(TickKind, "TUPLE, BATCH or TIME")
-            return replace(options, tick=Tick(kind, self.duration() if kind is TickKind.TIME else None))
+            kind = self._choice(w.TickKind, "TUPLE, BATCH or TIME")
+            return replace(options, tick=w.Tick(kind, self.duration() if kind is w.TickKind.TIME else None))
         if word == "LATENESS" and options.lateness is None:
             return replace(options, lateness=self.duration(zero=True))
         if word == "AHEAD" and options.ahead is None:
@@ -216,7 +218,7 @@ class WindowParser(ExpressionParser):
             return "units are d, h, m, s, ms"
         return None
 
-    def _starting(self) -> Start:
+    def _starting(self) -> w.Start:
         start = self.i
         if self.kinds[self.i] in (Kind.STRING, Kind.LONG):
             lexical = self.literal().lexical
@@ -224,11 +226,11 @@ class WindowParser(ExpressionParser):
             length = durations.XSD_DURATION.fullmatch(lexical)
             if length is not None:
                 self.i = start
-                return AlignedTo(self.duration())
+                return w.AlignedTo(self.duration())
         else:
             match = self.raw(durations.INSTANT)
             if match is None:
-                return AlignedTo(self.duration())
+                return w.AlignedTo(self.duration())
         moment = None if match is None else durations.from_instant(match)
         if moment is None:
             raise self.error(
@@ -236,10 +238,10 @@ class WindowParser(ExpressionParser):
                 start,
                 'for example STARTING AT "2015-06-01T00:00:00Z" or STARTING AT PT1H',
             )
-        return StartAt(moment)
+        return w.StartAt(moment)
 
-    def _report(self) -> Report:
-        report = Report()
+    def _report(self) -> w.Report:
+        report = w.Report()
         while True:
             word = self.texts[self.i]
             if word == "WINDOW":
@@ -270,7 +272,7 @@ class WindowParser(ExpressionParser):
                 return choice
         raise self.expected(what)
 
-    def _bounds(self) -> Bounds:
+    def _bounds(self) -> w.Bounds:
         start = self.i
         text = (
             self.string()
@@ -279,7 +281,7 @@ class WindowParser(ExpressionParser):
         )
         if self.i == start:
             self.i += 2
-        for bounds in Bounds:
+        for bounds in w.Bounds:
             if bounds.value == text:
                 return bounds
         raise self.error('BOUNDS takes "[)" or "(]"', start)

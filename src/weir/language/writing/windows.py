@@ -3,25 +3,12 @@
 from __future__ import annotations
 
 from weir.errors import TranslationError
-from weir.language.algebra.windows import (
-    AlignedTo,
-    All,
-    Elements,
-    Now,
-    Past,
-    Range,
-    Report,
-    StartAt,
-    Triples,
-    WindowDeclaration,
-    WindowKind,
-    WindowSemantics,
-)
+from weir.language.algebra import windows as w
 from weir.language.dialects import Preset
 from weir.language.lowering.windows import default_report
 from weir.language.syntax.durations import UNITS, written, written_instant
 
-_DEFAULT = WindowSemantics(Report())
+_DEFAULT = w.WindowSemantics(w.Report())
 _SHORT = (("d", "D"), ("h", "H"), ("m", "M"), ("s", "S"), ("ms", "MS"))
 _LONG = (("DAYS", "D"), ("HOURS", "H"), ("MIN", "M"), ("S", "S"), ("MS", "MS"))
 
@@ -34,7 +21,7 @@ def unit(length: int, separator: str = "", units: tuple[tuple[str, str], ...] = 
     return f"{length * 1000}ns"
 
 
-def report_text(report: Report) -> str:
+def report_text(report: w.Report) -> str:
     """The operand of REPORT."""
     parts = []
     if report.window_close:
@@ -48,14 +35,14 @@ def report_text(report: Report) -> str:
     return ", ".join(parts)
 
 
-def rspql(window: WindowDeclaration) -> str:
+def rspql(window: w.WindowDeclaration) -> str:
     """RSP-QL, with report and content always spelled out and other options where they are not the default."""
     semantics = window.semantics
     options = [kind_text(window.kind)]
     match semantics.start:
-        case StartAt(instant):
+        case w.StartAt(instant):
             options.append(f'STARTING AT "{written_instant(instant)}"')
-        case AlignedTo(duration):
+        case w.AlignedTo(duration):
             options.append(f"STARTING AT {written(duration)}")
     options.append(f"REPORT {report_text(semantics.report)}")
     options.append(f"CONTENT {semantics.content.value}")
@@ -71,69 +58,69 @@ def rspql(window: WindowDeclaration) -> str:
     return f"[{' '.join(options)}]"
 
 
-def kind_text(kind: WindowKind) -> str:
+def kind_text(kind: w.WindowKind) -> str:
     """A window's kind as RSP-QL writes it."""
     match kind:
-        case Range(width, step):
+        case w.Range(width, step):
             return f"RANGE {written(width)} STEP {'MESSAGE' if step is None else written(step)}"
-        case Now():
+        case w.Now():
             return "NOW"
-        case All():
+        case w.All():
             return "ALL"
-        case Triples(count, step):
+        case w.Triples(count, step):
             return f"TRIPLES {count}" + ("" if step is None else f" STEP {step}")
-        case Elements(count, step):
+        case w.Elements(count, step):
             return f"ELEMENTS {count}" + ("" if step is None else f" STEP {step}")
-        case Past(start, end, step):
+        case w.Past(start, end, step):
             slide = "" if step is None else f" STEP {written(step)}"
             return f"FROM NOW-{written(start)} TO NOW-{written(end)}{slide}"
 
 
-def cqels(window: WindowDeclaration) -> str:
+def cqels(window: w.WindowDeclaration) -> str:
     """CQELS-QL's four kinds."""
     match window.kind:
-        case Range(width, None):
+        case w.Range(width, None):
             return f"[RANGE {unit(width)}]"
-        case Range(width, int(step)):
+        case w.Range(width, int(step)):
             return f"[RANGE {unit(width)} SLIDE {unit(step)}]"
-        case Now():
+        case w.Now():
             return "[NOW]"
-        case All():
+        case w.All():
             return "[ALL]"
-        case Triples(count, None):
+        case w.Triples(count, None):
             return f"[TRIPLES {count}]"
     raise TranslationError(f"the window {rspql(window)}", "CQELS-QL")
 
 
-def csparql(window: WindowDeclaration) -> str:
+def csparql(window: w.WindowDeclaration) -> str:
     """C-SPARQL's ranges and triple counts."""
     match window.kind:
-        case Range(width, int(step)):
+        case w.Range(width, int(step)):
             return f"[RANGE {unit(width)} STEP {unit(step)}]"
-        case Triples(count, None):
+        case w.Triples(count, None):
             return f"[RANGE TRIPLES {count}]"
     raise TranslationError(f"the window {rspql(window)}", "C-SPARQL")
 
 
-def sparqlstream(window: WindowDeclaration) -> str:
+def sparqlstream(window: w.WindowDeclaration) -> str:
     """SPARQLstream's windows relative to NOW."""
     match window.kind:
-        case Range(width, int(step)):
+        case w.Range(width, int(step)):
             return f"[NOW - {unit(width, ' ', _LONG)} TO NOW SLIDE {unit(step, ' ', _LONG)}]"
-        case Past(start, end, int(step)):
+        case w.Past(start, end, int(step)):
             past = f"NOW - {unit(start, ' ', _LONG)} TO NOW - {unit(end, ' ', _LONG)}"
             return f"[{past} SLIDE {unit(step, ' ', _LONG)}]"
-        case Triples(count, None):
+        case w.Triples(count, None):
             return f"[TRIPLES {count}]"
     raise TranslationError(f"the window {rspql(window)}", "SPARQLstream")
 
 
-def check_semantics(window: WindowDeclaration, preset: Preset, every: int | None) -> None:
+def check_semantics(window: w.WindowDeclaration, preset: Preset, every: int | None) -> None:
     """Refuse semantics that differ from what the dialect takes for granted; it has no options."""
     semantics, title = window.semantics, preset.title
     expected = default_report(preset, window.kind)
     if every is not None:
-        expected = Report(periodic=every, non_empty=expected.non_empty)
+        expected = w.Report(periodic=every, non_empty=expected.non_empty)
     if semantics.report != expected:
         raise TranslationError(
             f"REPORT {report_text(semantics.report)}",

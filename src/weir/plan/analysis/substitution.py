@@ -6,15 +6,7 @@ the pattern looks at a variable that its own group leaves unbound, and nothing c
 
 from __future__ import annotations
 
-from weir.language.algebra.patterns import (
-    Alternative,
-    Inverse,
-    OneOrMore,
-    Path,
-    Sequence,
-    ZeroOrMore,
-    ZeroOrOne,
-)
+from weir.language.algebra import patterns as a
 from weir.plan import nodes as p
 from weir.plan.analysis.variables import certain, possible, reads
 
@@ -74,16 +66,16 @@ def joinable(plan: p.Plan, known: frozenset[str]) -> bool:
     return not everything(plan) & known
 
 
-def may_be_empty(path: Path) -> bool:
+def may_be_empty(path: a.Path) -> bool:
     """Whether a path can have length zero."""
     match path:
-        case ZeroOrMore() | ZeroOrOne():
+        case a.ZeroOrMore() | a.ZeroOrOne():
             return True
-        case Inverse(inner) | OneOrMore(inner):
+        case a.Inverse(inner) | a.OneOrMore(inner):
             return may_be_empty(inner)
-        case Sequence(left, right):
+        case a.Sequence(left, right):
             return may_be_empty(left) and may_be_empty(right)
-        case Alternative(left, right):
+        case a.Alternative(left, right):
             return may_be_empty(left) or may_be_empty(right)
         case _:
             return False

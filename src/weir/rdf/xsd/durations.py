@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from weir.rdf.terms import XSD, Literal
-from weir.rdf.xsd.numbers import decimal_text
+from weir.rdf.xsd.numbers import EXACT, decimal_text
 
 XSD_DURATION = XSD + "duration"
 XSD_DAY_TIME = XSD + "dayTimeDuration"
 XSD_YEAR_MONTH = XSD + "yearMonthDuration"
 DURATION_TYPES = (XSD_DURATION, XSD_DAY_TIME, XSD_YEAR_MONTH)
 
-_DAYS_A_MONTH = Decimal("30.436875")
+_SECONDS_A_MONTH = Decimal("30.436875") * 86_400
 _NUMBER = r"([0-9]{1,18})"
 _FORM = re.compile(
     rf"(-?)P(?=.)(?:{_NUMBER}Y)?(?:{_NUMBER}M)?(?:{_NUMBER}D)?"
@@ -31,7 +31,8 @@ class Duration:
 
     def order_key(self) -> tuple[Decimal, int, Decimal]:
         """A total order that agrees with the partial one: an average month, then the parts."""
-        return self.months * _DAYS_A_MONTH * 86_400 + self.seconds, self.months, self.seconds
+        average = EXACT.multiply(self.months, _SECONDS_A_MONTH)
+        return EXACT.add(average, self.seconds), self.months, self.seconds
 
 
 def parse_duration(lexical: str, datatype: str = XSD_DURATION) -> Duration | None:
@@ -46,8 +47,10 @@ def parse_duration(lexical: str, datatype: str = XSD_DURATION) -> Duration | Non
         return None
     total_months = int(years or 0) * 12 + int(months or 0)
     whole = int(days or 0) * 86_400 + int(hours or 0) * 3_600 + int(minutes or 0) * 60
-    total_seconds = whole + Decimal(seconds or 0)
-    return Duration(-total_months, -total_seconds) if sign else Duration(total_months, total_seconds)
+    total_seconds = EXACT.add(whole, Decimal(seconds or 0))
+    if sign:
+        return Duration(-total_months, EXACT.minus(total_seconds))
+    return Duration(total_months, total_seconds)
 
 
 def compare_durations(left: Duration, right: Duration) -> int | None:
@@ -56,10 +59,11 @@ def compare_durations(left: Duration, right: Duration) -> int | None:
     A month has 28 to 31 days, so the order is certain only where both extremes agree; four starting
     points decide it in XSD, and the extremes of the calendar bound those.
     """
-    months, seconds = left.months - right.months, left.seconds - right.seconds
+    months, seconds = left.months - right.months, EXACT.subtract(left.seconds, right.seconds)
     if not months or not seconds or (months > 0) == (seconds > 0):
         return _sign(months) or _sign(seconds)
-    outcomes = {_sign(_days(abs(months), longest) * 86_400 - abs(seconds)) for longest in (False, True)}
+    days, size = [_days(abs(months), longest) for longest in (False, True)], seconds.copy_abs()
+    outcomes = {_sign(EXACT.subtract(count * 86_400, size)) for count in days}
     if len(outcomes) > 1 or outcomes == {0}:
         return None
     return outcomes.pop() * _sign(months)
@@ -86,14 +90,14 @@ def _sign(value: int | Decimal) -> int:
 def duration_literal(duration: Duration, datatype: str = XSD_DURATION) -> Literal:
     """The canonical literal: "PT0S" is zero, "P1Y2M3DT4H5M6.7S" has everything."""
     negative = duration.months < 0 or duration.seconds < 0
-    months, seconds = abs(duration.months), abs(duration.seconds)
+    months, seconds = abs(duration.months), duration.seconds.copy_abs()
     years, months = divmod(months, 12)
     whole = int(seconds)
-    fraction = seconds - whole
+    fraction = EXACT.subtract(seconds, whole)
     days, rest = divmod(whole, 86_400)
     hours, rest = divmod(rest, 3_600)
     minutes, rest = divmod(rest, 60)
-    shown = decimal_text(rest + fraction).removesuffix(".0")
+    shown = decimal_text(EXACT.add(rest, fraction)).removesuffix(".0")
     date = "".join(f"{n}{unit}" for n, unit in ((years, "Y"), (months, "M"), (days, "D")) if n)
     time = "".join(f"{n}{unit}" for n, unit in ((hours, "H"), (minutes, "M")) if n)
     time += f"{shown}S" if rest or fraction else ""

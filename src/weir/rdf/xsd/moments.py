@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.terms import XSD, Literal
+from weir.rdf.xsd.numbers import EXACT
 
 XSD_DATETIME = XSD + "dateTime"
 XSD_DATETIMESTAMP = XSD + "dateTimeStamp"
@@ -25,6 +26,7 @@ XSD_TIME = XSD + "time"
 
 _ZONE = r"(Z|[+-](?:(?:0[0-9]|1[0-3]):[0-5][0-9]|14:00))"
 _YEAR = r"(-?(?:[1-9][0-9]{3,11}|0[0-9]{3}))"
+_LAST_YEAR = 10**12 - 1
 _MONTH = r"(0[1-9]|1[0-2])"
 _DAY = r"(0[1-9]|[12][0-9]|3[01])"
 _CLOCK = r"(?:([01][0-9]|2[0-3]):([0-5][0-9]):([0-5][0-9](?:\.[0-9]{1,18})?)|(24):(00):(00(?:\.0{1,18})?))"
@@ -65,12 +67,12 @@ class Moment:
 
     def local_seconds(self) -> Decimal:
         """Seconds since 1970 of the local time, as if it were UTC."""
-        whole = days_from_civil(self.year, self.month, self.day) * 86_400
-        return whole + self.hour * 3_600 + self.minute * 60 + self.second
+        days = days_from_civil(self.year, self.month, self.day)
+        return EXACT.add(days * 86_400 + self.hour * 3_600 + self.minute * 60, self.second)
 
     def utc_seconds(self) -> Decimal:
         """Seconds since 1970; a moment without zone counts as UTC."""
-        return self.local_seconds() - (self.zone or 0) * 60
+        return EXACT.subtract(self.local_seconds(), (self.zone or 0) * 60)
 
 
 def days_from_civil(year: int, month: int, day: int) -> int:
@@ -116,6 +118,8 @@ def parse_moment(lexical: str, datatype: str) -> Moment | None:
             hour = 0
             if "d" in fields:
                 year, month, day = civil_from_days(days_from_civil(year, month, day) + 1)
+                if year > _LAST_YEAR:
+                    return None
     kept = XSD_DATETIME if datatype == XSD_DATETIMESTAMP else datatype
     return Moment(kept, year, month, day, hour, minute, second, zone)
 
@@ -137,8 +141,8 @@ def _minutes(zone: str | None) -> int | None:
 
 def compare_moments(left: Moment, right: Moment) -> int | None:
     """−1, 0 or 1 for two moments of one type; None where a missing zone leaves it open."""
-    difference = left.utc_seconds() - right.utc_seconds()
-    if (left.zone is None) == (right.zone is None) or abs(difference) > _HALF_DAY_OF_ZONES:
+    difference = EXACT.subtract(left.utc_seconds(), right.utc_seconds())
+    if (left.zone is None) == (right.zone is None) or difference.copy_abs() > _HALF_DAY_OF_ZONES:
         return (difference > 0) - (difference < 0)
     return None
 

@@ -1,8 +1,9 @@
 """Numbers: the four primitive numeric types, the types derived from integer, arithmetic (XPath F&O 4).
 
 Integers and decimals are exact, floats and doubles IEEE. ``+ − ×`` on decimals are exact, ``÷`` is rounded
-half-even to 18 fraction digits. An exact result of more than ``MAX_DIGITS`` digits is an error, because
-queries come from strangers and squaring doubles the length each time.
+half-even to 18 fraction digits. An exact number has at most ``MAX_DIGITS`` digits, because queries come from
+strangers and squaring doubles the length each time: a longer form is ill-typed, a longer result an error. So
+every result reads back, and every finite double has an exact decimal.
 """
 
 from __future__ import annotations
@@ -78,7 +79,11 @@ _DATATYPES = (XSD_INTEGER, XSD_DECIMAL, XSD_FLOAT, XSD_DOUBLE)
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
 _DOUBLE = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?INF|NaN")
-_EXACT = Context(prec=MAX_DIGITS + 100, Emin=-(10**9), Emax=10**9, traps=[Inexact])
+_LONGEST = MAX_DIGITS + len("-0.")
+_TOO_LARGE: int = 10**MAX_DIGITS
+EXACT = Context(prec=MAX_DIGITS + 100, Emin=-(10**9), Emax=10**9, traps=[Inexact])
+"""Decimal arithmetic without rounding; Python's own context has 28 digits."""
+
 _ROUND = Context(prec=2 * MAX_DIGITS, rounding=ROUND_HALF_EVEN, Emin=-(10**9), Emax=10**9, traps=[])
 _QUANTUM = Decimal(1).scaleb(-FRACTION_DIGITS)
 
@@ -86,7 +91,7 @@ _QUANTUM = Decimal(1).scaleb(-FRACTION_DIGITS)
 def parse_number(lexical: str, datatype: str) -> Number | None:
     """The value of a form of a numeric type, None where it is ill-typed (or absurdly long)."""
     kind = NUMERIC_TYPES[datatype]
-    if len(lexical) > MAX_DIGITS:
+    if len(lexical) > _LONGEST:
         return None
     if kind is NumericKind.INTEGER:
         if not _INTEGER.fullmatch(lexical):
@@ -95,9 +100,12 @@ def parse_number(lexical: str, datatype: str) -> Number | None:
         low, high = INTEGER_RANGES[datatype]
         if (low is not None and integer < low) or (high is not None and integer > high):
             return None
-        return Number(kind, integer)
+        return None if _too_long(integer) else Number(kind, integer)
     if kind is NumericKind.DECIMAL:
-        return Number(kind, Decimal(lexical)) if _DECIMAL.fullmatch(lexical) else None
+        decimal = Decimal(lexical) if _DECIMAL.fullmatch(lexical) else None
+        if decimal is None or _too_long(decimal):
+            return None
+        return Number(kind, decimal or decimal.copy_abs())  # a decimal has no negative zero
     if not _DOUBLE.fullmatch(lexical):
         return None
     double = float(lexical)
@@ -161,14 +169,25 @@ def double_text(value: float, *, single: bool = False) -> str:
 
 def bounded(number: Number) -> Number:
     """The number, unless it has grown beyond ``MAX_DIGITS``."""
-    value = number.value
-    if isinstance(value, int) and value.bit_length() > MAX_DIGITS * 3:
-        raise NumericError("an integer of too many digits")
-    if isinstance(value, Decimal) and len(value.as_tuple().digits) + abs(int(value.as_tuple().exponent)) > (
-        MAX_DIGITS
-    ):
-        raise NumericError("a decimal of too many digits")
+    if not isinstance(number.value, float) and _too_long(number.value):
+        raise NumericError("a number of too many digits")
     return number
+
+
+def _too_long(value: int | Decimal) -> bool:
+    """Whether the canonical form has more than ``MAX_DIGITS`` digits; a lone zero at the point is none."""
+    if isinstance(value, int):
+        return abs(value) >= _TOO_LARGE
+    if not value:
+        return False
+    if value.adjusted() >= MAX_DIGITS:
+        return True
+    _, digits, exponent = value.as_tuple()
+    if len(digits) - min(int(exponent), 0) <= MAX_DIGITS:
+        return False
+    zeros = len(digits) - len(bytes(digits).rstrip(b"\0"))
+    places = max(-int(exponent) - zeros, 0)
+    return max(value.adjusted() + 1, 0) + places > MAX_DIGITS
 
 
 def _promote(left: Number, right: Number) -> tuple[NumericKind, float, float] | None:
@@ -204,7 +223,7 @@ def add(left: Number, right: Number) -> Number:
     floats = _promote(left, right)
     if floats:
         return _result(floats[0], floats[1] + floats[2])
-    return _exactly(left, right, int.__add__, _EXACT.add)
+    return _exactly(left, right, int.__add__, EXACT.add)
 
 
 def subtract(left: Number, right: Number) -> Number:
@@ -212,7 +231,7 @@ def subtract(left: Number, right: Number) -> Number:
     floats = _promote(left, right)
     if floats:
         return _result(floats[0], floats[1] - floats[2])
-    return _exactly(left, right, int.__sub__, _EXACT.subtract)
+    return _exactly(left, right, int.__sub__, EXACT.subtract)
 
 
 def multiply(left: Number, right: Number) -> Number:
@@ -220,7 +239,7 @@ def multiply(left: Number, right: Number) -> Number:
     floats = _promote(left, right)
     if floats:
         return _result(floats[0], floats[1] * floats[2])
-    return _exactly(left, right, int.__mul__, _EXACT.multiply)
+    return _exactly(left, right, int.__mul__, EXACT.multiply)
 
 
 def divide(left: Number, right: Number) -> Number:
@@ -295,11 +314,11 @@ def _rounded(operand: Number, shift: Decimal) -> Number:
     if isinstance(value, int):
         return operand
     if isinstance(value, Decimal):
-        moved = _EXACT.add(value, shift)
+        moved = EXACT.add(value, shift)
         return Number(operand.kind, moved.to_integral_value(rounding=ROUND_FLOOR))
     if math.isinf(value) or value != value or value == 0 or value.is_integer():
         return operand
-    whole = math.floor(_EXACT.add(Decimal(value), shift))
+    whole = math.floor(EXACT.add(Decimal(value), shift))
     return Number(operand.kind, math.copysign(float(whole), value) if whole == 0 else float(whole))
 
 
@@ -313,7 +332,7 @@ def total(numbers: Iterable[Number]) -> Number:
         result = Decimal(0)
         try:
             for number in operands:
-                result = _EXACT.add(result, Decimal(number.value))
+                result = EXACT.add(result, Decimal(number.value))
         except DecimalException:
             raise NumericError("a decimal of too many digits") from None
         return bounded(Number(kind, result))

@@ -15,9 +15,9 @@ from numba import njit
 
 from weir.rdf.columns import Ids
 from weir.rdf.formats.tnq_split import Bytes, Words, words_of
-from weir.runtime.output.bulk import parted
-from weir.runtime.output.compact import SharedResults, is_compact
+from weir.runtime.output.compact import COMPACT, SharedResults
 from weir.runtime.output.outputs import Output, read_answers
+from weir.runtime.output.results import by_query
 from weir.runtime.output.sinks.base import Results
 from weir.runtime.output.text_columns import arrow_texts, bytes_of, side_by_side, taken
 
@@ -26,21 +26,18 @@ BLOCK = 1 << 16
 
 
 def merged(rows: Sequence[Output]) -> list[Results]:
-    """The answers of each query; those of several slots in the order of their times. What came in the compact
-    form stays in it, and is last."""
-    tables: dict[str, list[tuple[int, pa.Table]]] = {}
-    shared = [row for row in rows if is_compact(row.data)]
-    for row in rows:
-        if is_compact(row.data):
+    """The answers of each query, in rows whose kind is their form; those of several slots in the order of
+    their times. What came in the compact form stays in it, and is last."""
+    tables: dict[str, list[pa.Table]] = {}
+    shared = []
+    for row in sorted(rows, key=lambda row: row.slot):
+        if row.kind == COMPACT and not row.name:
+            shared.append(SharedResults(row.data))
             continue
         table = read_answers(row.data)
-        for name, part in [(row.name, table)] if row.name else parted(table):
-            tables.setdefault(name, []).append((row.slot, part))
-    out = []
-    for name in sorted(tables):
-        parts = [table for _, table in sorted(tables[name], key=lambda pair: pair[0])]
-        out.append(MergedResults(name, parts))
-    return out + [SharedResults(row.data) for row in sorted(shared, key=lambda row: row.slot)]
+        for name, part in [(row.name, table)] if row.name else by_query([table]):
+            tables.setdefault(name, []).append(part)
+    return [*(MergedResults(name, tables[name]) for name in sorted(tables)), *shared]
 
 
 class MergedResults(Results):

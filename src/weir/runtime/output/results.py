@@ -1,23 +1,26 @@
-"""Answers as result lines: JSON Lines by the contract, a column at a time.
+"""Answers as text: result lines (JSON Lines) and columns, of one query and of many evaluated together.
 
 What a line says is in docs/semantics.md, "Result lines".
 
-Each distinct term is written once and each line is put together by Polars, so that a million results a
-second are a matter of memory bandwidth. Results of one evaluation time have no order of their own unless
-the query gives one; they are written in the order of their text, so that the file does not depend on ids,
-evaluators or partitions.
+Each distinct term is written once and rows are put together a column at a time, so that a million results a
+second are a matter of memory bandwidth, and a batch in which a thousand queries have a few results each costs
+what their lines cost. Results of one evaluation time have no order of their own unless the query gives one;
+they are written in the order of their text, so that the file does not depend on ids, evaluators or
+partitions. Law: a query's rows are the same whether it is evaluated by itself or with others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 
 from weir.kernel.contract import Answers
+from weir.kernel.matching.answers import Header, SetAnswers
 from weir.language.algebra.patterns import Distinct, OrderBy, Project, Reduced, Slice
 from weir.language.algebra.query import Ask, Query, Select
 from weir.language.algebra.windows import TickKind
@@ -25,115 +28,234 @@ from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 from weir.runtime.output.text_columns import (
     Coded,
+    arrow_texts,
     coded_texts,
     compact,
+    distinct_values,
     json_terms,
     quoted,
     run_together,
+    same,
     side_by_side,
     stamps,
+    texts_of,
     weave,
 )
 
+JSONL, COLUMNS = "jsonl", "columns"
+"""The forms: ``at`` and ``line``; or ``at``, ``op``, and a text per variable."""
+
+MOST = 200_000
+"""Rows of many queries written at a time, as a rule: what bounds the memory that texts take meanwhile."""
+
+QUERY = ".query"
+"""The column that tells whose row it is; no variable has such a name."""
+
+_SLICE = 1 << 16
+_TRIPLE = ("subject", "predicate", "object")
+_EMPTY = '"empty":true}\n'
+
 
 @dataclass(frozen=True, slots=True)
-class Lines:
-    """One line per result (for CONSTRUCT per evaluation time), with the time each carries."""
+class Emission:
+    """What else of a query its results show: the R2S operator, and how much later than its evaluation time a
+    result is dated (EMIT AFTER)."""
 
+    operator: str
+    delay: int
+
+    @staticmethod
+    def of(query: Query) -> Emission:
+        return Emission(query.semantics.r2s.value, query.semantics.emit_after)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Solutions of queries that select variables of the same names, the rows of a query together and in the
+    order of time. ``owner`` is the place of a row's query in ``names``, ``at`` the time that it is dated;
+    ``fields`` are terms as the form has them. ``ordered`` says that rows of one time are in an order."""
+
+    names: Sequence[str]
+    operators: Sequence[str]
+    owner: Ids
     at: Ids
-    text: pa.LargeStringArray
+    fields: Mapping[str, Coded]
+    ordered: bool = False
 
-    def __len__(self) -> int:
-        return len(self.at)
+    @property
+    def evaluation(self) -> Ids:
+        """A number for each query and time, ascending."""
+        fresh = np.ones(len(self.at), np.bool_)
+        fresh[1:] = (self.at[1:] != self.at[:-1]) | (self.owner[1:] != self.owner[:-1])
+        return np.cumsum(fresh)
+
+    def lines(self) -> dict[str, pa.Array]:
+        """A result line per row."""
+        fields = [field.framed(compact(name) + ":") for name, field in self.fields.items()]
+        if fields and not self.ordered:
+            order = order_of_rows(self.evaluation, fields)
+            fields = [field.take(order) for field in fields]
+        heads = [f'{{"query":{compact(name)},"at":"' for name in self.names]
+        middles = [f'","op":"{operator}","bindings":{{' for operator in self.operators]
+        if len(self.names) == 1:
+            dated = list(_dated(self.at, heads[0], middles[0]))
+        else:
+            dated = [
+                Coded(self.owner, pl.Series(heads)),
+                *stamps(self.at),
+                Coded(self.owner, pl.Series(middles)),
+            ]
+        if any(field.texts.null_count() for field in fields):
+            body = side_by_side([field.texts.gather(field.codes) for field in fields], between=",")
+            rest = [Coded(np.arange(len(self.at)), body)]
+        else:
+            rest = [field.framed("," if place else "") for place, field in enumerate(fields)]
+        end = Coded(np.zeros(len(self.at), np.int64), pl.Series(["}}\n"]))
+        return {"at": pa.array(self.at), "line": weave([*dated, *rest, end])}
+
+    def columns(self) -> dict[str, pa.Array]:
+        """A row of texts per row. Variables that are named ``at`` or ``op`` keep their question mark."""
+        fields = dict(self.fields)
+        if fields and not self.ordered:
+            texts = side_by_side([field.texts.gather(field.codes) for field in fields.values()])
+            order = order_of_text(self.evaluation, texts)
+            fields = {name: field.take(order) for name, field in fields.items()}
+        operators = pl.Series(self.operators, dtype=pl.String).gather(self.owner)
+        columns = {"at": pa.array(self.at), "op": arrow_texts(operators)}
+        for name, field in fields.items():
+            column = f"?{name}" if name in ("at", "op") else name
+            columns[column] = arrow_texts(field.texts).take(pa.array(field.codes))
+        return columns
 
 
-def column_name(variable: str) -> str:
-    """The column of a variable: its name, unless one in front of all variables has it."""
-    return f"?{variable}" if variable in ("at", "op") else variable
+def query_tables(
+    query: Query, name: str, answers: Answers, dictionary: Dictionary, form: str
+) -> Iterator[pa.RecordBatch]:
+    """What a query answered, a bounded number of rows at a time, cut between evaluation times."""
+    at = answers.at
+    cuts: list[int] = []
+    if len(at) > _SLICE and not len(answers.empty):
+        cuts = [cut for cut in np.unique(np.searchsorted(at, at[_SLICE::_SLICE])).tolist() if cut]
+    write = result_lines if form == JSONL else result_columns
+    for first, last in pairwise([0, *cuts, len(at)]):
+        columns = {variable: ids[first:last] for variable, ids in answers.columns.items()}
+        made = write(query, name, Answers(at[first:last], columns, answers.empty), dictionary)
+        yield pa.record_batch(list(made.values()), names=list(made))
 
 
-def json_lines(query: Query, name: str, answers: Answers, dictionary: Dictionary) -> Lines:
-    """The result lines of ``answers``, in order."""
+def set_tables(
+    answers: SetAnswers, emissions: Mapping[str, Emission], dictionary: Dictionary, form: str
+) -> Iterator[pa.RecordBatch]:
+    """What queries that are evaluated together answered: tables with the column ``QUERY`` in front, the rows
+    of a query together in one of them. Queries of one table select variables of the same names."""
+    channel, at, values = answers.table
+    ids = np.unique(values)
+    texts = texts_of(ids, dictionary)
+    if form == JSONL:
+        texts = json_terms(texts)
+    first = np.searchsorted(channel, np.arange(len(answers.members) + 1))
+    for signature, names in _alike(answers.headers, np.diff(first).tolist()):
+        channels = np.array([answers.headers[name].channel for name in names], np.int64)
+        counts = first[channels + 1] - first[channels]
+        ends = np.cumsum(counts)
+        rows = np.arange(int(ends[-1])) + np.repeat(first[channels] - ends + counts, counts)
+        owner = np.repeat(np.arange(len(names)), counts)
+        delay = np.array([emissions[name].delay for name in names], np.int64)
+        fields = {}
+        for variable, column in signature:
+            if 0 <= column < len(values):
+                distinct, where = distinct_values(values[column][rows])
+                fields[variable] = Coded(where, texts.gather(np.searchsorted(ids, distinct)))
+            else:
+                fields[variable] = Coded(np.zeros(len(rows), np.int64), pl.Series([None], dtype=pl.String))
+        operators = [emissions[name].operator for name in names]
+        block = Block(names, operators, owner, at[rows] + delay[owner], fields)
+        made = block.lines() if form == JSONL else block.columns()
+        queries = pa.DictionaryArray.from_arrays(pa.array(owner.astype(np.int32)), pa.array(names))
+        yield pa.record_batch([queries, *made.values()], names=[QUERY, *made])
+
+
+def _alike(
+    headers: Mapping[str, Header], counts: Sequence[int]
+) -> Iterator[tuple[tuple[tuple[str, int], ...], list[str]]]:
+    """Queries that have results and select the same variables from the same columns, not too many at once."""
+    alike: dict[tuple[tuple[str, int], ...], list[str]] = {}
+    held: dict[tuple[tuple[str, int], ...], int] = {}
+    for name, header in headers.items():
+        if not counts[header.channel]:
+            continue
+        signature = tuple(header.columns.items())
+        alike.setdefault(signature, []).append(name)
+        held[signature] = held.get(signature, 0) + counts[header.channel]
+        if held[signature] >= MOST:
+            yield signature, alike.pop(signature)
+            del held[signature]
+    yield from alike.items()
+
+
+def by_query(tables: Iterable[pa.Table]) -> Iterator[tuple[str, pa.Table]]:
+    """Tables that ``set_tables`` made, query by query."""
+    for table in tables:
+        owner = table[QUERY].combine_chunks()
+        rest = table.drop_columns([QUERY])
+        codes = owner.indices.to_numpy()
+        starts = np.flatnonzero(np.diff(codes, prepend=-1)).tolist()
+        for first, last in pairwise([*starts, len(codes)]):
+            yield owner.dictionary[int(codes[first])].as_py(), rest.slice(first, last - first)
+
+
+def result_lines(query: Query, name: str, answers: Answers, dictionary: Dictionary) -> dict[str, pa.Array]:
+    """The lines of a query's answers, with the time each carries: one per solution, for CONSTRUCT one per
+    evaluation time. Where EMPTY asks for it, a line says that an evaluation had no results."""
     head = f'{{"query":{compact(name)},"at":"'
     middle = f'","op":"{query.semantics.r2s.value}",'
     at = answers.at + query.semantics.emit_after
     if isinstance(query.form, Select):
-        lines = _bindings(query, at, answers, dictionary, head, middle)
+        lines = _solutions(query, name, answers, dictionary, JSONL).lines()
     elif isinstance(query.form, Ask):
         boolean = Coded((answers.columns["boolean"] != 0).astype(np.int64), pl.Series(["false", "true"]))
-        lines = Lines(at, weave([*_dated(at, head, middle + '"boolean":'), boolean.framed("", "}\n")]))
+        dated = _dated(at, head, middle + '"boolean":')
+        lines = {"at": pa.array(at), "line": weave([*dated, boolean.framed("", "}\n")])}
     else:
         lines = _triples(at, answers, dictionary, head, middle + '"triples":["')
     if not len(answers.empty):
         return lines
     nothing = answers.empty + query.semantics.emit_after
-    return _merged(lines, Lines(nothing, weave(_dated(nothing, head, middle + _EMPTY))))
+    empty = weave(_dated(nothing, head, middle + _EMPTY))
+    return _by_time(lines, {"at": pa.array(nothing), "line": empty})
 
 
-def _dated(at: Ids, before: str, after: str) -> tuple[Coded, Coded]:
-    """The times with what stands before and after them."""
-    seconds, fractions = stamps(at)
-    return seconds.framed(before), fractions.framed("", after)
+def result_columns(query: Query, name: str, answers: Answers, dictionary: Dictionary) -> dict[str, pa.Array]:
+    """``at`` and ``op``, then a column of canonical texts per variable (or per part of a triple). Where EMPTY
+    asks for it, a row without ``op`` is an evaluation that had no results."""
+    if isinstance(query.form, Ask):
+        at = answers.at + query.semantics.emit_after
+        columns = {"at": pa.array(at), "op": arrow_texts(same(query.semantics.r2s.value, len(at)))}
+        columns["boolean"] = pa.array(np.where(answers.columns["boolean"] != 0, "true", "false"))
+    else:
+        columns = _solutions(query, name, answers, dictionary, COLUMNS).columns()
+    if not len(answers.empty):
+        return columns
+    nothing = {each: pa.nulls(len(answers.empty), column.type) for each, column in columns.items()}
+    return _by_time(columns, {**nothing, "at": pa.array(answers.empty + query.semantics.emit_after)})
 
 
-_EMPTY = '"empty":true}\n'
+def _solutions(query: Query, name: str, answers: Answers, dictionary: Dictionary, form: str) -> Block:
+    """A query's rows: its solutions, or the triples that it makes."""
+    selected = [each.name for each in query.form.variables] if isinstance(query.form, Select) else _TRIPLE
+    fields = {each: coded_texts(answers.columns[each], dictionary) for each in selected}
+    if form == JSONL:
+        fields = {each: Coded(field.codes, json_terms(field.texts)) for each, field in fields.items()}
+    at = answers.at + query.semantics.emit_after
+    owner = np.zeros(len(at), np.int64)
+    return Block([name], [query.semantics.r2s.value], owner, at, fields, keeps_order(query))
 
 
-def _merged(lines: Lines, others: Lines) -> Lines:
-    """Both in the order of their times."""
-    every = np.concatenate([lines.at, others.at])
-    order = np.argsort(every, kind="stable")
-    return Lines(every[order], pa.concat_arrays([lines.text, others.text]).take(pa.array(order)))
-
-
-def keeps_order(query: Query) -> bool:
-    """Whether the order within one evaluation time means something: ORDER BY, or several evaluations."""
-    pattern = query.pattern
-    while isinstance(pattern, (Project, Distinct, Reduced, Slice)):
-        pattern = pattern.pattern
-    tuples = any(w.semantics.tick.kind is TickKind.TUPLE for w in query.dataset.windows)
-    return isinstance(pattern, OrderBy) or tuples
-
-
-def order_of_text(at: Ids, texts: pl.Series) -> Ids:
-    """The order by (``at``, text), where ``at`` ascends already; only rows that share their time move."""
-    order = np.arange(len(at))
-    if len(at) < 2:
-        return order
-    same = at[1:] == at[:-1]
-    tied = np.flatnonzero(np.concatenate([same, [False]]) | np.concatenate([[False], same]))
-    if len(tied):
-        rows = pl.DataFrame({"at": at[tied], "text": texts.gather(tied), "row": tied})
-        order[tied] = rows.sort("at", "text")["row"].to_numpy()
-    return order
-
-
-def _bindings(
-    query: Query, at: Ids, answers: Answers, dictionary: Dictionary, head: str, middle: str
-) -> Lines:
-    """One line per solution; rows of one time in the order of their texts, unless the query has its own."""
-    assert isinstance(query.form, Select)
-    fields = []
-    for variable in query.form.variables:
-        terms = coded_texts(answers.columns[variable.name], dictionary)
-        written = Coded(terms.codes, json_terms(terms.texts))
-        fields.append(written.framed(compact(variable.name) + ":"))
-    if fields and not keeps_order(query):
-        order = order_of_rows(at, fields)
-        fields = [field.take(order) for field in fields]
-    dated = _dated(at, head, middle + '"bindings":{')
-    if any(field.texts.null_count() for field in fields):
-        body = side_by_side([field.texts.gather(field.codes) for field in fields], between=",")
-        whole = Coded(np.arange(len(at)), body).framed("", "}}\n")
-        return Lines(at, weave([*dated, whole]))
-    commas = [field.framed("," if place else "") for place, field in enumerate(fields)]
-    end = Coded(np.zeros(len(at), np.int64), pl.Series(["}}\n"]))
-    return Lines(at, weave([*dated, *commas, end]))
-
-
-def _triples(at: Ids, answers: Answers, dictionary: Dictionary, head: str, middle: str) -> Lines:
+def _triples(
+    at: Ids, answers: Answers, dictionary: Dictionary, head: str, middle: str
+) -> dict[str, pa.Array]:
     """One line per evaluation time with its triples; equal times are adjacent."""
-    parts = [coded_texts(answers.columns[name], dictionary) for name in ("subject", "predicate", "object")]
+    parts = [coded_texts(answers.columns[name], dictionary) for name in _TRIPLE]
     first, last = np.ones(len(at), np.bool_), np.ones(len(at), np.bool_)
     first[1:] = last[:-1] = at[1:] != at[:-1]
     if not first.all():
@@ -149,7 +271,47 @@ def _triples(at: Ids, answers: Answers, dictionary: Dictionary, head: str, middl
         ]
     )
     starts = np.flatnonzero(first)
-    return Lines(at[starts], run_together(pieces, starts))
+    return {"at": pa.array(at[starts]), "line": run_together(pieces, starts)}
+
+
+def _dated(at: Ids, before: str, after: str) -> tuple[Coded, Coded]:
+    """The times with what stands before and after them."""
+    seconds, fractions = stamps(at)
+    return seconds.framed(before), fractions.framed("", after)
+
+
+def _by_time(rows: Mapping[str, pa.Array], others: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
+    """Both in the order of their times."""
+    every = np.concatenate([rows["at"].to_numpy(), others["at"].to_numpy()])
+    order = pa.array(np.argsort(every, kind="stable"))
+    return {name: pa.concat_arrays([rows[name], others[name]]).take(order) for name in rows}
+
+
+def keeps_order(query: Query) -> bool:
+    """Whether the order within one evaluation time means something: ORDER BY, or several evaluations."""
+    pattern = query.pattern
+    while isinstance(pattern, (Project, Distinct, Reduced, Slice)):
+        pattern = pattern.pattern
+    tuples = any(w.semantics.tick.kind is TickKind.TUPLE for w in query.dataset.windows)
+    return isinstance(pattern, OrderBy) or tuples
+
+
+def _ties(at: Ids) -> Ids:
+    """The rows that share their time with a neighbour."""
+    if len(at) < 2:
+        return np.empty(0, np.int64)
+    equal = at[1:] == at[:-1]
+    return np.flatnonzero(np.concatenate([equal, [False]]) | np.concatenate([[False], equal]))
+
+
+def order_of_text(at: Ids, texts: pl.Series) -> Ids:
+    """The order by (``at``, text), where ``at`` ascends already; only rows that share their time move."""
+    order = np.arange(len(at))
+    tied = _ties(at)
+    if len(tied):
+        rows = pl.DataFrame({"at": at[tied], "text": texts.gather(tied), "row": tied})
+        order[tied] = rows.sort("at", "text")["row"].to_numpy()
+    return order
 
 
 def order_of_rows(at: Ids, columns: Sequence[Coded]) -> Ids:
@@ -159,10 +321,7 @@ def order_of_rows(at: Ids, columns: Sequence[Coded]) -> Ids:
     sorts behind the blank that follows the shorter one; where some are unbound, texts are put together.
     """
     order = np.arange(len(at))
-    if len(at) < 2:
-        return order
-    same = at[1:] == at[:-1]
-    tied = np.flatnonzero(np.concatenate([same, [False]]) | np.concatenate([[False], same]))
+    tied = _ties(at)
     if not len(tied):
         return order
     some = [column.take(tied) for column in columns]

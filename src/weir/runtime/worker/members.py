@@ -53,7 +53,7 @@ class Member:
 
     @property
     def as_it_comes(self) -> bool:
-        """Tuple-driven on one stream without lateness: a message is evaluated when it comes (23)."""
+        """Tuple-driven on one stream without lateness: a message is evaluated when it comes."""
         windows = self.query.dataset.windows
         return (
             bool(windows)
@@ -63,8 +63,9 @@ class Member:
 
     @property
     def present(self) -> int:
-        """The earliest time at which the query cannot have been evaluated: T, or the microsecond after it
-        where a window may have closed at T, or where messages are evaluated as they come."""
+        """The earliest time at which the query cannot have been evaluated: that up to which its data are
+        complete, or the microsecond after it, where a window may have closed then or messages are evaluated
+        as they come."""
         if self.given == NEVER:
             return NEVER
         waits = [spec_of(w, w.name).awaits_company for w in self.query.dataset.windows]

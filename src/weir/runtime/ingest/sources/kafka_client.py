@@ -17,6 +17,7 @@ from weir.rdf.formats.payloads import parse_payloads
 from weir.runtime.ingest.parts import OFFSET_SHIFT, LaneInput, Part, dead_letters
 from weir.runtime.ingest.sources.feeds import Place, Reached
 from weir.runtime.ingest.sources.kafka_source import KafkaSource
+from weir.runtime.ingest.sources.log_writer import now
 
 _LOOK = 0.05
 """Seconds for which what the broker said of its partitions is good enough."""
@@ -153,11 +154,6 @@ class KafkaFeed:
             raise RemoteError(f"Kafka at {source.servers} does not answer", detail=str(error)) from None
         self._known = time.monotonic(), marks
         return marks
-
-
-def now() -> int:
-    """The wall clock, in µs since 1970 UTC."""
-    return time.time_ns() // 1000
 
 
 def read_kafka_part(part: Part, key: bytes) -> LaneInput:

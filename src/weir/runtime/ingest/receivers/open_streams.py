@@ -1,4 +1,4 @@
-"""The receivers of a job, and the heartbeats of its logs.
+"""The streams of a job that are pushed into: their logs, receivers and heartbeats.
 
 Started with the job and stopped before it: a stream that is added to a running job gets its receiver, too.
 """
@@ -58,7 +58,7 @@ _MARGIN = 100_000
 
 
 @dataclass(slots=True)
-class Open:
+class OpenStream:
     """A stream with its log; ``beaten`` is when the last heartbeat was due, ``told`` its time."""
 
     source: LogSource
@@ -73,7 +73,7 @@ class Receivers:
 
     def __init__(self, own: Path) -> None:
         self.own = own
-        self._open: dict[str, Open] = {}
+        self._open: dict[str, OpenStream] = {}
         self._lock = threading.RLock()
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
@@ -92,7 +92,7 @@ class Receivers:
             except BaseException:
                 writer.close()
                 raise
-            self._open[stream] = Open(source, writer, receiver)
+            self._open[stream] = OpenStream(source, writer, receiver)
             if receiver is not None:
                 receiver.start()
             if self._thread is None:
@@ -152,7 +152,7 @@ class Receivers:
                         each.receiver.state.problem = error.primary
 
 
-def beat(each: Open) -> None:
+def beat(each: OpenStream) -> None:
     """Send the heartbeat that is due, if one is."""
     kind, writer = each.source.beats, each.writer
     quiet = writer.quiet

@@ -9,7 +9,7 @@ import pytest
 
 from network_peers import line, opened
 from weir.errors import UsageError
-from weir.runtime.ingest.receivers.running import QUIET, Open, beat
+from weir.runtime.ingest.receivers.open_streams import QUIET, OpenStream, beat
 from weir.runtime.ingest.sources import Place
 from weir.runtime.ingest.sources.log_source import LogSource, read_log_part
 
@@ -37,7 +37,7 @@ def test_time_goes_on_after_the_last_message(place: Place, heartbeat: str, beats
     source = LogSource(heartbeat=heartbeat)
     with source.writer(place) as writer:
         writer.append(line(5).encode())
-        each = Open(source, writer, None, beaten=time.monotonic() - 60)
+        each = OpenStream(source, writer, None, beaten=time.monotonic() - 60)
         beat(each)
         writer._last_append -= QUIET
         beat(each)

@@ -1,4 +1,4 @@
-"""Evaluations without results, where a query says EMPTY: every sink shows them.
+"""Results as text; evaluations without results, where a query says EMPTY, show in every format.
 
 time      0    5   10   15   20   25   30   35
 messages    1                    21 23        35
@@ -18,8 +18,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from weir.rdf.formats.tnq import parse_lines
-from weir.runtime.output.outputs import text_columns
+from weir.runtime.output.results import result_columns
 from weir.runtime.output.sinks.base import Results
+from weir.runtime.output.sinks.formats import RENDERS, evaluations, variables
 from weir.runtime.output.sinks.making import FORMATS, sink_for
 from weir.testing import Scenario
 
@@ -41,7 +42,7 @@ def answered(form: str, evaluator: str = "interval") -> Results:
     scenario.lane("s").put(LINES)
     scenario.batch()
     (found,) = scenario.steps[-1].each()
-    columns = text_columns(found.member.query, found.answers, scenario.group.dictionary)
+    columns = result_columns(found.member.query, found.member.name, found.answers, scenario.group.dictionary)
     return Results("asked", pa.table(columns))
 
 
@@ -119,3 +120,22 @@ def test_parquet_has_a_row_of_nulls(tmp_path: Path) -> None:
 @pytest.mark.parametrize("format", [name for name in FORMATS if name not in ("jsonl", "parquet")])
 def test_every_text_names_the_time(form: str, format: str, tmp_path: Path) -> None:
     assert SECOND in written(answered(form), format, tmp_path).read_text()
+
+
+def test_rows_of_one_time_are_one_evaluation() -> None:
+    result = answered("select")
+    assert variables(result) == ["x", "y"]
+    assert [(at, op, len(rows)) for at, op, rows in evaluations(result)] == [
+        (FIRST, "R", 1),
+        (SECOND, None, 0),
+        (THIRD, "R", 1),
+    ]
+
+
+@pytest.mark.parametrize("format", ["csv", "tsv"])
+def test_a_header_is_written_where_the_variables_change(format: str) -> None:
+    result = answered("select")
+    first, note = RENDERS[format]([result], "")
+    again, _ = RENDERS[format]([result], note)
+    assert isinstance(first, bytes) and isinstance(again, bytes)
+    assert first.endswith(again) and len(first.splitlines()) == len(again.splitlines()) + 1

@@ -1,0 +1,70 @@
+"""A file of results that a crash cannot tear: batches once, in order, whole."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from answers_kit import line_results as results
+from weir.errors import CheckpointError
+from weir.runtime.output.sinks.result_files import ExactFile, json_lines_sink, lines_of
+
+
+def opened(folder: Path) -> ExactFile:
+    file = ExactFile(folder / "out" / "file", folder / "logs" / "file.log")
+    file.open()
+    return file
+
+
+def test_a_batch_is_written_once_and_its_note_remembered(tmp_path: Path) -> None:
+    file = opened(tmp_path)
+    assert file.append(0, b"a\n") and file.append(3, b"b\n", "header x")
+    file.close()
+    again = opened(tmp_path)
+    assert again.note == "header x"
+    assert again.has(3) and not again.append(3, b"b\n")
+    assert again.append(4, [memoryview(b"c"), memoryview(b"\n")])
+    again.close()
+    assert again.path.read_bytes() == b"a\nb\nc\n"
+
+
+def test_what_was_not_logged_is_cut_off(tmp_path: Path) -> None:
+    file = opened(tmp_path)
+    file.append(0, b"whole\n")
+    file.close()
+    with file.path.open("ab") as torn:
+        torn.write(b"ha")
+    with (tmp_path / "logs" / "file.log").open("ab") as torn:
+        torn.write(b"1 8")
+    again = opened(tmp_path)
+    assert again.append(1, b"next\n")
+    again.close()
+    assert file.path.read_bytes() == b"whole\nnext\n"
+
+
+def test_a_file_that_lost_what_was_promised_is_refused(tmp_path: Path) -> None:
+    file = opened(tmp_path)
+    file.append(0, b"whole\n")
+    file.close()
+    file.path.write_bytes(b"w")
+    with pytest.raises(CheckpointError, match="shorter than the checkpoint knows it"):
+        opened(tmp_path)
+
+
+def test_a_lazy_file_is_made_with_its_first_batch(tmp_path: Path) -> None:
+    file = ExactFile(tmp_path / "late", tmp_path / "late.log")
+    file.open(lazy=True)
+    assert not file.path.exists()
+    file.append(2, b"x")
+    file.close()
+    assert file.path.read_bytes() == b"x"
+
+
+def test_lines_go_to_a_stream_as_they_are() -> None:
+    stream = io.BytesIO()
+    sink = json_lines_sink(stream)
+    sink.write(0, [results("q", 1, 2), results("r")])
+    assert stream.getvalue().splitlines() == lines_of(results("q", 1, 2))
+    assert (sink.form, sink.promise) == ("jsonl", "at least once")
