@@ -7,7 +7,7 @@ import time
 import pytest
 
 from weir.kernel.functions import ExpressionError
-from weir.kernel.functions.regex import regex, replace
+from weir.kernel.functions.regex import regex, replace, translate
 from weir.rdf.terms import Literal
 from weir.rdf.xsd.values import TRUE
 
@@ -146,3 +146,33 @@ def test_huge_patterns_are_refused() -> None:
         matches("a", "a" * 5_000)
     with pytest.raises(ExpressionError):
         matches("a", "((a{1000}){1000}){1000}")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "size"),
+    [
+        ("abc", 3),
+        ("a{20}", 20),
+        ("(a[bc]{2,5}){10}", 60),
+        ("(a{9999}){9999}", 9999 * 9999),
+        (r"\p{L}{3,}", 4),
+        ("a{0}", 2),
+        ("a*", 2),
+    ],
+)
+def test_sizes_have_repetitions_written_out(pattern: str, size: int) -> None:
+    assert translate(pattern).size == size
+
+
+def test_large_patterns_are_for_short_texts() -> None:
+    assert matches("a" * 3_000 + "b", "a{0,9999}b")
+    with pytest.raises(ExpressionError):
+        matches("a" * 100_000, "a{0,9999}b")
+    with pytest.raises(ExpressionError):
+        replaced("a" * 100_000, "a{1,9999}b", "x")
+
+
+def test_what_cannot_be_compiled_is_tried_once() -> None:
+    assert translate("(a{9999}){9999}").error is not None
+    with pytest.raises(ExpressionError):
+        matches("a", "(a{9999}){9999}")

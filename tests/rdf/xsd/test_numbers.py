@@ -159,6 +159,7 @@ def test_comparison_promotes() -> None:
 def test_negative_zero_is_kept_by_doubles_alone() -> None:
     assert lexical_of(negate(number("0", "double"))) == "-0.0E0"
     assert lexical_of(negate(number("0", "decimal"))) == "0.0"
+    assert lexical_of(add(number("-0.0", "decimal"), number("-0.0", "double"))) == "0.0E0"
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False, width=32), max_size=30), st.randoms())

@@ -4,7 +4,8 @@ Patterns come from strangers, and a backtracking matcher can be made to run for 
 translated into the syntax of Rust's ``regex`` crate (reached through polars), whose automata never
 backtrack. Patterns without groups and with at most one quantifier, on short strings, go to Python's
 ``re``, which is faster for one string and cannot blow up on them. Back-references have no linear
-matcher and are an error.
+matcher and are an error. The factor of that linear time is the size of the pattern, its counted repetitions
+written out: size times length is limited too.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from weir.rdf.terms import Literal, Term
 from weir.rdf.xsd.values import boolean
 
 MAX_PATTERN = 4_096
+MAX_WORK = 1 << 27
+"""The greatest product of a pattern's size and the length of a text: some seconds at worst."""
 _SHORT = 2_000
 
 _NAME_START = (
@@ -53,31 +56,46 @@ _QUICK_CLASSES = frozenset("d")
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A translated pattern; ``quick`` is its form for ``re`` where that is safe on short strings."""
+    """A translated pattern; ``quick`` is its form for ``re`` where that is safe on short strings, ``size``
+    about the number of its characters with repetitions written out, ``error`` why it cannot be compiled."""
 
     linear: str
     groups: int
     quick: re.Pattern[str] | None
+    size: int
+    error: str | None
 
     def search(self, text: str) -> bool:
+        """Whether any part of the text matches."""
+        self._check(text)
         if self.quick is not None and len(text) <= _SHORT and text.isascii():
             return self.quick.search(text) is not None
-        try:
-            return bool(pl.Series([text], dtype=pl.String).str.contains(self.linear)[0])
-        except PolarsError as error:
-            raise ExpressionError(f"bad regular expression: {error}") from None
+        return bool(pl.Series([text], dtype=pl.String).str.contains(self.linear)[0])
 
     def replace(self, text: str, replacement: str) -> str:
         """All matches replaced; refused before it is made where the result could be absurdly long."""
+        self._check(text)
         series = pl.Series([text], dtype=pl.String)
-        try:
-            if len(text) * len(replacement) > MAX_LENGTH:
-                matches = int(series.str.count_matches(self.linear)[0])
-                if matches * len(replacement) + replacement.count("$") * len(text) > 16 * MAX_LENGTH:
-                    raise ExpressionError("a string of too many characters")
-            return str(series.str.replace_all(self.linear, replacement)[0])
-        except PolarsError as error:
-            raise ExpressionError(f"bad regular expression: {error}") from None
+        if len(text) * len(replacement) > MAX_LENGTH:
+            matches = int(series.str.count_matches(self.linear)[0])
+            if matches * len(replacement) + replacement.count("$") * len(text) > 16 * MAX_LENGTH:
+                raise ExpressionError("a string of too many characters")
+        return str(series.str.replace_all(self.linear, replacement)[0])
+
+    def _check(self, text: str) -> None:
+        if self.error is not None:
+            raise ExpressionError(f"bad regular expression: {self.error}")
+        if self.size * len(text) > MAX_WORK:
+            raise ExpressionError("a regular expression too large for a text of this length")
+
+
+def _compiled(linear: str, groups: int, quick: re.Pattern[str] | None, size: int) -> Pattern:
+    """The pattern, compiled once to see whether it can be: what cannot is refused without a second try."""
+    try:
+        pl.Series([""], dtype=pl.String).str.contains(linear)
+    except PolarsError as error:
+        return Pattern(linear, groups, None, size, str(error))
+    return Pattern(linear, groups, quick, size, None)
 
 
 def regex(text: Term, pattern: Term, flags: Term | None = None) -> Literal:
@@ -143,12 +161,18 @@ def translate(pattern: str, flags: str = "") -> Pattern:
         body, groups = re.escape(pattern), 0
         quick = re.compile(body, re.IGNORECASE if "i" in flags else 0) if pattern.isascii() else None
         mode = "(?i)" if "i" in flags else ""
-        return Pattern(mode + _rust_escape(pattern), groups, quick)
+        return _compiled(mode + _rust_escape(pattern), groups, quick, len(pattern))
     translator = _Translator(_without_space(pattern) if "x" in flags else pattern)
     body = translator.run()
     mode = "".join(flag for flag in "smi" if flag in flags)
     linear = f"(?{mode}){body}" if mode else body
-    return Pattern(linear, translator.groups, translator.quick(mode))
+    return _compiled(linear, translator.groups, translator.quick(mode), translator.size)
+
+
+def _times(repeat: str) -> int:
+    """How often a quantifier writes out what it repeats: ``{2,5}`` five times, ``{2,}`` three, ``*`` once."""
+    low, comma, high = repeat.rstrip("?").strip("{}").partition(",")
+    return int(high or (int(low) + len(comma) if low.isdigit() else 1)) or 1
 
 
 def _rust_escape(text: str) -> str:
@@ -183,11 +207,21 @@ class _Translator:
         self.groups = 0
         self.quantifiers = 0
         self.simple = True
+        self._open: list[int] = []
+        self._before = self.size = 0
 
     def run(self) -> str:
         out: list[str] = []
         while self.place < len(self.pattern):
+            before = self.size
             out.append(self._atom())
+            if out[-1] in ("(", "(?:"):
+                self._open.append(before)
+            elif out[-1] == ")" and self._open:
+                self._before = self._open.pop()
+            elif self.size == before:
+                self._before = before
+                self.size += 1
         return "".join(out)
 
     def quick(self, mode: str) -> re.Pattern[str] | None:
@@ -241,6 +275,7 @@ class _Translator:
             raise ExpressionError("bad repetition in a regular expression")
         self.place = repeat.end()
         self.quantifiers += 1
+        self.size += (self.size - self._before) * (_times(repeat.group()) - 1)
         if self.pattern[self.place : self.place + 1] in ("*", "+", "{"):
             raise ExpressionError("a repetition of a repetition in a regular expression")
         return repeat.group()

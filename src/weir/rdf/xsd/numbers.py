@@ -103,7 +103,9 @@ def parse_number(lexical: str, datatype: str) -> Number | None:
         return None if _too_long(integer) else Number(kind, integer)
     if kind is NumericKind.DECIMAL:
         decimal = Decimal(lexical) if _DECIMAL.fullmatch(lexical) else None
-        return None if decimal is None or _too_long(decimal) else Number(kind, decimal)
+        if decimal is None or _too_long(decimal):
+            return None
+        return Number(kind, decimal or decimal.copy_abs())  # a decimal has no negative zero
     if not _DOUBLE.fullmatch(lexical):
         return None
     double = float(lexical)
