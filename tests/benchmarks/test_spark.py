@@ -38,8 +38,8 @@ def test_files_hold_a_message_a_line_at_the_rate_and_are_the_same_when_written_a
     again = write_files(tmp_path / "two", 2, 300)
     assert [path.read_bytes() for path in paths] == [path.read_bytes() for path in again]
     found = parse_lines(b"".join(path.read_bytes() for path in paths), scope="", key=bytes(16))
-    assert len(found.time) == len(found.message) == 600 and not found.rejected
-    assert set(np.diff(found.time).tolist()) == {1_000_000 // RATE}
+    assert len(found.messages.time) == len(found.messages.message) == 600 and not found.rejected
+    assert set(np.diff(found.messages.time).tolist()) == {1_000_000 // RATE}
 
 
 def test_the_floor_plan_makes_q2_give_about_one_result_per_triple(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_generator_writes_whole_files_stamped_with_the_clock(tmp_path: Path) -> 
     time.sleep(0.2)
     generator.stop()
     data = b"".join(path.read_bytes() for path in sorted(tmp_path.glob("*.tnq")))
-    times = parse_lines(data, scope="", key=bytes(16)).time / 1e6
+    times = parse_lines(data, scope="", key=bytes(16)).messages.time / 1e6
     assert len(times) and (np.diff(times) >= 0).all()
     assert began - 0.01 <= times[0] and times[-1] <= time.time()
 

@@ -29,10 +29,14 @@ class Text:
         return self.path.as_uri()
 
 
+SUITES = ("sparql10", "sparql11")
+"""The versions of SPARQL that the language speaks."""
+
+
 def read_texts(suites: Path) -> list[Text]:
     """Every query syntax test and the query of every evaluation test, entailment's among them."""
     found: dict[str, Text] = {}
-    for manifest in sorted(suites.glob("*/*/manifest.ttl")):
+    for manifest in sorted(path for suite in SUITES for path in suites.glob(f"{suite}/*/manifest.ttl")):
         index: dict[tuple[Term, str], list[Term]] = {}
         for subject, predicate, object in read_graph(manifest):
             assert isinstance(predicate, IRI)

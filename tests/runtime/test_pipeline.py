@@ -7,6 +7,7 @@ from pathlib import Path
 
 from weir.rdf.formats.tnq import parse_lines
 from weir.runtime.direct import Collected, DirectJob, MemoryStore, Records
+from weir.runtime.ingest.parts import LaneInput
 from weir.runtime.ingest.sources import FileSource
 from weir.runtime.output.outputs import Output
 from weir.runtime.output.sinks.base import Results
@@ -40,7 +41,7 @@ def rows(tmp_path: Path, forms: Sequence[str]) -> list[Output]:
     job.register(QUERY)
     store = MemoryStore()
     messages = parse_lines(b"1\t<urn:x> <urn:p> <urn:y> .\n", scope="s 0", key=job.checkpoint.key)
-    frame = job.place.match_plan(0).frame(0, "s", "0", messages, 0, ended=True)
+    frame = job.place.match_plan(0).frame(0, "s", LaneInput("0", messages, ended=True))
     step, found = advance(job.place, Turn(0, 0, [frame]), store, forms)
     assert step.ended
     assert store.head() is not None

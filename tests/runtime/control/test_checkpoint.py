@@ -18,6 +18,7 @@ from weir.runtime.direct import DirectJob, MemoryStore
 from weir.runtime.ingest.sources import FileSource
 from weir.runtime.worker.state import FORMAT as STATE_FORMAT
 from weir.runtime.worker.state_store import load_group
+from weir.storage import pack
 from weir.testing import Scenario
 
 COUNT = """PREFIX : <http://e/>
@@ -130,8 +131,12 @@ def test_a_state_of_another_version_of_an_evaluator_is_refused(evaluator: str) -
     scenario.lane("s").put(lines(1, 12))
     scenario.batch()
     name = next(name for name in scenario.store.panes if name.startswith(("core/", "query/")))
-    scenario.store.panes[name] = b'{"version": "another", "windows": []}'
-    with refused("the state of query 'a' cannot be taken up", "version"):
+    other = {
+        "interval": pack("interval state 0", {}, {}),
+        "reference": b'{"version": "another", "windows": []}',
+    }
+    scenario.store.panes[name] = bytes(other[evaluator])
+    with refused("the state of query 'a' cannot be taken up", "state"):
         scenario.batch()
 
 

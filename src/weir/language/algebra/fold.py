@@ -8,23 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
+from functools import cache
 from typing import Any
 
 from weir.language.algebra import patterns as a
+
+
+@cache
+def _fields(kind: type) -> tuple[str, ...] | None:
+    """The names of a node's fields, None for what is no node."""
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
 
 
 def parts(node: Any) -> Iterator[Any]:
     """The values right inside a node or a tuple, in the order of its fields."""
     if isinstance(node, tuple):
         yield from node
-    elif is_dataclass(node) and not isinstance(node, type):
-        for field in fields(node):
-            yield getattr(node, field.name)
+    else:
+        for name in _fields(type(node)) or ():
+            yield getattr(node, name)
 
 
 def walk(node: Any, closed: tuple[type, ...] = ()) -> Iterator[Any]:
     """The node, then every node below it, by fields; nothing inside a node of a ``closed`` type."""
-    if is_dataclass(node) and not isinstance(node, type):
+    if _fields(type(node)) is not None:
         yield node
         if isinstance(node, closed):
             return
@@ -34,13 +41,13 @@ def walk(node: Any, closed: tuple[type, ...] = ()) -> Iterator[Any]:
 
 def rebuilt(node: Any, change: Callable[[Any], Any]) -> Any:
     """The node with ``change`` applied to the values right inside it; the same object where none changed."""
-    if isinstance(node, tuple):
-        return tuple(change(part) for part in node)
-    if not is_dataclass(node) or isinstance(node, type):
+    before = tuple(parts(node))
+    after = tuple(change(part) for part in before)
+    if all(new is old for new, old in zip(after, before, strict=True)):
         return node
-    before = {field.name: getattr(node, field.name) for field in fields(node)}
-    after = {name: change(part) for name, part in before.items()}
-    return node if all(after[name] is before[name] for name in before) else replace(node, **after)
+    if isinstance(node, tuple):
+        return after
+    return replace(node, **dict(zip(_fields(type(node)) or (), after, strict=True)))
 
 
 def mapped(pattern: a.Pattern, change: Callable[[a.Pattern], a.Pattern]) -> a.Pattern:
