@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
-from functools import cache
 from typing import Any
 
 from weir.language.algebra import patterns as a
 
 
-@cache
+_KNOWN: dict[type, tuple[str, ...] | None] = {}
+
+
 def _fields(kind: type) -> tuple[str, ...] | None:
     """The names of a node's fields, None for what is no node."""
-    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
+    if kind not in _KNOWN:
+        _KNOWN[kind] = tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
+    return _KNOWN[kind]
 
 
 def parts(node: Any) -> Iterator[Any]:
