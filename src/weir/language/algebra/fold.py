@@ -12,7 +12,6 @@ from typing import Any
 
 from weir.language.algebra import patterns as a
 
-
 _KNOWN: dict[type, tuple[str, ...] | None] = {}
 
 
