@@ -46,7 +46,7 @@ def test_spark_writes_what_one_process_makes(
     data = b"".join(path.read_bytes() for path in sorted((tmp_path / "rfid").iterdir()))
     read = parse_lines(data, scope="", key=b"k")
     assert not read.rejected
-    assert np.array_equal(read.time, made.time)
+    assert np.array_equal(read.messages.time, made.time)
     assert np.array_equal(read.subject.column, made.subject)
     assert np.array_equal(read.object.column, made.object)
     engine = Engine(spark=spark)
