@@ -47,8 +47,8 @@ def test_spark_writes_what_one_process_makes(
     read = parse_lines(data, scope="", key=b"k")
     assert not read.rejected
     assert np.array_equal(read.messages.time, made.time)
-    assert np.array_equal(read.subject.column, made.subject)
-    assert np.array_equal(read.object.column, made.object)
+    assert np.array_equal(read.messages.subject, made.subject)
+    assert np.array_equal(read.messages.object, made.object)
     engine = Engine(spark=spark)
     engine.stream(RFID, tmp_path / "rfid")
     engine.graph(FLOORPLAN, tmp_path / "floorplan.nt")
