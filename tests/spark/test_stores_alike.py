@@ -64,7 +64,7 @@ def places(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ite
     yield data, folder / "store"
 
 
-def shelf(path: Path, key: bytes) -> StaticGraphs:
+def static_graphs(path: Path, key: bytes) -> StaticGraphs:
     library = GraphSources()
     library.add(None, path)
     return library.open(Dictionary(key))
@@ -85,7 +85,7 @@ def answers(text: str, opened: StaticGraphs) -> Counter[tuple[str | None, ...]]:
 def test_extracts_of_files_and_of_a_store(places: tuple[Path, Path], same_key: bool) -> None:
     data, store = places
     key = GraphStore(store).key if same_key else b"another key of a checkpoint"
-    files, stored = shelf(data, key), shelf(store, key)
+    files, stored = static_graphs(data, key), static_graphs(store, key)
     assert set(files.names()) == set(stored.names())
     some = 0
     for text in (*BASIC, *OTHERS):

@@ -74,9 +74,9 @@ def static_size(report: Report, quick: bool) -> None:
             written = time.perf_counter() - begin
             joined(sorted((folder / "library").iterdir()), folder / "library.nt")
             rows["load"].append({"write_s": written, **_load(spark, folder, size)})
-            shelf, seconds = _opened(folder)
+            static_graphs, seconds = _opened(folder)
             rows["load"][-1]["open_s"] = seconds
-            costs, held = _costs(people, shelf, 5_000 if quick else 20_000)
+            costs, held = _costs(people, static_graphs, 5_000 if quick else 20_000)
             rows["reevaluation_us"].append(_asked(people, folder))
         rows["slab_us"].append(costs)
         rows["extract_rows"].append(held)
@@ -181,18 +181,20 @@ def _opened(folder: Path) -> tuple[StaticGraphs, float]:
     return library.open(Dictionary(key)), time.perf_counter() - begin
 
 
-def _costs(people: Conference, shelf: StaticGraphs, count: int) -> tuple[dict[str, float], dict[str, int]]:
+def _costs(
+    people: Conference, static_graphs: StaticGraphs, count: int
+) -> tuple[dict[str, float], dict[str, int]]:
     """Microseconds per evaluation and rows of the extract, the mean over ten instances."""
-    stream = sightings(people, shelf.dictionary, FILL + count)
+    stream = sightings(people, static_graphs.dictionary, FILL + count)
     costs: dict[str, float] = {}
     held: dict[str, int] = {}
     for template in QUERIES:
         found, rows = [], []
         for author in people.notable[: min(10, template.instances)]:
             text = template.cqels(people.name(author))
-            extract = shelf.extract(parse(text, "cqels"), (RFID,))
+            extract = static_graphs.extract(parse(text, "cqels"), (RFID,))
             rows.append(sum(len(each.subject) for each in (extract.default, *extract.named.values())))
-            found.append(min(_alone(text, extract, shelf.dictionary, stream) for _ in range(_ROUNDS)))
+            found.append(min(_alone(text, extract, static_graphs.dictionary, stream) for _ in range(_ROUNDS)))
         costs[template.name] = float(np.mean(found))
         held[template.name] = int(np.mean(rows))
     return costs, held
@@ -221,7 +223,7 @@ def instances(report: Report, quick: bool) -> None:
             path = Path(name) / f"{'library' if graph is None else 'floorplan'}.nt"
             path.write_text("".join(lines(triples)), encoding="utf-8")
             library.add(graph, path)
-        shelf = library.open(dictionary)
+        static_graphs = library.open(dictionary)
     stream = sightings(people, dictionary, FILL + (3_000 if quick else 10_000))
     everybody = [*people.notable, *(n for n in range(people.library.authors) if n not in set(people.notable))]
     rows: dict[str, Any] = {"instances": list(CROWDS), "published_ms": PUBLISHED_CROWD_MS}
@@ -232,7 +234,7 @@ def instances(report: Report, quick: bool) -> None:
         for crowd in CROWDS:
             queries = {f"q{a}": parse(template.cqels(people.name(a)), "cqels") for a in everybody[:crowd]}
             new = list(queries.values())[len(extracts) :]
-            extracts += [shelf.extract(query, (RFID,)) for query in new]
+            extracts += [static_graphs.extract(query, (RFID,)) for query in new]
             graphs = _united(extracts)
             costs.append(min(_together(queries, graphs, dictionary, stream) for _ in range(_ROUNDS)))
         rows[template.name] = costs

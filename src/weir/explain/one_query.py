@@ -85,8 +85,8 @@ SAMPLE = 1 << 26
 def analyze_text(query: Query, streams: Mapping[str, Path], graphs: GraphSources) -> str:
     """The query run over the beginning of its ``.tnq`` files, without Spark: what was done, how often."""
     dictionary = Dictionary()
-    shelf = graphs.open(dictionary)
-    background = shelf.extract(query, tuple(streams))
+    static_graphs = graphs.open(dictionary)
+    background = static_graphs.extract(query, tuple(streams))
     services = ServiceResolver(dictionary)
     choice = choose_evaluator(query, background, dictionary, streams=tuple(streams), services=services)
     batches = {iri: _batch(path, dictionary) for iri, path in streams.items()}

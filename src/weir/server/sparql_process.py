@@ -66,10 +66,10 @@ class Task:
     media_type: str
 
 
-def present(shelf: StaticGraphs, query: Query) -> Background:
+def present(static_graphs: StaticGraphs, query: Query) -> Background:
     """What a query can see of the graphs, with all updates applied."""
-    found = shelf.extract(query, ())
-    numbers = {number: number for number in range(1, shelf.number + 1)}
+    found = static_graphs.extract(query, ())
+    numbers = {number: number for number in range(1, static_graphs.number + 1)}
     return replace(mapped(resolved(found, numbers), _standing), made={})
 
 
@@ -80,15 +80,15 @@ def _standing(table: GraphTable) -> GraphTable:
     return GraphTable(table.subject[rows], table.predicate[rows], table.object[rows])
 
 
-def task_of(shelf: StaticGraphs, query: Query, media_type: str) -> Task:
+def task_of(static_graphs: StaticGraphs, query: Query, media_type: str) -> Task:
     """A task, with the texts of the terms that it can see."""
-    graphs = present(shelf, query)
+    graphs = present(static_graphs, query)
     tables = (graphs.default, *graphs.named.values())
     columns = [part for table in tables for part in (table.subject, table.predicate, table.object)]
     ids = np.unique(np.concatenate(columns)) if columns else np.empty(0, np.int64)
     ids = ids[ids > 0]
-    texts = dict(zip(ids.tolist(), shelf.dictionary.texts(ids), strict=True))
-    return Task(query, graphs, shelf.dictionary.key, texts, media_type)
+    texts = dict(zip(ids.tolist(), static_graphs.dictionary.texts(ids), strict=True))
+    return Task(query, graphs, static_graphs.dictionary.key, texts, media_type)
 
 
 def answer(task: Task) -> bytes:

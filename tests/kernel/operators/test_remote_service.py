@@ -31,7 +31,7 @@ class Left(Operator):
         return relation_of(("x",), [((1,), 0, 3), ((2,), 1, 2)])
 
     def within(self, seed: Relation, key: str) -> Relation:
-        raise NotImplementedError
+        raise AssertionError("SERVICE asks its left side as a whole")
 
 
 class Answering:

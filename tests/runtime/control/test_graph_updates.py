@@ -27,9 +27,9 @@ ROOMS = "SELECT ?r FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?x <u
 
 def live(folder: Path, library: GraphSources) -> GraphUpdates:
     checkpoint = Checkpoint.open(folder, version="1", slots=1)
-    shelf = library.open(Dictionary(checkpoint.key), checkpoint.graphs / BASE)
+    static_graphs = library.open(Dictionary(checkpoint.key), checkpoint.graphs / BASE)
     log = checkpoint.control()
-    extractor = Extractor(shelf, checkpoint)
+    extractor = Extractor(static_graphs, checkpoint)
     if not log.entries():
         entries = [entry_of(StreamEntry("s"), 0)]
         for name, text in (("people", PEOPLE), ("rooms", ROOMS)):
