@@ -28,6 +28,9 @@ from weir.language.algebra.query import Ask, Construct, Describe, Query, Select
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.terms import IRI, BlankNode, Variable
 
+TRIPLE = ("subject", "predicate", "object")
+ANSWER = "boolean"
+
 
 class Descriptions:
     """``sources`` give the triples of all graphs and windows as subject, predicate, object."""
@@ -39,7 +42,8 @@ class Descriptions:
     def of(
         self, targets: Sequence[Variable | IRI], rows: Relation, index: Ids, places: Ids
     ) -> tuple[Ids, list[Ids]]:
-        """The descriptions for the solutions sent at ``index``: indices and columns of triples."""
+        """The descriptions for the solutions sent at ``index``: indices, which ascend, and columns of
+        triples."""
         resources: list[Ids] = []
         for target in targets:
             if isinstance(target, IRI):
@@ -59,8 +63,9 @@ class Descriptions:
             nodes = self._nodes(reached.columns["object"], reached.start, (TermClass.BLANK,))
             frontier = _new(nodes, seen)
             seen = union(seen, frontier)
-        triples = union(*found) if found else Relation.empty(("subject", "predicate", "object"))
-        return triples.start, [triples.columns[name] for name in ("subject", "predicate", "object")]
+        triples = union(*found) if found else Relation.empty(TRIPLE)
+        triples = triples.take(np.argsort(triples.start, kind="stable"))
+        return triples.start, [triples.columns[name] for name in TRIPLE]
 
     def _nodes(self, ids: Ids, index: Ids, classes: Sequence[TermClass]) -> Relation:
         """The distinct resources among terms, each at one index."""
@@ -77,12 +82,6 @@ def _new(nodes: Relation, seen: Relation) -> Relation:
     numbers, _ = codes([both, starts + 1], len(both))
     known = np.isin(numbers[len(seen) :], numbers[: len(seen)])
     return nodes.take(np.flatnonzero(~known))
-
-
-TRIPLE = ("subject", "predicate", "object")
-
-
-ANSWER = "boolean"
 
 
 @dataclass(frozen=True, slots=True)

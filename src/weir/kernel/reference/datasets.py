@@ -168,7 +168,7 @@ def static_dataset(query: Query, static: Static, time: int) -> Dataset:
     for name in asked.default:
         default += known.get(name, [])
     if asked.named or (not windows and asked.default):
-        known = {name: known.get(name, []) for name in asked.named}
+        known = {name: known[name] for name in asked.named if name in known}
     return Dataset.of(default, known)
 
 

@@ -75,6 +75,11 @@ class WindowSpec:
         return self.changes or self.period is not None or self.count is not None or self.open_closed
 
     @property
+    def closes_early(self) -> bool:
+        """Whether it closes at a time before any message of that time (21)."""
+        return self.closes and self.count is None and not self.open_closed
+
+    @property
     def alternates(self) -> bool:
         """Whether it is seen closed at its closes and open at other times (13)."""
         return self.closes and (self.changes or self.period is not None)

@@ -19,7 +19,7 @@ from weir.runtime.output.compact import COMPACT, SharedResults
 from weir.runtime.output.outputs import Output, read_answers
 from weir.runtime.output.results import by_query
 from weir.runtime.output.sinks.base import Results
-from weir.runtime.output.text_columns import arrow_texts, bytes_of, side_by_side, taken
+from weir.runtime.output.text_columns import arrow_texts, bytes_of, row_texts, taken
 
 BLOCK = 1 << 16
 """Rows of the longest part that are put together at a time, with those of the others at the same times."""
@@ -82,7 +82,7 @@ def in_order(parts: Sequence[pa.Table]) -> pa.Table:
         order = merged_order(at, lines, [len(part) for part in parts])
         return pa.table({"at": at[order], "line": taken(lines, order)})
     columns = [pl.Series(name, table[name]) for name in names]
-    texts = arrow_texts(side_by_side(columns)) if columns else pa.array([""] * len(at), pa.large_string())
+    texts = arrow_texts(row_texts(columns)) if columns else pa.array([""] * len(at), pa.large_string())
     return table.take(pa.array(merged_order(at, texts, [len(part) for part in parts])))
 
 

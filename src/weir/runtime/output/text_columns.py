@@ -131,12 +131,13 @@ def _fill(out: Words, offsets: Ids, codes: NDArray[np.int64], begins: Ids, data:
 
 
 _SECOND, _MILLISECOND = 1_000_000, 1000
+_DATE = len("1970-01-01T00:00:00")
 _FRACTIONS = pl.Series([f".{number:03d}Z" for number in range(1000)])
 
 
 def timestamp(microseconds: int) -> str:
-    """xsd:dateTime in UTC with milliseconds."""
-    return civil_text(microseconds, 3) + "Z"
+    """xsd:dateTime in UTC with milliseconds, and microseconds where there are any."""
+    return civil_text(microseconds, 6 if microseconds % _MILLISECOND else 3) + "Z"
 
 
 def compact(value: object) -> str:
@@ -150,7 +151,11 @@ def stamps(at: Ids) -> tuple[Coded, Coded]:
     distinct, where = distinct_values(second)
     moments = pl.Series(distinct * _SECOND).cast(pl.Datetime("us"))
     seconds = Coded(where, moments.dt.strftime("%Y-%m-%dT%H:%M:%S"))
-    return seconds, Coded((at - second * _SECOND) // _MILLISECOND, _FRACTIONS)
+    rest = at - second * _SECOND
+    if not (rest % _MILLISECOND).any():
+        return seconds, Coded(rest // _MILLISECOND, _FRACTIONS)
+    distinct, where = distinct_values(rest)
+    return seconds, Coded(where, pl.Series([timestamp(each)[_DATE:] for each in distinct.tolist()]))
 
 
 def distinct_values(values: Ids) -> tuple[Ids, Ids]:
@@ -223,6 +228,11 @@ def side_by_side(columns: Sequence[pl.Series | str], *, between: str = "") -> pl
         for place, column in enumerate(columns)
     ]
     return pl.select(pl.concat_str(parts, separator=between, ignore_nulls=True)).to_series()
+
+
+def row_texts(columns: Sequence[pl.Series]) -> pl.Series:
+    """The texts of each row as one, different for different rows: no text of a term has a newline."""
+    return side_by_side([column.fill_null("") for column in columns], between="\n")
 
 
 def same(text: str, rows: int) -> pl.Series:

@@ -6,7 +6,7 @@ indices of the slab in which static views are computed, once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,11 +69,10 @@ class StaticGraphs:
         streamed = bool(dataset.windows)
         default = [] if not streamed and (dataset.default or dataset.named) else [background.default]
         default += [background.named[name] for name in dataset.default if name in background.named]
-        made: Mapping[str, tuple[int, ...]] = {}
-        if dataset.named or (not streamed and dataset.default):
-            named = {name: background.named.get(name, GraphTable.empty()) for name in dataset.named}
-        else:
-            named, made = dict(background.named), background.made
+        limited = dataset.named or (not streamed and dataset.default)
+        seen = [name for name in background.named if not limited or name in dataset.named]
+        named = {name: background.named[name] for name in seen}
+        made = {name: background.made[name] for name in seen if name in background.made}
         self.default = merged(default)
         self.named = {dictionary.encode(IRI(name)): _table(table) for name, table in named.items()}
         self.made = {dictionary.encode(IRI(name)): max(min(times), LOWEST) for name, times in made.items()}
