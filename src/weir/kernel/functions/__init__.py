@@ -12,7 +12,7 @@ __all__ = [
     "draws",
     "evaluate",
     "holds",
-    "ordering",
+    "operators",
     "set_functions",
     "value_or_none",
 ]

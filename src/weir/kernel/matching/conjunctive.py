@@ -18,8 +18,7 @@ from weir.kernel.contract import NotCovered, Slab
 from weir.kernel.interval.r2s import sent
 from weir.kernel.matching.answers import Listed, Matched, Near, Results, SetAnswers, gather
 from weir.kernel.matching.channels import Channels
-from weir.kernel.matching.duplicates import Duplicates
-from weir.kernel.matching.resolve import Combinations, Visible, Wanted, combinations, passed
+from weir.kernel.matching.resolve import Combinations, Duplicates, Visible, Wanted, combinations, passed
 from weir.kernel.operators.distinct import distinct
 from weir.kernel.relations.coverage import expand
 from weir.kernel.relations.keys import codes

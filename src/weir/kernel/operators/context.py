@@ -92,7 +92,7 @@ def _stamp(relation: Relation, stamp: Timestamp, around: Surroundings, terms: Te
     keys = tuple(fresh(relation, f"{stamp.name}.{place}") for place in range(3))
     bound = np.ones(len(relation), np.bool_)
     for name, argument in zip(keys, stamp.arguments, strict=True):
-        ids = argument.evaluate(Solutions(relation.columns, len(relation), terms)).ids()
+        ids = argument(Solutions(relation.columns, len(relation), terms)).ids()
         bound &= ids != 0
         relation = relation.having(name, ids, optional=True)
     view = latest_times(*around.timed(), terms, (*keys, stamp.name))

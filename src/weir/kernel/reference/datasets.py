@@ -147,12 +147,6 @@ class Static:
         times = {time for each in timed for time in (each.start, each.end) if time is not None}
         return sorted(times.union(self.made.values()))
 
-    @staticmethod
-    def of(default: Sequence[Triple] = (), named: Mapping[str, Sequence[Triple]] | None = None) -> Static:
-        """Graphs that never change."""
-        graphs = {name: [Timed(t) for t in triples] for name, triples in (named or {}).items()}
-        return Static([Timed(t) for t in default], graphs)
-
 
 def static_dataset(query: Query, static: Static, time: int) -> Dataset:
     """The dataset of the static graphs [31, 34]: the registered one as the query's clauses change it."""
