@@ -12,8 +12,7 @@ from bags import INDICES, Bag, bag_at, check_each_index, relations, slow_join, t
 from weir.kernel.operators.active_graph import PathFinder
 from weir.kernel.operators.distinct import distinct
 from weir.kernel.operators.scan import Triples
-from weir.kernel.reference.datasets import Graph
-from weir.kernel.reference.paths import pairs
+from weir.kernel.reference.datasets import Graph, pairs
 from weir.kernel.relations.matches import join
 from weir.kernel.relations.relation import Relation, rename
 from weir.language.algebra.patterns import (

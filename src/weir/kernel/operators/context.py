@@ -19,7 +19,7 @@ from weir.errors import EvaluationError
 from weir.kernel.expressions import NOW, Compiled, Solutions, Timestamp
 from weir.kernel.expressions.term_cache import Terms
 from weir.kernel.functions import Context, value_or_none
-from weir.kernel.functions.draws import Draws, solution_text
+from weir.kernel.functions.scalar import Draws, solution_text
 from weir.kernel.operators.inputs.input import Input, Present
 from weir.kernel.operators.inputs.pattern_inputs import PatternInputs
 from weir.kernel.operators.scan import Triples

@@ -14,9 +14,9 @@ from typing import Any, TypeAlias
 
 from weir.errors import EvaluationError
 from weir.kernel.functions import Context, value_or_none
-from weir.kernel.functions.draws import Draws, solution_text
 from weir.kernel.functions.operators import Solution, sort_solutions
-from weir.kernel.reference.datasets import SDS, Dataset, Graph
+from weir.kernel.functions.scalar import Draws, solution_text
+from weir.kernel.reference.datasets import SDS, Dataset, Graph, pairs
 from weir.kernel.reference.federation import Federation, service_variables
 from weir.kernel.reference.multisets import (
     Bindings,
@@ -30,7 +30,6 @@ from weir.kernel.reference.multisets import (
     partners,
     slice_,
 )
-from weir.kernel.reference.paths import pairs
 from weir.language.algebra import patterns as algebra
 from weir.language.algebra.expressions import Expression
 from weir.language.algebra.patterns import Node, Pattern, TriplePattern
@@ -50,23 +49,16 @@ class Scope:
     outer: Bindings = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
 class Evaluation:
-    """One query at one instant. ``key`` names query and τ for the draws of RAND and its like."""
+    """One query at one instant. ``key`` names query and τ for the draws of RAND and its like; remote data are
+    fetched only where it is an instant to ``refresh`` them at."""
 
-    def __init__(
-        self,
-        sds: SDS,
-        context: Context,
-        *,
-        federation: Federation | None = None,
-        refresh: bool = True,
-        key: str = "",
-    ) -> None:
-        self.sds = sds
-        self.federation = federation
-        self.refresh = refresh
-        self.key = key
-        self.context = context
+    sds: SDS
+    context: Context
+    federation: Federation | None = None
+    refresh: bool = True
+    key: str = ""
 
     def solutions(self, pattern: Pattern) -> list[Bindings]:
         """The multiset of solutions of a whole query's pattern, as a sequence."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from weir.errors import UsageError
 from weir.kernel.functions import Context
-from weir.kernel.functions.draws import seed
+from weir.kernel.functions.scalar import seed
 from weir.kernel.reference.algebra import Evaluation
 from weir.kernel.reference.datasets import (
     SDS,
