@@ -115,6 +115,23 @@ def spread(first: Ids, counts: Ids) -> tuple[Ids, Ids]:
     return probe, place
 
 
+def positions_in(ascending: Ids, probes: Ids) -> Ids:
+    """As ``ascending.searchsorted(probes)``, where the probes ascend, too."""
+    return _walked(ascending, probes) if len(probes) > _MANY else ascending.searchsorted(probes)
+
+
+@njit(cache=True)
+def _walked(ascending: Ids, probes: Ids) -> Ids:
+    """One walk along the two."""
+    places = np.empty(len(probes), np.int64)
+    place = 0
+    for row in range(len(probes)):
+        while place < len(ascending) and ascending[place] < probes[row]:
+            place += 1
+        places[row] = place
+    return places
+
+
 @njit(cache=True)
 def _places_within(
     distinct: Ids, offsets: Ids, order: Ids, probes: Ids, low: Ids, high: Ids

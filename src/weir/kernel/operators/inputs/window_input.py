@@ -10,7 +10,7 @@ import numpy as np
 
 from weir.kernel.operators.inputs.input import Present, RelationInput, instantaneous, join_generally, unsteady
 from weir.kernel.relations.relation import Relation, union
-from weir.kernel.relations.sorted_keys import spread
+from weir.kernel.relations.sorted_keys import positions_in, spread
 from weir.kernel.windows.arrivals import FEW
 from weir.kernel.windows.live_triples import NEVER, Keeping, LiveTriples
 from weir.kernel.windows.reduction import Members, ReducedTriples, reduced
@@ -127,8 +127,8 @@ class WindowInput:
 
     def _intervals(self, rows: Ids | slice) -> tuple[Ids, Ids]:
         where = self._where[rows]
-        start = self._high.searchsorted(where, side="right")
-        end = self._low.searchsorted(where, side="right")
+        search = positions_in if isinstance(rows, slice) else np.searchsorted
+        start, end = search(self._high, where + 1), search(self._low, where + 1)
         later = self._superseded
         if later is not None:
             takers = later[rows]
@@ -179,7 +179,7 @@ class WindowInput:
         if self._bounds is None:
             first, end = self._shown()
             where = self._where[first:end]
-            self._bounds = (where.searchsorted(self._low) + first, where.searchsorted(self._high) + first)
+            self._bounds = (positions_in(where, self._low) + first, positions_in(where, self._high) + first)
         return self._bounds[0][flow.start], self._bounds[1][flow.end - 1]
 
     def _index(self, on: tuple[str, ...]) -> WindowIndex:
