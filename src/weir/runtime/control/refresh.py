@@ -16,8 +16,8 @@ from pathlib import Path
 from weir.errors import WeirError
 from weir.kernel.contract import Background, GraphTable
 from weir.linked.graphs import RemoteGraph
+from weir.linked.graphs.graph_files import fetch, kept
 from weir.linked.graphs.history import background_of, contains, graphs_of
-from weir.linked.graphs.remote_graph import fetch, kept
 from weir.linked.graphs.triple_tables import take
 
 _LOG = logging.getLogger("weir.graphs")

@@ -16,7 +16,7 @@ from weir.kernel.contract import Background
 from weir.language import parse
 from weir.language.algebra.query import Ask, Select
 from weir.linked.graphs import RemoteGraph
-from weir.linked.graphs.remote_graph import TYPES, fetch
+from weir.linked.graphs.graph_files import TYPES, fetch
 from weir.linked.http.allowed_hosts import Forbidden
 from weir.runtime.control.refresh import minus
 from weir.server.api.dependencies import ADMIN, READ, WRITE, Body, Here, chosen
