@@ -17,8 +17,8 @@ from weir.language.update import parse_update
 from weir.linked.graphs.graph_files import RemoteGraph, fetch, graph_files, kept, read_file
 from weir.linked.graphs.graph_sources import GraphSources, read_graphs
 from weir.rdf.ids.dictionary import Dictionary
-from weir.runtime.control.refresh import Refresher
-from weir.runtime.control.updates import net_of
+from weir.runtime.control.extracts import net_of
+from weir.runtime.control.graph_updates import Refresher
 
 pytestmark = pytest.mark.network
 
