@@ -14,7 +14,7 @@ from weir.cli.options import Dialect, Master, QueryFile, QueryFiles, pair, read_
 from weir.engine import Engine
 from weir.fragments.client import Options, result_lines
 from weir.fragments.client import follow as following
-from weir.linked.graphs.remote_graph import is_url
+from weir.linked.graphs.graph_files import is_url
 from weir.runtime.output.sinks.making import FORMATS, sink_at, sink_for
 
 

@@ -20,10 +20,9 @@ from weir.kernel.matching.answers import Listed, Matched, Near, Results, SetAnsw
 from weir.kernel.matching.channels import Channels
 from weir.kernel.matching.duplicates import Duplicates
 from weir.kernel.matching.resolve import Combinations, Visible, Wanted, combinations, passed
-from weir.kernel.operators.distinct import distinct
 from weir.kernel.relations.coverage import expand
 from weir.kernel.relations.keys import codes
-from weir.kernel.relations.relation import Relation
+from weir.kernel.relations.relation import Relation, distinct
 from weir.kernel.windows.arrivals import Arrivals, Ready, Single
 from weir.kernel.windows.buffer import Buffer
 from weir.kernel.windows.evaluation_times import Clock

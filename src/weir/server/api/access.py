@@ -22,7 +22,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from weir.errors import UsageError
-from weir.linked.http.negotiation import negotiate
+from weir.linked.http.headers import negotiate
 from weir.server.problems import Problem
 from weir.server.service import Service
 from weir.server.settings import SCOPES, Limits, Token
