@@ -17,7 +17,7 @@ from weir.errors import UsageError
 from weir.kernel.contract import Answers, Background, Slab, Stretch
 from weir.kernel.expressions.term_cache import Terms
 from weir.kernel.fast import NothingThere, short_cuts
-from weir.kernel.functions.draws import seed
+from weir.kernel.functions.scalar import seed
 from weir.kernel.interval.compiler import Compiler
 from weir.kernel.interval.query_forms import Descriptions, QueryForms, Sent
 from weir.kernel.operators.context import Surroundings
