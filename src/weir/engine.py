@@ -7,7 +7,7 @@ import signal
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -203,51 +203,35 @@ class Engine:
         it both have to be the same.
         """
         self._check(live or resume)
-        temporary = None if self.checkpoint else Path(tempfile.mkdtemp(prefix="weir-"))
-        try:
-            folder = temporary or Path(str(self.checkpoint))
-            job = self._job(folder, out, sinks, dead_letters, late, live, resume)
-            if temporary is not None:
-                job.afterwards.append(lambda: shutil.rmtree(temporary, ignore_errors=True))
+        with ExitStack() as undone:
+            folder = Path(self.checkpoint or tempfile.mkdtemp(prefix="weir-")).absolute()
+            if not self.checkpoint:
+                undone.callback(shutil.rmtree, folder, ignore_errors=True)
+            spark = self.spark or open_session(self.master)
+            cores = spark.sparkContext.defaultParallelism
+            checkpoint = Checkpoint.open(
+                folder, version=metadata.version("weir"), slots=cores, key=self._graphs.key
+            )
+            extractor = self._enrol(checkpoint, cores, resume, late is not None)
+            logs = checkpoint.own / "sinks"
+            every = [make(logs) if callable(make) else make for make in sinks]
+            if out is not None:
+                every.append(json_lines_sink(ExactFile(Path(out).absolute(), logs / "jsonl.log")))
+            pipeline = Pipeline(
+                self._streams,
+                every,
+                Path(dead_letters).absolute() if dead_letters else None,
+                Path(late).absolute() if late else None,
+                live=live,
+                rows=dict(self._frames),
+            )
+            job = Job(spark, checkpoint, pipeline, extractor)
             if observer is not None:
                 job.observers.append(observer)
             job.start()
             job.graphs.keep_fresh(self._graphs.remotes)
-        except BaseException:
-            if temporary is not None:
-                shutil.rmtree(temporary, ignore_errors=True)
-            raise
+            job.afterwards.append(undone.pop_all().close)
         return job
-
-    def _job(
-        self,
-        folder: Path,
-        out: str | Path | None,
-        sinks: Sequence[Sink | SinkMaker],
-        dead_letters: str | Path | None,
-        late: str | Path | None,
-        live: bool,
-        resume: bool,
-    ) -> Job:
-        spark = self.spark or open_session(self.master)
-        cores = spark.sparkContext.defaultParallelism
-        checkpoint = Checkpoint.open(
-            folder.absolute(), version=metadata.version("weir"), slots=cores, key=self._graphs.key
-        )
-        extractor = self._enrol(checkpoint, cores, resume, late is not None)
-        logs = checkpoint.own / "sinks"
-        every = [make(logs) if callable(make) else make for make in sinks]
-        if out is not None:
-            every.append(json_lines_sink(ExactFile(Path(out).absolute(), logs / "jsonl.log")))
-        pipeline = Pipeline(
-            self._streams,
-            every,
-            Path(dead_letters).absolute() if dead_letters else None,
-            Path(late).absolute() if late else None,
-            live=live,
-            rows=dict(self._frames),
-        )
-        return Job(spark, checkpoint, pipeline, extractor)
 
     @property
     def _known(self) -> list[str]:

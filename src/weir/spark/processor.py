@@ -17,8 +17,7 @@ from weir.runtime.output.outputs import Output
 from weir.runtime.pipeline import Turn, advance
 from weir.runtime.worker.state_store import BundledStore
 from weir.runtime.worker.worker_cache import worker_cache
-from weir.spark.partitioning import slot_keys
-from weir.spark.tasks import check_partitions, current_batch
+from weir.spark.tasks import check_partitions, current_batch, slot_keys
 from weir.storage.spool import SpoolWriter
 
 OBSERVATION = "weir"

@@ -19,8 +19,8 @@ from weir.errors import UsageError, WeirError
 from weir.kernel.contract import Background, GraphTable
 from weir.language.update import Update, parse_update
 from weir.linked.graphs import RemoteGraph
+from weir.linked.graphs.graph_files import fetch, kept
 from weir.linked.graphs.history import background_of, contains, graphs_of
-from weir.linked.graphs.remote_graph import fetch, kept
 from weir.linked.graphs.triple_tables import take
 from weir.rdf.formats.times import read_time
 from weir.runtime.control.catalog import entry_of

@@ -19,9 +19,8 @@ from weir.language.algebra.patterns import BGP, Graph, PathPattern, Pattern, Ser
 from weir.language.algebra.query import Query
 from weir.language.algebra.windows import TickKind
 from weir.linked.service import HINT, ServiceResolver
-from weir.plan.analysis.chain import parsed, refuse_bad_chains, streams_read
+from weir.plan.analysis.chain import parsed, place, refuse_bad_chains, streams_read
 from weir.plan.analysis.conjunctions import conjunction
-from weir.plan.analysis.place import place
 from weir.plan.analysis.split import splitting
 from weir.plan.analysis.templates import Shape, instance
 from weir.rdf.ids.dictionary import Dictionary
