@@ -80,7 +80,7 @@ class Compiler:
                 return self._static(inner)
             case p.Join():
                 return self._joined(plan)
-            case p.LeftJoin(_, p.Service(service), _):
+            case p.LeftJoin(_, p.Service() as service, _):
                 return self._optional_service(plan, service)
             case p.LeftJoin(left, right, condition):
                 check = None if condition is None else self._filter(condition, anonymous=True)
@@ -149,8 +149,8 @@ class Compiler:
         operator = self.compile(p.Join(others, early) if others else p.UNIT)
         for part in plan.parts:
             if isinstance(part, p.Service):
-                operator = self._service(operator, part.service, bound)
-                bound |= scope.certain(part.service)
+                operator = self._service(operator, part, bound)
+                bound |= scope.certain(part)
         late = [condition for condition in plan.conditions if not others or condition not in early]
         if not late:
             return operator
