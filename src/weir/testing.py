@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from weir.linked.graphs import GraphSources
-from weir.plan.analysis.chain import parsed, streams_read
+from weir.plan.analysis.chain import streams_read
 from weir.rdf.formats.tnq import parse_lines
-from weir.runtime.control.catalog import Catalog
-from weir.runtime.control.entries import Registration, StreamEntry, entry_of
-from weir.runtime.control.registration import Offer, registrations_of
+from weir.runtime.control.catalog import Catalog, Registration, StreamEntry, entry_of
+from weir.runtime.control.registration import registrations_of
 from weir.runtime.direct import DirectJob, MemoryStore
 from weir.runtime.ingest.frames import Frame
 from weir.runtime.ingest.parts import LaneInput, dead_letters
@@ -95,9 +94,7 @@ class Scenario:
         self.job = DirectJob(
             folder, slots=slots, library=library, key=KEY, workers=workers, restarts=restarts
         )
-        offers = [
-            Offer(name, text, dialect, evaluator, parsed(text, dialect)) for name, text in texts.items()
-        ]
+        offers = [Registration(name, text, dialect, evaluator) for name, text in texts.items()]
         made = {each.query.output for each in offers}
         read = dict.fromkeys(streams)
         for each in offers:

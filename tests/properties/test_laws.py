@@ -24,7 +24,6 @@ from weir.language.algebra.query import Describe
 from weir.language.algebra.windows import Elements, TickKind, Triples
 from weir.rdf.terms import IRI, BlankNode, Variable
 from weir.runtime.control import registration
-from weir.runtime.worker import sharing
 
 Law = Callable[[Random, Story], Iterator[dict[str, Lines]]]
 """The lines of runs that must all say the same as the story's own."""
@@ -130,7 +129,6 @@ def shared(rng: Random, given: Story) -> Iterator[dict[str, Lines]]:
     """With sharing from two queries on; the other one is alike."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(registration, "MANY", 2)
-        patch.setattr(sharing, "MANY", 2)
         yield run(given, {"other": given.text.replace("<urn:out0>", "<urn:other>")})
 
 

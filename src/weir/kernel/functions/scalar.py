@@ -2,10 +2,16 @@
 
 Both evaluators use it: ``reference`` for every solution, ``interval`` once per distinct combination of
 the terms that an expression mentions (not where ``volatile`` says that more than those counts).
+
+RAND, UUID, STRUUID and BNODE are repeatable: drawn from a hash of (query, τ, solution, place, call). Running
+a query again over the same data gives the same values, also after a restart and in both evaluators; see
+decision semantics-values, 12.
 """
 
 from __future__ import annotations
 
+import hashlib
+import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -13,17 +19,78 @@ from typing import Any
 
 from weir.kernel.functions.builtins import BUILTINS
 from weir.kernel.functions.casts import CASTS
-from weir.kernel.functions.draws import Draws
-from weir.kernel.functions.operators import ExpressionError, calculate, compare, ebv, equal, negate, plus
-from weir.kernel.functions.ordering import Solution
+from weir.kernel.functions.operators import (
+    ExpressionError,
+    Solution,
+    calculate,
+    compare,
+    ebv,
+    equal,
+    negate,
+    plus,
+)
 from weir.kernel.functions.strings import simple_text
 from weir.language.algebra import expressions as e
 from weir.language.algebra.expressions import TIMESTAMP
 from weir.language.algebra.patterns import Pattern
 from weir.rdf.terms import IRI, BlankNode, Literal, Term, Variable
 from weir.rdf.xsd.moments import datetime_literal
-from weir.rdf.xsd.numbers import XSD_DECIMAL, XSD_INTEGER, decimal_text
+from weir.rdf.xsd.numbers import XSD_DECIMAL, XSD_DOUBLE, XSD_INTEGER, decimal_text, double_text
 from weir.rdf.xsd.values import boolean
+
+
+def seed(*parts: object) -> bytes:
+    """16 bytes that depend on every part and on where one ends and the next begins."""
+    state = hashlib.blake2b(digest_size=16, person=b"weir.fresh")
+    for part in parts:
+        data = str(part).encode("utf-8", "surrogatepass")
+        state.update(len(data).to_bytes(8, "big"))
+        state.update(data)
+    return state.digest()
+
+
+def solution_text(solution: Mapping[str, Term]) -> str:
+    """The bound named variables in the order of their names: a solution's identity."""
+    bound = sorted((name, term) for name, term in solution.items() if not name.startswith("."))
+    return " ".join(f"?{name}={term}" for name, term in bound)
+
+
+def blank_node(*parts: object) -> BlankNode:
+    """A blank node that belongs to these parts alone."""
+    return BlankNode("w" + seed("bnode", *parts).hex())
+
+
+@dataclass(slots=True)
+class Draws:
+    """Draws for one expression and one solution: ``identity`` names both query, τ and solution,
+    ``place`` the expression; each draw has a number."""
+
+    identity: str
+    place: str = ""
+    calls: int = 0
+
+    def _next(self, kind: str) -> bytes:
+        self.calls += 1
+        return seed(kind, self.identity, self.place, self.calls)
+
+    def rand(self) -> Literal:
+        """RAND: a double in [0, 1)."""
+        value = (int.from_bytes(self._next("rand")[:8], "big") >> 11) / 2**53
+        return Literal(double_text(value), XSD_DOUBLE)
+
+    def uuid(self) -> IRI:
+        """UUID as an IRI."""
+        return IRI(f"urn:uuid:{uuid.UUID(bytes=self._next('uuid'), version=4)}")
+
+    def struuid(self) -> Literal:
+        """UUID as a simple literal."""
+        return Literal(str(uuid.UUID(bytes=self._next("struuid"), version=4)))
+
+    def bnode(self, label: str | None) -> BlankNode:
+        """BNODE: without a label a new one at each call, with one the same throughout a solution."""
+        if label is None:
+            return BlankNode("w" + self._next("fresh").hex())
+        return blank_node(self.identity, label)
 
 
 def _no_exists(pattern: Pattern, solution: Solution) -> bool:
@@ -65,21 +132,7 @@ def value_or_none(expression: e.Expression, solution: Solution, context: Context
 
 def holds(expression: e.Expression, solution: Solution, context: Context) -> bool:
     """FILTER's test: the effective boolean value, false on error."""
-    try:
-        return ebv(evaluate(expression, solution, context))
-    except ExpressionError:
-        return False
-
-
-def _variable(node: Variable, solution: Solution, context: Context) -> Term:
-    term = solution.get(node.name)
-    if term is None:
-        raise ExpressionError(f"?{node.name} is unbound")
-    return term
-
-
-def _constant(node: IRI | BlankNode | Literal, solution: Solution, context: Context) -> Term:
-    return node
+    return _truth(expression, solution, context) or False
 
 
 def _truth(expression: e.Expression, solution: Solution, context: Context) -> bool | None:
@@ -90,32 +143,24 @@ def _truth(expression: e.Expression, solution: Solution, context: Context) -> bo
         return None
 
 
-def _or(node: e.Or, solution: Solution, context: Context) -> Term:
+def _variable(node: Variable, solution: Solution, context: Context) -> Term:
+    term = solution.get(node.name)
+    if term is None:
+        raise ExpressionError(f"?{node.name} is unbound")
+    return term
+
+
+def _or(node: e.Or | e.And, solution: Solution, context: Context, decisive: bool = True) -> Term:
+    """``||``, and ``&&`` with the decisive value false: a side that has it decides, whatever the other is."""
     left = _truth(node.left, solution, context)
-    if left:
-        return boolean(True)
+    if left is decisive:
+        return boolean(decisive)
     right = _truth(node.right, solution, context)
-    if right:
-        return boolean(True)
+    if right is decisive:
+        return boolean(decisive)
     if left is None or right is None:
-        raise ExpressionError("an error on a side of || that decides")
-    return boolean(False)
-
-
-def _and(node: e.And, solution: Solution, context: Context) -> Term:
-    left = _truth(node.left, solution, context)
-    if left is False:
-        return boolean(False)
-    right = _truth(node.right, solution, context)
-    if right is False:
-        return boolean(False)
-    if left is None or right is None:
-        raise ExpressionError("an error on a side of && that decides")
-    return boolean(True)
-
-
-def _not(node: e.Not, solution: Solution, context: Context) -> Term:
-    return boolean(not ebv(evaluate(node.operand, solution, context)))
+        raise ExpressionError("an error on a side of || or && that decides")
+    return boolean(not decisive)
 
 
 def _compare(node: e.Compare, solution: Solution, context: Context) -> Term:
@@ -126,14 +171,6 @@ def _compare(node: e.Compare, solution: Solution, context: Context) -> Term:
 def _calculate(node: e.Calculate, solution: Solution, context: Context) -> Term:
     left = evaluate(node.left, solution, context)
     return calculate(node.operator, left, evaluate(node.right, solution, context))
-
-
-def _negate(node: e.Negate, solution: Solution, context: Context) -> Term:
-    return negate(evaluate(node.operand, solution, context))
-
-
-def _plus(node: e.Plus, solution: Solution, context: Context) -> Term:
-    return plus(evaluate(node.operand, solution, context))
 
 
 def _in(node: e.In, solution: Solution, context: Context) -> Term:
@@ -148,14 +185,6 @@ def _in(node: e.In, solution: Solution, context: Context) -> Term:
     if failed:
         raise ExpressionError("an error in a list that decides")
     return boolean(node.negated)
-
-
-def _exists(node: e.Exists, solution: Solution, context: Context) -> Term:
-    return boolean(context.exists(node.pattern, solution) != node.negated)
-
-
-def _bound(node: e.Bound, solution: Solution, context: Context) -> Term:
-    return boolean(solution.get(node.variable.name) is not None)
 
 
 def _if(node: e.If, solution: Solution, context: Context) -> Term:
@@ -215,19 +244,19 @@ _CONTEXTUAL: dict[e.Builtin, Callable[..., Term]] = {
 
 _EVALUATORS: dict[type, Callable[[Any, Solution, Context], Term]] = {
     Variable: _variable,
-    IRI: _constant,
-    BlankNode: _constant,
-    Literal: _constant,
+    IRI: lambda node, solution, context: node,
+    BlankNode: lambda node, solution, context: node,
+    Literal: lambda node, solution, context: node,
     e.Or: _or,
-    e.And: _and,
-    e.Not: _not,
+    e.And: lambda node, solution, context: _or(node, solution, context, decisive=False),
+    e.Not: lambda node, solution, context: boolean(not ebv(evaluate(node.operand, solution, context))),
     e.Compare: _compare,
     e.Calculate: _calculate,
-    e.Negate: _negate,
-    e.Plus: _plus,
+    e.Negate: lambda node, solution, context: negate(evaluate(node.operand, solution, context)),
+    e.Plus: lambda node, solution, context: plus(evaluate(node.operand, solution, context)),
     e.In: _in,
-    e.Exists: _exists,
-    e.Bound: _bound,
+    e.Exists: lambda node, solution, context: boolean(context.exists(node.pattern, solution) != node.negated),
+    e.Bound: lambda node, solution, context: boolean(solution.get(node.variable.name) is not None),
     e.If: _if,
     e.Coalesce: _coalesce,
     e.Call: _call,

@@ -9,13 +9,14 @@ below tell apart, have the same steps: they are evaluated as one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from weir.plan.analysis.conjunctions import Conjunction
-from weir.rdf.columns import Ids, Mask
+from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import Variable
 
@@ -87,29 +88,38 @@ def order_steps(queries: Conjunctions) -> Steps:
     Selective is: more, and better placed, constants; then more variables already known. Ties fall to
     the pattern whose ids come first, so that the order in which a query was written does not matter.
     """
-    count = len(queries)
-    sizes = np.diff(queries.offsets)
-    width = int(sizes.max(initial=0))
-    place = np.arange(width)
-    present: Mask = place[None, :] < sizes[:, None]
-    pattern = np.where(present, queries.offsets[:-1, None] + place[None, :], 0)
-    rank = _ranks(queries)[pattern]
-    bits = _bits(queries.variables)[pattern]
+    width = int(np.diff(queries.offsets).max(initial=0))
+    return Steps(*_ordered(queries.offsets, _ranks(queries), queries.variables, width))
 
-    chosen = np.full((count, width), -1, np.int64)
-    left = present.copy()
-    known = np.zeros(count, np.int64)
-    rows = np.arange(count)
-    for step in range(width):
-        connected = ((bits & known[:, None]) != 0) | (known == 0)[:, None]
-        cost = np.where(left, rank + np.where(connected, 0, np.int64(1) << 40), np.int64(1) << 50)
-        best = cost.argmin(axis=1)
-        live = left[rows, best]
-        chosen[:, step] = np.where(live, pattern[rows, best], -1)
-        left[rows, best] = False
-        known |= np.where(live, bits[rows, best], 0)
-    links, first = _links(queries.variables, chosen)
-    return Steps(chosen, links, _columns(first))
+
+@njit(cache=True)
+def _ordered(offsets: Ids, ranks: Ids, variables: NDArray[np.int64], width: int) -> Any:
+    count, bound = len(offsets) - 1, 1 + (variables.max() if variables.size else -1)
+    pattern, links = np.full((count, width), -1), np.zeros((count, width), np.int64)
+    columns, known = np.full((count, bound), -1), np.zeros(count, np.int64)
+    first = np.zeros((count, bound), np.int64)  # 1 + 4·step + place of each variable's first occurrence
+    left = np.ones(len(variables), np.bool_)
+    for query in range(count):
+        for step in range(offsets[query + 1] - offsets[query]):
+            best, shares = -1, False
+            for each in range(offsets[query], offsets[query + 1]):
+                shared = False
+                for variable in variables[each]:
+                    shared = shared or (variable >= 0 and first[query, variable] > 0)
+                better = best < 0 or (shared if shared != shares else ranks[each] < ranks[best])
+                if left[each] and better:
+                    best, shares = each, shared
+            left[best] = False
+            pattern[query, step] = best
+            for place in range(PLACES):
+                variable = variables[best, place]
+                if variable >= 0 and first[query, variable]:
+                    links[query, step] |= first[query, variable] << (_BITS * place)
+                elif variable >= 0:
+                    first[query, variable] = 1 + 4 * step + place
+                    columns[query, variable] = known[query]
+                    known[query] += 1
+    return pattern, links, columns
 
 
 def link(links: NDArray[np.int64], place: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -130,37 +140,3 @@ def _ranks(queries: Conjunctions) -> Ids:
     out = np.empty(len(order), np.int64)
     out[order] = np.cumsum(new)
     return out
-
-
-def _bits(variables: NDArray[np.int64]) -> Ids:
-    """The set of variables of each pattern."""
-    one = np.where(variables >= 0, np.int64(1) << np.maximum(variables, 0), 0)
-    out: Ids = np.bitwise_or.reduce(one, axis=1)
-    return out
-
-
-def _columns(first: NDArray[np.int64]) -> NDArray[np.int64]:
-    order = np.argsort(np.where(first > 0, first, np.int64(1) << 40), axis=1, kind="stable")
-    rank = np.empty_like(order)
-    np.put_along_axis(rank, order, np.broadcast_to(np.arange(first.shape[1]), first.shape), axis=1)
-    return np.where(first > 0, rank, -1)
-
-
-def _links(
-    variables: NDArray[np.int64], chosen: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    count, width = chosen.shape
-    links = np.zeros((count, width), np.int64)
-    bound = int(variables.max(initial=-1)) + 1
-    first = np.zeros((count, bound), np.int64)  # 1 + 4·step + place of each variable's first occurrence
-    rows = np.arange(count)
-    for step in range(width):
-        here = chosen[:, step]
-        for place in range(PLACES):
-            number = np.where(here >= 0, variables[here, place], -1)
-            named = rows[number >= 0]
-            number = number[named]
-            links[named, step] |= first[named, number] << (_BITS * place)
-            fresh = first[named, number] == 0
-            first[named[fresh], number[fresh]] = 1 + 4 * step + place
-    return links, first

@@ -8,7 +8,7 @@ one template (``templates``), and what fits neither runs by itself; ``explain`` 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,9 @@ import numpy as np
 from weir.errors import UsageError
 from weir.kernel.contract import Answers, Background, Evaluator, Slab
 from weir.kernel.evaluators import choose_evaluator
-from weir.kernel.matching.answers import SetAnswers
+from weir.kernel.matching.answers import Reader, SetAnswers, TemplateAnswers
 from weir.kernel.matching.conjunctive import ConjunctiveSet
 from weir.kernel.matching.generations import Generation, absorb, raise_levels
-from weir.kernel.matching.template_members import Reader, Template, TemplateAnswers
 from weir.language.algebra.query import Query, Semantics
 from weir.language.algebra.windows import WindowDeclaration
 from weir.plan.analysis.conjunctions import Conjunction, conjunction
@@ -65,6 +64,22 @@ class SharedAnswers:
         """The answers of every query that has any: what is routed to its own output."""
         for part in self.parts:
             yield from part.items()
+
+
+@dataclass(slots=True)
+class Template:
+    """An evaluator and the queries that read it, from batch ``since`` on.
+
+    ``alone`` says why a query runs by itself; None for a template of several.
+    """
+
+    evaluator: Evaluator
+    since: int
+    readers: dict[str, Reader] = field(default_factory=dict)
+    alone: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.readers)
 
 
 class SharedEvaluator:
@@ -120,8 +135,9 @@ class SharedEvaluator:
         for generations in self._sets.values():
             for each in generations:
                 each.set.drop([name for name in gone if name in each.set.channels])
-        for part in self._templates:
-            part.drop(gone)
+        for part in self._templates:  # A query's constants stay in its template until the last one has gone.
+            for name in part.readers.keys() & set(gone):
+                del part.readers[name]
         self._templates = [part for part in self._templates if len(part)]
         self._sets = {
             key: merged
@@ -162,7 +178,7 @@ class SharedEvaluator:
             self._sets[key] = absorb(generations, self._dictionary, settled)
         for part in self._templates:
             owner.update(dict.fromkeys(part.readers, len(parts)))
-            parts.append(part.advance(given(part.since)))
+            parts.append(TemplateAnswers(part.evaluator.advance(given(part.since)), dict(part.readers)))
         return SharedAnswers(parts, owner)
 
     # Putting queries into parts
@@ -233,10 +249,8 @@ class SharedEvaluator:
         return Template(self._evaluator(self._queries[name]), since, {name: Reader()}, reason)
 
     def _evaluator(self, query: Query) -> Evaluator:
-        chosen = choose_evaluator(
-            query, self._background, self._dictionary, self._choice, streams=self._streams
-        )
-        return chosen.evaluator
+        given = query, self._background, self._dictionary, self._choice
+        return choose_evaluator(*given, streams=self._streams).evaluator
 
     # State
 

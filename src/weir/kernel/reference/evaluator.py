@@ -13,12 +13,11 @@ import numpy as np
 
 from weir.errors import CheckpointError
 from weir.kernel.contract import NO_GRAPH, Answers, Background, GraphTable, Slab
-from weir.kernel.reference.algebra import ServiceHook
 from weir.kernel.reference.continuous_query import ContinuousQuery, Evaluated
 from weir.kernel.reference.datasets import Quad, Static, Timed
 from weir.kernel.reference.federation import Federation
 from weir.kernel.reference.query_forms import Row
-from weir.kernel.reference.term_messages import Message
+from weir.kernel.reference.windows import Message
 from weir.kernel.service_calls import Services
 from weir.language.algebra.query import Ask, Query, Select
 from weir.rdf.columns import Ids
@@ -27,11 +26,14 @@ from weir.rdf.messages import Messages
 from weir.rdf.terms import Term, parse_term
 
 _VERSION = 1
+_OF_STREAM = ("first", "last", "dropped_triples", "dropped_messages")
+_OF_QUERY = ("before_time", "through", "ended", "late", "evaluations")
+"""What is kept of a stream, and of a query, as it is."""
 
 
 class ReferenceEvaluator:
     """Naive, complete, obviously right. ``streams`` are the registered ones, for ``STREAM ?v``; ``services``
-    answer SERVICE, for which the query is known by its ``name`` (``service`` is a plain hook for tests)."""
+    answer SERVICE, for which the query is known by its ``name``."""
 
     def __init__(
         self,
@@ -40,7 +42,6 @@ class ReferenceEvaluator:
         dictionary: Dictionary,
         *,
         streams: Sequence[str] = (),
-        service: ServiceHook | None = None,
         services: Services | None = None,
         name: str | None = None,
     ) -> None:
@@ -51,9 +52,7 @@ class ReferenceEvaluator:
         self._terms: dict[int, Term] = {}
         static = self._static(background)
         federation = None if services is None else Federation(services, query, self.name, dictionary)
-        self._continuous = ContinuousQuery(
-            query, static, streams=streams, service=service, federation=federation
-        )
+        self._continuous = ContinuousQuery(query, static, streams=streams, federation=federation)
 
     def renew(self, background: Background) -> None:
         """Use other static graphs from the next slab on."""
@@ -168,20 +167,13 @@ def _dump(continuous: ContinuousQuery) -> bytes:
                 "name": window.declaration.name,
                 "stream": window.stream,
                 "messages": [_message(message) for message in window.messages.messages],
-                "first": window.messages.first,
-                "last": window.messages.last,
-                "dropped_triples": window.messages.dropped_triples,
-                "dropped_messages": window.messages.dropped_messages,
+                **{name: getattr(window.messages, name) for name in _OF_STREAM},
             }
             for window in continuous.windows
         ],
         "before": [{name: str(term) for name, term in row.items()} for row in continuous.before],
-        "before_time": continuous.before_time,
         "schedule": [continuous.schedule.time, continuous.schedule.sub],
-        "through": continuous.through,
-        "ended": continuous.ended,
-        "late": continuous.late,
-        "evaluations": continuous.evaluations,
+        **{name: getattr(continuous, name) for name in _OF_QUERY},
     }
     return json.dumps(state, separators=(",", ":")).encode()
 
@@ -194,14 +186,12 @@ def _load(continuous: ContinuousQuery, data: bytes) -> None:
         raise CheckpointError("the state of another query, or of another version")
     for window, saved in zip(continuous.windows, state["windows"], strict=True):
         window.messages.messages = [_read(message) for message in saved["messages"]]
-        window.messages.first, window.messages.last = saved["first"], saved["last"]
-        window.messages.dropped_triples = saved["dropped_triples"]
-        window.messages.dropped_messages = saved["dropped_messages"]
+        for name in _OF_STREAM:
+            setattr(window.messages, name, saved[name])
     continuous.before = [{name: parse_term(text) for name, text in row.items()} for row in state["before"]]
-    continuous.before_time = state["before_time"]
     continuous.schedule.time, continuous.schedule.sub = state["schedule"]
-    continuous.through, continuous.ended = state["through"], state["ended"]
-    continuous.late, continuous.evaluations = state["late"], state["evaluations"]
+    for name in _OF_QUERY:
+        setattr(continuous, name, state[name])
 
 
 def _message(message: Message) -> list[Any]:
