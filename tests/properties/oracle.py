@@ -17,7 +17,7 @@ from properties.generate import Message, Quad
 from properties.moments import Instant, View, evaluation_instants, is_complete_at_its_time
 from properties.stories import Lines, Story, received
 from weir.kernel.functions import Context
-from weir.kernel.functions.draws import seed
+from weir.kernel.functions.scalar import seed
 from weir.kernel.reference.algebra import Evaluation
 from weir.kernel.reference.datasets import SDS, Dataset, Graph, WindowContent, as_set, window_dataset
 from weir.kernel.reference.multisets import Bindings, difference
