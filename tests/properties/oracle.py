@@ -155,7 +155,8 @@ def _static(query: Query, story: Story, effective: Sequence[int], time: int) -> 
     for name in query.dataset.default:
         default += graphs.get(name, {})
     wanted = query.dataset.named or [name for name in graphs if name is not None]
-    return Dataset.of(default, {name: graphs[name] for name in wanted if name in graphs})
+    named: dict[Term, Graph] = {IRI(name): Graph(graphs[name]) for name in wanted if name in graphs}
+    return Dataset(Graph(as_set(default)), named)
 
 
 def _sds(query: Query, static: Dataset, content: Content) -> SDS:
