@@ -23,8 +23,9 @@ from weir.fragments.server.app import FragmentsApp
 from weir.fragments.server.dataset import Dataset
 from weir.fragments.server.metadata import LONG, Described
 from weir.fragments.server.request import IRI, UNSAFE, decoded, parse_request
-from weir.fragments.server.responses import SECOND, Head, Responder, Response, etag, opening, understands_gzip
+from weir.fragments.server.responses import Head, Responder, Response, etag, opening, understands_gzip
 from weir.fragments.server.serialize import SYNTAXES, media_type_for
+from weir.linked.http.headers import SECOND
 
 _REST = re.compile(rb"(?:[!#-'*+.^-z|~A-Z0-9-]+:[ \t]*[^\x00-\x08\x0a-\x1f\x7f]*\r\n)*\r\n")
 _ODD = re.compile(
@@ -57,17 +58,14 @@ class Wants(NamedTuple):
 class FastPath:
     """Turns heads of requests into bytes of responses for one application mounted at one path.
 
-    A head that is new is answered from ``StaticPages`` where it can be. One that comes again is remembered
-    with the response it led to, which is sent again while it is current: a crawler, who asks for
-    everything once, pushes nothing out.
+    A head that is new is answered from ``StaticPages`` where it can be. One that comes again goes to the
+    application, whose cache it may fill: a crawler, who asks for everything once, pushes nothing out.
     """
 
     def __init__(self, app: FragmentsApp, mount: str = "", scheme: str = "http") -> None:
         self.app = app
         self.mount = mount.rstrip("/")
         self.scheme = scheme
-        self._heads: dict[bytes, tuple[Response, bytes | None, bool]] = {}
-        self._held = 0
         self._once: set[int] = set()
         self._wants = lru_cache(maxsize=_WANTS)(self._parse)
         self._pages = lru_cache(maxsize=_WANTS)(self._static_pages)
@@ -76,15 +74,6 @@ class FastPath:
         """The response to a complete head; None where it is declined."""
         app = self.app
         now = app.clock()
-        known = self._heads.get(head)
-        if known is not None:
-            response, tags, packs = known
-            dataset = response.dataset
-            if response.current(now) and dataset and app.datasets.get(dataset.name) is dataset:
-                app.responder.counters["requests"] += 1
-                app.responder.counters["hits"] += 1
-                return _bytes(response, now, tags, packs)
-            del self._heads[head]
         line, _, rest = head.partition(b"\r\n")
         wants = self._wants(rest) if len(rest) <= _WANTS_LONGEST else self._parse(rest)
         if wants is None or not line.endswith(b" HTTP/1.1") or len(head) > _LONGEST:
@@ -105,14 +94,7 @@ class FastPath:
             if answer is not None:
                 return answer
         base, accept, tags, packs = wants
-        response = app.get(base, path[len(self.mount) :], query, accept)
-        if response.dataset is not None:
-            self._held += len(head) + response.size
-            if self._held > app.limits.cache_bytes:
-                self._heads.clear()
-                self._held = 0
-            self._heads[head] = (response, tags, packs)
-        return _bytes(response, now, tags, packs)
+        return _bytes(app.get(base, path[len(self.mount) :], query, accept), now, tags, packs)
 
     def _static_pages(self, dataset: Dataset, wants: Wants) -> StaticPages | None:
         """The pages for what is wanted of a data set; None where there can be none."""
@@ -279,6 +261,6 @@ def protocol(path: FastPath) -> type[HttpToolsProtocol]:
 
 def server(app: FragmentsApp, host: str = "127.0.0.1", port: int = 8080, **options: Any) -> uvicorn.Server:
     """A uvicorn server of one fragments application, with the fast path; ``.run()`` serves."""
-    settings: dict[str, Any] = {"access_log": False, "log_level": "warning", "ws": "none", **options}
-    config = uvicorn.Config(app, host=host, port=port, http=protocol(FastPath(app)), **settings)
+    settings: dict[str, Any] = {"access_log": False, "log_level": "warning", "ws": "none", "lifespan": "off"}
+    config = uvicorn.Config(app, host=host, port=port, http=protocol(FastPath(app)), **settings | options)
     return uvicorn.Server(config)

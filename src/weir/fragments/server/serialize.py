@@ -46,71 +46,48 @@ def media_type_for(accept: str) -> str | None:
 
 
 class Syntax(NamedTuple):
-    """A syntax whose documents are made of pieces: what the page says of itself, the controls, time labels,
-    ``closing``, data. All but the data may name the metadata graph."""
+    """A syntax whose documents are made of pieces: what is ``said`` in the metadata graph (of the page,
+    the controls, time labels) between ``opening`` and ``closing``, then the data.
 
-    own: Callable[[str, Sequence[TripleText]], str]
-    controls: Callable[[str, Sequence[TripleText]], str]
-    labels: Callable[[str, Sequence[TripleText]], str]
+    Without ``graphs`` names of graphs are lost, metadata lie beside the data, and labels, which would lie
+    among them, are left out.
+    """
+
+    said: Callable[[str, Sequence[TripleText]], str]
     data: Callable[[Sequence[Quad]], str]
+    graphs: bool
+    opening: str = ""
     closing: str = ""
+
+    def own(self, graph: str, triples: Sequence[TripleText]) -> str:
+        """The beginning of a document."""
+        return f"{self.opening.replace('GRAPH', graph)}{self.said(graph, triples)}"
+
+    def rest(self, graph: str, labels: Sequence[TripleText], data: Sequence[Quad]) -> str:
+        """What follows the controls."""
+        said = self.said(graph, labels) if labels and self.graphs else ""
+        return f"{said}{self.closing}{self.data(data)}"
 
     def write(self, data: Sequence[Quad], metadata: Metadata) -> str:
         """A whole document."""
         graph, own, controls, labels = metadata
-        said = f"{self.own(graph, own)}{self.controls(graph, controls)}{self.labels(graph, labels)}"
-        return f"{said}{self.closing}{self.data(data)}"
-
-
-def _quad_lines(graph: str, triples: Sequence[TripleText]) -> str:
-    return "".join([f"{s} {p} {o} {graph} .\n" for s, p, o in triples])
+        return f"{self.own(graph, own)}{self.said(graph, controls)}{self.rest(graph, labels, data)}"
 
 
 def _quads(data: Sequence[Quad]) -> str:
     return "".join([f"{s} {p} {o} {g} .\n" if g else f"{s} {p} {o} .\n" for s, p, o, g in data])
 
 
-def _lines(graph: str, triples: Sequence[TripleText]) -> str:
-    """Triples alone: graph names are lost, and metadata lie beside the data."""
-    return "".join([f"{s} {p} {o} .\n" for s, p, o in triples])
-
-
-def _grouped(graph: str, triples: Sequence[TripleText]) -> str:
-    return _by_subject(triples)
-
-
-def _nothing(graph: str, triples: Sequence[TripleText]) -> str:
-    """Without graphs, labels would lie among the data."""
-    return ""
-
-
 def _trig_data(data: Sequence[Quad]) -> str:
     graphs: dict[str, list[TripleText]] = {"": []}
     for quad in data:
         graphs.setdefault(quad[3], []).append(quad[:3])
-    parts = [_by_subject(graphs.pop(""))]
-    parts += [f"{name} {{\n{_by_subject(triples)}}}\n" for name, triples in graphs.items()]
+    parts = [_by_subject("", graphs.pop(""))]
+    parts += [f"{name} {{\n{_by_subject('', triples)}}}\n" for name, triples in graphs.items()]
     return "".join(parts)
 
 
-SYNTAXES: Mapping[str, Syntax] = {
-    "application/trig": Syntax(
-        own=lambda graph, triples: f"{graph} {{\n{_by_subject(triples)}",
-        controls=_lines,
-        labels=_grouped,
-        data=_trig_data,
-        closing="}\n",
-    ),
-    "application/n-quads": Syntax(_quad_lines, _quad_lines, _quad_lines, _quads),
-    "text/turtle": Syntax(_grouped, _lines, _nothing, lambda data: _by_subject([quad[:3] for quad in data])),
-    "application/n-triples": Syntax(
-        _lines, _lines, _nothing, lambda data: _lines("", [quad[:3] for quad in data])
-    ),
-}
-"""Those written piece by piece; JSON-LD is written whole."""
-
-
-def _by_subject(triples: Sequence[TripleText]) -> str:
+def _by_subject(graph: str, triples: Sequence[TripleText]) -> str:
     """Turtle with neighbours of equal subject under one subject."""
     lines: list[str] = []
     last = None
@@ -123,18 +100,27 @@ def _by_subject(triples: Sequence[TripleText]) -> str:
     return "".join(lines) + " .\n" if lines else ""
 
 
+SYNTAXES: Mapping[str, Syntax] = {
+    "application/trig": Syntax(_by_subject, _trig_data, True, opening="GRAPH {\n", closing="}\n"),
+    "application/n-quads": Syntax(
+        lambda graph, triples: _quads([(*triple, graph) for triple in triples]), _quads, True
+    ),
+    "text/turtle": Syntax(_by_subject, lambda data: _by_subject("", [quad[:3] for quad in data]), False),
+    "application/n-triples": Syntax(
+        lambda _, triples: _quads([(*triple, "") for triple in triples]),
+        lambda data: _quads([(*quad[:3], "") for quad in data]),
+        False,
+    ),
+}
+"""Those written piece by piece; JSON-LD is written whole."""
+
+
 def write_jsonld(data: Sequence[Quad], metadata: Metadata) -> str:
     lines = _encoded(SYNTAXES["application/n-quads"].write(data, metadata))
     quads = ox.parse(lines, format=ox.RdfFormat.N_QUADS, lenient=True)
     written = ox.serialize(quads, format=ox.RdfFormat.JSON_LD)
     assert written is not None
     return written.decode()
-
-
-WITH_GRAPHS = frozenset(
-    ("application/trig", "application/n-quads", "application/ld+json", "application/json")
-)
-"""Syntaxes that keep data and metadata apart."""
 
 
 def write_document(media_type: str, data: Sequence[Quad], metadata: Metadata) -> str:
@@ -168,16 +154,15 @@ class Templates:
         about: Described,
         data: Sequence[Quad],
         labels: Sequence[Quad] = (),
-    ) -> tuple[bytes, ...]:
-        """The document of one page in pieces, as ``write_document`` writes it from its metadata."""
+    ) -> bytes:
+        """The document of one page, as ``write_document`` writes it from its metadata."""
         values = values_of(about)
         syntax = SYNTAXES.get(media_type)
         if syntax is None:
-            return (_encoded(write_jsonld(data, metadata_of(about, values, labels))),)
+            return _encoded(write_jsonld(data, metadata_of(about, values, labels)))
         own, chosen, controls = self.of(dataset, media_type, about, tuple(values))
-        filled = own % chosen({name: value.encode() for name, value in values.items()})
-        said = syntax.labels(about.graph, [quad[:3] for quad in labels]) if labels else ""
-        return filled, controls, _encoded(f"{said}{syntax.closing}{syntax.data(data)}")
+        filled: bytes = own % chosen({name: value.encode() for name, value in values.items()})
+        return filled + controls + _encoded(syntax.rest(about.graph, [quad[:3] for quad in labels], data))
 
     def of(self, dataset: Dataset, media_type: str, about: Described, names: tuple[str, ...]) -> Template:
         """The template of a page for which there are values of these names."""
@@ -192,7 +177,7 @@ class Templates:
         template = Template(
             own=_encoded(re.sub(r"\0\w+\0", "%b", text)),
             chosen=itemgetter(*names),
-            controls=_encoded(syntax.controls(graph, controls)),
+            controls=_encoded(syntax.said(graph, controls)),
         )
         if len(self._made) >= _MOST:
             self._made.clear()
