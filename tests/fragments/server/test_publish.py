@@ -51,8 +51,8 @@ def test_istream_and_dstream_add_and_remove() -> None:
     publisher.write([line(4, "D", x="1")])
     assert len(held(dataset, T0 + 4 * SECOND)) == 1
     assert held(dataset, T0 + 102 * SECOND) != [] == held(dataset, T0 + 104 * SECOND)
-    publisher.write([line(50, "I", x="3")])
-    assert len(held(dataset, T0 + 140 * SECOND)) == 2
+    publisher.write([line(30, "I", x="3")])
+    assert len(held(dataset, T0 + 120 * SECOND)) == 2
 
 
 @pytest.mark.parametrize("op", ["I", "D"])
