@@ -138,8 +138,8 @@ class FragmentsApp:
                 (source, f"<{RDF}type>", DATASET),
                 (source, TITLE, str(Literal.tagged(one.title, "en"))),
             ]
-        text = write_document(media_type, [], Metadata(f"<{base}/#metadata>", triples))
-        return Response(200, media_type, text.encode())
+        document = write_document(media_type, [], Metadata(f"<{base}/#metadata>", triples))
+        return Response(200, media_type, document)
 
     async def _change(
         self, method: str, base: str, path: str, query: str, headers: dict[bytes, bytes], receive: Receive

@@ -13,7 +13,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 
 from weir.kernel.contract import Background, GraphTable
-from weir.kernel.relations.sorted_keys import SortedKeys
+from weir.kernel.relations.keys import SortedKeys
 from weir.rdf.columns import Ids
 
 DEFAULT = ""

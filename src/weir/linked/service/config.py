@@ -139,9 +139,8 @@ def microseconds(value: object) -> int:
     text = str(value).strip()
     if text.isdigit():
         return int(text) * 1_000
-    written = durations.XSD_DURATION.fullmatch(text)
     compact = durations.COMPACT.fullmatch(text)
-    length = durations.from_xsd(written) if written else durations.from_units(text) if compact else None
+    length = durations.from_units(text) if compact else durations.from_xsd(text)
     if length is None:
         raise UsageError(f"{text!r} is no duration", hint="write 5s, 500ms or PT5S")
     return length

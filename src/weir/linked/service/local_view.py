@@ -26,9 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weir.kernel.contract import FOREVER
-from weir.kernel.relations.keys import codes, combine
+from weir.kernel.relations.keys import SortedKeys, codes, combine, spread
 from weir.kernel.relations.relation import Relation
-from weir.kernel.relations.sorted_keys import SortedKeys, spread
 from weir.rdf.columns import Ids, Mask
 
 NEVER = -(1 << 62)
