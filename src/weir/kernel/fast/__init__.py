@@ -6,6 +6,8 @@ triples that CONSTRUCT sends without the rows of its last join. Each saves a mul
 benchmark, and a property test compares each with the reference.
 """
 
-from weir.kernel.fast.short_cuts import NothingThere, ShortCut, short_cuts
+from weir.kernel.fast.distinct_join import DistinctJoin
+from weir.kernel.fast.short_cuts import NothingThere, ShortCut, plain_form
+from weir.kernel.fast.single_message import single_message
 
-__all__ = ["NothingThere", "ShortCut", "short_cuts"]
+__all__ = ["DistinctJoin", "NothingThere", "ShortCut", "plain_form", "single_message"]
