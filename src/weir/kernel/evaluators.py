@@ -62,20 +62,3 @@ def choose_evaluator(
         query, background, dictionary, streams=streams, service=service, services=services, name=name
     )
     return Choice("reference", reference, reason)
-
-
-def make_evaluator(
-    query: Query,
-    background: Background,
-    dictionary: Dictionary,
-    choice: str = "auto",
-    *,
-    streams: Sequence[str] = (),
-    service: ServiceHook | None = None,
-    services: Services | None = None,
-    name: str | None = None,
-) -> Evaluator:
-    """The evaluator of ``choose_evaluator``."""
-    return choose_evaluator(
-        query, background, dictionary, choice, streams=streams, service=service, services=services, name=name
-    ).evaluator

@@ -15,9 +15,8 @@ from weir.kernel.operators.active_graph import Graph, PathPattern
 from weir.kernel.operators.context import Surroundings
 from weir.kernel.operators.filter import Exists, Extend, Filter
 from weir.kernel.operators.group_by import Group, Measure
-from weir.kernel.operators.inputs.input import Present
+from weir.kernel.operators.inputs.input import Present, StaticInput
 from weir.kernel.operators.inputs.pattern_inputs import PatternInputs
-from weir.kernel.operators.inputs.static_views import StaticInput
 from weir.kernel.operators.join import Join, Policy, Router, TooLarge, reduce_windows
 from weir.kernel.operators.left_join import LeftJoin, Minus
 from weir.kernel.operators.modifiers import Distinct, OrderBy, Slice

@@ -16,14 +16,15 @@ import numpy as np
 from weir.errors import UsageError
 from weir.kernel.contract import Answers, Background, Slab, Stretch
 from weir.kernel.expressions.term_cache import Terms
-from weir.kernel.fast import DistinctJoin, NothingThere, ShortCut, plain_form, single_message
+from weir.kernel.fast.distinct_join import DistinctJoin
+from weir.kernel.fast.short_cuts import NothingThere, ShortCut, plain_form
+from weir.kernel.fast.single_message import single_message
 from weir.kernel.functions.draws import seed
 from weir.kernel.interval.compiler import Compiler
 from weir.kernel.interval.query_forms import Descriptions, QueryForms, Sent
 from weir.kernel.operators.context import Surroundings
 from weir.kernel.operators.inputs.input import Present
-from weir.kernel.operators.inputs.pattern_inputs import EVERYTHING, PatternInputs
-from weir.kernel.operators.inputs.static_views import StaticGraphs
+from weir.kernel.operators.inputs.pattern_inputs import EVERYTHING, PatternInputs, StaticGraphs
 from weir.kernel.operators.join import Join, Policy, Router
 from weir.kernel.operators.operator import Operator
 from weir.kernel.operators.remote_service import Federation
