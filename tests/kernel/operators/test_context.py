@@ -14,7 +14,7 @@ from weir.errors import EvaluationError
 from weir.kernel.expressions import Compiled, compile
 from weir.kernel.expressions.term_cache import Terms
 from weir.kernel.functions import Context, holds, value_or_none
-from weir.kernel.functions.draws import Draws, solution_text
+from weir.kernel.functions.scalar import Draws, solution_text
 from weir.kernel.operators.context import Surroundings, each_index, extend, extend_by, filter_by, instants
 from weir.kernel.operators.inputs.input import Present, RelationInput
 from weir.kernel.relations.relation import Relation, rename

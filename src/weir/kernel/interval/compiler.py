@@ -82,7 +82,7 @@ class Compiler:
                 check = None if condition is None else self._filter(condition, anonymous=True)
                 one = self.compile(left)
                 if isinstance(right, p.Service):
-                    return self._service(one, right.service, certain(left), optional=True, check=check)
+                    return self._service(one, right, certain(left), optional=True, check=check)
                 two = self.compile(right)
                 nested = two.nests and _probes(right) and joinable(right, possible(left))
                 return LeftJoin(one, two, check, nested=nested)
@@ -147,8 +147,8 @@ class Compiler:
         operator = self.compile(p.Join(others, early) if others else p.UNIT)
         for part in plan.parts:
             if isinstance(part, p.Service):
-                operator = self._service(operator, part.service, bound)
-                bound |= scope.certain(part.service)
+                operator = self._service(operator, part, bound)
+                bound |= scope.certain(part)
         late = [condition for condition in plan.conditions if not others or condition not in early]
         if not late:
             return operator

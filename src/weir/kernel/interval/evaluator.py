@@ -19,7 +19,7 @@ from weir.kernel.expressions.term_cache import Terms
 from weir.kernel.fast.distinct_join import DistinctJoin
 from weir.kernel.fast.short_cuts import NothingThere, ShortCut, plain_form
 from weir.kernel.fast.single_message import single_message
-from weir.kernel.functions.draws import seed
+from weir.kernel.functions.scalar import seed
 from weir.kernel.interval.compiler import Compiler
 from weir.kernel.interval.query_forms import Descriptions, QueryForms, Sent
 from weir.kernel.operators.context import Surroundings

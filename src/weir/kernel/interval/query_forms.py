@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 
 from weir.kernel.expressions.term_cache import TermClass, Terms
-from weir.kernel.functions.draws import blank_node, solution_text
+from weir.kernel.functions.scalar import blank_node, solution_text
 from weir.kernel.operators.context import each_index
 from weir.kernel.operators.operator import Operator
 from weir.kernel.relations.coverage import expand, uncovered, unite

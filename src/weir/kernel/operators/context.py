@@ -19,7 +19,7 @@ from weir.kernel.expressions import NOW, Compiled, Solutions, Timestamp
 from weir.kernel.expressions.term_cache import Terms
 from weir.kernel.expressions.vector import TRUE, effective
 from weir.kernel.functions import Context, value_or_none
-from weir.kernel.functions.draws import Draws, solution_text
+from weir.kernel.functions.scalar import Draws, solution_text
 from weir.kernel.operators.inputs.input import Input, Present
 from weir.kernel.relations.coverage import Sweep, expand, uncovered
 from weir.kernel.relations.keys import LIMIT, codes, occurrences
@@ -87,7 +87,7 @@ def _stamp(relation: Relation, stamp: Timestamp, around: Surroundings, terms: Te
     keys = tuple(fresh(relation, f"{stamp.name}.{place}") for place in range(3))
     bound = np.ones(len(relation), np.bool_)
     for name, argument in zip(keys, stamp.arguments, strict=True):
-        ids = argument.evaluate(Solutions(relation.columns, len(relation), terms)).ids()
+        ids = argument(Solutions(relation.columns, len(relation), terms)).ids()
         bound &= ids != 0
         relation = relation.having(name, ids, optional=True)
     view = latest_times(around.triples(), terms, (*keys, stamp.name))
