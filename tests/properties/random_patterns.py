@@ -128,9 +128,9 @@ class Patterns:
             case 3:
                 count = self.new()
                 inner = a.Group(inner, (), ((Variable(".a0"), e.Aggregate(e.Aggregation.COUNT, None)),))
-                return a.Project(a.Extend(inner, count, Variable(".a0")), (count,))
+                return a.Project(a.extended(inner, count, Variable(".a0")), (count,))
             case 4:
-                return a.Union(inner, a.Extend(nothing, self.new(), IRI("urn:a")))
+                return a.Union(inner, a.extended(nothing, self.new(), IRI("urn:a")))
         return inner
 
     def leaf(self) -> a.Pattern:
@@ -165,7 +165,7 @@ class Patterns:
                 return a.Filter(self.condition(depth - 1), self.pattern(depth - 1))
             case 8:
                 inner = self.pattern(depth - 1)
-                return a.Extend(inner, self.new(), self.expression(2))
+                return a.extended(inner, self.new(), self.expression(2))
             case 9:
                 return self.source(self.pattern(depth - 1))
             case _:
@@ -178,7 +178,7 @@ class Patterns:
         if self.rng.random() < 0.7:
             inner = a.Filter(self.condition(max(depth - 1, 0)), inner)
         else:
-            inner = a.Extend(inner, self.new(), self.expression(2))
+            inner = a.extended(inner, self.new(), self.expression(2))
         self.static = before
         return inner
 
@@ -225,7 +225,7 @@ class Patterns:
             bound = rng.choice((*VALUES, *names))
             grouped = a.Filter(e.Compare(rng.choice(list(e.Comparison)), names[0], bound), grouped)
         for name in names:
-            grouped = a.Extend(grouped, self.new(), name)
+            grouped = a.extended(grouped, self.new(), name)
         return grouped
 
     def aggregate(self) -> e.Aggregate:

@@ -248,7 +248,7 @@ class Group:
         subject, predicate, target = (answers.columns[name] for name in ("subject", "predicate", "object"))
         if self._is_counted(stream):
             coded = [coded_texts(ids, self.dictionary) for ids in (subject, predicate, target)]
-            order = order_of_rows(answers.evaluation, coded)
+            order = order_of_rows(answers.evaluation, coded, " ")
             subject, predicate, target = subject[order], predicate[order], target[order]
         _, firsts, message, counts = np.unique(
             answers.evaluation, return_index=True, return_inverse=True, return_counts=True
