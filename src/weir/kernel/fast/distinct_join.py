@@ -17,7 +17,7 @@ from weir.kernel.fast.short_cuts import PlainForm
 from weir.kernel.operators.inputs.pattern_inputs import PatternInputs
 from weir.kernel.operators.inputs.window_input import WindowInput
 from weir.kernel.operators.join import Join
-from weir.kernel.relations.keys import codes
+from weir.kernel.relations.keys import codes, hash_table, slot_of
 from weir.kernel.relations.relation import Relation
 from weir.kernel.windows.evaluation_times import Evaluations
 from weir.rdf.columns import Ids
@@ -122,6 +122,7 @@ def _groups_of(
     return numbers, start[rows], {name: column[rows] for name, column in values.items()}
 
 
+@njit(cache=True)
 def sliding_pairs(
     rows: Ids, probes: Ids, low: Ids, high: Ids, owner: Ids, keys: Ids, number: Ids, codes: int
 ) -> tuple[Ids, Ids]:
@@ -131,75 +132,32 @@ def sliding_pairs(
     into a table once and are linked to those of the same key before them, so that a probe walks over what it
     sees and nothing else. ``keys`` and ``number`` are by position; numbers lie below ``codes``.
     """
-    if not len(rows):
-        return np.empty(0, np.int64), np.empty(0, np.int64)
-    known, latest = _table(len(keys))
+    known, latest = hash_table(len(keys))
     before, seen = np.empty(len(keys), np.int64), np.full(codes, -1, np.int64)
-    most = min(int((high - low).max()), codes)
-    room = 2 * len(rows) + max(most, 0)
-    owners, numbers = np.empty(room, np.int64), np.empty(room, np.int64)
-    done, reached, found = 0, max(int(low[rows[0]]), 0), 0
-    while True:
-        done, reached, found = _slide(
-            done, reached, found, most,
-            rows, probes, low, high, owner, keys, number, known, latest, before, seen, owners, numbers,
-        )  # fmt: skip
-        if done == len(rows):
-            return owners[:found], numbers[:found]
-        owners, numbers = (
-            np.concatenate([part, np.empty(len(part), np.int64)]) for part in (owners, numbers)
-        )
-
-
-@njit(cache=True)
-def _slide(
-    done: int,
-    reached: int,
-    found: int,
-    most: int,
-    rows: Ids,
-    probes: Ids,
-    low: Ids,
-    high: Ids,
-    owner: Ids,
-    keys: Ids,
-    number: Ids,
-    known: Ids,
-    latest: Ids,
-    before: Ids,
-    seen: Ids,
-    owners: Ids,
-    numbers: Ids,
-) -> tuple[int, int, int]:
-    """Go on with ``sliding_pairs`` from row ``done`` as far as there is room for what a row may give."""
-    size = len(known)
-    while done < len(rows) and found + most <= len(owners):
-        row = rows[done]
-        done += 1
+    owners, numbers = np.empty(2 * len(rows), np.int64), np.empty(2 * len(rows), np.int64)
+    reached = max(low[rows[0]], 0) if len(rows) else 0
+    found = 0
+    for row in rows:
         while reached < high[row]:
-            key = keys[reached]
-            slot = _slot(key, size)
-            while latest[slot] >= 0 and known[slot] != key:
-                slot = (slot + 1) & (size - 1)
-            known[slot] = key
+            slot = slot_of(keys[reached], known, latest)
+            known[slot] = keys[reached]
             before[reached] = latest[slot]
             latest[slot] = reached
             reached += 1
-        key = probes[row]
-        slot = _slot(key, size)
-        while latest[slot] >= 0 and known[slot] != key:
-            slot = (slot + 1) & (size - 1)
-        place = latest[slot]
+        place = latest[slot_of(probes[row], known, latest)]
         mine, least = owner[row], max(low[row], 0)
         while place >= least:
             code = number[place]
             if seen[code] != mine:
                 seen[code] = mine
+                if found == len(owners):
+                    owners = np.concatenate((owners, np.empty_like(owners)))
+                    numbers = np.concatenate((numbers, np.empty_like(numbers)))
                 owners[found] = mine
                 numbers[found] = code
                 found += 1
             place = before[place]
-    return done, reached, found
+    return owners[:found], numbers[:found]
 
 
 @njit(cache=True)
@@ -207,33 +165,14 @@ def numbered(column: Ids) -> tuple[Ids, Ids]:
     """Numbers 0, 1, … of the distinct values in the order in which they come, and where each comes first."""
     numbers = np.empty(len(column), np.int64)
     firsts = np.empty(len(column), np.int64)
-    known, number = _table(len(column))
-    size, count = len(known), 0
+    known, number = hash_table(len(column))
+    count = 0
     for place in range(len(column)):
-        key = column[place]
-        slot = _slot(key, size)
-        while number[slot] >= 0 and known[slot] != key:
-            slot = (slot + 1) & (size - 1)
+        slot = slot_of(column[place], known, number)
         if number[slot] < 0:
-            known[slot] = key
+            known[slot] = column[place]
             number[slot] = count
             firsts[count] = place
             count += 1
         numbers[place] = number[slot]
     return numbers, firsts[:count]
-
-
-@njit(cache=True)
-def _table(keys: int) -> tuple[Ids, Ids]:
-    """Room for so many keys and for what each has; −1 is nothing, and the slot is free."""
-    size = 16
-    while size < 2 * keys:
-        size *= 2
-    return np.empty(size, np.int64), np.full(size, -1, np.int64)
-
-
-@njit(inline="always")
-def _slot(key: int, size: int) -> int:
-    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
-    mixed ^= mixed >> np.uint64(32)
-    return np.int64(mixed & np.uint64(size - 1))  # type: ignore[return-value]
