@@ -122,7 +122,6 @@ def _groups_of(
     return numbers, start[rows], {name: column[rows] for name, column in values.items()}
 
 
-@njit(cache=True)
 def sliding_pairs(
     rows: Ids, probes: Ids, low: Ids, high: Ids, owner: Ids, keys: Ids, number: Ids, codes: int
 ) -> tuple[Ids, Ids]:
@@ -132,12 +131,50 @@ def sliding_pairs(
     into a table once and are linked to those of the same key before them, so that a probe walks over what it
     sees and nothing else. ``keys`` and ``number`` are by position; numbers lie below ``codes``.
     """
+    if not len(rows):
+        return np.empty(0, np.int64), np.empty(0, np.int64)
     known, latest = hash_table(len(keys))
     before, seen = np.empty(len(keys), np.int64), np.full(codes, -1, np.int64)
-    owners, numbers = np.empty(2 * len(rows), np.int64), np.empty(2 * len(rows), np.int64)
-    reached = max(low[rows[0]], 0) if len(rows) else 0
-    found = 0
-    for row in rows:
+    most = min(int((high - low).max()), codes)
+    room = 2 * len(rows) + max(most, 0)
+    owners, numbers = np.empty(room, np.int64), np.empty(room, np.int64)
+    done, reached, found = 0, max(int(low[rows[0]]), 0), 0
+    while True:
+        done, reached, found = _slide(
+            done, reached, found, most,
+            rows, probes, low, high, owner, keys, number, known, latest, before, seen, owners, numbers,
+        )  # fmt: skip
+        if done == len(rows):
+            return owners[:found], numbers[:found]
+        owners, numbers = (
+            np.concatenate([part, np.empty(len(part), np.int64)]) for part in (owners, numbers)
+        )
+
+
+@njit(cache=True)
+def _slide(
+    done: int,
+    reached: int,
+    found: int,
+    most: int,
+    rows: Ids,
+    probes: Ids,
+    low: Ids,
+    high: Ids,
+    owner: Ids,
+    keys: Ids,
+    number: Ids,
+    known: Ids,
+    latest: Ids,
+    before: Ids,
+    seen: Ids,
+    owners: Ids,
+    numbers: Ids,
+) -> tuple[int, int, int]:
+    """Go on with ``sliding_pairs`` from row ``done`` as far as there is room for what a row may give."""
+    while done < len(rows) and found + most <= len(owners):
+        row = rows[done]
+        done += 1
         while reached < high[row]:
             slot = slot_of(keys[reached], known, latest)
             known[slot] = keys[reached]
@@ -150,14 +187,11 @@ def sliding_pairs(
             code = number[place]
             if seen[code] != mine:
                 seen[code] = mine
-                if found == len(owners):
-                    owners = np.concatenate((owners, np.empty_like(owners)))
-                    numbers = np.concatenate((numbers, np.empty_like(numbers)))
                 owners[found] = mine
                 numbers[found] = code
                 found += 1
             place = before[place]
-    return owners[:found], numbers[:found]
+    return done, reached, found
 
 
 @njit(cache=True)
