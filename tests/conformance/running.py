@@ -17,7 +17,7 @@ import numpy as np
 from reference_kit import Endpoints, evaluate_query, static_of
 from weir.errors import RemoteError
 from weir.kernel.contract import Answers, Background, Evaluator, GraphTable, Slab
-from weir.kernel.evaluators import make_evaluator
+from weir.kernel.evaluators import choose_evaluator
 from weir.kernel.reference import ReferenceEvaluator
 from weir.language.algebra.patterns import Graph, Pattern, Project, Window
 from weir.language.algebra.query import Ask, Dataset, Dialect, Query, Select
@@ -32,7 +32,12 @@ from weir.testing import Scenario
 Services = Mapping[str, Sequence[Triple]]
 Factory = Callable[..., Evaluator]
 
-EVALUATORS: dict[str, Factory] = {"reference": ReferenceEvaluator, "auto": make_evaluator}
+
+def _chosen(*given: Any, **options: Any) -> Evaluator:
+    return choose_evaluator(*given, **options).evaluator
+
+
+EVALUATORS: dict[str, Factory] = {"reference": ReferenceEvaluator, "auto": _chosen}
 """Each is called with (query, background, dictionary, services=endpoints)."""
 
 DEFAULT, NAMED, TICK = "urn:x-weir:default", "urn:x-weir:named", "urn:x-weir:tick"
