@@ -33,11 +33,12 @@ Services = Mapping[str, Sequence[Triple]]
 Factory = Callable[..., Evaluator]
 
 
-def _chosen(*given: Any, **options: Any) -> Evaluator:
-    return choose_evaluator(*given, **options).evaluator
+def chosen(*args: Any, **kwargs: Any) -> Evaluator:
+    """The evaluator that the query would get."""
+    return choose_evaluator(*args, **kwargs).evaluator
 
 
-EVALUATORS: dict[str, Factory] = {"reference": ReferenceEvaluator, "auto": _chosen}
+EVALUATORS: dict[str, Factory] = {"reference": ReferenceEvaluator, "auto": chosen}
 """Each is called with (query, background, dictionary, services=endpoints)."""
 
 DEFAULT, NAMED, TICK = "urn:x-weir:default", "urn:x-weir:named", "urn:x-weir:tick"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from weir.errors import UsageError
 from weir.kernel.contract import NotCovered, Slab
-from weir.kernel.interval.r2s import sent
+from weir.kernel.interval.query_forms import sent
 from weir.kernel.matching.answers import Listed, Matched, Near, Results, SetAnswers, gather
 from weir.kernel.matching.channels import Channels
 from weir.kernel.matching.resolve import Combinations, Duplicates, Visible, Wanted, combinations, passed
