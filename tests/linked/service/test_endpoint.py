@@ -232,4 +232,5 @@ def test_two_askers_do_not_see_each_other(server: MoodyServer, loop: RemoteLoop)
 
 
 def test_a_process_has_one_shared_loop() -> None:
-    assert shared_loop() is shared_loop()
+    loop = shared_loop()
+    assert isinstance(loop, RemoteLoop) and shared_loop() is loop
