@@ -21,12 +21,20 @@ from weir.linked.service import HINT, config_of, hinted
 from weir.plan.analysis.chain import refuse_bad_chains
 from weir.plan.querysets import parse_queries
 from weir.rdf.ids.dictionary import Dictionary
-from weir.runtime.control.catalog import Catalog, Entry, GraphEntry, ServiceEntry, StreamEntry, entry_of
+from weir.runtime.control.catalog import (
+    Catalog,
+    Entry,
+    GraphEntry,
+    Registration,
+    ServiceEntry,
+    StreamEntry,
+    entry_of,
+)
 from weir.runtime.control.checkpoint import Checkpoint
 from weir.runtime.control.extracts import Extractor
 from weir.runtime.control.graph_updates import BASE
 from weir.runtime.control.planning import SOURCE_NAME, feed_key, feed_of
-from weir.runtime.control.registration import Offer, offer, refuse_changes, registrations_of
+from weir.runtime.control.registration import offer, refuse_changes, registrations_of
 from weir.runtime.control.registry import IDLE, stream_entry
 from weir.runtime.ingest.sources import Source, path_source, source_from, source_of
 from weir.runtime.output.metrics import Metrics
@@ -52,7 +60,7 @@ class Engine:
     spark: SparkSession | None = None
     _streams: dict[str, Source] = field(default_factory=dict)
     _graphs: GraphSources = field(default_factory=GraphSources)
-    _queries: dict[str, Offer] = field(default_factory=dict)
+    _queries: dict[str, Registration] = field(default_factory=dict)
     _services: dict[str, dict[str, Any]] = field(default_factory=dict)
     _frames: dict[str, DataFrameStream] = field(default_factory=dict)
     _given: list[GraphEntry] = field(default_factory=list)

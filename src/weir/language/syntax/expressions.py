@@ -11,7 +11,7 @@ from weir.language.algebra.fold import folded
 from weir.language.syntax import tree
 from weir.language.syntax.lexer import Kind
 from weir.language.syntax.terms import TermParser
-from weir.rdf.terms import IRI
+from weir.rdf.terms import IRI, Variable
 
 _OR, _AND, _COMPARE, _ADD, _MULTIPLY = range(5)
 _LEVELS = {
@@ -150,6 +150,19 @@ class ExpressionParser(TermParser):
         self.i += 1
         self.depth -= 1
         return inner
+
+    def named(self, *, bare: bool = False) -> tuple[Expression, Variable | None]:
+        """``(expression AS ?name)``; the name may be missing from a ``bare`` one."""
+        self.expect("(")
+        self.enter()
+        expression = self.expression()
+        variable = None
+        if not bare or self.texts[self.i] == "AS":
+            self.expect("AS")
+            variable = self.variable()
+        self.expect(")")
+        self.depth -= 1
+        return expression, variable
 
     def arguments(self, distinct: bool = False) -> tuple[Expression, ...]:
         """``(a, b, …)``, possibly empty, with DISTINCT passed over where it may stand."""
