@@ -284,19 +284,16 @@ def _values(evaluation: Evaluation, pattern: algebra.Values, scope: Scope) -> li
 
 
 def _extend(evaluation: Evaluation, pattern: algebra.Extend, scope: Scope) -> list[Bindings]:
-    """A run of Extends shares the identity of each solution below it, so that BNODE("x") is one node."""
-    run = [pattern]
-    while isinstance(run[-1].pattern, algebra.Extend):
-        run.append(run[-1].pattern)
-    solutions = evaluation.evaluate(run[-1].pattern, scope)
-    drawn = any(volatile(extend.expression) for extend in run)
+    """All bindings share the identity of each solution below, so that BNODE("x") is one node."""
+    solutions = evaluation.evaluate(pattern.pattern, scope)
+    drawn = any(volatile(expression) for _, expression in pattern.bindings)
     names = identities(solutions) if drawn else [""] * len(solutions)
-    for extend in reversed(run):
-        value = evaluation.valuer(scope, extend.expression, extend.variable.name)
+    for bound, expression in pattern.bindings:
+        variable = bound.name
+        value = evaluation.valuer(scope, expression, variable)
         kept = []
         for solution, name in zip(solutions, names, strict=True):
             term = value(solution, name)
-            variable = extend.variable.name
             if term is None:
                 kept.append((solution, name))
             elif scope.outer.get(variable, term) == term:
