@@ -23,7 +23,7 @@ from weir.kernel.reference.datasets import SDS, Dataset, Graph, WindowContent, a
 from weir.kernel.reference.multisets import Bindings, difference
 from weir.kernel.reference.query_forms import Row, gamma, rows
 from weir.language import parse
-from weir.language.algebra.patterns import Distinct, OrderBy, Project, Reduced, Slice
+from weir.language.algebra.patterns import is_ordered
 from weir.language.algebra.query import R2S, Ask, Previous, Query, Select
 from weir.language.algebra.windows import WindowDeclaration
 from weir.rdf.terms import IRI, Term, Triple, json_term
@@ -261,17 +261,10 @@ def _bodies(query: Query, sent: Sequence[Row]) -> list[dict[str, Any]]:
             for row in sent
             if isinstance(row, dict)
         ]
-        return shown if _keeps_order(query) else sorted(shown, key=_text)
+        return shown if is_ordered(query.pattern) else sorted(shown, key=_text)
     triples = [row for row in sent if isinstance(row, tuple)]
     return [{"triples": sorted(f"{s} {p} {o} ." for s, p, o in triples)}]
 
 
 def _text(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def _keeps_order(query: Query) -> bool:
-    pattern = query.pattern
-    while isinstance(pattern, Project | Distinct | Reduced | Slice):
-        pattern = pattern.pattern
-    return isinstance(pattern, OrderBy)

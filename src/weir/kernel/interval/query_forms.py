@@ -23,7 +23,7 @@ from weir.kernel.relations.keys import codes, firsts, occurrences, turns
 from weir.kernel.relations.matches import join
 from weir.kernel.relations.relation import Relation, clip, distinct, union
 from weir.kernel.windows.instants import Instants
-from weir.language.algebra.patterns import Node
+from weir.language.algebra.patterns import Node, order_of
 from weir.language.algebra.query import R2S, Ask, Construct, Describe, Query, Select
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.terms import IRI, BlankNode, Variable
@@ -33,10 +33,12 @@ ANSWER = "boolean"
 _NONE = np.empty(0, np.int64)
 
 
-def sent(relation: Relation, at: Instants, operator: R2S) -> tuple[Ids, Ids | None]:
+def sent(relation: Relation, at: Instants, operator: R2S, *, ranked: bool = False) -> tuple[Ids, Ids | None]:
     """Pairs (index, row) in the order of indices, and of rows within one; no rows mean all, in order.
 
-    Where index 0 lies before everything, the relation must not show there (``relation.clip``).
+    Where index 0 lies before everything, the relation must not show there (``relation.clip``). Rows are
+    ``ranked`` where equal ones may stand at different places of an order: then those that were there before
+    are the earliest (decision semantics-time, 29), whichever rows came.
     """
     if not len(relation):
         return _NONE, None
@@ -45,6 +47,15 @@ def sent(relation: Relation, at: Instants, operator: R2S) -> tuple[Ids, Ids | No
     padded = np.zeros(len(at) + 1, np.bool_)
     padded[1:-1] = at.emitted[1:]
     start, end = relation.start, relation.end
+    if ranked:
+        row, index = expand(start, end)
+        index, row = _by_index(index, row)
+        mine, their = (index, index + 1) if operator is R2S.ISTREAM else (index + 1, index)
+        sending = padded[mine].nonzero()[0]
+        if not len(sending):
+            return _NONE, None
+        kept = sending[_surplus(relation, row[sending], mine[sending], row, their)]
+        return mine[kept], row[kept]
     if operator is R2S.DSTREAM:
         start, end = end, start
     beginning, ceasing = padded[start], padded[end]
@@ -195,6 +206,7 @@ class QueryForms:
             for each in template
         )
         self.columns = self._columns()
+        self._ranked = _ranked(query)
         self._descriptions: Descriptions | None = None
         if isinstance(query.form, Describe):
             self._descriptions = descriptions()
@@ -216,7 +228,7 @@ class QueryForms:
             rows = clip(rows, 1, len(at))
         match form:
             case Select(variables):
-                index, places = sent(rows, at, operator)
+                index, places = sent(rows, at, operator, ranked=self._ranked)
                 return Sent(index, {v.name: _taken(rows, v.name, index, places) for v in variables})
             case Ask():
                 truth = _truth(rows, at)
@@ -289,6 +301,13 @@ class QueryForms:
             identity = f"{solution_text(solution)} #{occurrence[row]}"
             nodes.append(blank_node(f"{self.key} {time} {identity}", label))
         return self.terms.encode_all(nodes)
+
+
+def _ranked(query: Query) -> bool:
+    """Whether equal answers may stand at different places: ORDER BY looks at more than what is selected."""
+    shown = query.form.variables if isinstance(query.form, Select) else ()
+    order = order_of(query.pattern)
+    return order is not None and any(key.expression not in shown for key in order.keys)
 
 
 def _taken(rows: Relation, name: str, index: Ids, places: Ids | None) -> Ids:

@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from weir.kernel.contract import Answers
 from weir.kernel.matching.answers import Header, SetAnswers
-from weir.language.algebra.patterns import Distinct, OrderBy, Project, Reduced, Slice
+from weir.language.algebra.patterns import is_ordered
 from weir.language.algebra.query import Ask, Query, Select
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
@@ -249,7 +249,7 @@ def _solutions(query: Query, name: str, answers: Answers, dictionary: Dictionary
     at = answers.at + query.semantics.emit_after
     owner = np.zeros(len(at), np.int64)
     numbers = None if answers.numbers is None else answers.numbers[0]
-    return Block([name], [query.semantics.r2s.value], owner, at, fields, keeps_order(query), numbers)
+    return Block([name], [query.semantics.r2s.value], owner, at, fields, is_ordered(query.pattern), numbers)
 
 
 def _truth(answers: Answers) -> Coded:
@@ -293,14 +293,6 @@ def _by_time(
     silent = answers.empty if answers.numbers is None else answers.numbers[1]
     order = pa.array(np.argsort(np.concatenate([told, silent]), kind="stable"))
     return {name: pa.concat_arrays([rows[name], others[name]]).take(order) for name in rows}
-
-
-def keeps_order(query: Query) -> bool:
-    """Whether the order within one evaluation means something: there is ORDER BY."""
-    pattern = query.pattern
-    while isinstance(pattern, (Project, Distinct, Reduced, Slice)):
-        pattern = pattern.pattern
-    return isinstance(pattern, OrderBy)
 
 
 def _ties(at: Ids) -> Ids:
