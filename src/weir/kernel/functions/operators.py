@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from weir.language.algebra.expressions import Arithmetic, Comparison
-from weir.rdf.terms import Literal, Term
+from weir.rdf.terms import Literal, Term, TripleTerm
 from weir.rdf.xsd import numbers
 from weir.rdf.xsd.durations import Duration, compare_durations
 from weir.rdf.xsd.moments import Moment, compare_moments
@@ -32,7 +32,13 @@ def ebv(term: Term) -> bool:
 
 
 def equal(left: Term, right: Term) -> bool:
-    """``left = right``."""
+    """``left = right``; triple terms part by part."""
+    if isinstance(left, TripleTerm) and isinstance(right, TripleTerm):
+        return (
+            equal(left.subject, right.subject)
+            and equal(left.predicate, right.predicate)
+            and equal(left.object, right.object)
+        )
     if not isinstance(left, Literal) or not isinstance(right, Literal):
         return left == right
     a, b = value_of(left), value_of(right)

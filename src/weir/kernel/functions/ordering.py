@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term
+from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term, TripleTerm
 from weir.rdf.xsd.durations import Duration
 from weir.rdf.xsd.moments import XSD_DATE, XSD_DATETIME, XSD_TIME, Moment
 from weir.rdf.xsd.numbers import Number
@@ -20,7 +20,8 @@ Solution: TypeAlias = Mapping[str, Term]
 
 CanonicalKey: TypeAlias = tuple[int, str]
 
-_UNBOUND, _BLANK, _IRI, _LITERAL = range(4)
+_UNBOUND, _BLANK, _IRI, _LITERAL, _TRIPLE = range(5)
+_RANKS = {BlankNode: _BLANK, IRI: _IRI, Literal: _LITERAL, TripleTerm: _TRIPLE}
 _NUMBER, _TEXT, _TAGGED, _BOOLEAN, _MOMENT, _DURATION, _OTHER = range(7)
 _MOMENT_RANK = {
     datatype: rank
@@ -40,12 +41,8 @@ _MOMENT_RANK = {
 
 
 def canonical_key(term: Term | None) -> CanonicalKey:
-    """Unbound, blank nodes, IRIs, literals; then the text in code point order."""
-    if term is None:
-        return _UNBOUND, ""
-    if isinstance(term, BlankNode):
-        return _BLANK, str(term)
-    return (_IRI if isinstance(term, IRI) else _LITERAL), str(term)
+    """Unbound, blank nodes, IRIs, literals, triple terms; then the text in code point order."""
+    return (_UNBOUND, "") if term is None else (_RANKS[type(term)], str(term))
 
 
 def solution_key(solution: Solution, variables: Sequence[str]) -> tuple[CanonicalKey, ...]:
@@ -61,6 +58,9 @@ def order_key(term: Term | None) -> tuple[Any, ...]:
         return (_BLANK,)
     if isinstance(term, IRI):
         return _IRI, term.value
+    if isinstance(term, TripleTerm):
+        parts = (term.subject, term.predicate, term.object)
+        return _TRIPLE, *(order_key(part) for part in parts)
     return (_LITERAL, *_literal_key(term))
 
 
@@ -71,7 +71,7 @@ def _literal_key(literal: Literal) -> tuple[Any, ...]:
     if isinstance(value, Text):
         return _TEXT, value.value
     if isinstance(value, TaggedText):
-        return _TAGGED, value.value, value.language
+        return _TAGGED, value.value, value.language, value.direction
     if isinstance(value, Boolean):
         return _BOOLEAN, value.value
     if isinstance(value, Moment):

@@ -1,4 +1,4 @@
-"""Expressions (SPARQL 1.1 section 17) as frozen nodes.
+"""Expressions (SPARQL 1.2 section 17) as frozen nodes.
 
 A constant stands for itself (``IRI`` or ``Literal``), and so does a ``Variable``. Operators whose
 treatment of errors is special have their own node; every other built-in is a ``Call``.
@@ -78,6 +78,15 @@ class Builtin(Enum):
     SHA512 = "SHA512"
     STRLANG = "STRLANG"
     STRDT = "STRDT"
+    STRLANGDIR = "STRLANGDIR"
+    LANGDIR = "LANGDIR"
+    HASLANG = "HASLANG"
+    HASLANGDIR = "HASLANGDIR"
+    TRIPLE = "TRIPLE"
+    SUBJECT = "SUBJECT"
+    PREDICATE = "PREDICATE"
+    OBJECT = "OBJECT"
+    ISTRIPLE = "ISTRIPLE"
     SAMETERM = "SAMETERM"
     ISIRI = "ISIRI"
     ISBLANK = "ISBLANK"

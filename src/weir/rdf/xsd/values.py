@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
-from weir.rdf.terms import RDF_LANGSTRING, XSD, XSD_STRING, Literal
+from weir.rdf.terms import RDF_DIRLANGSTRING, RDF_LANGSTRING, XSD, XSD_STRING, Literal
 from weir.rdf.xsd.durations import DURATION_TYPES, Duration, parse_duration
 from weir.rdf.xsd.moments import MOMENT_TYPES, Moment, parse_moment
 from weir.rdf.xsd.numbers import INTEGER_RANGES, NUMERIC_TYPES, Number, parse_number
@@ -27,10 +27,11 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class TaggedText:
-    """The value of a language-tagged string."""
+    """The value of a language-tagged string; ``direction`` is empty where it has none."""
 
     value: str
     language: str
+    direction: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ TRUE = Literal("true", XSD_BOOLEAN)
 FALSE = Literal("false", XSD_BOOLEAN)
 
 KNOWN_TYPES = frozenset(
-    {XSD_STRING, XSD_BOOLEAN, RDF_LANGSTRING} | set(NUMERIC_TYPES) | set(MOMENT_TYPES) | set(DURATION_TYPES)
+    {XSD_STRING, XSD_BOOLEAN, RDF_LANGSTRING, RDF_DIRLANGSTRING} | set(NUMERIC_TYPES) | set(MOMENT_TYPES) | set(DURATION_TYPES)
 )
 
 
@@ -69,7 +70,7 @@ def value_of(literal: Literal) -> Value | None:
     if datatype == XSD_STRING:
         return Text(literal.lexical)
     if literal.language is not None:
-        return TaggedText(literal.lexical, literal.language)
+        return TaggedText(literal.lexical, literal.language, literal.direction or "")
     if datatype in NUMERIC_TYPES:
         return parse_number(literal.lexical, datatype)
     if datatype == XSD_BOOLEAN:
