@@ -17,7 +17,7 @@ from weir.linked.graphs.history import graphs_of, layered, resolved
 from weir.linked.graphs.triple_tables import DEFAULT
 from weir.rdf.columns import NEVER
 from weir.rdf.ids.dictionary import Dictionary
-from weir.rdf.terms import BlankNode, Term
+from weir.rdf.terms import Term, relabelled
 from weir.runtime.control.catalog import Catalog
 from weir.runtime.control.entries import Registration, UpdateEntry
 
@@ -103,7 +103,7 @@ def is_empty(background: Background) -> bool:
 
 
 def _scoped(term: Term, scope: str) -> Term:
-    return BlankNode(f"{scope}x{term.label}") if isinstance(term, BlankNode) else term
+    return relabelled(term, lambda label: f"{scope}x{label}")
 
 
 def _tables(rows: Mapping[str, Sequence[tuple[Term, Term, Term]]], dictionary: Dictionary) -> Background:
