@@ -12,7 +12,17 @@ from typing import TypeAlias
 from weir.language.algebra.expressions import Aggregate, Expression
 from weir.rdf.terms import IRI, Term, Variable
 
-Node: TypeAlias = Term | Variable
+
+@dataclass(frozen=True, slots=True)
+class TripleTermPattern:
+    """A triple term with variables inside; one without is a ``TripleTerm``."""
+
+    subject: Node
+    predicate: Node
+    object: Node
+
+
+Node: TypeAlias = Term | Variable | TripleTermPattern
 
 
 @dataclass(frozen=True, slots=True)
