@@ -9,20 +9,9 @@ from weir.errors import UsageError
 from weir.language.algebra.query import Query
 from weir.language.algebra.windows import TickKind, WindowDeclaration
 from weir.plan import nodes as p
-from weir.plan.build import Builder, Instance
-from weir.plan.rules.filters import push_filters
-from weir.plan.rules.optionals import hoist_optionals
-from weir.plan.rules.static import StaticParts
+from weir.plan.build import Builder
+from weir.plan.rules import StaticParts, hoist_optionals, push_filters
 from weir.rdf.terms import Variable
-
-
-@dataclass(frozen=True, slots=True)
-class WindowPlan:
-    """A declared window on one stream; ``name`` is what sources refer to."""
-
-    name: str
-    stream: str
-    declaration: WindowDeclaration
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,24 +20,20 @@ class QueryPlan:
 
     query: Query
     root: p.Plan
-    windows: tuple[WindowPlan, ...]
+    windows: tuple[p.WindowPlan, ...]
     streams: tuple[str, ...]
     stages: tuple[tuple[str, p.Plan], ...] = ()
 
     @property
-    def default_windows(self) -> tuple[WindowPlan, ...]:
+    def default_windows(self) -> tuple[p.WindowPlan, ...]:
         """The windows whose content is part of the default graph."""
         return tuple(window for window in self.windows if window.declaration.in_default)
 
 
 def plan_query(query: Query, streams: Sequence[str] = ()) -> QueryPlan:
     """The plan of a query; ``streams`` are those registered, for windows over a variable stream."""
-    windows: list[WindowPlan] = []
-    instances: dict[str, tuple[Instance, ...]] = {}
-    for declaration in query.dataset.windows:
-        found = _instances(declaration, streams)
-        instances[declaration.name] = found
-        windows.extend(WindowPlan(each.name, each.stream, declaration) for each in found)
+    by_name = {declared.name: _windows(declared, streams) for declared in query.dataset.windows}
+    windows = tuple(window for found in by_name.values() for window in found)
     ticks = {window.declaration.semantics.tick.kind is TickKind.TUPLE for window in windows}
     if len(ticks) > 1:
         raise UsageError(
@@ -56,7 +41,7 @@ def plan_query(query: Query, streams: Sequence[str] = ()) -> QueryPlan:
             hint="give all windows of the query the tuple-driven tick, or none",
         )
     nameable = tuple(window.name for window in query.dataset.named_windows if not window.name.startswith("."))
-    plan = Builder(instances, nameable).build(query.pattern, p.Source())
+    plan = Builder(by_name, nameable).build(query.pattern, p.Source())
     stages = [("algebra", plan)]
     for name, rule in (("filters first", push_filters), ("joins flattened", hoist_optionals)):
         plan = rule(plan)
@@ -64,13 +49,10 @@ def plan_query(query: Query, streams: Sequence[str] = ()) -> QueryPlan:
     plan = StaticParts(streamed_default=bool(query.dataset.default_windows)).marked(plan)
     stages.append(("static parts", plan))
     read = tuple(dict.fromkeys(window.stream for window in windows))
-    return QueryPlan(query, plan, tuple(windows), read, tuple(stages))
+    return QueryPlan(query, plan, windows, read, tuple(stages))
 
 
-def _instances(declaration: WindowDeclaration, streams: Sequence[str]) -> tuple[Instance, ...]:
-    if not isinstance(declaration.stream, Variable):
-        return (Instance(declaration.name, declaration.stream),)
-    return tuple(
-        Instance(f"{declaration.name} {stream}", stream, declaration.stream.name)
-        for stream in sorted(streams)
-    )
+def _windows(declared: WindowDeclaration, streams: Sequence[str]) -> tuple[p.WindowPlan, ...]:
+    if not isinstance(declared.stream, Variable):
+        return (p.WindowPlan(declared.name, declared.stream, declared),)
+    return tuple(p.WindowPlan(f"{declared.name} {stream}", stream, declared) for stream in sorted(streams))

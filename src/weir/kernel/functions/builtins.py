@@ -18,7 +18,7 @@ from weir.kernel.functions import regex, strings
 from weir.kernel.functions.operators import ExpressionError, number_of
 from weir.kernel.functions.strings import characters, simple_text
 from weir.language.algebra.expressions import Builtin
-from weir.language.syntax.iris import resolve
+from weir.language.syntax.terms import resolve
 from weir.rdf.terms import (
     DIRECTIONS,
     IRI,

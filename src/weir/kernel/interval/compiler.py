@@ -33,8 +33,7 @@ from weir.language.algebra import scope
 from weir.language.algebra.expressions import Aggregate, Expression
 from weir.language.algebra.scope import has_exists, timely, volatile
 from weir.plan import nodes as p
-from weir.plan.analysis.substitution import joinable
-from weir.plan.analysis.variables import certain, marks, possible, reads
+from weir.plan.analysis.variables import certain, joinable, marks, possible, reads
 from weir.rdf.terms import Variable
 
 VIEW_LIMIT = 4_000_000

@@ -36,8 +36,8 @@ from weir.language.algebra.patterns import (
 from weir.language.algebra.patterns import (
     Sequence as SequencePath,
 )
+from weir.language.algebra.scope import may_be_empty
 from weir.plan import nodes as p
-from weir.plan.analysis.substitution import may_be_empty
 from weir.plan.analysis.variables import possible
 from weir.rdf.columns import Ids
 from weir.rdf.terms import IRI, Variable

@@ -1,7 +1,8 @@
 """What a pattern binds and what an expression reads, told from the algebra alone.
 
 ``visible`` are the in-scope variables (SPARQL 1.1 section 18.2.1), ``certain`` those that every solution
-binds. An expression is looked at outside EXISTS, whose pattern has a scope of its own.
+binds, ``required`` the windows that a pattern cannot do without. An expression is looked at outside EXISTS,
+whose pattern has a scope of its own.
 """
 
 from __future__ import annotations
@@ -91,6 +92,44 @@ def certain(pattern: a.Pattern) -> frozenset[str]:
             return certain(inner) & {variable.name for variable in variables}
         case _:
             return certain(pattern.pattern)
+
+
+def required(pattern: a.Pattern, active: str | None = None) -> frozenset[str]:
+    """The names of windows without whose triples a pattern has no solution; ``active`` names the graph that
+    its own triple patterns are matched against."""
+    match pattern:
+        case a.BGP(triples):
+            return frozenset({active} if triples and active is not None else ())
+        case a.PathPattern(_, path, _):
+            return frozenset(() if may_be_empty(path) or active is None else {active})
+        case a.Window(IRI(name), inner):
+            return required(inner, name)
+        case a.Join(left, right):
+            return required(left, active) | required(right, active)
+        case a.Union(left, right):
+            return required(left, active) & required(right, active)
+        case a.LeftJoin(left, _) | a.Minus(left, _):
+            return required(left, active)
+        case a.Group(inner, keys, _):
+            return required(inner, active) if keys else frozenset()
+        case a.Values() | a.Graph() | a.Window() | a.Service():
+            return frozenset()
+    return required(pattern.pattern, active)
+
+
+def may_be_empty(path: a.Path) -> bool:
+    """Whether a path can have length zero."""
+    match path:
+        case a.ZeroOrMore() | a.ZeroOrOne():
+            return True
+        case a.Inverse(inner) | a.OneOrMore(inner):
+            return may_be_empty(inner)
+        case a.Sequence(left, right):
+            return may_be_empty(left) and may_be_empty(right)
+        case a.Alternative(left, right):
+            return may_be_empty(left) or may_be_empty(right)
+        case _:
+            return False
 
 
 def always(expression: e.Expression, bound: Collection[str]) -> bool:

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from weir.language.algebra import expressions as e
 from weir.language.algebra import patterns as a
 from weir.language.algebra import query as q
+from weir.language.algebra.fold import folded
 from weir.language.algebra.scope import mentioned
 from weir.language.algebra.windows import TickKind
-from weir.language.dialects import Preset
-from weir.language.lowering.expressions import conjunction, has_aggregate
+from weir.language.lowering.expressions import has_aggregate
 from weir.language.lowering.patterns import EMPTY, PatternLowering, joined
-from weir.language.lowering.windows import declare
+from weir.language.presets import Preset
 from weir.language.syntax import tree
-from weir.language.syntax.source import Source
+from weir.language.syntax.lexer import Source
 from weir.rdf.terms import IRI, BlankNode, Variable
 
 
@@ -70,9 +70,7 @@ class _QueryLowering(PatternLowering):
                     in_default = True
             if label in self.windows:
                 raise self.error(at, f"the window <{label}> is declared twice")
-            self.windows[label] = declare(
-                self.source, self.preset, self.every, label, stream.value, window, in_default
-            )
+            self.windows[label] = self.declare(label, stream.value, window, in_default)
         return tuple(default), tuple(named)
 
     # Forms
@@ -163,7 +161,7 @@ class _QueryLowering(PatternLowering):
         else:
             self.aggregates = None
             if modifiers.having:
-                pattern = a.Filter(conjunction(self._all(modifiers.having)), pattern)
+                pattern = a.Filter(folded(e.And, self._all(modifiers.having)), pattern)
             pattern = self._with_values(pattern, modifiers)
             taken = set(inner)
             for item in computed:
@@ -224,7 +222,7 @@ class _QueryLowering(PatternLowering):
         aggregates = tuple((variable, aggregate) for aggregate, variable in collected.items())
         pattern = a.Group(pattern, tuple(dict.fromkeys(keys)), aggregates)
         if conditions:
-            pattern = a.Filter(conjunction(conditions), pattern)
+            pattern = a.Filter(folded(e.And, conditions), pattern)
         pattern = self._with_values(pattern, modifiers)
         for variable, expression in extensions:
             pattern = a.Extend(pattern, variable, expression)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 
-from weir.language.dialects import Feature
+from weir.language.presets import Feature
 from weir.language.syntax import tree
 from weir.language.syntax.lexer import Kind
 from weir.language.syntax.windows import WindowParser

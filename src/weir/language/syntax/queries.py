@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from weir.language.algebra.expressions import Expression
 from weir.language.algebra.query import R2S, Dialect, Previous
-from weir.language.dialects import Feature
+from weir.language.presets import Feature
 from weir.language.syntax import tree
-from weir.language.syntax.iris import resolve
 from weir.language.syntax.lexer import Kind, Tokens
 from weir.language.syntax.patterns import PatternParser
+from weir.language.syntax.terms import resolve
 
 _R2S = {operator.name: operator for operator in R2S}
 _LARGEST = 2**63
@@ -230,7 +231,7 @@ class QueryParser(PatternParser):
     def _bare_aggregate(self, at: int) -> tree.Item:
         """CQELS-QL's ``count(distinct ?x) as ?n``."""
         start = self.i
-        if not any(Feature.BARE_AGGREGATE in preset.features for preset in self.presets):
+        if not self.may_use(Feature.BARE_AGGREGATE):
             raise self.error(
                 "an aggregate in SELECT stands in brackets",
                 start,
@@ -293,7 +294,7 @@ class QueryParser(PatternParser):
 
     def _modifiers(self) -> tree.Modifiers:
         group_by: tuple[tree.Item, ...] = ()
-        having: tuple[tree.Expression, ...] = ()
+        having: tuple[Expression, ...] = ()
         order_by: tuple[tree.Order, ...] = ()
         limit = offset = values = None
         if self.kinds[self.i] != Kind.WORD:

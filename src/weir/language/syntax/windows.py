@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from weir.language.algebra import windows as w
 from weir.language.algebra.query import Dialect
-from weir.language.dialects import Feature
+from weir.language.presets import Feature
 from weir.language.syntax import durations, tree
 from weir.language.syntax.expressions import ExpressionParser
 from weir.language.syntax.lexer import Kind, Tokens
@@ -36,8 +37,6 @@ class WindowParser(ExpressionParser):
         shape = self._shape()
         options = tree.WindowOptions()
         while not self.accept("]"):
-            if self._at_option():
-                self.use(Feature.WINDOW_OPTIONS)
             options = self._option(options)
         return tree.WindowSpec(at, shape, options)
 
@@ -174,9 +173,7 @@ class WindowParser(ExpressionParser):
             self.use(Feature.SPACED_DURATION, start)
             self.i += 2
             return durations.from_units(number + unit)
-        if self.kinds[start] == Kind.INTEGER and any(
-            Feature.BARE_DURATION in preset.features for preset in self.presets
-        ):
+        if self.kinds[start] == Kind.INTEGER and self.may_use(Feature.BARE_DURATION):
             self.use(Feature.BARE_DURATION, start)
             self.i += 1
             return durations.from_units(number + "ms")
@@ -186,32 +183,16 @@ class WindowParser(ExpressionParser):
 
     # Weir's options
 
-    def _at_option(self) -> bool:
-        return self.texts[self.i] in ("STARTING", "REPORT", "CONTENT", "TICK", "LATENESS", "AHEAD", "BOUNDS")
-
     def _option(self, options: tree.WindowOptions) -> tree.WindowOptions:
-        start, word = self.i, self.texts[self.i]
-        self.i += 1
-        if word == "STARTING" and options.start is None:
-            self.expect("AT")
-            return replace(options, start=self._starting())
-        if word == "REPORT" and options.report is None:
-            return replace(options, report=self._report())
-        if word == "CONTENT" and options.content is None:
-            return replace(options, content=self._choice(w.Content, "GRAPH or BAG"))
-        if word == "TICK" and options.tick is None:
-            kind = self._choice(w.TickKind, "TUPLE, BATCH or TIME")
-            return replace(options, tick=w.Tick(kind, self.duration() if kind is w.TickKind.TIME else None))
-        if word == "LATENESS" and options.lateness is None:
-            return replace(options, lateness=self.duration(zero=True))
-        if word == "AHEAD" and options.ahead is None:
-            return replace(options, ahead=self.duration())
-        if word == "BOUNDS" and options.bounds is None:
-            return replace(options, bounds=self._bounds())
-        self.i = start
-        if self._at_option():
+        word = self.texts[self.i]
+        if word not in _OPTIONS:
+            raise self.expected("']' or an option of the window", self._window_slip())
+        self.use(Feature.WINDOW_OPTIONS)
+        name, read = _OPTIONS[word]
+        if getattr(options, name) is not None:
             raise self.error(f"{word} is given twice")
-        raise self.expected("']' or an option of the window", self._window_slip())
+        self.i += 1
+        return replace(options, **{name: read(self)})
 
     def _window_slip(self) -> str | None:
         if self.kinds[self.i] == Kind.WORD and self.kinds[self.i - 1] in (Kind.INTEGER, Kind.DECIMAL):
@@ -219,6 +200,7 @@ class WindowParser(ExpressionParser):
         return None
 
     def _starting(self) -> w.Start:
+        self.expect("AT")
         start = self.i
         if self.kinds[self.i] in (Kind.STRING, Kind.LONG):
             lexical = self.literal().lexical
@@ -264,6 +246,10 @@ class WindowParser(ExpressionParser):
             if not self.accept(","):
                 return report
 
+    def _tick(self) -> w.Tick:
+        kind = self._choice(w.TickKind, "TUPLE, BATCH or TIME")
+        return w.Tick(kind, self.duration() if kind is w.TickKind.TIME else None)
+
     def _choice(self, kind: type[_Choice], what: str) -> _Choice:
         word = self.texts[self.i]
         for choice in kind:
@@ -285,3 +271,14 @@ class WindowParser(ExpressionParser):
             if bounds.value == text:
                 return bounds
         raise self.error('BOUNDS takes "[)" or "(]"', start)
+
+
+_OPTIONS: dict[str, tuple[str, Callable[[WindowParser], Any]]] = {
+    "STARTING": ("start", WindowParser._starting),
+    "REPORT": ("report", WindowParser._report),
+    "CONTENT": ("content", lambda parser: parser._choice(w.Content, "GRAPH or BAG")),
+    "TICK": ("tick", WindowParser._tick),
+    "LATENESS": ("lateness", lambda parser: parser.duration(zero=True)),
+    "AHEAD": ("ahead", WindowParser.duration),
+    "BOUNDS": ("bounds", WindowParser._bounds),
+}

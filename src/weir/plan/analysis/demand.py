@@ -14,6 +14,7 @@ from weir.language.algebra import expressions as e
 from weir.language.algebra import patterns as a
 from weir.language.algebra.fold import parts, walk
 from weir.language.algebra.query import Construct, Describe, Query, Select
+from weir.language.algebra.scope import required
 from weir.language.algebra.windows import Triples, WindowDeclaration
 from weir.rdf.terms import IRI, Term, Variable
 
@@ -133,7 +134,7 @@ def _walk(
             yield from _walk(inner, _Scope(chosen, fixed=scope.fixed, inside=True), query, lean)
         case a.Graph(name, inner):
             within = replace(scope, graph=name) if scope.inside else _Scope(())
-            if without_triple(inner):
+            if not required(inner, "graph"):
                 yield from _names(within, lean)
             yield from _walk(inner, within, query, lean)
         case a.Service():
@@ -151,27 +152,6 @@ def _walk(
         case _:
             for child in parts(pattern):
                 yield from _walk(child, replace(scope, fixed={}), query, lean)
-
-
-def without_triple(pattern: a.Pattern) -> bool:
-    """Whether a pattern can have a solution in a graph of which it wants no triple. A path of length zero
-    wants them all."""
-    match pattern:
-        case a.BGP(triples):
-            return not triples
-        case a.PathPattern():
-            return False
-        case a.Join(left, right):
-            return without_triple(left) and without_triple(right)
-        case a.Union(left, right):
-            return without_triple(left) or without_triple(right)
-        case a.LeftJoin(left, _, _) | a.Minus(left, _):
-            return without_triple(left)
-        case a.Group(inner, keys, _):
-            return not keys or without_triple(inner)
-        case a.Values() | a.Service() | a.Graph() | a.Window():
-            return True
-    return without_triple(pattern.pattern)
 
 
 def _names(scope: _Scope, lean: frozenset[Variable] | None) -> Iterator[tuple[WindowDeclaration, Wanted]]:

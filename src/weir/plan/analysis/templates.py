@@ -16,9 +16,8 @@ from typing import Any
 
 from weir.language.algebra import expressions as e
 from weir.language.algebra import patterns as a
-from weir.language.algebra.canonical import canonical
 from weir.language.algebra.fold import rebuilt, walk
-from weir.language.algebra.query import Query, Select
+from weir.language.algebra.query import Query, Select, canonical
 from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term, Variable
 
 NUMBER = Variable(".query")

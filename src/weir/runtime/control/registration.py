@@ -16,8 +16,7 @@ from weir.language.algebra.fold import walk
 from weir.language.algebra.patterns import BGP, Pattern, Service
 from weir.language.algebra.query import Query
 from weir.linked.service import HINT, ServiceResolver
-from weir.plan.analysis.chain import parsed, refuse_bad_chains, streams_read
-from weir.plan.analysis.place import place
+from weir.plan.analysis.chain import parsed, place, refuse_bad_chains, streams_read
 from weir.plan.analysis.split import splitting
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI

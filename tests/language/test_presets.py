@@ -1,11 +1,11 @@
-"""Window declarations: what the text leaves unsaid comes from the preset."""
+"""The dialects as values: what each has, and what it leaves unsaid in a window."""
 
 from __future__ import annotations
 
 import pytest
 
 import weir
-from weir.language.algebra.query import Dialect
+from weir.language.algebra.query import R2S, Dialect, Previous
 from weir.language.algebra.windows import (
     DAY,
     All,
@@ -16,9 +16,33 @@ from weir.language.algebra.windows import (
     Tick,
     Triples,
     WindowDeclaration,
+    closes,
 )
-from weir.language.dialects import CSPARQL, PRESETS
-from weir.language.lowering.windows import closes, default_report
+from weir.language.presets import CQELS, CSPARQL, PRESETS, RSPQL, SPARQL, SPARQLSTREAM, Feature
+
+
+def test_every_dialect_has_its_preset() -> None:
+    assert {dialect: preset.dialect for dialect, preset in PRESETS.items()} == {
+        each: each for each in Dialect
+    }
+
+
+def test_every_feature_belongs_to_a_dialect() -> None:
+    used = {dialect for feature in Feature for dialect in feature.dialects}
+    assert all(feature.dialects for feature in Feature)
+    assert used == set(Dialect) - {SPARQL.dialect}
+
+
+@pytest.mark.parametrize("preset", [CSPARQL, SPARQLSTREAM], ids=lambda preset: preset.title)
+def test_windows_of_the_default_graph_report_when_they_close_with_something(preset: object) -> None:
+    assert preset.report.window_close and preset.report.non_empty  # type: ignore[attr-defined]
+
+
+def test_only_cqels_is_incremental_over_bags() -> None:
+    assert (CQELS.r2s, CQELS.content, CQELS.previous) == (R2S.ISTREAM, Content.BAG, Previous.INSTANT)
+    assert (RSPQL.r2s, RSPQL.content, RSPQL.previous) == (R2S.RSTREAM, Content.GRAPH, Previous.EVALUATION)
+    assert [preset for preset in PRESETS.values() if not preset.tumbling] == [CQELS]
+
 
 SECOND = 1_000_000
 
@@ -79,6 +103,6 @@ def test_only_windows_with_a_step_close(kind: object, found: bool) -> None:
 
 
 def test_a_window_without_a_close_reports_on_content_change() -> None:
-    assert default_report(CSPARQL, Range(5, 5)) == Report(window_close=True, non_empty=True)
-    assert default_report(CSPARQL, Triples(5)) == Report(content_change=True, non_empty=True)
-    assert default_report(PRESETS[Dialect.CQELS], Now()) == Report(content_change=True, non_empty=True)
+    assert CSPARQL.report_of(Range(5, 5)) == Report(window_close=True, non_empty=True)
+    assert CSPARQL.report_of(Triples(5)) == Report(content_change=True, non_empty=True)
+    assert CQELS.report_of(Now()) == Report(content_change=True, non_empty=True)
