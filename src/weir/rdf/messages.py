@@ -260,7 +260,7 @@ def _scoped(terms: Terms, positions: Ids, tag: str, key: bytes) -> Terms:
     for place in np.flatnonzero(nested[pairs[1]]).tolist():
         prefix = f"{tag}p{pairs[0, place]}x"
         text = terms.texts[int(pairs[1, place])]
-        renamed[place] = relabelled_text(text, lambda label, prefix=prefix: prefix + label)
+        renamed[place] = relabelled_text(text, prefix.__add__)
     codes = terms.codes.copy()
     codes[rows] = len(terms.texts) + where.reshape(-1)
     return Terms(

@@ -12,6 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from weir.kernel.expressions.term_cache import Terms
+from weir.language.algebra import patterns as a
 from weir.language.algebra.query import Construct, Query, Select
 from weir.rdf.columns import Ids
 from weir.rdf.terms import BlankNode, Variable
@@ -73,9 +74,12 @@ def plain_form(query: Query, terms: Terms, safe: frozenset[str]) -> PlainForm | 
         case Construct((triple,)):
             template: list[int | str] = []
             for node in (triple.subject, triple.predicate, triple.object):
-                if isinstance(node, BlankNode) or (isinstance(node, Variable) and node.internal):
+                constant = a.constant(node)
+                if isinstance(constant, BlankNode) or any(each.internal for each in a.variables_of(node)):
                     return None
-                template.append(node.name if isinstance(node, Variable) else terms.encode(node))
+                if isinstance(node, a.TripleTermPattern):
+                    return None
+                template.append(node.name if isinstance(node, Variable) else terms.encode(constant))
             subject, predicate, _ = template
             if isinstance(predicate, str) or (isinstance(subject, str) and subject not in safe):
                 return None

@@ -20,7 +20,7 @@ from weir.kernel.functions.strings import simple_text
 from weir.language.algebra import expressions as e
 from weir.language.algebra.expressions import TIMESTAMP
 from weir.language.algebra.patterns import Pattern
-from weir.rdf.terms import IRI, BlankNode, Literal, Term, Variable
+from weir.rdf.terms import IRI, BlankNode, Literal, Term, TripleTerm, Variable
 from weir.rdf.xsd.moments import datetime_literal
 from weir.rdf.xsd.numbers import XSD_DECIMAL, XSD_INTEGER, decimal_text
 from weir.rdf.xsd.values import boolean
@@ -78,7 +78,7 @@ def _variable(node: Variable, solution: Solution, context: Context) -> Term:
     return term
 
 
-def _constant(node: IRI | BlankNode | Literal, solution: Solution, context: Context) -> Term:
+def _constant(node: Term, solution: Solution, context: Context) -> Term:
     return node
 
 
@@ -216,6 +216,7 @@ _CONTEXTUAL: dict[e.Builtin, Callable[..., Term]] = {
 _EVALUATORS: dict[type, Callable[[Any, Solution, Context], Term]] = {
     Variable: _variable,
     IRI: _constant,
+    TripleTerm: _constant,
     BlankNode: _constant,
     Literal: _constant,
     e.Or: _or,

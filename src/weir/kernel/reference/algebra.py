@@ -134,7 +134,8 @@ def _bound(node: Node, solution: Bindings) -> Term | None:
 
 
 def _unified(node: Node, term: Term, known: Bindings, solution: Bindings) -> bool:
-    """Whether a term is an instance of a node, where what it binds agrees with ``known``; ``solution`` gets it."""
+    """Whether a term is an instance of a node that agrees with what is ``known``; ``solution`` gets what it
+    binds."""
     if isinstance(node, TripleTermPattern):
         return isinstance(term, TripleTerm) and all(
             _unified(part, inner, known, solution)

@@ -37,6 +37,7 @@ from weir.rdf.terms import (
     BlankNode,
     Literal,
     Term,
+    TripleTerm,
     Variable,
     literal_of,
     relabelled,
@@ -77,6 +78,8 @@ def can_ask(term: Term) -> bool:
             return tag and _WRITABLE.fullmatch(datatype) is not None
         case BlankNode():
             return False
+        case TripleTerm(subject, predicate, object):
+            return can_ask(subject) and can_ask(predicate) and can_ask(object)
 
 
 def request_text(part: ServicePart, keys: Sequence[Sequence[Term]]) -> str:

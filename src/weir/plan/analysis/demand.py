@@ -84,10 +84,7 @@ def written_variables(query: Query) -> frozenset[Variable] | None:
         case Select(variables):
             needed.update(variables)
         case Construct(template):
-            named = [
-                node for triple in template for node in (triple.subject, triple.predicate, triple.object)
-            ]
-            needed.update(node for node in named if isinstance(node, Variable))
+            needed.update(node for node in walk(template) if isinstance(node, Variable))
             if any(variable.internal for variable in needed):
                 return None
         case Describe():
@@ -99,7 +96,7 @@ def written_variables(query: Query) -> frozenset[Variable] | None:
             return None
         if isinstance(node, a.Service):
             needed.update(n for n in walk((node.name, node.pattern)) if isinstance(n, Variable))
-        if isinstance(node, _EXPRESSIONS):
+        if isinstance(node, (*_EXPRESSIONS, a.TripleTermPattern)):
             needed.update(n for n in walk(node) if isinstance(n, Variable))
         if isinstance(node, (a.Filter, a.LeftJoin)):
             needed.update(n for n in walk(node.condition) if isinstance(n, Variable))
@@ -190,7 +187,7 @@ def _place(node: a.Node | None, scope: _Scope, lean: frozenset[Variable] | None)
     """The constant at one place of a pattern, None for anything, and whether its text may be needed."""
     if isinstance(node, Variable):
         return scope.fixed.get(node), lean is None or node in lean
-    return node, False
+    return a.constant(node), isinstance(node, a.TripleTermPattern)
 
 
 def _path_predicates(path: Any) -> tuple[IRI | None, ...]:

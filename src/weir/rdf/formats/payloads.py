@@ -198,7 +198,9 @@ def numbered(found: Statements) -> Statements:
     if not len(every):
         return found
     nested = every["text"].str.starts_with("<<(")
-    labels = every.with_columns(text=_labels(every["text"], nested)).explode("text") if nested.any() else every
+    labels = (
+        every.with_columns(text=_labels(every["text"], nested)).explode("text") if nested.any() else every
+    )
     names = labels.unique(["payload", "text"], maintain_order=True).with_columns(
         name=pl.lit("_:b") + pl.int_range(pl.len()).over("payload").cast(pl.String)
     )
@@ -228,9 +230,11 @@ def _labels(texts: pl.Series, nested: pl.Series) -> pl.Series:
 
 def _renamed_within(renamed: pl.DataFrame, names: pl.DataFrame) -> pl.DataFrame:
     """Triple terms, which have no name of their own, with the names of the blank nodes in them."""
-    known = {(payload, text[2:]): name[2:] for payload, text, name in names.select("payload", "text", "name").rows()}
+    known: dict[int, dict[str, str]] = {}
+    for payload, text, name in names.select("payload", "text", "name").rows():
+        known.setdefault(payload, {})[text[2:]] = name[2:]
     found = [
-        name if name is not None else relabelled_text(text, lambda label, of=payload: known[of, label])
+        name if name is not None else relabelled_text(text, known[payload].__getitem__)
         for payload, text, name in renamed.select("payload", "text", "name").rows()
     ]
     return renamed.with_columns(name=pl.Series(found, dtype=pl.String))

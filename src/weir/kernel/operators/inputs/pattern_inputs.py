@@ -21,7 +21,7 @@ from weir.kernel.windows.live_triples import LiveTriples
 from weir.kernel.windows.stream_state import Streams
 from weir.kernel.windows.window import Window
 from weir.kernel.windows.window_index import IndexCounts
-from weir.language.algebra.patterns import Node, TriplePattern
+from weir.language.algebra.patterns import Node, TriplePattern, constant
 from weir.plan import nodes as p
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import Variable
@@ -69,9 +69,10 @@ class PatternInputs:
 
     def slot(self, node: Node | None) -> Slot | None:
         """A variable's name or a constant's id."""
-        if node is None:
-            return None
-        return node.name if isinstance(node, Variable) else self.dictionary.encode(node)
+        if isinstance(node, Variable):
+            return node.name
+        term = constant(node)
+        return None if term is None else self.dictionary.encode(term)
 
     def table(self, slots: Sequence[Slot | None]) -> StaticTable:
         """The static table that a pattern with this graph slot looks at."""

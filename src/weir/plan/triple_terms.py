@@ -13,14 +13,20 @@ from collections.abc import Iterator
 
 from weir.language.algebra import patterns as a
 from weir.language.algebra.expressions import And, Builtin, Call, Expression
-from weir.rdf.terms import Variable
+from weir.language.algebra.scope import TERM
+from weir.rdf.terms import BlankNode, Variable
 
 _PLACES = (Builtin.SUBJECT, Builtin.PREDICATE, Builtin.OBJECT)
 
 
-def has_triple_terms(*nodes: a.Node) -> bool:
-    """Whether one of some nodes is a triple term with variables in it."""
-    return any(isinstance(node, a.TripleTermPattern) for node in nodes)
+def has_triple_terms(pattern: a.BGP | a.PathPattern) -> bool:
+    """Whether a pattern has a triple term with variables in it."""
+    leaves = pattern.triples if isinstance(pattern, a.BGP) else (pattern,)
+    return any(_nested(leaf) for leaf in leaves)
+
+
+def _nested(leaf: a.TriplePattern | a.PathPattern) -> bool:
+    return isinstance(leaf.subject, a.TripleTermPattern) or isinstance(leaf.object, a.TripleTermPattern)
 
 
 def unfolded(pattern: a.BGP | a.PathPattern, numbers: Iterator[int]) -> a.Pattern:
@@ -29,10 +35,10 @@ def unfolded(pattern: a.BGP | a.PathPattern, numbers: Iterator[int]) -> a.Patter
         unfolding = _Unfolding(numbers)
         subject, object = unfolding.nodes(pattern.subject, pattern.object)
         return unfolding.above(a.PathPattern(subject, pattern.path, object))
-    plain = [each for each in pattern.triples if not has_triple_terms(each.subject, each.object)]
+    plain = [each for each in pattern.triples if not _nested(each)]
     found: a.Pattern = a.BGP(tuple(plain))
     for each in pattern.triples:
-        if has_triple_terms(each.subject, each.object):
+        if _nested(each):
             unfolding = _Unfolding(numbers)
             subject, predicate, object = unfolding.nodes(each.subject, each.predicate, each.object)
             part = unfolding.above(a.BGP((a.TriplePattern(subject, predicate, object),)))
@@ -54,7 +60,7 @@ class _Unfolding:
         found = list(nodes)
         for place, node in enumerate(nodes):
             if isinstance(node, a.TripleTermPattern):
-                variable = Variable(f".term{next(self.numbers)}")
+                variable = Variable(f"{TERM}{next(self.numbers)}")
                 self._open(variable, node)
                 found[place] = variable
         return found
@@ -70,6 +76,7 @@ class _Unfolding:
                 if first != part:
                     self.tests.append(Call(Builtin.SAMETERM, (first, part)))
             else:
+                assert not isinstance(node, BlankNode)  # of a query, they are variables
                 self.tests.append(Call(Builtin.SAMETERM, (part, node)))
 
     def above(self, leaf: a.Pattern) -> a.Pattern:
