@@ -21,9 +21,8 @@ from weir.linked.service import HINT, config_of, hinted
 from weir.plan.analysis.chain import refuse_bad_chains
 from weir.plan.querysets import parse_queries
 from weir.rdf.ids.dictionary import Dictionary
-from weir.runtime.control.catalog import Catalog
+from weir.runtime.control.catalog import Catalog, Entry, GraphEntry, ServiceEntry, StreamEntry, entry_of
 from weir.runtime.control.checkpoint import Checkpoint
-from weir.runtime.control.entries import Entry, GraphEntry, ServiceEntry, StreamEntry, entry_of
 from weir.runtime.control.extracts import Extractor
 from weir.runtime.control.graph_updates import BASE
 from weir.runtime.control.planning import SOURCE_NAME, feed_key, feed_of

@@ -13,8 +13,8 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeE
 from weir.cli.options import Master, pair
 from weir.cli.reporting import reported
 from weir.linked.graphs import RemoteGraph
+from weir.linked.graphs.graph_files import fetch, is_url, kept
 from weir.linked.graphs.parquet_store import GraphStore
-from weir.linked.graphs.remote_graph import fetch, is_url, kept
 from weir.spark.load import load_graphs
 from weir.spark.session import open_session
 

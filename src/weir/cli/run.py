@@ -11,7 +11,7 @@ import typer
 from weir.cli.options import Dialect, Master, QueryFiles, pair, read_query
 from weir.cli.reporting import reported, summary
 from weir.engine import Engine
-from weir.linked.graphs.remote_graph import is_url
+from weir.linked.graphs.graph_files import is_url
 from weir.runtime.output.sinks.making import FORMATS, sink_at, sink_for
 
 

@@ -22,7 +22,7 @@ from weir.language.algebra.query import Query
 from weir.language.writing.windows import rspql
 from weir.plan.analysis.templates import instance
 from weir.rdf.ids.dictionary import Dictionary
-from weir.runtime.worker.sharing import MANY, alike, why_alone
+from weir.runtime.control.registration import MANY, alike, why_alone
 
 _MOST = 20
 

@@ -248,7 +248,7 @@ def assemble(
 
 def _scoped(terms: Terms, positions: Ids, tag: str, key: bytes) -> Terms:
     blank: Mask = terms.texts.str.starts_with("_:").to_numpy()
-    nested: Mask = _with_blank_nodes(terms.texts)
+    nested: Mask = terms.texts.str.starts_with("<<(").to_numpy()
     if not blank.any() and not nested.any():
         return terms
     rows = np.flatnonzero((blank | nested)[terms.codes])
@@ -268,9 +268,3 @@ def _scoped(terms: Terms, positions: Ids, tag: str, key: bytes) -> Terms:
         pl.concat([terms.texts, renamed.rename(terms.texts.name)]),
         np.concatenate([terms.ids, encode_texts(renamed, key)]),
     )
-
-
-def _with_blank_nodes(texts: pl.Series) -> Mask:
-    """Which texts are triple terms that may have blank nodes in them."""
-    found: Mask = (texts.str.starts_with("<<(") & texts.str.contains("_:", literal=True)).to_numpy()
-    return found

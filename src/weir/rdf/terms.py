@@ -119,6 +119,9 @@ def is_unicode(text: str) -> bool:
 Term: TypeAlias = IRI | BlankNode | Literal | TripleTerm
 Triple: TypeAlias = tuple[Term, Term, Term]
 
+BLANK_NODES = r"^(?:_:|<<\(.*_:)"
+"""A regular expression for the texts that are blank nodes or may have some in them."""
+
 _PLACES = ("subject", "predicate", "object")
 _UNESCAPES = {"\\\\": "\\", '\\"': '"', "\\n": "\n", "\\r": "\r"}
 _ESCAPED = re.compile(r'\\[\\"nr]')

@@ -14,14 +14,13 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from weir.runtime.ingest.frames import Frame
-from weir.runtime.output.merging import merged
 from weir.runtime.output.metrics import Metrics
-from weir.runtime.output.outputs import Output, outputs
+from weir.runtime.output.outputs import Output, merged, outputs
 from weir.runtime.output.sinks.base import Sink
 from weir.runtime.worker.group import Step
-from weir.runtime.worker.spool import SpoolWriter
 from weir.runtime.worker.state_store import PaneCache, StateStore, load_group, save_group
 from weir.runtime.worker.worker_cache import WorkerCache
+from weir.storage.spool import SpoolWriter
 
 ANSWERS = "answers"
 

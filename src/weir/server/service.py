@@ -22,7 +22,7 @@ from weir.language.algebra.query import R2S
 from weir.runtime.control.planning import planning_held
 from weir.runtime.control.registry import QueryInfo, StreamInfo
 from weir.runtime.ingest.sources.log_source import LogSource
-from weir.runtime.output.sinks.routing import FragmentsSink
+from weir.runtime.output.sinks.base import FragmentsSink
 from weir.runtime.output.subscriptions import Channels
 from weir.server.drawing import windows_of
 from weir.server.problems import Problem, conflicts

@@ -23,9 +23,8 @@ from weir.errors import CheckpointError, UsageError
 from weir.language.algebra.query import Ask, Query, Select
 from weir.linked.graphs import GraphSources, RemoteGraph
 from weir.rdf.ids.dictionary import Dictionary
-from weir.runtime.control.catalog import Catalog
+from weir.runtime.control.catalog import Catalog, StreamEntry, entry_of
 from weir.runtime.control.checkpoint import Checkpoint
-from weir.runtime.control.entries import StreamEntry, entry_of
 from weir.runtime.control.extracts import Extractor
 from weir.runtime.control.graph_updates import BASE
 from weir.runtime.control.registration import Offer, offer, registrations_of

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from weir.errors import CheckpointError
-from weir.runtime.control.catalog import Catalog
-from weir.runtime.control.checkpoint import FORMAT, Checkpoint
-from weir.runtime.control.entries import (
+from weir.runtime.control.catalog import (
     CONTROL_FILE,
+    Catalog,
 )
+from weir.runtime.control.checkpoint import FORMAT, Checkpoint
 from weir.runtime.direct import DirectJob, MemoryStore
 from weir.runtime.ingest.sources import FileSource
 from weir.runtime.worker.state import FORMAT as STATE_FORMAT

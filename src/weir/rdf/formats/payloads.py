@@ -21,7 +21,7 @@ from weir.rdf.formats.media import Format, format_of
 from weir.rdf.formats.times import FIRST_TIME, LAST_TIME, times_of
 from weir.rdf.formats.tnq import BOM, parse_pieces, read_columns, split_buffer
 from weir.rdf.messages import NO_GRAPH_TEXT, Parsed, Rejected, Terms, assemble
-from weir.rdf.terms import blank_labels, relabelled_text
+from weir.rdf.terms import BLANK_NODES, blank_labels, relabelled_text
 
 Column = tuple[Ids, pl.Series]
 _LINES = (ox.RdfFormat.N_TRIPLES, ox.RdfFormat.N_QUADS)
@@ -182,7 +182,7 @@ def numbered(found: Statements) -> Statements:
     marks = []
     for place in (0, 2, 3):
         codes, texts = found.columns[place]
-        blank: Mask = texts.str.contains("^(?:_:|<<\\(.*_:)").to_numpy()
+        blank: Mask = texts.str.contains(BLANK_NODES).to_numpy()
         rows = np.flatnonzero(blank[codes]) if len(texts) else np.empty(0, np.int64)
         marks.append(
             pl.DataFrame(

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from weir.errors import CheckpointError
-from weir.runtime.control.entries import ControlLog
-from weir.runtime.worker.spool import Spool
+from weir.runtime.control.catalog import ControlLog
 from weir.storage import numbered, replace_file
+from weir.storage.spool import Spool
 
 FORMAT = 3
 

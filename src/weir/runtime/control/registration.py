@@ -11,24 +11,29 @@ from dataclasses import dataclass, replace
 from weir.errors import CheckpointError, SyntaxError, UsageError
 from weir.kernel.contract import Background
 from weir.kernel.evaluators import choose_evaluator
+from weir.kernel.matching.conjunctive import ConjunctiveSet
+from weir.kernel.matching.shared import SharedEvaluator
 from weir.language import parse
 from weir.language.algebra.fold import walk
-from weir.language.algebra.patterns import BGP, Pattern, Service
+from weir.language.algebra.patterns import BGP, Graph, PathPattern, Pattern, Service, Window
 from weir.language.algebra.query import Query
+from weir.language.algebra.windows import TickKind
 from weir.linked.service import HINT, ServiceResolver
 from weir.plan.analysis.chain import parsed, place, refuse_bad_chains, streams_read
+from weir.plan.analysis.conjunctions import conjunction
 from weir.plan.analysis.split import splitting
+from weir.plan.analysis.templates import Shape, instance
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI
-from weir.runtime.control.catalog import Catalog
-from weir.runtime.control.entries import Registration
+from weir.runtime.control.catalog import SHARED, Catalog, Registration
 from weir.runtime.control.extracts import Extractor
-from weir.runtime.worker.sharing import MANY, SHARED, alike, shareable
 
 FEW = 8
 """Up to this many queries for each slot, those that can be are split; more keep all slots busy anyway.
 By time only where there are two slots for each query, and over streams that end: every slot then has all of
 its windows, which pays where batches are large and only costs time where they are small."""
+MANY = 16
+"""From this many queries on sharing pays for the compiled loops that it loads."""
 EVALUATORS = ("auto", "interval", "reference")
 
 
@@ -74,11 +79,6 @@ def _parsed(text: str, dialect: str, file: str | None) -> Query:
         return parse(text, dialect=dialect, file=file)
 
 
-def queries_of(registrations: Mapping[str, Registration]) -> dict[str, Query]:
-    """The parsed queries of a catalog."""
-    return {name: parsed(each.text, each.dialect) for name, each in registrations.items()}
-
-
 def registrations_of(
     offers: Sequence[Offer],
     catalog: Catalog,
@@ -91,7 +91,7 @@ def registrations_of(
 
     ``streams`` are those with a source, ``finite`` those that end. The extracts of their graphs are written;
     queries that are evaluated together read none."""
-    known = queries_of(catalog.queries)
+    known = {name: each.query for name, each in catalog.queries.items()}
     new = {each.name: each.query for each in offers}
     refuse_bad_chains({**known, **new}, streams)
     chosen = _evaluators(offers, catalog, streams)
@@ -160,6 +160,66 @@ def evaluator_of(query: Query, streams: Sequence[str], asked: str = "auto") -> s
     return choose_evaluator(
         query, Background(), dictionary, asked, streams=tuple(streams), services=services
     ).name
+
+
+def shareable(query: Query) -> bool:
+    """Whether a query may be evaluated with others."""
+    return why_alone(query) is None
+
+
+def why_alone(query: Query) -> str | None:
+    """Why a query cannot be evaluated with others, None where it can: it then sees nothing but one named
+    window, batch by batch."""
+    found = conjunction(query)
+    if isinstance(found, str):
+        return found
+    if found.window.in_default:
+        return "its patterns may match static triples"
+    if found.window.semantics.tick.kind is not TickKind.BATCH:
+        return "it is evaluated at every message"
+    return None if ConjunctiveSet.covers(found.window) else "its window goes back in time"
+
+
+def shape_of(query: Query) -> Shape | str:
+    """What a query has in common with others that it may be evaluated with though it is no conjunction, or
+    why it may not: it then sees nothing but named windows on one stream, batch by batch."""
+    windows = query.dataset.windows
+    if not windows or len(query.streams) != 1 or not isinstance(windows[0].stream, str):
+        return "it does not read one stream"
+    if any(window.in_default for window in windows):
+        return "its patterns may match static triples"
+    if any(window.semantics.tick.kind is not TickKind.BATCH for window in windows):
+        return "it is evaluated at every message"
+    if any(isinstance(node, (BGP, PathPattern, Graph)) for node in walk(query.pattern, closed=(Window,))):
+        return "it reads static graphs"
+    found = instance(query)
+    return found if isinstance(found, str) else found.shape
+
+
+def alike(queries: Mapping[str, Query]) -> set[str]:
+    """Those of the queries that have the shape of at least ``MANY`` of them, so that sharing pays."""
+    shapes: dict[Shape, list[str]] = {}
+    for name, query in queries.items():
+        shape = shape_of(query)
+        if isinstance(shape, Shape):
+            shapes.setdefault(shape, []).append(name)
+    return {
+        name
+        for names in shapes.values()
+        if len(names) >= MANY and _covered([queries[each] for each in names[:2]])
+        for name in names
+    }
+
+
+def _covered(queries: Sequence[Query]) -> bool:
+    """Whether the evaluator of a template takes ids alone: texts beyond those of
+    results do not come."""
+    shared = SharedEvaluator(Background(), Dictionary(), choice="interval")
+    shared.add({str(number): query for number, query in enumerate(queries)})
+    try:
+        return all(template.alone is None for template in shared.templates)
+    except UsageError:
+        return False
 
 
 def refuse_changes(

@@ -11,22 +11,13 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from weir.errors import UsageError
-from weir.plan.analysis.chain import parsed, readers_of
+from weir.plan.analysis.chain import readers_of
 from weir.plan.querysets import Drop, Register, parse_command
-from weir.runtime.control.catalog import Catalog
-from weir.runtime.control.entries import (
-    Registration,
-    StreamEntry,
-    drop_entry,
-    drop_stream_entry,
-    entry_of,
-    pause_entry,
-)
+from weir.runtime.control.catalog import SHARED, Catalog, Entry, Registration, StreamEntry, entry_of
 from weir.runtime.control.extracts import Extractor
 from weir.runtime.control.planning import ControlWriter
-from weir.runtime.control.registration import Offer, offer, queries_of, registrations_of
+from weir.runtime.control.registration import Offer, offer, registrations_of
 from weir.runtime.ingest.sources import Source, source_of
-from weir.runtime.worker.sharing import SHARED
 
 IDLE = 10_000_000
 """Microseconds after which a silent lane of a live source is not waited for."""
@@ -100,7 +91,7 @@ class Registry:
             catalog = self._present()
             if name not in catalog.paused:
                 self._refuse_while_read(self._running(name, catalog), catalog)
-            return self.control.append(lambda batch: [drop_entry(name, batch)])
+            return self.control.append(lambda batch: [Entry(batch, "drop", {"name": name})])
 
     def pause(self, name: str) -> int | None:
         """Stop a query but keep it registered; the first batch without it, None where it was paused."""
@@ -109,7 +100,7 @@ class Registry:
             if name in catalog.paused:
                 return None
             self._refuse_while_read(self._running(name, catalog), catalog)
-            return self.control.append(lambda batch: [pause_entry(name, batch)])
+            return self.control.append(lambda batch: [Entry(batch, "pause", {"name": name})])
 
     def resume(self, name: str) -> int | None:
         """Register a paused query anew; its first batch, None where it is running."""
@@ -120,8 +111,7 @@ class Registry:
                 self._running(name, catalog)
                 return None
             evaluator = "auto" if known.evaluator == SHARED else known.evaluator
-            query = parsed(known.text, known.dialect)
-            return self._register([Offer(name, known.text, known.dialect, evaluator, query)], catalog)
+            return self._register([Offer(name, known.text, known.dialect, evaluator, known.query)], catalog)
 
     def add_stream(self, iri: str, source: Source) -> None:
         """Add a stream."""
@@ -137,7 +127,7 @@ class Registry:
         catalog = self._present()
         if iri in catalog.streams:
             raise UsageError(f"the stream <{iri}> is given twice")
-        makers = [name for name, query in queries_of(catalog.every_query).items() if query.output == iri]
+        makers = [name for name, each in catalog.every_query.items() if each.query.output == iri]
         if makers:
             raise UsageError(f"the stream <{iri}> is the output of the query {makers[0]!r}")
         return StreamEntry(iri, IDLE, self.keep_late, number=catalog.numbered)
@@ -154,7 +144,7 @@ class Registry:
                     f"the stream <{iri}> is read by {', '.join(repr(name) for name in readers)}",
                     hint="drop what reads it first",
                 )
-            self.control.append(lambda batch: [drop_stream_entry(iri, batch)])
+            self.control.append(lambda batch: [Entry(batch, "drop_stream", {"iri": iri})])
             for tell in self.closed:
                 tell(catalog.streams[iri])
 
@@ -181,8 +171,8 @@ class Registry:
         return found
 
     def _refuse_while_read(self, registration: Registration, catalog: Catalog) -> None:
-        output = parsed(registration.text, registration.dialect).output
-        readers = readers_of(output, queries_of(catalog.queries))
+        queries = {name: each.query for name, each in catalog.queries.items()}
+        readers = readers_of(registration.query.output, queries)
         if readers:
             raise UsageError(
                 f"the output of {registration.name!r} is read by {', '.join(map(repr, readers))}",
@@ -213,7 +203,7 @@ def _query(registration: Registration, paused: bool) -> QueryInfo:
         registration.slots,
         registration.share,
         registration.reads,
-        parsed(registration.text, registration.dialect).output,
+        registration.query.output,
     )
 
 

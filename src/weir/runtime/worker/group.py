@@ -22,13 +22,12 @@ from weir.plan.analysis.chain import evaluation_order
 from weir.plan.analysis.demand import Reading
 from weir.rdf.columns import NEVER, Ids
 from weir.rdf.messages import Messages
-from weir.runtime.control.entries import StreamEntry
+from weir.runtime.control.catalog import StreamEntry
 from weir.runtime.ingest.frames import Frame, column_of
 from weir.runtime.ingest.order import Dropped, Inbox
 from weir.runtime.output.results import order_of_rows
 from weir.runtime.output.text_columns import arrow_texts, coded_texts, texts_of
-from weir.runtime.worker.members import Member, horizon
-from weir.runtime.worker.sharing import SharedQueries, SharedQuery
+from weir.runtime.worker.members import Member, SharedQueries, SharedQuery, horizon
 from weir.runtime.worker.texts import StreamTexts, TextChunk
 
 _DERIVED_AHEAD = 2**61

@@ -28,8 +28,7 @@ from weir.kernel.contract import Segmented, Stretch
 from weir.plan.analysis.demand import Reading
 from weir.rdf.messages import Messages
 from weir.runtime.worker.group import Group, InboxKey
-from weir.runtime.worker.members import Member
-from weir.runtime.worker.sharing import SharedQuery
+from weir.runtime.worker.members import Member, SharedQuery
 from weir.runtime.worker.texts import TextChunk
 from weir.storage import Container, numbers, pack, unpack
 

@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 from fastapi.requests import HTTPConnection
 
-from weir.linked.http.negotiation import negotiate
+from weir.linked.http.headers import negotiate
 from weir.server.problems import Problem
 from weir.server.service import Service
 from weir.server.settings import SCOPES, Token

@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from kafka_broker import create_topic, kafka, produce
 from network_peers import Events, event_server, mosquitto, until, websocket_server
 from weir import Engine
-from weir.runtime.output.sinks.routing import FilePerQuery
+from weir.runtime.output.sinks.result_files import FilePerQuery
 from weir.spark.job import Job
 
 pytestmark = [pytest.mark.network, pytest.mark.spark]

@@ -9,11 +9,10 @@ import pyarrow as pa
 
 from answers_kit import stepped
 from weir.runtime.output.compact import COMPACT
-from weir.runtime.output.merging import merged
-from weir.runtime.output.outputs import outputs
+from weir.runtime.output.outputs import merged, outputs
 from weir.runtime.output.results import result_columns
 from weir.runtime.output.sinks.base import Results
-from weir.runtime.output.sinks.folders import ResultsFolder, read_results
+from weir.runtime.output.sinks.result_files import ResultsFolder, read_results
 
 
 def test_a_folder_of_results(tmp_path: Path) -> None:

@@ -21,10 +21,14 @@ from weir.errors import UsageError
 from weir.extras import load
 from weir.runtime.ingest.sources.source_addresses import password, peer_of
 from weir.runtime.output.sinks.base import KAFKA_TOPIC, MQTT_TOPIC, Sink
-from weir.runtime.output.sinks.folders import ParquetFolder
 from weir.runtime.output.sinks.formats import RENDERS, table_text
-from weir.runtime.output.sinks.result_files import ExactFile, TextSink, json_lines_sink
-from weir.runtime.output.sinks.routing import FilePerQuery
+from weir.runtime.output.sinks.result_files import (
+    ExactFile,
+    FilePerQuery,
+    ParquetFolder,
+    TextSink,
+    json_lines_sink,
+)
 
 FILES = "files:"
 _SCHEMES = ("mqtt", "mqtts", "kafka", "live")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from weir.runtime.worker.spool import INLINE, Spool
+from weir.storage.spool import INLINE, Spool
 
 
 def test_what_comes_out_is_what_went_in(tmp_path: Path) -> None:

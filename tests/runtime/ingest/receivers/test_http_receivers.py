@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from network_peers import Events, dead, event_server, line, logged, opened, until
-from weir.runtime.ingest.receivers.sse_receiver import EventReader
+from weir.runtime.ingest.receivers.http_receivers import EventReader
 from weir.runtime.ingest.sources import Place
 
 pytestmark = pytest.mark.network

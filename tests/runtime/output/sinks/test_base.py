@@ -9,9 +9,9 @@ import pytest
 
 from answers_kit import line_results as results
 from weir.errors import UsageError
-from weir.runtime.output.sinks.base import kafka_topic, mqtt_topic, plain_name
+from weir.runtime.output.sinks.base import Router, kafka_topic, mqtt_topic, plain_name
 from weir.runtime.output.sinks.live_sink import LiveSink
-from weir.runtime.output.sinks.routing import FilePerQuery, Router
+from weir.runtime.output.sinks.result_files import FilePerQuery
 
 
 def test_names_that_differ_stay_different() -> None:

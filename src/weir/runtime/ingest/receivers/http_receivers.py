@@ -1,26 +1,67 @@
-"""Server-Sent Events (WHATWG HTML, "Server-sent events"): the data of an event is a message.
+"""Streams over HTTP: Server-Sent Events, and a query that is followed at a fragments server.
 
-The id of an event is logged with it; the next connection sends it as ``Last-Event-ID``, also after a restart.
+Events are as in WHATWG HTML, "Server-sent events": the data of an event is a message. The id of an event is
+logged with it; the next connection sends it as ``Last-Event-ID``, also after a restart.
 """
 
 from __future__ import annotations
 
-import socket
+import asyncio
+from abc import abstractmethod
 from collections.abc import Iterator
 from concurrent.futures import Future, wait
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 
 import httpx
 
 from weir.errors import RemoteError
-from weir.runtime.ingest.receivers.receiver import Client
+from weir.fragments.client import follow_async, stream_lines
+from weir.linked.http.allowed_hosts import session
+from weir.runtime.ingest.receivers.receiver import Client, S
 from weir.runtime.ingest.sources.log_writer import LogWriter
-from weir.runtime.ingest.sources.push_sources import SseSource
+from weir.runtime.ingest.sources.push_sources import FragmentsSource, SseSource
 
 NOTE = "last-event-id"
 _MEDIA = "text/event-stream"
 _LONGEST_RETRY = 60.0
+
+
+class HttpReceiver(Client[S]):
+    """A session is the task of an event loop, which is cancelled to end it."""
+
+    def session(self) -> None:
+        with asyncio.Runner() as runner, suppress(asyncio.CancelledError):
+            runner.run(self._task())
+
+    async def _task(self) -> None:
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task is not None
+        self.hang_up = lambda: loop.call_soon_threadsafe(task.cancel)
+        await self.follow()
+
+    @abstractmethod
+    async def follow(self) -> None:
+        """Connect and take messages until the connection ends or ``stopping`` is set."""
+
+
+class FragmentsReceiver(HttpReceiver[FragmentsSource]):
+    """Follows a query until the server fails for good: the client's work is done in the driver, its additions
+    go into the log."""
+
+    async def follow(self) -> None:
+        updates = follow_async(self.source.query, self.source.url, options=self.source.options())
+        async with aclosing(updates):
+            async for update in updates:
+                if not self.state.connected:
+                    self.opened()
+                lines = "".join(stream_lines(update))
+                if lines:
+                    self.put(lines.encode())
+                else:
+                    self.writer.heartbeat(update.at)
+                if self.stopping.is_set():
+                    return
 
 
 @dataclass(slots=True)
@@ -77,17 +118,15 @@ class EventReader:
             self._event.retry = min(int(value) / 1000, _LONGEST_RETRY)
 
 
-class SseReceiver(Client):
+class SseReceiver(HttpReceiver[SseSource]):
     """Reads one response for as long as it lasts; redirections are not followed."""
 
     def __init__(self, source: SseSource, writer: LogWriter) -> None:
         super().__init__(source, writer)
-        self.sse = source
-        self._socket: socket.socket | None = None
         self._last: Future[int] | None = None
         self._epoch = writer.epoch
 
-    def session(self) -> None:
+    async def follow(self) -> None:
         headers = {"Accept": _MEDIA, "Cache-Control": "no-store"}
         if self._last is not None:
             wait([self._last])
@@ -95,37 +134,29 @@ class SseReceiver(Client):
         last = self.writer.notes.get(NOTE)
         if last:
             headers["Last-Event-ID"] = last
-        timeout = httpx.Timeout(self.sse.timeout, read=self.sse.silence)
+        url, timeout = self.source.url, self.source.timeout
+        limits = (timeout, self.source.silence, timeout, timeout)
         try:
-            with (
-                httpx.Client(timeout=timeout, follow_redirects=False) as client,
-                client.stream("GET", self.sse.url, headers=headers) as response,
+            async with (
+                session(1, timeout, headers, verify=url.startswith("https:")) as http,
+                http.stream("GET", url, timeout=limits) as response,
             ):
-                self._socket = response.extensions["network_stream"].get_extra_info("socket")
-                self._read(response)
+                await self._read(response)
         except httpx.HTTPError as error:
-            raise RemoteError(f"{self.sse.url}: {error or type(error).__name__}") from None
-        finally:
-            self._socket = None
+            raise RemoteError(f"{url}: {error or type(error).__name__}") from None
 
-    def interrupt(self) -> None:
-        peer = self._socket
-        if peer is not None:
-            with suppress(OSError):
-                peer.shutdown(socket.SHUT_RDWR)
-
-    def _read(self, response: httpx.Response) -> None:
+    async def _read(self, response: httpx.Response) -> None:
         if response.status_code == 204:
             self.stopping.set()
             return
         media = response.headers.get("content-type", "").partition(";")[0].strip()
         if response.status_code != 200 or media != _MEDIA:
             raise RemoteError(
-                f"{self.sse.url} answered {response.status_code} {media}, not a stream of events"
+                f"{self.source.url} answered {response.status_code} {media}, not a stream of events"
             )
         self.opened()
-        reader = EventReader(self.sse.max_message)
-        for chunk in response.iter_bytes():
+        reader = EventReader(self.source.max_message)
+        async for chunk in response.aiter_bytes():
             for event in reader.feed(chunk):
                 self._take(event)
             if self.stopping.is_set():

@@ -12,8 +12,8 @@ from weir.language.update import parse_update
 from weir.linked.graphs import GraphSources, RemoteGraph
 from weir.linked.graphs.history import graphs_of
 from weir.rdf.ids.dictionary import Dictionary
-from weir.runtime.control.refresh import minus
-from weir.runtime.control.updates import net_of
+from weir.runtime.control.extracts import net_of
+from weir.runtime.control.graph_updates import minus
 from weir.runtime.direct import DirectJob
 
 

@@ -24,7 +24,8 @@ from weir.language import parse
 from weir.language.update import parse_update
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, Literal, Triple
-from weir.runtime.control.updates import is_empty, net_of
+from weir.runtime.control.extracts import net_of
+from weir.runtime.control.graph_updates import is_empty
 from weir.testing import Scenario
 
 NODES = [f"urn:{name}" for name in "abc"]
