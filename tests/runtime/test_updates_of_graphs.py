@@ -16,10 +16,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reference_kit import run
 from weir.kernel.contract import Background
-from weir.kernel.reference.continuous_query import run
 from weir.kernel.reference.datasets import Static, Timed
-from weir.kernel.reference.term_messages import Message
+from weir.kernel.reference.windows import Message
 from weir.language import parse
 from weir.language.update import parse_update
 from weir.rdf.ids.dictionary import Dictionary

@@ -87,8 +87,8 @@ class _Writer(ExpressionWriter):
             case p.Graph(source, _, variable, _):
                 within = "" if source.window is None else f" of window <{source.window}>"
                 return f"for each graph ?{variable}{within}"
-            case p.Service(service):
-                return f"service {self._node(service.name)}, asked for the rows beside it"
+            case p.Service(name):
+                return f"service {self._node(name)}, asked for the rows beside it"
             case p.Static():
                 return "static part, evaluated once and indexed"
 

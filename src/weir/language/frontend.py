@@ -17,13 +17,11 @@ _SHORT = 2 * DEPTH
 
 def dialect_named(name: str) -> Dialect | None:
     """The dialect of a name as the command line takes it; None for ``auto``."""
-    if name == "auto":
-        return None
-    for dialect in Dialect:
-        if dialect.value == name:
-            return dialect
-    known = ", ".join(dialect.value for dialect in Dialect)
-    raise UsageError(f"unknown dialect '{name}'", hint=f"known are auto, {known}")
+    try:
+        return None if name == "auto" else Dialect(name)
+    except ValueError:
+        known = ", ".join(dialect.value for dialect in Dialect)
+        raise UsageError(f"unknown dialect '{name}'", hint=f"known are auto, {known}") from None
 
 
 def syntax(

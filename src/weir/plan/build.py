@@ -69,7 +69,7 @@ class Builder:
             case a.Window(name, inner):
                 return self._window(name, inner, outer)
             case a.Service():
-                return p.Service(pattern)
+                return pattern
             case a.Extend(inner, variable, expression):
                 plan = self.build(inner, source, outer)
                 return p.Extend(plan, variable.name, self.formula(expression, source, possible(plan), outer))

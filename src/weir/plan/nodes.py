@@ -196,11 +196,8 @@ class Graph:
     plan: Plan
 
 
-@dataclass(frozen=True, slots=True)
-class Service:
-    """A SERVICE call; its rows come from a local view."""
-
-    service: a.Service
+Service = a.Service
+"""A SERVICE call is the algebra's own; its rows come from a local view."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,11 +24,6 @@ class QueryPlan:
     streams: tuple[str, ...]
     stages: tuple[tuple[str, p.Plan], ...] = ()
 
-    @property
-    def default_windows(self) -> tuple[p.WindowPlan, ...]:
-        """The windows whose content is part of the default graph."""
-        return tuple(window for window in self.windows if window.declaration.in_default)
-
 
 def plan_query(query: Query, streams: Sequence[str] = ()) -> QueryPlan:
     """The plan of a query; ``streams`` are those registered, for windows over a variable stream."""

@@ -2,7 +2,8 @@
 
 Whatever must outlive a process goes through here, so that one room knows what a crash may leave behind.
 ``files`` has objects that are there whole or not at all, ``log`` what is appended and synced before it is
-promised, ``container`` the bytes of columns (Arrow IPC), ``spool`` what is large and goes with its batch.
+promised, ``segments`` a log that goes away behind its readers, ``container`` the bytes of columns (Arrow
+IPC), ``spool`` what is large and goes with its batch.
 """
 
 from weir.storage.container import Container, numbers, pack, read_header, unpack
@@ -18,6 +19,7 @@ __all__ = [
     "pack",
     "read_header",
     "replace_file",
+    "segments",
     "spool",
     "unpack",
     "writing",

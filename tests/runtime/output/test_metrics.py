@@ -34,7 +34,7 @@ def lines(batch: int) -> str:
 
 def told(scenario: Scenario) -> dict[str, Any]:
     (row,) = [
-        row for row in outputs(scenario.group, scenario.steps[-1], [], 0, "jsonl") if row.kind == "metrics"
+        row for row in outputs(scenario.group, scenario.steps[-1], [], 0, ["jsonl"]) if row.kind == "metrics"
     ]
     found: dict[str, Any] = json.loads(row.data[:])
     return found

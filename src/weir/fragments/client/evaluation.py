@@ -24,7 +24,7 @@ from weir.fragments.client.matcher import Matcher
 from weir.fragments.client.quad_source import Keys
 from weir.fragments.protocol.annotation import Quad, QuadPattern
 from weir.kernel.functions import Context
-from weir.kernel.functions.draws import seed
+from weir.kernel.functions.scalar import seed
 from weir.kernel.reference.algebra import Evaluation
 from weir.kernel.reference.datasets import SDS, Dataset, Graph
 from weir.kernel.reference.query_forms import Row, gamma, rows

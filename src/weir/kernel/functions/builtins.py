@@ -42,19 +42,9 @@ from weir.rdf.xsd.values import boolean, value_of
 # Terms
 
 
-def is_iri(term: Term) -> Literal:
-    """isIRI."""
-    return boolean(isinstance(term, IRI))
-
-
-def is_blank(term: Term) -> Literal:
-    """isBlank."""
-    return boolean(isinstance(term, BlankNode))
-
-
-def is_literal(term: Term) -> Literal:
-    """isLiteral."""
-    return boolean(isinstance(term, Literal))
+def _is(kind: type[Term]) -> Callable[[Term], Literal]:
+    """isIRI, isBlank, isLiteral."""
+    return lambda term: boolean(isinstance(term, kind))
 
 
 def is_numeric(term: Term) -> Literal:
@@ -268,9 +258,9 @@ BUILTINS: dict[Builtin, Callable[..., Term]] = {
     Builtin.OBJECT: _place("object"),
     Builtin.ISTRIPLE: is_triple,
     Builtin.SAMETERM: same_term,
-    Builtin.ISIRI: is_iri,
-    Builtin.ISBLANK: is_blank,
-    Builtin.ISLITERAL: is_literal,
+    Builtin.ISIRI: _is(IRI),
+    Builtin.ISBLANK: _is(BlankNode),
+    Builtin.ISLITERAL: _is(Literal),
     Builtin.ISNUMERIC: is_numeric,
     Builtin.REGEX: regex.regex,
     Builtin.SUBSTR: strings.substr,

@@ -38,7 +38,7 @@ class _QueryLowering(PatternLowering):
             settings.r2s or (self.preset.r2s if windows else q.R2S.RSTREAM),
             settings.previous or (self.preset.previous if windows else q.Previous.EVALUATION),
             settings.emit_after or 0,
-            settings.empty,
+            bool(settings.empty),
         )
         warnings = tuple(
             f"the window <{window.name}> is declared but not used"

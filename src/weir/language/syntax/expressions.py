@@ -175,6 +175,19 @@ class ExpressionParser(TripleParser):
         self.depth -= 1
         return inner
 
+    def named(self, *, bare: bool = False) -> tuple[Expression, Variable | None]:
+        """``(expression AS ?name)``; the name may be missing from a ``bare`` one."""
+        self.expect("(")
+        self.enter()
+        expression = self.expression()
+        variable = None
+        if not bare or self.texts[self.i] == "AS":
+            self.expect("AS")
+            variable = self.variable()
+        self.expect(")")
+        self.depth -= 1
+        return expression, variable
+
     def arguments(self, distinct: bool = False) -> tuple[Expression, ...]:
         """``(a, b, …)``, possibly empty, with DISTINCT passed over where it may stand."""
         self.expect("(")

@@ -106,13 +106,8 @@ class PatternParser(WindowParser):
 
     def _bind(self) -> tree.Bind:
         at = self._start()
-        self.expect("(")
-        self.enter()
-        expression = self.expression()
-        self.expect("AS")
-        variable = self.variable()
-        self.expect(")")
-        self.depth -= 1
+        expression, variable = self.named()
+        assert variable is not None
         return tree.Bind(at, expression, variable)
 
     def values(self) -> tree.Values:

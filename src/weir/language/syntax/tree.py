@@ -314,7 +314,7 @@ class Settings:
     computed_every: int | None = None
     previous: Previous | None = None
     emit_after: int | None = None
-    empty: bool = False
+    empty: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from enum import Enum
 from typing import Any, TypeVar
 
 from weir.language.algebra import windows as w
@@ -14,7 +15,7 @@ from weir.language.syntax.expressions import ExpressionParser
 from weir.language.syntax.lexer import Kind, Tokens
 
 _LARGEST_COUNT = 2**31
-_Choice = TypeVar("_Choice", w.Content, w.TickKind)
+_Choice = TypeVar("_Choice", bound=Enum)
 
 
 class WindowParser(ExpressionParser):
@@ -145,19 +146,16 @@ class WindowParser(ExpressionParser):
         if kind == Kind.STRING:
             start = self.i
             self.use(Feature.XSD_DURATION)
-            literal = self.literal()
-            match = durations.XSD_DURATION.fullmatch(literal.lexical)
-            if match is None:
+            lexical = self.literal().lexical
+            if durations.XSD_DURATION.fullmatch(lexical) is None:
                 raise self.error("not an xsd:duration of days, hours, minutes and seconds", start)
-            return durations.from_xsd(match)
+            return durations.from_xsd(lexical)
         if kind == Kind.WORD:
             if self.texts[self.i][0] != "P":
                 raise self.expected("a duration", "for example PT10M, 10m or 500ms")
             self.use(Feature.XSD_DURATION)
             match = self.raw(durations.XSD_DURATION)
-            if match is None:
-                return None
-            return durations.from_xsd(match)
+            return None if match is None else durations.from_xsd(match[0])
         if kind not in (Kind.INTEGER, Kind.DECIMAL):
             raise self.expected("a duration", "for example PT10M, 10m or 500ms")
         start = self.i
@@ -213,7 +211,7 @@ class WindowParser(ExpressionParser):
             match = self.raw(durations.INSTANT)
             if match is None:
                 return w.AlignedTo(self.duration())
-        moment = None if match is None else durations.from_instant(match)
+        moment = None if match is None else durations.from_instant(match[0])
         if moment is None:
             raise self.error(
                 "STARTING AT takes an xsd:dateTime or a duration",
@@ -247,10 +245,11 @@ class WindowParser(ExpressionParser):
                 return report
 
     def _tick(self) -> w.Tick:
-        kind = self._choice(w.TickKind, "TUPLE, BATCH or TIME")
+        kind = self.choice(w.TickKind, "TUPLE, BATCH or TIME")
         return w.Tick(kind, self.duration() if kind is w.TickKind.TIME else None)
 
-    def _choice(self, kind: type[_Choice], what: str) -> _Choice:
+    def choice(self, kind: type[_Choice], what: str) -> _Choice:
+        """A word that is a value of an enumeration."""
         word = self.texts[self.i]
         for choice in kind:
             if choice.value == word:
@@ -276,7 +275,7 @@ class WindowParser(ExpressionParser):
 _OPTIONS: dict[str, tuple[str, Callable[[WindowParser], Any]]] = {
     "STARTING": ("start", WindowParser._starting),
     "REPORT": ("report", WindowParser._report),
-    "CONTENT": ("content", lambda parser: parser._choice(w.Content, "GRAPH or BAG")),
+    "CONTENT": ("content", lambda parser: parser.choice(w.Content, "GRAPH or BAG")),
     "TICK": ("tick", WindowParser._tick),
     "LATENESS": ("lateness", lambda parser: parser.duration(zero=True)),
     "AHEAD": ("ahead", WindowParser.duration),

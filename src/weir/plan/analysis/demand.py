@@ -90,22 +90,22 @@ def written_variables(query: Query) -> frozenset[Variable] | None:
         case Describe():
             return None
     for node in walk(query.pattern):
-        if isinstance(node, (a.Slice, a.OrderBy)) or (
-            isinstance(node, e.Call) and node.function in e.VOLATILE
-        ):
-            return None
-        if isinstance(node, a.Service):
-            needed.update(n for n in walk((node.name, node.pattern)) if isinstance(n, Variable))
-        if isinstance(node, (*_EXPRESSIONS, a.TripleTermPattern)):
-            needed.update(n for n in walk(node) if isinstance(n, Variable))
-        if isinstance(node, (a.Filter, a.LeftJoin)):
-            needed.update(n for n in walk(node.condition) if isinstance(n, Variable))
-        if isinstance(node, a.Extend):
-            needed.update(n for n in walk(node.expression) if isinstance(n, Variable))
+        read: object = None
+        match node:
+            case a.Slice() | a.OrderBy():
+                return None
+            case e.Call(function) if function in e.VOLATILE:
+                return None
+            case a.Service(name, pattern):
+                read = name, pattern
+            case a.Filter(condition, _) | a.LeftJoin(_, _, condition):
+                read = condition
+            case a.Extend(_, _, expression):
+                read = expression
+            case e.Aggregate() | a.TripleTermPattern():
+                read = node
+        needed.update(part for part in walk(read) if isinstance(part, Variable))
     return frozenset(needed)
-
-
-_EXPRESSIONS = (e.Aggregate, a.OrderKey)
 
 
 def _walk(

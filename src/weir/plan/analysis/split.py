@@ -12,13 +12,13 @@ read by another, reads no other and asks no endpoint. It costs the windows once 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
 from weir.language.algebra import expressions as e
 from weir.language.algebra import patterns as a
-from weir.language.algebra.fold import parts, walk
+from weir.language.algebra.fold import walk
 from weir.language.algebra.query import R2S, Construct, Query, Select
 from weir.language.algebra.windows import Elements, TickKind, Triples
 from weir.rdf.terms import Variable
@@ -55,7 +55,8 @@ def splitting(query: Query, outputs: Collection[str] = ()) -> Split:
     refused = _refusal(query)
     if refused is not None:
         return Split(reason=refused, by_time=True)
-    patterns = list(_windowed(query.pattern, False))
+    windows = [node for node in walk(query.pattern) if isinstance(node, a.Window)]
+    patterns = [node for node in walk(tuple(windows)) if isinstance(node, a.TriplePattern)]
     if not patterns:
         return Split(reason="no pattern reads a stream", by_time=True)
     reason = "the patterns on its streams share no variable at one place"
@@ -175,11 +176,3 @@ def _static(pattern: Any) -> bool:
 def _tests(expression: Any) -> bool:
     """Whether an expression looks at its solution and at static graphs alone."""
     return _static(expression) and not any(isinstance(node, e.Exists) for node in walk(expression))
-
-
-def _windowed(pattern: Any, inside: bool) -> Iterator[a.TriplePattern]:
-    """The triple patterns on windows."""
-    if isinstance(pattern, a.TriplePattern) and inside:
-        yield pattern
-    for child in parts(pattern):
-        yield from _windowed(child, inside or isinstance(pattern, a.Window))

@@ -36,8 +36,8 @@ def possible(plan: p.Plan) -> frozenset[str]:
             return possible(inner)
         case p.Graph(_, _, variable, inner):
             return possible(inner) | {variable}
-        case p.Service(service):
-            return frozenset(variable.name for variable in visible(service))
+        case p.Service():
+            return frozenset(variable.name for variable in visible(plan))
 
 
 def certain(plan: p.Plan) -> frozenset[str]:

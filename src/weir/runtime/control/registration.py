@@ -6,7 +6,7 @@ The engine does this when it starts and a running job whenever it is asked; both
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from weir.errors import CheckpointError, SyntaxError, UsageError
 from weir.kernel.contract import Background
@@ -37,17 +37,6 @@ MANY = 16
 EVALUATORS = ("auto", "interval", "reference")
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """A query that asks to be registered."""
-
-    name: str
-    text: str
-    dialect: str
-    evaluator: str
-    query: Query
-
-
 def offer(
     text: str,
     taken: Mapping[str, object],
@@ -56,8 +45,9 @@ def offer(
     dialect: str = "auto",
     evaluator: str = "auto",
     file: str | None = None,
-) -> Offer:
-    """Its name is that of REGISTER, or else ``name``, or else one that is not ``taken``."""
+) -> Registration:
+    """A query that asks to be registered. Its name is that of REGISTER, or else ``name``, or else one that is
+    not ``taken``."""
     if evaluator not in EVALUATORS:
         raise UsageError(f"unknown evaluator {evaluator!r}", hint=f"one of {', '.join(EVALUATORS)}")
     query = _parsed(text, dialect, file)
@@ -68,7 +58,7 @@ def offer(
         number += 1
     if chosen in taken:
         raise UsageError(f"two queries are named {chosen!r}")
-    return Offer(chosen, text, dialect, evaluator, query)
+    return Registration(chosen, text, dialect, evaluator)
 
 
 def _parsed(text: str, dialect: str, file: str | None) -> Query:
@@ -80,7 +70,7 @@ def _parsed(text: str, dialect: str, file: str | None) -> Query:
 
 
 def registrations_of(
-    offers: Sequence[Offer],
+    offers: Sequence[Registration],
     catalog: Catalog,
     streams: Sequence[str],
     slots: int,
@@ -99,8 +89,8 @@ def registrations_of(
     slot = placed(new, catalog, known, slots)
     out = []
     for each in offers:
-        made = Registration(each.name, each.text, each.dialect, chosen[each.name], (slot[each.name],))
-        made = replace(made, reads=streams_read(each.query, streams))
+        own, reads = chosen[each.name], streams_read(each.query, streams)
+        made = replace(each, evaluator=own, slots=(slot[each.name],), reads=reads)
         many = len(known) + len(new)
         if made.evaluator != SHARED and many <= FEW * slots and slots > 1:
             split = splitting(each.query, outputs)
@@ -139,7 +129,7 @@ def _pays(reads: Collection[str], finite: Collection[str], many: int, slots: int
     return 2 * many <= slots and all(stream in finite for stream in reads)
 
 
-def _evaluators(offers: Sequence[Offer], catalog: Catalog, streams: Sequence[str]) -> dict[str, str]:
+def _evaluators(offers: Sequence[Registration], catalog: Catalog, streams: Sequence[str]) -> dict[str, str]:
     """The evaluator of each: its own choice, or together with others where those are many."""
     auto = {each.name: each.query for each in offers if each.evaluator == "auto"}
     free = {name for name, query in auto.items() if shareable(query)}
@@ -224,7 +214,7 @@ def _covered(queries: Sequence[Query]) -> bool:
 
 def refuse_changes(
     catalog: Catalog,
-    offers: Mapping[str, Offer],
+    offers: Mapping[str, Registration],
     streams: Collection[str],
     frames: Collection[str],
     resume: bool,

@@ -1,7 +1,8 @@
 """What a group sends to the driver: rows of (kind, name, data).
 
-``answers`` holds a query's results of one batch, as JSON lines or as columns of texts, or, without a name,
-those of many queries that were evaluated together; ``metrics`` the group's counters, some of them as
+The kind of answers is their form: a query's results of one batch as JSON lines or as columns of texts, or,
+without a name, those of many queries that were evaluated together; ``metrics`` are the group's counters, some
+of them as
 ``counts`` for Spark (``spark.processor``); ``dead`` and ``late`` what was set aside.
 
 The driver puts together what the slots of a split query answered, as one slot would have written it. Each
@@ -30,7 +31,7 @@ from weir.runtime.output.compact import COMPACT, Compact, SharedResults
 from weir.runtime.output.metrics import counts, told_by
 from weir.runtime.output.results import COLUMNS, Emission, by_query, query_tables, set_tables
 from weir.runtime.output.sinks.base import Results
-from weir.runtime.output.text_columns import arrow_texts, bytes_of, side_by_side, taken, timestamp
+from weir.runtime.output.text_columns import arrow_texts, bytes_of, side_by_side, timestamp
 from weir.runtime.worker.group import Answered, Group, Step
 from weir.storage.spool import Buffer, SpoolWriter
 
@@ -55,15 +56,16 @@ def outputs(
     step: Step,
     frames: Iterable[Frame],
     slot: int,
-    form: str,
+    forms: Iterable[str],
     counted: Collection[str] | None = None,
     writer: Callable[[], SpoolWriter] = SpoolWriter,
 ) -> Iterator[Output]:
-    """The rows of one step; ``form`` is ``jsonl``, ``columns``, or ``compact``: columns, and those of queries
-    that were evaluated together as one row of references. ``counted`` is as in ``metrics``;
-    ``writer`` makes what answers are written to."""
-    for name, data in _answers(step, group.dictionary, form, writer):
-        yield Output("answers", name, slot, data)
+    """The rows of one step, answers in each of ``forms``: ``jsonl``, ``columns``, or ``compact``, which is
+    columns, and those of queries that were evaluated together as one row of references. ``counted`` is as in
+    ``metrics``; ``writer`` makes what answers are written to."""
+    for form in forms:
+        for name, data in _answers(step, group.dictionary, form, writer):
+            yield Output(form, name, slot, data)
     dead = [letter for frame in frames for letter in frame.side.get("rejected", ())]
     dead += [
         {
@@ -196,7 +198,7 @@ def in_order(parts: Sequence[pa.Table]) -> pa.Table:
     if names == ["line"]:
         lines = table["line"].chunk(0) if table["line"].num_chunks else pa.array([], pa.large_string())
         order = merged_order(at, lines, [len(part) for part in parts])
-        return pa.table({"at": at[order], "line": taken(lines, order)})
+        return pa.table({"at": at[order], "line": lines.take(pa.array(order))})
     columns = [pl.Series(name, table[name]) for name in names]
     texts = arrow_texts(side_by_side(columns)) if columns else pa.array([""] * len(at), pa.large_string())
     return table.take(pa.array(merged_order(at, texts, [len(part) for part in parts])))

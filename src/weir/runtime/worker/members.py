@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from weir.kernel.contract import Answers, Background, Evaluator, Slab
+from weir.kernel.contract import Answers, Background, Evaluator
 from weir.kernel.evaluators import make_evaluator
 from weir.kernel.matching.shared import SharedEvaluator
 from weir.kernel.reference import ReferenceEvaluator
@@ -43,10 +43,10 @@ class SharedQueries:
         self.evaluator = SharedEvaluator(Background(), dictionary)
         self.names: set[str] = set()
 
-    def add(self, query: SharedQuery) -> None:
+    def add(self, member: Member) -> None:
         """Evaluate one more query."""
-        self.evaluator.add({query.name: query.query}, query.since)
-        self.names.add(query.name)
+        self.evaluator.add({member.name: member.query}, member.registration.since)
+        self.names.add(member.name)
 
     def drop(self, name: str) -> None:
         """Evaluate a query no longer."""
@@ -54,38 +54,13 @@ class SharedQueries:
         self.names.discard(name)
 
 
-@dataclass(frozen=True, slots=True)
-class SharedQuery:
-    """Stands for the evaluator of a query that is one of ``SharedQueries``: it has no answers, no state
-    and no counters of its own."""
-
-    name: str
-    query: Query
-    since: int
-
-    def advance(self, slab: Slab) -> Answers:
-        """Never called: the answers come with those of the other queries."""
-        raise RuntimeError(f"query {self.name!r} is evaluated with others")
-
-    def snapshot(self) -> bytes:
-        return b""
-
-    def restore(self, state: bytes) -> None:
-        """Nothing to restore."""
-
-    def renew(self, background: Background) -> None:
-        """Nothing to renew: queries that are evaluated together read no static graphs."""
-
-    def statistics(self) -> Mapping[str, Any]:
-        return {}
-
-
 @dataclass(slots=True)
 class Member:
-    """``given`` is the time below which the evaluator has all messages; ``done`` that its input ended."""
+    """``given`` is the time below which the evaluator has all messages; ``done`` that its input ended. One of
+    ``SharedQueries`` has no evaluator of its own."""
 
     registration: Registration
-    evaluator: Evaluator
+    evaluator: Evaluator | None
     readings: tuple[Reading, ...]
     selections: Mapping[str, Selection] = field(default_factory=dict)
     """What it wants of each stream, where its evaluator works on terms."""
@@ -94,7 +69,6 @@ class Member:
     done: bool = False
     evaluations: int = 0
     results: int = 0
-    counters: dict[str, int] = field(default_factory=dict)
     effective: dict[int, int] = field(default_factory=dict)
     """The time from which each update of its graphs counts, once that is settled."""
     followed: tuple[int, ...] = ()
@@ -161,7 +135,8 @@ class Member:
         known = self.registration
         own = [each for each in catalog.updates if each.number > known.updates and known.name in each.parts]
         numbers = tuple(each.number for each in own)
-        if self.done or (numbers == self.followed and all(n in self.effective for n in numbers)):
+        known_all = numbers == self.followed and all(n in self.effective for n in numbers)
+        if self.done or self.evaluator is None or known_all:
             return
         present = self.present
         for each in own:
@@ -201,10 +176,8 @@ def make_member(
     """The constants of its patterns become known to ``dictionary``."""
     registered = registration.over(streams)
     query = registration.query
-    evaluator: Evaluator
-    if registration.evaluator == SHARED:
-        evaluator = SharedQuery(registration.name, query, registration.since)
-    else:
+    evaluator = None
+    if registration.evaluator != SHARED:
         evaluator = make_evaluator(
             query,
             background,

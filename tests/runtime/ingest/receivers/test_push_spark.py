@@ -76,8 +76,8 @@ def test_every_kind_of_push_and_a_restart(spark: SparkSession, tmp_path: Path) -
             return job
 
         def push(job: Job, numbers: tuple[int, ...]) -> None:
-            mine = [line("push", number).encode() for number in numbers]
-            job.receivers.writer("urn:push").append_many(mine)
+            for number in numbers:
+                job.receivers.writer("urn:push").append(line("push", number).encode())
             produce(servers, "t", [(0, line("kafka", number).encode(), 0) for number in numbers])
 
         job = started()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,8 +16,8 @@ from weir.runtime.output.sinks.result_files import ResultsFolder, read_results
 
 def test_a_folder_of_results(tmp_path: Path) -> None:
     scenario, step = stepped(4)
-    every_row = outputs(scenario.group, step, [], 0, COMPACT)
-    rows = [replace(row, kind=COMPACT) for row in every_row if row.kind == "answers"]
+    every_row = outputs(scenario.group, step, [], 0, [COMPACT])
+    rows = [row for row in every_row if row.kind == COMPACT]
     single = Results("other", pa.table({"at": [1], "op": ["R"], "x": ["<http://e/a>"]}))
     sink = ResultsFolder(tmp_path / "out")
     sink.open()

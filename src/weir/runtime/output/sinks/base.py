@@ -57,11 +57,13 @@ class Sink(Protocol):
     form: str
     promise: str
 
-    def open(self) -> None: ...
+    def open(self) -> None:
+        return
 
     def write(self, batch: int, results: Sequence[Results]) -> None: ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        return
 
 
 class Router:
@@ -106,7 +108,7 @@ class Publisher(Protocol):
     def write(self, lines: Iterable[Mapping[str, Any]]) -> object: ...
 
 
-class FragmentsSink:
+class FragmentsSink(Sink):
     """Publishers by the names of their queries; the results of other queries are left alone."""
 
     form = "jsonl"
@@ -115,18 +117,12 @@ class FragmentsSink:
     def __init__(self, publishers: Mapping[str, Publisher]) -> None:
         self.publishers = dict(publishers)
 
-    def open(self) -> None:
-        """Nothing to prepare: data sets are there before results are."""
-
     def write(self, batch: int, results: Sequence[Results]) -> None:
         """Publish the answers of one batch, evaluation by evaluation."""
         for answers in results:
             publisher = self.publishers.get(answers.name)
             if publisher is not None and len(answers):
                 publisher.write(json.loads(line) for line in answers.table.column("line").to_pylist())
-
-    def close(self) -> None:
-        """What was published stays until it expires."""
 
 
 def _weakness(promise: str) -> int:

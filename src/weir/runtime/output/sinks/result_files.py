@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from weir.errors import UsageError
 from weir.runtime.output.compact import COMPACT, SharedResults
-from weir.runtime.output.sinks.base import Results, plain_name
+from weir.runtime.output.sinks.base import Results, Sink, plain_name
 from weir.storage import AppendFile, LineLog, pack, unpack, writing
 
 _BATCH = "weir.results/1"
@@ -195,7 +195,7 @@ class FilePerQuery:
         return self._files[name]
 
 
-class ParquetFolder:
+class ParquetFolder(Sink):
     """Parquet: a folder for each query, in it a file for each batch that has results of it.
 
     Columns are ``query``, ``at`` (a timestamp in UTC), ``op``, and the canonical text of a term per variable.
@@ -232,9 +232,6 @@ class ParquetFolder:
         self._log.append([str(batch).encode()])
         self._last = batch
 
-    def close(self) -> None:
-        """Every batch is closed already."""
-
 
 def parquet_table(result: Results) -> pa.Table:
     """The table that is written. Variables named as the columns in front keep their ``?``."""
@@ -249,7 +246,7 @@ def parquet_table(result: Results) -> pa.Table:
     return pa.table(columns)
 
 
-class ResultsFolder:
+class ResultsFolder(Sink):
     """What thousands of queries answer, each result kept once; ``read_results`` gives them back by query.
 
     Results of queries that were evaluated together stay in their compact form, those of other queries are
@@ -275,9 +272,6 @@ class ResultsFolder:
         }
         with writing(self.folder / f"batch-{batch:08}.weir") as file:
             file.write(pack(_BATCH, {}, {"results": columns}))
-
-    def close(self) -> None:
-        """Every batch is closed already."""
 
 
 def read_results(

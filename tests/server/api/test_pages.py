@@ -10,8 +10,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from weir.server.dashboard import mount
-from weir.server.dashboard.pages import STATIC
+from weir.server.api.pages import STATIC, mount
 
 MODULES = sorted(STATIC.glob("*.js"))
 NAMESPACES = ("http://www.w3.org/", "http://example.org/")

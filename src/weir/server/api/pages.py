@@ -1,10 +1,35 @@
-"""The API's documentation as one page, made from its OpenAPI description: no script, no other file."""
+"""What people look at: the dashboard, and the API's documentation.
+
+The dashboard is made of files alone: hand-written ES modules, style sheets and one icon, with no build step
+and nothing from elsewhere. It holds no state here: all that it shows comes over the API, under the reader's
+own token, so the files themselves may be read by anybody. The documentation is one page made from the OpenAPI
+description: no script, no other file.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
+from pathlib import Path
 from typing import Any
+
+from fastapi import FastAPI
+from fastapi.responses import FileResponse, HTMLResponse
+from starlette.responses import Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
+
+STATIC = Path(__file__).parents[1] / "dashboard" / "static"
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-cache",
+}
+"""Scripts and styles from here only: text from a stream can never become code. Files carry an ETag."""
 
 _STYLE = """
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
@@ -15,6 +40,29 @@ table { border-collapse: collapse; } td { padding: .1rem .8rem .1rem 0; vertical
 section { border-top: 1px solid #8884; padding: .2rem 0 .6rem; }
 nav a { margin-right: 1rem; }
 """
+
+
+class Files(StaticFiles):
+    """The modules and style sheets under ``/dashboard``."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        response = await super().get_response(path, scope)
+        response.headers.update(HEADERS)
+        return response
+
+
+def mount(app: FastAPI) -> None:
+    """Put the dashboard at ``/``, its files at ``/dashboard`` and the documentation at ``/docs``."""
+
+    async def page() -> FileResponse:
+        return FileResponse(STATIC / "index.html", headers=HEADERS)
+
+    async def reference() -> HTMLResponse:
+        return HTMLResponse(reference_page(app.openapi()))
+
+    app.add_api_route("/docs", reference, include_in_schema=False, response_model=None)
+    app.add_api_route("/", page, include_in_schema=False, methods=["GET", "HEAD"], response_model=None)
+    app.mount("/dashboard", Files(directory=STATIC), name="dashboard")
 
 
 def reference_page(description: Mapping[str, Any]) -> str:

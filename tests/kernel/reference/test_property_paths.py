@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weir.kernel.reference.datasets import Graph
-from weir.kernel.reference.paths import pairs
+from weir.kernel.reference.datasets import Graph, pairs
 from weir.language.algebra.patterns import (
     Alternative,
     Inverse,

@@ -1,9 +1,11 @@
-"""OrderBy and Slice: at each evaluation time the rows in their order, and those at some places of it.
+"""Solution modifiers: Distinct, OrderBy and Slice, at each evaluation time.
 
-A sort key does not change while a row is visible (what does is cut into pieces before), so one sort of the
-rows orders them at every index at once: after ``order`` the position of a row is its place, and rows keep
-their intervals. A slice counts, in every stretch between the ends of intervals, the rows that come before,
-and keeps each row for the stretches in which its place is within ``[offset, offset + limit)``.
+DISTINCT unites the intervals of equal rows, so that each solution is visible once at a time; REDUCED keeps
+every duplicate, which SPARQL permits. A sort key does not change while a row is visible (what does is cut
+into pieces before), so one sort of the rows orders them at every index at once: after ``order`` the position
+of a row is its place, and rows keep their intervals. A slice counts, in every stretch between the ends of
+intervals, the rows that come before, and keeps each row for the stretches in which its place is within
+``[offset, offset + limit)``.
 """
 
 from __future__ import annotations
@@ -15,14 +17,40 @@ import numpy as np
 from weir.kernel.expressions.ranks import canonical_ranks, order_ranks
 from weir.kernel.expressions.term_cache import Terms
 from weir.kernel.operators.operator import Operator, Unary
-from weir.kernel.relations.coverage import Pieces, uncovered, unite
-from weir.kernel.relations.keys import codes
-from weir.kernel.relations.relation import Relation
-from weir.kernel.relations.sweep import Sweep
+from weir.kernel.relations.coverage import Pieces, Sweep, uncovered, unite
+from weir.kernel.relations.keys import codes, turns
+from weir.kernel.relations.matches import matches
+from weir.kernel.relations.relation import Relation, distinct
 from weir.language.algebra.patterns import OrderKey
 from weir.rdf.columns import Ids
 
 _PEEL = 8
+
+
+class Distinct(Unary):
+    """DISTINCT; of an ordered relation, equal rows keep the place of the first that is visible."""
+
+    def __init__(self, inner: Operator, *, ordered: bool) -> None:
+        super().__init__(inner)
+        self.reduce = _first_of_equal if ordered else distinct
+
+    def run(self) -> Relation:
+        return self.reduce(self.inner.run())
+
+    def within(self, seed: Relation, key: str) -> Relation:
+        return self.reduce(self.inner.within(seed, key))
+
+
+def _first_of_equal(relation: Relation) -> Relation:
+    """What is visible of each row while no equal row before it is."""
+    numbers, firsts = codes(tuple(relation.columns.values()), len(relation))
+    if len(firsts) == len(relation):
+        return relation
+    numbered = Relation({".number": numbers + 1}, relation.start, relation.end)
+    found = matches(numbered, numbered)
+    earlier = found.right < found.left
+    pieces = found.left[earlier], found.start[earlier], found.end[earlier]
+    return relation.pieces(*uncovered(relation.start, relation.end, *pieces))
 
 
 def order(relation: Relation, ranks: Sequence[Ids]) -> Relation:
@@ -51,8 +79,7 @@ def slice(relation: Relation, offset: int, limit: int | None, by: Ids | None = N
         return relation.pieces(*unite(row, *sweep.intervals(segment)[1:]))
     parts: list[Pieces] = []
     for segment, row in sweep.members(first, last):
-        heads = np.flatnonzero(np.diff(segment, prepend=-1))
-        place = np.arange(len(segment)) - np.repeat(heads, np.diff(heads, append=len(segment)))
+        place = turns(segment)
         kept = place >= offset
         if upto is not None:
             kept &= place < upto
@@ -102,8 +129,9 @@ class OrderBy(Unary):
             return rows
         ranks: list[Ids] = []
         for key, name in self.keys:
-            rank = order_ranks(rows.columns.get(name, _zeros(rows)), self.terms)
-            ranks.append(-rank if key.descending else rank)
+            if name in rows.columns:
+                rank = order_ranks(rows.columns[name], self.terms)
+                ranks.append(-rank if key.descending else rank)
         ranks += _canonical(rows, self.visible, self.terms)
         return order(rows, ranks)
 
@@ -138,7 +166,3 @@ class Slice(Unary):
 
 def _canonical(rows: Relation, names: Sequence[str], terms: Terms) -> list[Ids]:
     return [canonical_ranks(rows.columns[name], terms) for name in names if name in rows.columns]
-
-
-def _zeros(rows: Relation) -> Ids:
-    return np.zeros(len(rows), np.int64)

@@ -13,7 +13,7 @@ from bags import (
     solution_of,
     thorough,
 )
-from weir.kernel.operators.order_by import order, slice
+from weir.kernel.operators.modifiers import order, slice
 from weir.kernel.relations.relation import Relation
 
 
