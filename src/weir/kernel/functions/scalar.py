@@ -32,7 +32,7 @@ from weir.kernel.functions.strings import simple_text
 from weir.language.algebra import expressions as e
 from weir.language.algebra.expressions import TIMESTAMP
 from weir.language.algebra.patterns import Pattern
-from weir.rdf.terms import IRI, BlankNode, Literal, Term, Variable
+from weir.rdf.terms import IRI, BlankNode, Literal, Term, TripleTerm, Variable
 from weir.rdf.xsd.moments import datetime_literal
 from weir.rdf.xsd.numbers import XSD_DECIMAL, XSD_DOUBLE, XSD_INTEGER, decimal_text, double_text
 from weir.rdf.xsd.values import boolean
