@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from weir.kernel.contract import Answers
-from weir.kernel.fast.plain_form import PlainForm
+from weir.kernel.fast.short_cuts import PlainForm
 from weir.kernel.operators.inputs.pattern_inputs import PatternInputs
 from weir.kernel.operators.inputs.window_input import WindowInput
 from weir.kernel.operators.join import Join

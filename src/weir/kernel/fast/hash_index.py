@@ -87,13 +87,7 @@ class HashIndex:
             key = values[self._single]
         else:
             key = tuple([values[place] for place in self._on])
-        entry = table.get(key)
-        if entry is None:
-            table[key] = (array("q", (number,)), *[array("q", (values[place],)) for place in self._rest])
-        else:
-            entry[0].append(number)
-            for column, place in enumerate(self._rest, 1):
-                entry[column].append(values[place])
+        _put(table, key, [number, *[values[place] for place in self._rest]])
         self._entries += 1
 
     def follow(self, number: int, columns: Sequence[Ids]) -> None:
@@ -136,15 +130,18 @@ def table_of(view: Relation, on: Sequence[str], rest: Sequence[str]) -> dict[Key
     if len(view) > _LARGEST:
         return None
     table: dict[Key, Lists] = {}
-    keys = [view.columns[name].tolist() for name in on]
-    values = [list(range(len(view))), *(view.columns[name].tolist() for name in rest)]
-    for key, row in zip(
-        keys[0] if len(keys) == 1 else zip(*keys, strict=True), zip(*values, strict=True), strict=True
-    ):
-        entry = table.get(key)
-        if entry is None:
-            table[key] = tuple([array("q", (value,)) for value in row])
-        else:
-            for column, value in zip(entry, row, strict=True):
-                column.append(value)
+    columns = [view.columns[name].tolist() for name in on]
+    keys = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
+    values = [range(len(view)), *(view.columns[name].tolist() for name in rest)]
+    for key, row in zip(keys, zip(*values, strict=True), strict=True):
+        _put(table, key, row)
     return table
+
+
+def _put(table: dict[Key, Lists], key: Key, row: Sequence[int]) -> None:
+    entry = table.get(key)
+    if entry is None:
+        table[key] = tuple([array("q", (value,)) for value in row])
+    else:
+        for column, value in zip(entry, row, strict=True):
+            column.append(value)

@@ -24,12 +24,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from weir.errors import EvaluationError
 from weir.kernel.matching.combinations import Kept, group, grow, previous_equal
 from weir.kernel.matching.trie import Layout
+from weir.kernel.relations.keys import positions_in
 from weir.rdf.columns import Ids, Mask
 
 Rows = NDArray[np.int32]
@@ -177,16 +177,9 @@ def combinations(
         yield block
 
 
-@njit(cache=True)
-def passed(edges: Any, values: Any) -> Rows:
+def passed(edges: NDArray[Any], values: NDArray[Any]) -> Rows:
     """For each value how many of the edges are not beyond it; neither column ever falls."""
-    out = np.empty(len(values), np.int32)
-    place = 0
-    for number in range(len(values)):
-        while place < len(edges) and edges[place] <= values[number]:
-            place += 1
-        out[number] = place
-    return out
+    return positions_in(edges, values + 1).astype(np.int32)
 
 
 def _bounds(visible: Visible) -> tuple[Rows, Rows]:

@@ -17,8 +17,7 @@ from functools import partial
 
 from weir.errors import EvaluationError
 from weir.kernel.operators.filter import Filter
-from weir.kernel.operators.inputs.input import Input, Present, RelationInput
-from weir.kernel.operators.inputs.static_views import StaticInput
+from weir.kernel.operators.inputs.input import Input, Present, RelationInput, StaticInput
 from weir.kernel.operators.inputs.window_input import WindowInput
 from weir.kernel.operators.operator import Operator, Scan
 from weir.kernel.relations.relation import Relation, union

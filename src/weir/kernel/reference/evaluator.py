@@ -26,6 +26,9 @@ from weir.rdf.messages import Messages
 from weir.rdf.terms import Term, parse_term
 
 _VERSION = 1
+_OF_STREAM = ("first", "last", "dropped_triples", "dropped_messages")
+_OF_QUERY = ("before_time", "through", "ended", "late", "evaluations")
+"""What is kept of a stream, and of a query, as it is."""
 
 
 class ReferenceEvaluator:
@@ -153,20 +156,13 @@ def _dump(continuous: ContinuousQuery) -> bytes:
                 "name": window.declaration.name,
                 "stream": window.stream,
                 "messages": [_message(message) for message in window.messages.messages],
-                "first": window.messages.first,
-                "last": window.messages.last,
-                "dropped_triples": window.messages.dropped_triples,
-                "dropped_messages": window.messages.dropped_messages,
+                **{name: getattr(window.messages, name) for name in _OF_STREAM},
             }
             for window in continuous.windows
         ],
         "before": [{name: str(term) for name, term in row.items()} for row in continuous.before],
-        "before_time": continuous.before_time,
         "schedule": [continuous.schedule.time, continuous.schedule.sub],
-        "through": continuous.through,
-        "ended": continuous.ended,
-        "late": continuous.late,
-        "evaluations": continuous.evaluations,
+        **{name: getattr(continuous, name) for name in _OF_QUERY},
     }
     return json.dumps(state, separators=(",", ":")).encode()
 
@@ -179,14 +175,12 @@ def _load(continuous: ContinuousQuery, data: bytes) -> None:
         raise CheckpointError("the state of another query, or of another version")
     for window, saved in zip(continuous.windows, state["windows"], strict=True):
         window.messages.messages = [_read(message) for message in saved["messages"]]
-        window.messages.first, window.messages.last = saved["first"], saved["last"]
-        window.messages.dropped_triples = saved["dropped_triples"]
-        window.messages.dropped_messages = saved["dropped_messages"]
+        for name in _OF_STREAM:
+            setattr(window.messages, name, saved[name])
     continuous.before = [{name: parse_term(text) for name, text in row.items()} for row in state["before"]]
-    continuous.before_time = state["before_time"]
     continuous.schedule.time, continuous.schedule.sub = state["schedule"]
-    continuous.through, continuous.ended = state["through"], state["ended"]
-    continuous.late, continuous.evaluations = state["late"], state["evaluations"]
+    for name in _OF_QUERY:
+        setattr(continuous, name, state[name])
 
 
 def _message(message: Message) -> list[Any]:

@@ -26,8 +26,9 @@ LIMIT = 1 << 25
 _GOLDEN = np.int64(-7046029254386353131)
 _MIX = np.int64(-4658895280553007687)
 _LARGE = 1 << 9
+_STEPS = 8
 _MANY = 1 << 9
-"""From so many probes on, a compiled loop is worth its compilation."""
+"""So many probes may be worth a hash table."""
 
 
 def combine(columns: Sequence[Ids]) -> Ids:
@@ -159,27 +160,12 @@ class SortedKeys:
         """As ``ranges``, of the positions in ``[low, high)`` alone."""
         if not len(self._distinct):
             return self.ranges(probes)
-        if len(probes) > _MANY:
-            return _places_within(self._distinct, self._offsets, self.order, probes, low, high)
-        rank = self._distinct.searchsorted(probes)
-        np.minimum(rank, len(self._distinct) - 1, out=rank)
-        known = self._distinct[rank] == probes
-        rows = len(self.order)
-        rank *= rows
-        first = self._placed.searchsorted(rank + np.clip(low, 0, rows))
-        counts = self._placed.searchsorted(rank + np.clip(high, 0, rows)) - first
-        return first, np.maximum(counts, 0) * known
+        return _places_within(self._distinct, self._offsets, self.order, probes, low, high)
 
     @cached_property
     def _table(self) -> Ids:
         """Keys by their hash: made where enough has been asked for to pay for it."""
         return _hashed(self._distinct)
-
-    @cached_property
-    def _placed(self) -> Ids:
-        """Rank of key and position as one ascending number."""
-        rank = np.repeat(np.arange(len(self._distinct)), np.diff(self._offsets))
-        return rank * len(self.order) + self.order
 
 
 def spread(first: Ids, counts: Ids) -> tuple[Ids, Ids]:
@@ -196,13 +182,15 @@ def spread(first: Ids, counts: Ids) -> tuple[Ids, Ids]:
 
 
 def positions_in(ascending: Ids, probes: Ids) -> Ids:
-    """As ``ascending.searchsorted(probes)``, where the probes ascend, too."""
-    return _walked(ascending, probes) if len(probes) > _MANY else ascending.searchsorted(probes)
+    """As ``ascending.searchsorted(probes)`` where the probes ascend, too: by one walk along the two, unless
+    the probes are few."""
+    if len(probes) * _STEPS < len(ascending):
+        return ascending.searchsorted(probes)
+    return _walked(ascending, probes)
 
 
 @njit(cache=True)
 def _walked(ascending: Ids, probes: Ids) -> Ids:
-    """One walk along the two."""
     places = np.empty(len(probes), np.int64)
     place = 0
     for row in range(len(probes)):
