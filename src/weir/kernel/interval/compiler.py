@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import count
+from itertools import count, groupby
 
 import numpy as np
 
@@ -202,23 +202,20 @@ class Compiler:
     # Other operators
 
     def _bind(self, plan: p.Extend) -> Operator:
-        run: list[p.Extend] = [plan]
-        while isinstance(run[-1].plan, p.Extend):
-            run.append(run[-1].plan)
-        operator = self.compile(run[-1].plan)
-        run.reverse()
-        if any(volatile(each.formula.expression) for each in run):
-            # RAND and its like draw for the solution as it was before the whole run.
-            bound = {each.variable for each in run}
-            if any(bound & possible(test.plan) for each in run for test in each.formula.tests):
+        operator = self.compile(plan.plan)
+        checks = [(name, self._filter(formula, name)) for name, formula in plan.bindings]
+        if any(volatile(formula.expression) for _, formula in plan.bindings):
+            # RAND and its like draw for the solution as it was before all of them.
+            bound = {name for name, _ in plan.bindings}
+            if any(bound & possible(test.plan) for _, formula in plan.bindings for test in formula.tests):
                 raise NotCovered(Lack.DRAWS_BESIDE_EXISTS)
-            return self._bound(operator, run)
-        for each in run:
-            operator = self._bound(operator, [each])
+            return Extend(operator, checks)
+        # EXISTS may look at a variable that is bound right before it.
+        for tested, run in groupby(checks, key=lambda each: bool(each[1].probes)):
+            bindings = list(run)
+            for some in [[each] for each in bindings] if tested else [bindings]:
+                operator = Extend(operator, some)
         return operator
-
-    def _bound(self, inner: Operator, run: Sequence[p.Extend]) -> Operator:
-        return Extend(inner, [(each.variable, self._filter(each.formula, each.variable)) for each in run])
 
     def _grouped(
         self, inner: Operator, keys: tuple[str, ...], aggregates: Sequence[tuple[str, Aggregate]]
@@ -296,7 +293,8 @@ def draws(plan: p.Plan) -> bool:
 
 def _probes(plan: p.Plan) -> bool:
     """Whether a plan evaluated for given rows costs about what it finds, and gives the same as a join."""
-    if isinstance(plan, p.Graph | p.Slice) or (isinstance(plan, p.Extend) and plan.formula.tests):
+    tested = isinstance(plan, p.Extend) and any(formula.tests for formula in p.formulas(plan))
+    if tested or isinstance(plan, p.Graph | p.Slice):
         return False
     return not draws(plan) and all(_probes(child) for child in p.children(plan))
 
