@@ -84,8 +84,6 @@ class _Unfolding:
         condition = self.tests[0]
         for test in self.tests[1:]:
             condition = And(condition, test)
-        found: a.Pattern = a.Filter(condition, leaf)
-        for variable, part in self.known.items():
-            if variable != part:
-                found = a.Extend(found, variable, part)
-        return found
+        tested = a.Filter(condition, leaf)
+        bindings = tuple((variable, part) for variable, part in self.known.items() if variable != part)
+        return a.Extend(tested, bindings) if bindings else tested
