@@ -21,7 +21,7 @@ import numpy as np
 
 from weir.kernel.contract import Background, GraphTable
 from weir.language.algebra.fold import may_be_empty, path_predicates
-from weir.language.algebra.patterns import Node, TriplePattern
+from weir.language.algebra.patterns import Node, TriplePattern, constant
 from weir.language.algebra.query import Describe, Query
 from weir.linked.graphs.history import Delta, background_of, contains
 from weir.linked.graphs.triple_tables import (
@@ -256,7 +256,8 @@ class _Walk:
         return graph, constants[0], constants[1], constants[2]
 
     def _constant(self, node: Node) -> int | None:
-        return None if isinstance(node, Variable) else self.graphs.dictionary.encode(node)
+        term = constant(node)
+        return None if term is None else self.graphs.dictionary.encode(term)
 
     def _path(self, plan: p.PathPattern) -> Iterator[PatternRows]:
         predicates = path_predicates(plan.path)
