@@ -127,3 +127,23 @@ def timely(expression: e.Expression) -> bool:
 def has_exists(expression: e.Expression) -> bool:
     """Whether EXISTS occurs."""
     return any(isinstance(part, e.Exists) for part in within(expression))
+
+
+def needed_windows(pattern: a.Pattern, window: str | None = None) -> frozenset[str]:
+    """The windows without whose content the pattern has no solution; ``window`` is the one it is in."""
+    match pattern:
+        case a.BGP(triples):
+            return frozenset({window} if triples and window is not None else ())
+        case a.Window(IRI(name), inner):
+            return needed_windows(inner, name)
+        case a.Join(left, right):
+            return needed_windows(left, window) | needed_windows(right, window)
+        case a.Union(left, right):
+            return needed_windows(left, window) & needed_windows(right, window)
+        case a.LeftJoin(left, _) | a.Minus(left, _):
+            return needed_windows(left, window)
+        case a.Group(inner, keys, _):
+            return needed_windows(inner, window) if keys else frozenset()
+        case a.PathPattern() | a.Values() | a.Graph() | a.Window() | a.Service():
+            return frozenset()
+    return needed_windows(pattern.pattern, window)

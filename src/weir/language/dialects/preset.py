@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from weir.language.algebra.query import R2S, Dialect, Previous
-from weir.language.algebra.windows import Content, Report
+from weir.language.algebra.windows import Content, Report, Tick
 
 
 class Feature(Enum):
@@ -51,6 +51,7 @@ class Feature(Enum):
 
 
 _AT_CLOSE = Report(window_close=True)
+_BATCH = Tick()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,7 @@ class Preset:
     features: frozenset[Feature]
     r2s: R2S = R2S.RSTREAM
     report: Report = _AT_CLOSE
+    tick: Tick = _BATCH
     content: Content = Content.GRAPH
     previous: Previous = Previous.EVALUATION
     tumbling: bool = True

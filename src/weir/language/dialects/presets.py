@@ -9,7 +9,7 @@ sections 3 and 4), the latter's being relative to NOW.
 from __future__ import annotations
 
 from weir.language.algebra.query import R2S, Dialect, Previous
-from weir.language.algebra.windows import Content, Report
+from weir.language.algebra.windows import Content, Report, Tick, TickKind
 from weir.language.dialects.preset import Feature, Preset
 
 SPARQL = Preset(dialect=Dialect.SPARQL, title="SPARQL", features=frozenset())
@@ -63,6 +63,7 @@ CQELS = Preset(
     ),
     r2s=R2S.ISTREAM,
     report=Report(content_change=True, non_empty=True),
+    tick=Tick(TickKind.CHANGE),
     content=Content.BAG,
     previous=Previous.INSTANT,
     tumbling=False,

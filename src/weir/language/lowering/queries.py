@@ -8,11 +8,10 @@ from weir.language.algebra import expressions as e
 from weir.language.algebra import patterns as a
 from weir.language.algebra import query as q
 from weir.language.algebra.scope import mentioned
-from weir.language.algebra.windows import TickKind
 from weir.language.dialects import Preset
 from weir.language.lowering.expressions import conjunction, has_aggregate
 from weir.language.lowering.patterns import EMPTY, PatternLowering, joined
-from weir.language.lowering.windows import declare
+from weir.language.lowering.windows import declare, one_tick
 from weir.language.syntax import tree
 from weir.language.syntax.source import Source
 from weir.rdf.terms import IRI, BlankNode, Variable
@@ -30,9 +29,6 @@ class _QueryLowering(PatternLowering):
         windows = tuple(self.windows.values())
         if self.in_place:
             windows = tuple(sorted(windows, key=lambda window: int(window.name[1:])))
-        ticks = {window.semantics.tick.kind is TickKind.TUPLE for window in windows}
-        if len(ticks) > 1:
-            raise self.error(unit.body.at, "either all windows of a query have TICK TUPLE, or none has")
         settings = unit.settings
         semantics = q.Semantics(
             settings.r2s or (self.preset.r2s if windows else q.R2S.RSTREAM),
@@ -59,6 +55,8 @@ class _QueryLowering(PatternLowering):
     def _declare(self, clauses: Sequence[tree.DatasetClause]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         default: dict[str, None] = {}
         named: dict[str, None] = {}
+        declared = [clause.window for clause in clauses if not isinstance(clause, tree.FromGraph)]
+        tick = one_tick(self.source, declared)
         for clause in clauses:
             match clause:
                 case tree.FromGraph(_, graph, is_named):
@@ -71,7 +69,7 @@ class _QueryLowering(PatternLowering):
             if label in self.windows:
                 raise self.error(at, f"the window <{label}> is declared twice")
             self.windows[label] = declare(
-                self.source, self.preset, self.every, label, stream.value, window, in_default
+                self.source, self.preset, self.every, label, stream.value, window, in_default, tick
             )
         return tuple(default), tuple(named)
 

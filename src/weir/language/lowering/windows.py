@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from weir.language.algebra import windows as w
@@ -34,6 +35,25 @@ def default_report(preset: Preset, kind: w.WindowKind) -> w.Report:
     return report
 
 
+def computed_every(report: w.Report, kind: w.WindowKind, every: int) -> w.Report:
+    """The report under COMPUTED EVERY: at multiples of ``every``, of the window that closed last; of what is
+    there where windows of this kind never close."""
+    return w.Report(periodic=every, non_empty=report.non_empty, closed=closes(kind))
+
+
+def one_tick(source: Source, specs: Sequence[tree.WindowSpec]) -> w.Tick | None:
+    """The tick that windows of a query name, which then is that of all of them; None where none does."""
+    named = [spec for spec in specs if spec.options.tick is not None]
+    for spec in named:
+        if spec.options.tick != named[0].options.tick:
+            raise source.error(
+                spec.at,
+                "the windows of a query name different ticks",
+                "a query has one tick: name it once, or the same in all of its windows",
+            )
+    return named[0].options.tick if named else None
+
+
 def declare(
     source: Source,
     preset: Preset,
@@ -42,8 +62,10 @@ def declare(
     stream: str | Variable,
     spec: tree.WindowSpec,
     in_default: bool,
+    tick: w.Tick | None = None,
 ) -> w.WindowDeclaration:
-    """One declaration; ``every`` is C-SPARQL's COMPUTED EVERY, a periodic report of each window."""
+    """One declaration; ``every`` is C-SPARQL's COMPUTED EVERY, a periodic report of each window, ``tick`` the
+    query's, by default the dialect's."""
     kind = window_kind(spec.shape, preset.tumbling)
     options = spec.options
     report = default_report(preset, kind)
@@ -54,8 +76,8 @@ def declare(
         else:
             report = replace(report, non_empty=True)
     if every is not None:
-        report = replace(report, window_close=False, content_change=False, periodic=every)
-    if report.window_close and not closes(kind):
+        report = computed_every(report, kind, every)
+    if (report.window_close or report.closed) and not closes(kind):
         raise source.error(
             spec.at,
             "a window without a step has no close to report",
@@ -64,10 +86,11 @@ def declare(
     semantics = w.WindowSemantics(
         report,
         preset.content if options.content is None else options.content,
-        _DEFAULT.tick if options.tick is None else options.tick,
+        preset.tick if tick is None else tick,
         options.start,
         _DEFAULT.bounds if options.bounds is None else options.bounds,
         _DEFAULT.lateness if options.lateness is None else options.lateness,
         _DEFAULT.ahead if options.ahead is None else options.ahead,
+        bool(options.times_distinct),
     )
     return w.WindowDeclaration(name, stream, kind, semantics, in_default)

@@ -14,6 +14,7 @@ from weir.language.syntax.lexer import Kind, Tokens
 
 _LARGEST_COUNT = 2**31
 _Choice = TypeVar("_Choice", w.Content, w.TickKind)
+_OPTIONS = ("STARTING", "REPORT", "CONTENT", "TICK", "TIMES", "LATENESS", "AHEAD", "BOUNDS")
 
 
 class WindowParser(ExpressionParser):
@@ -187,7 +188,7 @@ class WindowParser(ExpressionParser):
     # Weir's options
 
     def _at_option(self) -> bool:
-        return self.texts[self.i] in ("STARTING", "REPORT", "CONTENT", "TICK", "LATENESS", "AHEAD", "BOUNDS")
+        return self.texts[self.i] in _OPTIONS
 
     def _option(self, options: tree.WindowOptions) -> tree.WindowOptions:
         start, word = self.i, self.texts[self.i]
@@ -200,8 +201,11 @@ class WindowParser(ExpressionParser):
         if word == "CONTENT" and options.content is None:
             return replace(options, content=self._choice(w.Content, "GRAPH or BAG"))
         if word == "TICK" and options.tick is None:
-            kind = self._choice(w.TickKind, "TUPLE, BATCH or TIME")
+            kind = self._choice(w.TickKind, "TUPLE, BATCH, CHANGE or TIME")
             return replace(options, tick=w.Tick(kind, self.duration() if kind is w.TickKind.TIME else None))
+        if word == "TIMES" and options.times_distinct is None:
+            self.expect("DISTINCT")
+            return replace(options, times_distinct=True)
         if word == "LATENESS" and options.lateness is None:
             return replace(options, lateness=self.duration(zero=True))
         if word == "AHEAD" and options.ahead is None:
@@ -220,6 +224,8 @@ class WindowParser(ExpressionParser):
 
     def _starting(self) -> w.Start:
         start = self.i
+        if self.accept("FIRST"):
+            return w.AtFirst()
         if self.kinds[self.i] in (Kind.STRING, Kind.LONG):
             lexical = self.literal().lexical
             match = durations.INSTANT.fullmatch(lexical)
@@ -234,7 +240,7 @@ class WindowParser(ExpressionParser):
         moment = None if match is None else durations.from_instant(match)
         if moment is None:
             raise self.error(
-                "STARTING AT takes an xsd:dateTime or a duration",
+                "STARTING AT takes an xsd:dateTime, a duration or FIRST",
                 start,
                 'for example STARTING AT "2015-06-01T00:00:00Z" or STARTING AT PT1H',
             )
@@ -258,7 +264,7 @@ class WindowParser(ExpressionParser):
                 report = replace(report, non_empty=True)
             elif word == "PERIODIC":
                 self.i += 1
-                report = replace(report, periodic=self.duration())
+                report = replace(report, periodic=self.duration(), closed=self.accept("CLOSED"))
             else:
                 raise self.expected("WINDOW CLOSE, CONTENT CHANGE, NON EMPTY or PERIODIC")
             if not self.accept(","):

@@ -16,7 +16,7 @@ from weir.language.algebra import patterns as a
 from weir.language.algebra.canonical import names_are_bound
 from weir.language.algebra.fold import mapped, patterns, walk
 from weir.language.algebra.query import R2S, Construct, Dataset, Dialect, Previous, Query, Semantics
-from weir.language.algebra.scope import certain, visible
+from weir.language.algebra.scope import certain, needed_windows, visible
 from weir.language.algebra.windows import Range, Report, WindowDeclaration
 from weir.language.dialects import CSPARQL
 from weir.language.frontend import dialect_named
@@ -113,7 +113,7 @@ def _check(query: Query) -> None:
     for pattern in patterns(query.pattern):
         if isinstance(pattern, a.Window) and any(isinstance(p, a.Graph) for p in patterns(pattern.pattern)):
             raise _refuse("GRAPH inside a window")
-    missing = {window.name for window in windows} - _required(query.pattern, None)
+    missing = {window.name for window in windows} - needed_windows(query.pattern)
     if missing:
         raise _refuse(f"a report when the window <{min(missing)}> is empty")
 
@@ -166,23 +166,3 @@ def _reads_default(pattern: a.Pattern) -> bool:
     """Whether a triple pattern is matched against the default graph."""
     elsewhere = (a.Graph, a.Window, a.Service)
     return any(isinstance(node, a.TriplePattern | a.PathPattern) for node in walk(pattern, closed=elsewhere))
-
-
-def _required(pattern: a.Pattern, window: str | None) -> frozenset[str]:
-    """Windows without whose content the pattern has no solution."""
-    match pattern:
-        case a.BGP(triples):
-            return frozenset({window} if triples and window is not None else ())
-        case a.Window(IRI(name), inner):
-            return _required(inner, name)
-        case a.Join(left, right):
-            return _required(left, window) | _required(right, window)
-        case a.Union(left, right):
-            return _required(left, window) & _required(right, window)
-        case a.LeftJoin(left, _) | a.Minus(left, _):
-            return _required(left, window)
-        case a.Group(inner, keys, _):
-            return _required(inner, window) if keys else frozenset()
-        case a.PathPattern() | a.Values() | a.Graph() | a.Window() | a.Service():
-            return frozenset()
-    return _required(pattern.pattern, window)

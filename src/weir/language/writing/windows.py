@@ -5,7 +5,7 @@ from __future__ import annotations
 from weir.errors import TranslationError
 from weir.language.algebra import windows as w
 from weir.language.dialects import Preset
-from weir.language.lowering.windows import default_report
+from weir.language.lowering.windows import computed_every, default_report
 from weir.language.syntax.durations import UNITS, written, written_instant
 
 _DEFAULT = w.WindowSemantics(w.Report())
@@ -29,10 +29,15 @@ def report_text(report: w.Report) -> str:
     if report.content_change:
         parts.append("CONTENT CHANGE")
     if report.periodic is not None:
-        parts.append(f"PERIODIC {written(report.periodic)}")
+        parts.append(f"PERIODIC {written(report.periodic)}" + (" CLOSED" if report.closed else ""))
     if report.non_empty:
         parts.append("NON EMPTY")
     return ", ".join(parts)
+
+
+def tick_text(tick: w.Tick) -> str:
+    """The operand of TICK."""
+    return tick.kind.value + ("" if tick.every is None else f" {written(tick.every)}")
 
 
 def rspql(window: w.WindowDeclaration) -> str:
@@ -44,11 +49,14 @@ def rspql(window: w.WindowDeclaration) -> str:
             options.append(f'STARTING AT "{written_instant(instant)}"')
         case w.AlignedTo(duration):
             options.append(f"STARTING AT {written(duration)}")
+        case w.AtFirst():
+            options.append("STARTING AT FIRST")
     options.append(f"REPORT {report_text(semantics.report)}")
     options.append(f"CONTENT {semantics.content.value}")
     if semantics.tick != _DEFAULT.tick:
-        every = semantics.tick.every
-        options.append(f"TICK {semantics.tick.kind.value}" + (f" {written(every)}" if every else ""))
+        options.append(f"TICK {tick_text(semantics.tick)}")
+    if semantics.times_distinct:
+        options.append("TIMES DISTINCT")
     if semantics.lateness != _DEFAULT.lateness:
         options.append(f"LATENESS {written(semantics.lateness)}")
     if semantics.ahead != _DEFAULT.ahead:
@@ -120,7 +128,7 @@ def check_semantics(window: w.WindowDeclaration, preset: Preset, every: int | No
     semantics, title = window.semantics, preset.title
     expected = default_report(preset, window.kind)
     if every is not None:
-        expected = w.Report(periodic=every, non_empty=expected.non_empty)
+        expected = computed_every(expected, window.kind, every)
     if semantics.report != expected:
         raise TranslationError(
             f"REPORT {report_text(semantics.report)}",
@@ -129,9 +137,13 @@ def check_semantics(window: w.WindowDeclaration, preset: Preset, every: int | No
         )
     if semantics.content is not preset.content:
         raise TranslationError(f"CONTENT {semantics.content.value}", title)
+    if semantics.tick != preset.tick:
+        raise TranslationError(
+            f"TICK {tick_text(semantics.tick)}", title, hint=f"its tick is always {tick_text(preset.tick)}"
+        )
     for name, feature in (
         ("start", "STARTING AT"),
-        ("tick", "TICK"),
+        ("times_distinct", "TIMES DISTINCT"),
         ("lateness", "LATENESS"),
         ("ahead", "AHEAD"),
         ("bounds", "BOUNDS"),

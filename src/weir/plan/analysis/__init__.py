@@ -1,3 +1,13 @@
 """What can be told of a query before it runs: its variables, its demand, how it splits, chains and shares."""
 
-__all__ = ["chain", "conjunctions", "demand", "place", "split", "substitution", "templates", "variables"]
+__all__ = [
+    "chain",
+    "conjunctions",
+    "demand",
+    "place",
+    "split",
+    "substitution",
+    "templates",
+    "ticks",
+    "variables",
+]

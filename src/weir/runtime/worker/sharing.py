@@ -20,6 +20,7 @@ from weir.language.algebra.query import Query
 from weir.language.algebra.windows import TickKind
 from weir.plan.analysis.conjunctions import conjunction
 from weir.plan.analysis.templates import Shape, instance
+from weir.plan.analysis.ticks import looking
 from weir.rdf.ids.dictionary import Dictionary
 
 SHARED = "shared"
@@ -27,6 +28,9 @@ SHARED = "shared"
 
 MANY = 16
 """From this many queries on sharing pays for the compiled loops that it loads."""
+
+
+_OFTEN = "it is not evaluated batch by batch"
 
 
 def shareable(query: Query) -> bool:
@@ -43,7 +47,7 @@ def why_alone(query: Query) -> str | None:
     if found.window.in_default:
         return "its patterns may match static triples"
     if found.window.semantics.tick.kind is not TickKind.BATCH:
-        return "it is evaluated at every message"
+        return _OFTEN
     return None if ConjunctiveSet.covers(found.window) else "its window goes back in time"
 
 
@@ -55,8 +59,8 @@ def shape_of(query: Query) -> Shape | str:
         return "it does not read one stream"
     if any(window.in_default for window in windows):
         return "its patterns may match static triples"
-    if any(window.semantics.tick.kind is not TickKind.BATCH for window in windows):
-        return "it is evaluated at every message"
+    if looking(query).tick.kind is not TickKind.BATCH:
+        return _OFTEN
     if any(isinstance(node, (BGP, PathPattern, Graph)) for node in walk(query.pattern, closed=(Window,))):
         return "it reads static graphs"
     found = instance(query)

@@ -20,6 +20,7 @@ from weir.kernel.relations.relation import Relation, Slot
 from weir.kernel.relations.sorted_keys import SortedKeys, spread
 from weir.kernel.windows.instants import HIGHEST, LOWEST
 from weir.language.algebra.query import Query
+from weir.plan.analysis.ticks import graphs_read
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI
@@ -118,6 +119,26 @@ class StaticGraphs:
         names = np.fromiter(self.named, np.int64, len(self.named))
         parts = [names, *(c for t in tables for c in (t.subject, t.predicate, t.object))]
         return np.unique(np.concatenate(parts))
+
+
+def changes_read(query: Query, background: Background) -> Ids:
+    """The times at which a graph that the query reads changes, ascending (31)."""
+    read, dataset = graphs_read(query), query.dataset
+    named = [
+        name
+        for name in background.named
+        if (read.named is None or name in read.named) and (not dataset.named or name in dataset.named)
+    ]
+    tables = [background.named[name] for name in named]
+    if read.default:
+        tables += [
+            background.default,
+            *(background.named.get(n, GraphTable.empty()) for n in dataset.default),
+        ]
+    made = [] if dataset.named else [min(background.made[name]) for name in named if name in background.made]
+    times = [column for table in tables for column in (table.start, table.end) if column is not None]
+    found = np.unique(np.concatenate([*times, np.array(made, np.int64)]))
+    return found[(found > LOWEST) & (found < HIGHEST)]
 
 
 def merged(tables: Iterable[GraphTable]) -> StaticTable:
