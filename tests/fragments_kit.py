@@ -10,6 +10,7 @@ from itertools import product
 import httpx
 
 from fragments_naive import NaiveServer
+from reference_kit import evaluate_query, static_of
 from weir.fragments.client import ClientLimits, Options, Update, follow_async
 from weir.fragments.client.page import Pages
 from weir.fragments.client.quad_source import QuadSource
@@ -24,7 +25,6 @@ from weir.fragments.protocol.annotation import (
     time_text,
 )
 from weir.fragments.server import Dataset, FragmentsApp
-from weir.kernel.reference import Static, evaluate_query
 from weir.language import parse
 from weir.rdf.terms import parse_term
 
@@ -102,7 +102,7 @@ def direct(query: str, static: Iterable[Quad], facts: Iterable[Fact], at: int) -
             named.setdefault(quad[3][1:-1], {})[quad[:3]] = None
     terms = [tuple(map(parse_term, triple)) for triple in triples]
     graphs = {name: [tuple(map(parse_term, triple)) for triple in some] for name, some in named.items()}
-    rows = evaluate_query(parse(query, dialect="sparql"), Static.of(terms, graphs), now=at)  # type: ignore[arg-type]
+    rows = evaluate_query(parse(query, dialect="sparql"), static_of(terms, graphs), now=at)  # type: ignore[arg-type]
     return texts(rows)
 
 

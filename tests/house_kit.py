@@ -13,6 +13,8 @@ from shared import ROOT
 
 SOURCE = ROOT / "src"
 TESTS = ROOT / "tests"
+SMALL = 80
+"""Lines up to which a module needs no test module of its own."""
 
 
 @dataclass(frozen=True)
@@ -128,16 +130,63 @@ def mirror(module: Module) -> Path:
 
 
 def lacks_tests(modules: dict[str, Module], module: Module) -> str:
-    """Why a module has no tests of its own, or nothing."""
+    """Why a module has no tests of its own, or nothing: a test asserts something about a name that comes from
+    the module. (``test_mutation.py`` proves that the assertion depends on it.)"""
     path = mirror(module)
+    place = path.relative_to(ROOT)
     if not path.exists():
-        return f"{path.relative_to(ROOT)} is missing"
+        return f"{place} is missing"
     tree = ast.parse(path.read_text())
-    if module.name not in {name for each in imports_of(tree) for name in behind(modules, each)}:
-        return f"{path.relative_to(ROOT)} does not import {module.name}"
-    if not any(isinstance(node, ast.Assert) or _raises(node) for node in ast.walk(tree)):
-        return f"{path.relative_to(ROOT)} asserts nothing"
+    imported = [each for each in imports_of(tree) if module.name in behind(modules, each)]
+    if not imported:
+        return f"{place} does not import {module.name}"
+    if not any(_asserts(node) for node in reached(tree, {_bound(tree, each) for each in imported})):
+        return f"{place} asserts nothing about {', '.join(sorted(each.name for each in imported))}"
     return ""
+
+
+def _bound(tree: ast.Module, each: Import) -> str:
+    """The name under which an import is known in a file."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom | ast.Import) and node.lineno == each.line:
+            for alias in node.names:
+                if alias.name in (each.name, each.module):
+                    return (alias.asname or alias.name).partition(".")[0]
+    return each.name
+
+
+def reached(tree: ast.Module, names: set[str]) -> list[ast.FunctionDef]:
+    """The tests of a file that use one of these names, directly or by way of other definitions of the file:
+    functions, fixtures, constants, parameters."""
+    known = set(names)
+    while True:
+        more = {
+            name
+            for node in tree.body
+            for name in _names(node)
+            if name not in known and _mentions(node, known)
+        }
+        if not more:
+            break
+        known |= more
+    return [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test") and _mentions(node, known)
+    ]
+
+
+def _mentions(node: ast.AST, names: set[str]) -> bool:
+    return any(
+        (isinstance(each, ast.Name) and each.id in names)
+        or (isinstance(each, ast.arg) and each.arg in names)
+        or (isinstance(each, ast.Constant) and each.value in names)
+        for each in ast.walk(node)
+    )
+
+
+def _asserts(node: ast.AST) -> bool:
+    return any(isinstance(each, ast.Assert) or _raises(each) for each in ast.walk(node))
 
 
 def _raises(node: ast.AST) -> bool:

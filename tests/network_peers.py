@@ -30,8 +30,8 @@ from starlette.routing import Route
 from weir.runtime.ingest.receivers import Receivers
 from weir.runtime.ingest.sources import Place, source_from
 from weir.runtime.ingest.sources.feeds import Reached
-from weir.runtime.ingest.sources.log_segments import blocks, log_folder, segment_path, segments
-from weir.runtime.ingest.sources.log_source import LogSource, records
+from weir.runtime.ingest.sources.log_source import LogSource, Record, log_folder, records
+from weir.storage.segments import Segments
 from weir_bench.oxigraph import free_port
 
 _OFFLINE = (
@@ -59,28 +59,23 @@ def until(condition: Callable[[], Any], seconds: float = 20.0) -> Any:
     return found
 
 
+def _records(place: Place) -> list[Record]:
+    log = Segments(log_folder(place))
+    return [record for number in log.numbers for record in records(log.path(number).read_bytes(), 0)]
+
+
 def logged(place: Place) -> list[tuple[str, bytes]]:
     """Every record of a stream's log, as (lane, payload); heartbeats left out."""
-    out = []
-    folder = log_folder(place)
-    for number in segments(folder):
-        data = segment_path(folder, number).read_bytes()
-        for record in records(data, list(blocks(data, 0, len(data))), 0):
-            if not record.payload.endswith(b"\t\n"):
-                out.append((record.lane, record.payload.rstrip(b"\n")))
-    return out
+    return [
+        (record.lane, record.payload.rstrip(b"\n"))
+        for record in _records(place)
+        if not record.reason and not record.payload.endswith(b"\t\n")
+    ]
 
 
 def dead(place: Place) -> list[str]:
     """The reasons of what was set aside before the log."""
-    folder = log_folder(place)
-    return [
-        letter.reason
-        for number in segments(folder)
-        for data in [segment_path(folder, number).read_bytes()]
-        for block in blocks(data, 0, len(data))
-        for letter in block.header.dead
-    ]
+    return [record.reason for record in _records(place) if record.reason]
 
 
 def mosquitto_command() -> str:

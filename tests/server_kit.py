@@ -77,7 +77,7 @@ class StillJob:
 
     def register(self, text: str, *, name: str, dialect: str, evaluator: str) -> str:
         reads = tuple(str(each) for each in parse(text, dialect=dialect).streams)
-        self._queries[name] = QueryInfo(name, text, dialect, evaluator, 0, False, (0,), None, reads, None)
+        self._queries[name] = QueryInfo(name, text, dialect, evaluator, reads=reads)
         return name
 
     def drop(self, name: str) -> None:

@@ -13,9 +13,10 @@ from itertools import groupby
 
 import numpy as np
 
+from reference_kit import evaluations
 from weir.kernel.contract import Answers, Background, Slab
 from weir.kernel.interval.evaluator import IntervalEvaluator
-from weir.kernel.reference import Message, evaluations
+from weir.kernel.reference import Message
 from weir.language import Query, parse
 from weir.language.algebra.windows import Past, Range
 from weir.rdf.ids.dictionary import Dictionary

@@ -7,7 +7,7 @@ import signal
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -21,13 +21,20 @@ from weir.linked.service import HINT, config_of, hinted
 from weir.plan.analysis.chain import refuse_bad_chains
 from weir.plan.querysets import parse_queries
 from weir.rdf.ids.dictionary import Dictionary
-from weir.runtime.control.catalog import Catalog
+from weir.runtime.control.catalog import (
+    Catalog,
+    Entry,
+    GraphEntry,
+    Registration,
+    ServiceEntry,
+    StreamEntry,
+    entry_of,
+)
 from weir.runtime.control.checkpoint import Checkpoint
-from weir.runtime.control.entries import Entry, GraphEntry, ServiceEntry, StreamEntry, entry_of
 from weir.runtime.control.extracts import Extractor
 from weir.runtime.control.graph_updates import BASE
 from weir.runtime.control.planning import SOURCE_NAME, feed_key, feed_of
-from weir.runtime.control.registration import Offer, offer, refuse_changes, registrations_of
+from weir.runtime.control.registration import offer, refuse_changes, registrations_of
 from weir.runtime.control.registry import IDLE, stream_entry
 from weir.runtime.ingest.sources import Source, path_source, source_from, source_of
 from weir.runtime.output.metrics import Metrics
@@ -53,7 +60,7 @@ class Engine:
     spark: SparkSession | None = None
     _streams: dict[str, Source] = field(default_factory=dict)
     _graphs: GraphSources = field(default_factory=GraphSources)
-    _queries: dict[str, Offer] = field(default_factory=dict)
+    _queries: dict[str, Registration] = field(default_factory=dict)
     _services: dict[str, dict[str, Any]] = field(default_factory=dict)
     _frames: dict[str, DataFrameStream] = field(default_factory=dict)
     _given: list[GraphEntry] = field(default_factory=list)
@@ -196,51 +203,35 @@ class Engine:
         it both have to be the same.
         """
         self._check(live or resume)
-        temporary = None if self.checkpoint else Path(tempfile.mkdtemp(prefix="weir-"))
-        try:
-            folder = temporary or Path(str(self.checkpoint))
-            job = self._job(folder, out, sinks, dead_letters, late, live, resume)
-            if temporary is not None:
-                job.afterwards.append(lambda: shutil.rmtree(temporary, ignore_errors=True))
+        with ExitStack() as undone:
+            folder = Path(self.checkpoint or tempfile.mkdtemp(prefix="weir-")).absolute()
+            if not self.checkpoint:
+                undone.callback(shutil.rmtree, folder, ignore_errors=True)
+            spark = self.spark or open_session(self.master)
+            cores = spark.sparkContext.defaultParallelism
+            checkpoint = Checkpoint.open(
+                folder, version=metadata.version("weir"), slots=cores, key=self._graphs.key
+            )
+            extractor = self._enrol(checkpoint, cores, resume, late is not None)
+            logs = checkpoint.own / "sinks"
+            every = [make(logs) if callable(make) else make for make in sinks]
+            if out is not None:
+                every.append(json_lines_sink(ExactFile(Path(out).absolute(), logs / "jsonl.log")))
+            pipeline = Pipeline(
+                self._streams,
+                every,
+                Path(dead_letters).absolute() if dead_letters else None,
+                Path(late).absolute() if late else None,
+                live=live,
+                rows=dict(self._frames),
+            )
+            job = Job(spark, checkpoint, pipeline, extractor)
             if observer is not None:
                 job.observers.append(observer)
             job.start()
             job.graphs.keep_fresh(self._graphs.remotes)
-        except BaseException:
-            if temporary is not None:
-                shutil.rmtree(temporary, ignore_errors=True)
-            raise
+            job.afterwards.append(undone.pop_all().close)
         return job
-
-    def _job(
-        self,
-        folder: Path,
-        out: str | Path | None,
-        sinks: Sequence[Sink | SinkMaker],
-        dead_letters: str | Path | None,
-        late: str | Path | None,
-        live: bool,
-        resume: bool,
-    ) -> Job:
-        spark = self.spark or open_session(self.master)
-        cores = spark.sparkContext.defaultParallelism
-        checkpoint = Checkpoint.open(
-            folder.absolute(), version=metadata.version("weir"), slots=cores, key=self._graphs.key
-        )
-        extractor = self._enrol(checkpoint, cores, resume, late is not None)
-        logs = checkpoint.own / "sinks"
-        every = [make(logs) if callable(make) else make for make in sinks]
-        if out is not None:
-            every.append(json_lines_sink(ExactFile(Path(out).absolute(), logs / "jsonl.log")))
-        pipeline = Pipeline(
-            self._streams,
-            every,
-            Path(dead_letters).absolute() if dead_letters else None,
-            Path(late).absolute() if late else None,
-            live=live,
-            rows=dict(self._frames),
-        )
-        return Job(spark, checkpoint, pipeline, extractor)
 
     @property
     def _known(self) -> list[str]:

@@ -2,7 +2,7 @@
 
     WeirError
     ├── SyntaxError        a query does not parse or fails a static check (line, column, caret)
-    ├── TranslationError   a dialect cannot express a feature of a query
+    ├── TranslationError   a dialect cannot express a query (every feature, with the reason)
     ├── UsageError         a wrong argument: unknown stream, missing file, clashing options
     ├── DataError          malformed RDF where it cannot be set aside (a graph file)
     ├── EvaluationError    a query failed while it ran (names the query and the operator)
@@ -67,12 +67,18 @@ class SyntaxError(WeirError):
 
 
 class TranslationError(WeirError):
-    """``feature`` is what the target dialect cannot express."""
+    """``obstacles`` are all that the target dialect cannot express, each with the reason; ``feature`` is the
+    first of them."""
 
-    def __init__(self, feature: str, dialect: str, *, hint: str | None = None) -> None:
-        super().__init__(f"{dialect} cannot express {feature}", hint=hint)
-        self.feature = feature
+    def __init__(self, dialect: str, obstacles: tuple[tuple[str, str], ...]) -> None:
         self.dialect = dialect
+        self.obstacles = obstacles
+        self.feature, reason = obstacles[0]
+        if len(obstacles) == 1:
+            super().__init__(f"{dialect} cannot express {self.feature}", detail=reason)
+        else:
+            lines = "\n".join(f"- {feature}: {reason}" for feature, reason in obstacles)
+            super().__init__(f"{dialect} cannot express {len(obstacles)} features of the query", detail=lines)
 
 
 class UsageError(WeirError):

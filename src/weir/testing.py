@@ -17,7 +17,7 @@ from typing import Any
 from weir.linked.graphs import GraphSources
 from weir.plan.analysis.chain import parsed, streams_read
 from weir.rdf.formats.tnq import parse_lines
-from weir.runtime.control.entries import Registration, StreamEntry, entry_of
+from weir.runtime.control.catalog import Registration, StreamEntry, entry_of
 from weir.runtime.direct import DirectJob, MemoryStore
 from weir.runtime.ingest.frames import Frame
 from weir.runtime.ingest.parts import LaneInput

@@ -9,8 +9,7 @@ import typer
 
 from cli_kit import EX, localisation, weir
 from weir.cli.bench import BENCHMARKS
-from weir.cli.options import pair, read_query
-from weir.cli.reporting import reported, summary
+from weir.cli.options import pair, read_query, reported, summary
 from weir.errors import EvaluationError, UsageError
 from weir.runtime.output.metrics import Metrics
 

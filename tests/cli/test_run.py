@@ -52,7 +52,7 @@ def test_bad_lines_are_set_aside_and_counted(folder: Path) -> None:
     assert done.exit_code == 0
     assert json_lines(folder / "out.jsonl") == TABLE_1
     letters = json_lines(folder / "out.jsonl.dead.jsonl")
-    assert [(letter["line"], Path(letter["file"]).name) for letter in letters] == [
+    assert [(letter["line"], Path(letter["source"]).name) for letter in letters] == [
         (3, "rfid.tnq"),
         (4, "rfid.tnq"),
     ]

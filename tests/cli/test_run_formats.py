@@ -78,7 +78,7 @@ def test_results_become_a_stream_and_bad_messages_are_set_aside(folder: Path) ->
     assert rows == [(g, f"<{EX}m{n}>") for n, g in enumerate(made)] + [(f"<{EX}g>", f"<{EX}m9>")]
     assert [at.microsecond for at in table["at"].to_pylist()] == [10_000] * 3 + [30_000]
     letters = json_lines(folder / "dead.jsonl")
-    assert [(Path(letter["file"]).name, letter["line"]) for letter in letters] == [
+    assert [(Path(letter["source"]).name, letter["line"]) for letter in letters] == [
         ("bad.ttl", 2),
         ("more.jsonl", 2),
         ("more.jsonl", 3),

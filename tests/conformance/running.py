@@ -14,24 +14,26 @@ from typing import Any
 
 import numpy as np
 
+from reference_kit import Endpoints, evaluate_query, static_of
 from weir.errors import RemoteError
 from weir.kernel.contract import Answers, Background, Evaluator, GraphTable, Slab
 from weir.kernel.evaluators import make_evaluator
-from weir.kernel.reference import ReferenceEvaluator, Static, evaluate_query
+from weir.kernel.reference import ReferenceEvaluator
 from weir.language.algebra.patterns import Graph, Pattern, Project, Window
 from weir.language.algebra.query import Ask, Dataset, Dialect, Query, Select
+from weir.language.algebra.scope import visible
 from weir.language.algebra.windows import Range, Report, WindowDeclaration, WindowSemantics
 from weir.language.writing.dialects import write
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.messages import Messages
-from weir.rdf.terms import IRI, Term, Triple, Variable, term_of_json
+from weir.rdf.terms import IRI, Term, Triple, term_of_json
 from weir.testing import Scenario
 
 Services = Mapping[str, Sequence[Triple]]
 Factory = Callable[..., Evaluator]
 
 EVALUATORS: dict[str, Factory] = {"reference": ReferenceEvaluator, "auto": make_evaluator}
-"""Each is called with (query, background, dictionary, service=hook)."""
+"""Each is called with (query, background, dictionary, services=endpoints)."""
 
 DEFAULT, NAMED, TICK = "urn:x-weir:default", "urn:x-weir:named", "urn:x-weir:tick"
 _SECOND = 1_000_000
@@ -59,7 +61,7 @@ def run_static(query: Query, data: Data, evaluator: str, services: Services) -> 
     dictionary = Dictionary()
     tables = {name: _table(triples, dictionary) for name, triples in data.named.items()}
     background = Background(_table(data.default, dictionary), tables)
-    made = EVALUATORS[evaluator](query, background, dictionary, service=_hook(services))
+    made = EVALUATORS[evaluator](query, background, dictionary, services=_endpoints(services, dictionary))
     answers = made.advance(Slab({}, through=_SECOND, end=True))
     assert answers.evaluations == 1
     return _outcome(query, answers, dictionary)
@@ -75,7 +77,8 @@ def run_streamed(query: Query, data: Data, evaluator: str, services: Services) -
         NAMED: _batch(named, dictionary),
         TICK: _batch([(*tick, None)], dictionary),
     }
-    made = EVALUATORS[evaluator](streamed(query), Background(), dictionary, service=_hook(services))
+    endpoints = _endpoints(services, dictionary)
+    made = EVALUATORS[evaluator](streamed(query), Background(), dictionary, services=endpoints)
     answers = made.advance(Slab(batches, through=0, end=True))
     assert answers.evaluations == 1 and set(answers.at.tolist()) <= {_SECOND}
     return _outcome(query, answers, dictionary)
@@ -123,28 +126,17 @@ def _under_window(node: Any) -> Any:
     return node
 
 
-def _hook(services: Services) -> Callable[..., Iterable[dict[str, Term]]]:
+def _endpoints(services: Services, dictionary: Dictionary) -> Endpoints:
     """Endpoints that are graphs at hand; a pattern is evaluated there by the reference evaluator."""
 
-    def call(endpoint: str, pattern: Pattern, solution: Mapping[str, Term]) -> Iterable[dict[str, Term]]:
-        if endpoint not in services:
-            raise RemoteError(f"no such endpoint: {endpoint}")
-        variables = tuple(Variable(name) for name in sorted(_variables(pattern)))
-        query = Query(Select(variables), Project(pattern, variables))
-        rows = evaluate_query(query, Static.of(list(services[endpoint])), service=call)
+    def answer(address: str, pattern: Pattern) -> Iterable[Mapping[str, Term]]:
+        if address not in services:
+            raise RemoteError(f"no such endpoint: {address}")
+        query = Query(Select(visible(pattern)), Project(pattern, visible(pattern)))
+        rows = evaluate_query(query, static_of(list(services[address])), endpoint=answer)
         return [row for row in rows if isinstance(row, dict)]
 
-    return call
-
-
-def _variables(node: Any) -> set[str]:
-    if isinstance(node, Variable):
-        return set() if node.internal else {node.name}
-    if isinstance(node, tuple):
-        return {name for item in node for name in _variables(item)}
-    if is_dataclass(node) and not isinstance(node, type):
-        return {name for f in fields(node) for name in _variables(getattr(node, f.name))}
-    return set()
+    return Endpoints(answer, dictionary)
 
 
 def _table(triples: Sequence[Triple], dictionary: Dictionary) -> GraphTable:

@@ -9,7 +9,7 @@ from conformance.syntax import Text, read_texts
 from shared import shared_dir
 from weir.explain import stages
 from weir.language import write
-from weir.language.dialects import PRESETS
+from weir.language.presets import PRESETS
 
 TEXTS = read_texts(shared_dir("w3c"))
 VALID = [pytest.param(text, id=text.name) for text in TEXTS if text.valid]

@@ -31,13 +31,13 @@ def test_operators_are_a_tree_with_static_parts_apart() -> None:
         "        join, where ?b != <urn:me>",
         "          window <now>: ?a <urn:in> ?x",
         "          window <five>: ?b <urn:in> ?y",
-        "          static view, evaluated once and indexed",
+        "          static part, evaluated once and indexed",
         "            join",
         "              graph <plan>: ?x <urn:next> ?y",
         "              graph <plan>: ?x <urn:floor> 1",
         "        service <http://names>, asked for the rows beside it",
     ]
-    assert parts_text(plan) == "2 stream patterns, 1 static views, 1 service calls"
+    assert parts_text(plan) == "2 stream patterns, 1 static parts, 1 service calls"
 
 
 def test_windows_are_told_in_words() -> None:

@@ -66,8 +66,7 @@ TABLE_1 = {
 
 @pytest.mark.parametrize("name", TABLE_1)
 def test_constraint_of_table_1_is_found_and_named(name):
-    (found,) = constraints(TABLE_1[name])
-    assert found.name == name
+    assert constraints(TABLE_1[name]) == [f"m1m2 → {name}"]
 
 
 def test_figure_2():
@@ -75,27 +74,24 @@ def test_figure_2():
     q1 = ((0, -1, -1), (0, -1, -1))
     #      (?x2, b, c)   (?x2, d, e)   (a, d, ?x2)
     q2 = ((0, -1, -1), (0, -1, -1), (-1, -1, 0))
-    assert [str(c) for c in constraints(q1)] == ["m1m2 → SS"]
-    assert [str(c) for c in constraints(q2)] == ["m1m2 → SS", "m1m3 → SO", "m2m3 → SO"]
+    assert constraints(q1) == ["m1m2 → SS"]
+    assert constraints(q2) == ["m1m2 → SS", "m1m3 → SO", "m2m3 → SO"]
 
 
 def test_three_shared_variables_are_one_constraint():
-    (found,) = constraints(((0, 1, 2), (0, 1, 2)))
-    assert found.name == "SSPPOO"
+    assert constraints(((0, 1, 2), (0, 1, 2))) == ["m1m2 → SSPPOO"]
 
 
 def test_a_predicate_may_join_a_subject():
-    (found,) = constraints(((0, 1, -1), (1, -1, 2)))
-    assert found.name == "PS"
+    assert constraints(((0, 1, -1), (1, -1, 2))) == ["m1m2 → PS"]
 
 
 def test_a_variable_twice_in_one_pattern_constrains_that_pattern():
-    found = constraints(((0, -1, 0), (0, -1, 1)))
-    assert [str(c) for c in found] == ["m1m1 → SO", "m1m2 → OSSS"]
+    assert constraints(((0, -1, 0), (0, -1, 1))) == ["m1m1 → SO", "m1m2 → OSSS"]
 
 
 def test_patterns_without_a_shared_variable_have_no_constraint():
-    assert constraints(((0, -1, 1), (2, -1, 3))) == ()
+    assert constraints(((0, -1, 1), (2, -1, 3))) == []
 
 
 def test_all_shows_what_a_set_shares(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def test_one_line_in_twenty_is_garbage(tmp_path: Path, end: bytes, seed: int) ->
     assert triples == 20_000 - len(bad)
     assert messages == len(times)
     assert [letter["line"] for letter in dead] == bad
-    assert all(letter["reason"] and letter["file"] == str(path) for letter in dead)
+    assert all(letter["reason"] and letter["source"] == str(path) for letter in dead)
 
 
 def test_lines_of_a_hundred_megabytes(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_a_job_counts_what_is_good_and_lists_what_is_not(tmp_path: Path) -> None
     assert [line["bindings"]["n"]["value"] for line in results] == ["2", "1", "1"]
     dropped = [(item.reason, item.time) for step in job.steps for _, item in step.dropped]
     assert dropped == [("ahead", 253402300799000000), ("late", -62135596800000000)]
-    letters = [letter for letter in job.dead.found if "file" in letter]
-    assert [(Path(letter["file"]).name, letter["line"]) for letter in letters] == [
+    letters = [letter for letter in job.dead.found if "line" in letter]
+    assert [(Path(letter["source"]).name, letter["line"]) for letter in letters] == [
         ("d.tnq", number + 1) for number in range(len(GARBAGE))
     ]

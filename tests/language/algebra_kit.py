@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from weir.language.algebra import patterns as a
-from weir.language.dialects import SPARQL
 from weir.language.lowering.patterns import PatternLowering
-from weir.language.syntax.lexer import Tokens
+from weir.language.presets import SPARQL
+from weir.language.syntax.lexer import Source, Tokens
 from weir.language.syntax.patterns import PatternParser
-from weir.language.syntax.source import Source
 from weir.rdf.terms import IRI, XSD, Literal, Variable
 
 X, Y, Z = (Variable(name) for name in "xyz")

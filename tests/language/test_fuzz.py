@@ -14,9 +14,8 @@ from language.texts import SCALE
 from shared import ROOT
 from weir.explain import stages
 from weir.language import write
-from weir.language.algebra.canonical import equivalent
-from weir.language.syntax.lexer import Tokens
-from weir.language.syntax.source import Source
+from weir.language.algebra.query import equivalent
+from weir.language.syntax.lexer import Source, Tokens
 
 RICH = (
     "PREFIX : <http://e/> BASE <http://b/> SELECT ?x (COUNT(*) AS ?n) FROM <g> { ?x :p/:q* [ :r "

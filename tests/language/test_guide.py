@@ -25,4 +25,4 @@ def test_what_the_page_shows_is_what_is_printed() -> None:
         else:
             shown += 1
             assert printed.strip() == match[2].strip()
-    assert shown == 3
+    assert shown == 4

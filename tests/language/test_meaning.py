@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 import weir
 from language.texts import SCALE
+from reference_kit import static_of
 from shared import ROOT
 from weir.kernel.reference.continuous_query import ContinuousQuery
-from weir.kernel.reference.datasets import Static
-from weir.kernel.reference.term_messages import Message
+from weir.kernel.reference.windows import Message
 from weir.language import Query, translate
 from weir.rdf.terms import IRI, BlankNode, Literal, Term
 
@@ -49,7 +49,7 @@ STREAMS = st.lists(
     ]
 )
 PLACES = [IRI(BASE + name) for name in "abc"]
-FLOORPLAN = Static.of(
+FLOORPLAN = static_of(
     named={
         "http://deri.org/floorplan/": [
             (PLACES[here], IRI("http://deri.org/floorplan/connected"), PLACES[there])

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, assume, given, settings
 import weir
 from language.texts import QUERIES, SCALE, STREAM_QUERIES
 from weir.language import Dialect, Query, write
-from weir.language.algebra.canonical import canonical, equivalent
+from weir.language.algebra.query import canonical, equivalent
 
 BOUNDED = settings(
     max_examples=300 * SCALE,

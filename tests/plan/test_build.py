@@ -8,7 +8,7 @@ from plan.plan_kit import built, query
 from weir.errors import UsageError
 from weir.language.algebra import patterns as a
 from weir.plan import nodes as p
-from weir.plan.build import Builder, Instance, conjuncts, is_ordered, joined, needs_triple
+from weir.plan.build import Builder, conjuncts, is_ordered, joined
 from weir.rdf.terms import IRI, Variable
 
 
@@ -57,14 +57,12 @@ def test_a_graph_that_must_exist_is_asked_for_where_no_triple_shows_it() -> None
     plan = built("GRAPH <g> { OPTIONAL { ?a :p ?b } }")
     source = p.Source(None, IRI("g"))
     assert isinstance(plan, p.Join) and plan.parts[0] == p.GraphNames(source)
-    assert needs_triple(plan, source)
+    assert not any(isinstance(node, p.GraphNames) for node in p.below(built("GRAPH <g> { ?a :p ?b }")))
 
 
 def test_an_undeclared_window_is_refused() -> None:
     with pytest.raises(UsageError, match="window w is not declared"):
-        Builder({"v": (Instance("v", "s"),)}, ("v",)).build(
-            query("WINDOW <w> { ?a :p ?b }").pattern, p.Source()
-        )
+        Builder({"v": ()}, ("v",)).build(query("WINDOW <w> { ?a :p ?b }").pattern, p.Source())
 
 
 def test_conjuncts_of_what_is_drawn_stay_together() -> None:

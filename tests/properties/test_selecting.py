@@ -15,7 +15,7 @@ from weir.kernel.interval.evaluator import IntervalEvaluator
 from weir.kernel.reference import ReferenceEvaluator
 from weir.plan.analysis.demand import demands
 from weir.rdf.ids.dictionary import Dictionary
-from weir.runtime.ingest.selection import Selection
+from weir.runtime.ingest.matching import Selection
 
 
 def answers(make: Make, given: Case, *, selected: bool) -> list[tuple[object, ...]]:

@@ -50,7 +50,7 @@ def rows(tmp_path: Path, forms: Sequence[str]) -> list[Output]:
 
 def test_answers_come_in_every_form_and_metrics_once(tmp_path: Path) -> None:
     found = rows(tmp_path, ["jsonl", "columns"])
-    assert [row.kind for row in found] == ["jsonl", "metrics", "columns"]
+    assert [row.kind for row in found] == ["jsonl", "columns", "metrics"]
 
 
 def test_each_sink_gets_its_form(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from weir.runtime.control.catalog import Registration, StreamEntry, entry_of
 from weir.runtime.control.checkpoint import Checkpoint
-from weir.runtime.control.entries import Registration, StreamEntry, entry_of
 from weir.runtime.control.planning import STOP
 from weir.runtime.ingest.sources import FileSource
 from weir.spark.datasource import PartPartition, PartReader, WeirSource

@@ -52,10 +52,10 @@ def test_a_scan_reads_what_its_constants_allow(spark: SparkSession, tmp_path: Pa
     store = load_graphs(spark, [("", tmp_path / "a.nt")], tmp_path / "store")
     dictionary = Dictionary(store.key)
     p1, s4 = dictionary.encode(IRI("http://e/p1")), dictionary.encode(IRI("http://e/4"))
-    table = store.table(predicates=[p1])
+    table = store.table(predicate=p1)
     assert len(table.subject) == 10
     assert (table.predicate == p1).all()
-    assert len(store.table(predicates=[p1], subject=s4).subject) == 1
+    assert len(store.table(predicate=p1, subject=s4).subject) == 1
     assert np.array_equal(table.subject, np.sort(table.subject))
 
 

@@ -1,4 +1,4 @@
-"""Java is checked before Spark is started; slots land in their own partitions."""
+"""Java is checked before Spark is started; what a session is set to."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ import pyarrow as pa
 import pyspark
 import pytest
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
 
 from weir.errors import UsageError
-from weir.spark.partitioning import slot_keys, spark_hash
 from weir.spark.session import check_java
 
 
@@ -44,18 +42,6 @@ def test_old_java_is_refused(
     else:
         with pytest.raises(UsageError, match="is older"):
             check_java()
-
-
-@pytest.mark.spark
-def test_hash_is_sparks_own(spark: SparkSession) -> None:
-    values = [0, 1, -1, 2**31, 2**63 - 1, -(2**63), 12345678901]
-    rows = spark.createDataFrame([(v,) for v in values], "v bigint").select(F.hash("v")).collect()
-    assert [row[0] for row in rows] == [spark_hash(v) for v in values]
-
-
-@pytest.mark.parametrize("slots", [1, 2, 3, 8, 200])
-def test_every_slot_has_a_partition_of_its_own(slots: int) -> None:
-    assert [spark_hash(key) % slots for key in slot_keys(slots)] == list(range(slots))
 
 
 @pytest.mark.spark

@@ -12,8 +12,7 @@ from pyspark.sql import SparkSession
 
 from weir import Engine
 from weir.runtime.control.catalog import Catalog
-from weir.runtime.output.sinks.folders import ResultsFolder, read_results
-from weir.runtime.output.sinks.routing import FilePerQuery
+from weir.runtime.output.sinks.result_files import FilePerQuery, ResultsFolder, read_results
 from weir.spark.job import Job
 from weir.testing import Scenario
 

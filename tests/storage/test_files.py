@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from weir.storage.files import numbered, put_if_absent, replace_file, sync_folder, writing
+from weir.storage.files import numbered, replace_file, sync_folder, writing
 
 
 def names(folder: Path) -> list[str]:
@@ -27,13 +27,6 @@ def test_a_failure_while_writing_leaves_what_was_there(tmp_path: Path) -> None:
         raise RuntimeError
     assert (tmp_path / "a").read_bytes() == b"one"
     assert names(tmp_path) == ["a"]
-
-
-def test_an_object_is_put_once(tmp_path: Path) -> None:
-    assert put_if_absent(tmp_path / "7", b"first")
-    assert not put_if_absent(tmp_path / "7", b"second")
-    assert (tmp_path / "7").read_bytes() == b"first"
-    assert names(tmp_path) == ["7"]
 
 
 def test_numbered_objects_are_listed_in_order(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weir.linked.service.estimates import remaining_life
+from weir.linked.service.maintenance_graph import remaining_life
 from weir.rdf.columns import Ids
 
 

@@ -16,9 +16,14 @@ from weir.kernel.contract import FOREVER
 from weir.language.algebra.patterns import BGP
 from weir.linked.service.budget import Allowance, choose
 from weir.linked.service.config import PolicyName
-from weir.linked.service.estimates import Lifetimes
 from weir.linked.service.local_view import LocalView
-from weir.linked.service.maintenance_graph import CallViews, LeftNodes, maintenance_graph, right_nodes
+from weir.linked.service.maintenance_graph import (
+    CallViews,
+    LeftNodes,
+    Lifetimes,
+    maintenance_graph,
+    right_nodes,
+)
 from weir.linked.service.service_parts import ServicePart, ServiceParts
 from weir.rdf.columns import Ids
 

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from weir.linked.service.budget import Allowance, Ledger, choose, horizon_of
 from weir.linked.service.config import Budget, PolicyName
-from weir.linked.service.estimates import evaluations_fresh
-from weir.linked.service.maintenance_graph import MaintenanceGraph, RightNodes
+from weir.linked.service.maintenance_graph import MaintenanceGraph, RightNodes, evaluations_fresh
 from weir.linked.service.policies import fba, versions
 from weir.rdf.columns import Ids, Mask
 from weir_bench.freshness.data import Trace, Window

@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 
 from weir.engine import Engine
 from weir.runtime.output.metrics import Metrics
-from weir.runtime.output.sinks.folders import ResultsFolder
+from weir.runtime.output.sinks.result_files import ResultsFolder
 from weir.spark.session import open_session
 from weir_bench.data.energy import STREAM, Energy, energy
 from weir_bench.matching.queries import text

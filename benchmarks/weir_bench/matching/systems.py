@@ -110,7 +110,7 @@ def build_set(queries: Sequence[Query]) -> ConjunctiveSet:
     found = conjunctions(queries)
     together = ConjunctiveSet(found[0][1].window, queries[0].semantics)
     together.add(found, Dictionary())
-    _ = together.channels.trie.layout, together.channels.plain
+    _ = together.channels.trie.layout, together.channels.by_node
     return together
 
 

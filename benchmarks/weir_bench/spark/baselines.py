@@ -23,8 +23,8 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from weir.runtime.ingest.parts import Part, part_size
 from weir.runtime.ingest.stage import read_messages
-from weir.spark.partitioning import slot_keys
 from weir.spark.session import named_sources, settle
+from weir.spark.tasks import slot_keys
 
 _KEY = bytes(16)
 _FRAMES = "slot bigint, frame binary"

@@ -1,4 +1,4 @@
-"""``weir bench``: the papers' experiments, and measurements of the pipeline."""
+"""``weir bench``, ``weir demo`` and ``weir generate``: what the benchmarks beside Weir bring."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from weir.cli.reporting import reported
+from weir.cli.options import Master
 from weir.errors import UsageError
 from weir.extras import load
+from weir.spark.session import open_session
 
 BENCHMARKS = ("conference", "matching", "freshness", "fragments", "spark", "language", "service")
 
@@ -21,14 +22,13 @@ def bench(
     plot: Annotated[Path | None, typer.Option(help="Write plots.", metavar="DIR")] = None,
 ) -> None:
     """Reproduce the papers' experiments, and measure the pipeline."""
-    with reported():
-        names = BENCHMARKS if name == "all" else (name,)
-        for each in names:
-            if each not in BENCHMARKS:
-                raise UsageError(f"unknown benchmark {each!r}", hint=f"one of {', '.join(BENCHMARKS)}, all")
-        short = [each for each in names if not _bench(each, quick, json, plot, several=len(names) > 1)]
-        if short:
-            typer.echo(f"weir: goals not met in {', '.join(short)}", err=True)
+    names = BENCHMARKS if name == "all" else (name,)
+    for each in names:
+        if each not in BENCHMARKS:
+            raise UsageError(f"unknown benchmark {each!r}", hint=f"one of {', '.join(BENCHMARKS)}, all")
+    short = [each for each in names if not _bench(each, quick, json, plot, several=len(names) > 1)]
+    if short:
+        typer.echo(f"weir: goals not met in {', '.join(short)}", err=True)
 
 
 def _bench(name: str, quick: bool, json: Path | None, plot: Path | None, *, several: bool) -> bool:
@@ -38,3 +38,29 @@ def _bench(name: str, quick: bool, json: Path | None, plot: Path | None, *, seve
         report.write(target)
     typer.echo(f"{name}\n{report.summary()}")
     return bool(report.holds)
+
+
+def demo(
+    seconds: Annotated[float, typer.Option(help="How long the stream flows.")] = 15.0,
+    plain: Annotated[bool, typer.Option("--plain", help="Lines instead of a live table.")] = False,
+) -> None:
+    """The conference: people, rooms and papers, with live results."""
+    load("weir_bench.demo").run(seconds=seconds, plain=plain)
+
+
+def generate(
+    into: Annotated[Path, typer.Argument(help="The folder to write to.", metavar="DIR")],
+    triples: Annotated[int, typer.Option(help="Triples of the library.")] = 100_000,
+    sightings: Annotated[int, typer.Option(help="Messages of the stream.")] = 100_000,
+    rate: Annotated[float, typer.Option(help="Messages a second, in the data.")] = 100.0,
+    seed: Annotated[int, typer.Option(help="Decides everything.")] = 42,
+    master: Master = None,
+) -> None:
+    """Write the conference scenario by Spark: library/, floorplan.nt and the stream rfid/."""
+    if min(triples, sightings) < 1000 or rate <= 0:
+        raise UsageError("a conference has at least 1,000 triples, 1,000 sightings and a rate above 0")
+    data, written = load("weir_bench.data.conference"), load("weir_bench.data.conference_files")
+    session = open_session(master)
+    world = data.conference(triples, seed=seed)
+    written.write_conference(session, world, into.absolute(), sightings, rate, seed)
+    typer.echo(f"weir: {triples:,} triples, {sightings:,} sightings in {into}", err=True)

@@ -1,4 +1,5 @@
-"""``weir explain``: every stage of a query, what a set of queries shares, and what a run of one did."""
+"""``weir explain`` and ``weir translate``: what a query is, what a set of queries shares, and what a run of
+one did; a query in another dialect."""
 
 from __future__ import annotations
 
@@ -7,10 +8,11 @@ from typing import Annotated
 
 import typer
 
-from weir.cli.options import Dialect, QueryFiles, pair, read_query
-from weir.cli.reporting import reported
+from weir.cli.options import Dialect, QueryFile, QueryFiles, pair, read_query
 from weir.errors import UsageError
 from weir.explain import analyze_text, explain_set_text, explain_text
+from weir.language import parse
+from weir.language import translate as translated
 from weir.linked.graphs import GraphSources
 from weir.plan.querysets import parse_queries
 
@@ -38,27 +40,37 @@ def explain(
 
     With --all, show what the queries of all files have in common instead.
     """
-    with reported():
-        found = [parse_queries(read_query(path), path.stem, dialect, str(path)) for path in query]
-        if every:
-            names = [name for each in found for name in each]
-            if len(set(names)) < len(names):
-                raise UsageError("two queries have the same name", hint="give them names by REGISTER")
-            typer.echo(explain_set_text({name: one for each in found for name, one in each.items()}))
-            return
-        if len(found) > 1 or len(found[0]) > 1:
-            raise UsageError("explain shows one query", hint="with --all it shows a whole set")
-        (parsed,) = found[0].values()
-        typer.echo(explain_text(parsed))
-        if analyze:
-            library = GraphSources()
-            for text in graph or ():
-                iri, source = pair(text, "--graph", "IRI=FILE")
-                library.add(iri, Path(source))
-            for path in default_graph or ():
-                library.add(None, path)
-            pairs = [pair(text, "--stream", "IRI=FILE") for text in stream or ()]
-            missing = [name for name in parsed.streams if isinstance(name, str) and name not in dict(pairs)]
-            if missing:
-                raise UsageError(f"no file for the stream <{missing[0]}>", hint=f"--stream {missing[0]}=FILE")
-            typer.echo("\n" + analyze_text(parsed, {iri: Path(path) for iri, path in pairs}, library))
+    found = [parse_queries(read_query(path), path.stem, dialect, str(path)) for path in query]
+    if every:
+        names = [name for each in found for name in each]
+        if len(set(names)) < len(names):
+            raise UsageError("two queries have the same name", hint="give them names by REGISTER")
+        typer.echo(explain_set_text({name: one for each in found for name, one in each.items()}))
+        return
+    if len(found) > 1 or len(found[0]) > 1:
+        raise UsageError("explain shows one query", hint="with --all it shows a whole set")
+    (parsed,) = found[0].values()
+    typer.echo(explain_text(parsed))
+    if analyze:
+        library = GraphSources()
+        for text in graph or ():
+            iri, source = pair(text, "--graph", "IRI=FILE")
+            library.add(iri, Path(source))
+        for path in default_graph or ():
+            library.add(None, path)
+        pairs = [pair(text, "--stream", "IRI=FILE") for text in stream or ()]
+        missing = [name for name in parsed.streams if isinstance(name, str) and name not in dict(pairs)]
+        if missing:
+            raise UsageError(f"no file for the stream <{missing[0]}>", hint=f"--stream {missing[0]}=FILE")
+        typer.echo("\n" + analyze_text(parsed, {iri: Path(path) for iri, path in pairs}, library))
+
+
+def translate(
+    query: QueryFile,
+    to: Annotated[str, typer.Option(help="The dialect to write.", metavar="DIALECT")],
+    dialect: Dialect = "auto",
+) -> None:
+    """Write a query in another dialect, or say what that dialect cannot express."""
+    found = translated(parse(read_query(query), dialect=dialect, file=str(query)), to)
+    texts = [found] if isinstance(found, str) else [f"# {name}\n{text}" for name, text in found]
+    typer.echo("\n\n".join(texts))

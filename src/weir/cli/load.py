@@ -11,10 +11,9 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
 
 from weir.cli.options import Master, pair
-from weir.cli.reporting import reported
 from weir.linked.graphs import RemoteGraph
+from weir.linked.graphs.graph_files import fetch, is_url, kept
 from weir.linked.graphs.parquet_store import GraphStore
-from weir.linked.graphs.remote_graph import fetch, is_url, kept
 from weir.spark.load import load_graphs
 from weir.spark.session import open_session
 
@@ -25,11 +24,10 @@ def load(
     master: Master = None,
 ) -> None:
     """Load graphs into a Parquet store by Spark; ``--graph IRI=DIR`` and ``--default-graph DIR`` read it."""
-    with reported():
-        sources = [graph_source(text, into) for text in files]
-        store = load_with_progress(sources, into, master)
-        for name, count in sorted(store.manifest.graphs.items()):
-            typer.echo(f"{name or 'default graph'}: {count:,} triples")
+    sources = [graph_source(text, into) for text in files]
+    store = load_with_progress(sources, into, master)
+    for name, count in sorted(store.manifest.graphs.items()):
+        typer.echo(f"{name or 'default graph'}: {count:,} triples")
 
 
 def graph_source(text: str, into: Path) -> tuple[str, Path]:

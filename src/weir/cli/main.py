@@ -1,18 +1,15 @@
-"""The command line: one command a module. Exit status 0 done, 1 failed, 2 bad usage."""
+"""The command line: the commands. Exit status 0 done, 1 failed, 2 bad usage."""
 
 from __future__ import annotations
 
 import typer
 
-from weir.cli.bench import bench
-from weir.cli.demo import demo
-from weir.cli.explain import explain
-from weir.cli.follow import follow
-from weir.cli.generate import generate
+from weir.cli.bench import bench, demo, generate
+from weir.cli.explain import explain, translate
 from weir.cli.load import load
-from weir.cli.run import run
+from weir.cli.options import reported
+from weir.cli.run import follow, run
 from weir.cli.serve import serve
-from weir.cli.translate import translate
 
 app = typer.Typer(
     name="weir",
@@ -22,7 +19,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for command in (run, load, explain, translate, follow, serve, demo, generate, bench):
-    app.command()(command)
+    app.command()(reported()(command))
 
 
 def main() -> None:

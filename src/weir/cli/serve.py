@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from weir.cli.options import Master, pair
-from weir.cli.reporting import reported
 from weir.errors import UsageError
 from weir.extras import load
 from weir.fragments.protocol.annotation import Annotation, Labeling, Method
@@ -38,31 +37,30 @@ def serve(
     ] = None,
 ) -> None:
     """Serve streams, queries, results and the dashboard; or data sets as Pattern Fragments alone."""
-    with reported():
-        fragments = load("weir.fragments.server")
-        pairs = [pair(text, "--dataset", "NAME=FILE") for text in dataset or ()]
-        for name, path in pairs:
-            if not Path(path).is_file():
-                raise UsageError(f"no such graph file: {path}", hint=f"it was given for the data set {name}")
-        shown = Annotation(annotation, labeling)
-        kept = None
-        if history is not None:
-            if labeling is not Labeling.INTERVAL or history <= 0:
-                raise UsageError("history is kept with intervals, for some time", hint="--labeling interval")
-            kept = fragments.Retention(history=True, age=round(history * 1e6))
-        datasets = [
-            fragments.Dataset(name, fragments.Dataset.read(path), annotation=shown, retention=kept)
-            for name, path in pairs
-        ]
-        given = {"host": host, "port": port, "data": data, "master": master}
-        settings = load("weir.server").read_settings(config, **given)
-        address = f"http://{settings.host}:{settings.port}"
-        if datasets and config is None and data is None:
-            for name, _ in pairs:
-                typer.echo(f"weir: serving {address}/{name}", err=True)
-            only = fragments.FragmentsApp(datasets, push=push or False)
-            fragments.server(only, host=settings.host, port=settings.port).run()
-            return
-        server = load("weir.server").server(settings, datasets, push=push or False)
-        typer.echo(f"weir: serving {address}/ with its data in {settings.data}", err=True)
-        server.run()
+    fragments = load("weir.fragments.server")
+    pairs = [pair(text, "--dataset", "NAME=FILE") for text in dataset or ()]
+    for name, path in pairs:
+        if not Path(path).is_file():
+            raise UsageError(f"no such graph file: {path}", hint=f"it was given for the data set {name}")
+    shown = Annotation(annotation, labeling)
+    kept = None
+    if history is not None:
+        if labeling is not Labeling.INTERVAL or history <= 0:
+            raise UsageError("history is kept with intervals, for some time", hint="--labeling interval")
+        kept = fragments.Retention(history=True, age=round(history * 1e6))
+    datasets = [
+        fragments.Dataset(name, fragments.Dataset.read(path), annotation=shown, retention=kept)
+        for name, path in pairs
+    ]
+    given = {"host": host, "port": port, "data": data, "master": master}
+    settings = load("weir.server").read_settings(config, **given)
+    address = f"http://{settings.host}:{settings.port}"
+    if datasets and config is None and data is None:
+        for name, _ in pairs:
+            typer.echo(f"weir: serving {address}/{name}", err=True)
+        only = fragments.FragmentsApp(datasets, push=push or False)
+        fragments.server(only, host=settings.host, port=settings.port).run()
+        return
+    server = load("weir.server").server(settings, datasets, push=push or False)
+    typer.echo(f"weir: serving {address}/ with its data in {settings.data}", err=True)
+    server.run()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from weir.language.algebra import patterns as a
 from weir.language.algebra import windows as w
-from weir.language.lowering.windows import closes
 from weir.language.syntax.durations import written
 from weir.language.writing.expressions import ExpressionWriter
 from weir.language.writing.terms import Terms
 from weir.plan import nodes as p
-from weir.plan.planner import QueryPlan, WindowPlan
+from weir.plan.planner import QueryPlan
 
 
 def plan_text(plan: QueryPlan) -> str:
@@ -88,10 +87,10 @@ class _Writer(ExpressionWriter):
             case p.Graph(source, _, variable, _):
                 within = "" if source.window is None else f" of window <{source.window}>"
                 return f"for each graph ?{variable}{within}"
-            case p.Service(service):
-                return f"service {self._node(service.name)}, asked for the rows beside it"
+            case p.Service(name):
+                return f"service {self._node(name)}, asked for the rows beside it"
             case p.Static():
-                return "static view, evaluated once and indexed"
+                return "static part, evaluated once and indexed"
 
     def _node(self, node: a.Node) -> str:
         return self.terms.node(node)
@@ -180,7 +179,7 @@ def _seen(window: w.WindowDeclaration) -> str:
 
 def _reports(report: w.Report, kind: w.WindowKind) -> list[tuple[str, bool]]:
     silent = not report.window_close and not report.content_change and report.periodic is None
-    steps = closes(kind)
+    steps = w.closes(kind)
     every = "" if report.periodic is None else written(report.periodic)
     return [
         ("at each close", report.window_close or (silent and steps)),
@@ -189,7 +188,7 @@ def _reports(report: w.Report, kind: w.WindowKind) -> list[tuple[str, bool]]:
     ]
 
 
-def _keeps(plan: QueryPlan, window: WindowPlan) -> str:
+def _keeps(plan: QueryPlan, window: p.WindowPlan) -> str:
     """An estimate of the state: how many patterns read the window, and for how long a triple is kept."""
     patterns = {
         (node.source.graph, node.pattern)
@@ -224,7 +223,7 @@ def parts_text(plan: QueryPlan) -> str:
     nodes = list(p.below(plan.root, closed=(p.Static,)))
     kinds = {
         "stream patterns": p.Match | p.PathPattern | p.GraphNames,
-        "static views": p.Static,
+        "static parts": p.Static,
         "service calls": p.Service,
     }
     return ", ".join(f"{sum(isinstance(n, kind) for n in nodes)} {name}" for name, kind in kinds.items())

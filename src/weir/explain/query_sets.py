@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from enum import IntEnum
 from itertools import combinations
 
 import numpy as np
@@ -24,7 +22,7 @@ from weir.language.algebra.query import Query
 from weir.language.writing.windows import rspql
 from weir.plan.analysis.templates import instance
 from weir.rdf.ids.dictionary import Dictionary
-from weir.runtime.worker.sharing import MANY, alike, why_alone
+from weir.runtime.control.registration import MANY, alike, why_alone
 
 _MOST = 20
 
@@ -125,7 +123,7 @@ def _shape(found: ConjunctiveSet, end: int) -> str:
                 row.append(numbers.setdefault((step, place), len(numbers)))
         rows.append(row)
         shown.append("(" + " ".join("#" if number < 0 else f"?{number + 1}" for number in row) + ")")
-    demands = ", ".join(str(constraint) for constraint in constraints(rows))
+    demands = ", ".join(constraints(rows))
     return " ".join(shown) + (f"   {demands}" if demands else "")
 
 
@@ -137,75 +135,27 @@ def _some(names: list[str]) -> str:
     return ", ".join(names[:_MOST]) + (f" and {len(names) - _MOST} more" if len(names) > _MOST else "")
 
 
-class Place(IntEnum):
-    """A component of a triple, or the graph it is in."""
-
-    S = 0
-    P = 1
-    O = 2  # noqa: E741
-    G = 3
+_PLACES = "SPO"
+_TABLE_1 = ("SO", "OS", "SS", "PP", "OO")
 
 
-Pair = tuple[Place, Place]
-
-_TABLE_1 = (
-    (Place.S, Place.O),
-    (Place.O, Place.S),
-    (Place.S, Place.S),
-    (Place.P, Place.P),
-    (Place.O, Place.O),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Constraint:
-    """Triple ``left`` of a combination and triple ``right`` agree at every pair of places.
-
-    ``left`` and ``right`` number the query's patterns; they are equal where one pattern uses a
-    variable twice.
-    """
-
-    left: int
-    right: int
-    equal: tuple[Pair, ...]
-
-    @property
-    def name(self) -> str:
-        """The name in Table 1, and for combinations beyond it the one made in the same way."""
-        return "".join(one.name + two.name for one, two in self.equal)
-
-    def __str__(self) -> str:
-        return f"m{self.left + 1}m{self.right + 1} → {self.name}"
-
-
-def constraints(variables: Sequence[Sequence[int]]) -> tuple[Constraint, ...]:
-    """The constraints of a query, pattern pair by pattern pair.
+def constraints(variables: Sequence[Sequence[int]]) -> list[str]:
+    """The constraints of a query, pattern pair by pattern pair; those within one pattern come first.
 
     ``variables`` has a row per pattern: the number of the variable in each place, −1 for a constant.
-    A pair of patterns that shares no variable gives none.
+    A pair of patterns that shares no variable gives none. Names beyond Table 1 are made in the same way.
     """
+    every = range(len(variables))
     found = []
-    for number, row in enumerate(variables):
-        own = [
-            (Place(one), Place(two))
-            for one, two in combinations(range(len(row)), 2)
-            if row[one] >= 0 and row[one] == row[two]
-        ]
-        if own:
-            found.append(Constraint(number, number, _ordered(own)))
-    for left, right in combinations(range(len(variables)), 2):
-        shared = [
-            (Place(one), Place(two))
+    for left, right in (*zip(every, every, strict=True), *combinations(every, 2)):
+        equal = [
+            _PLACES[one] + _PLACES[two]
             for one, mine in enumerate(variables[left])
             for two, yours in enumerate(variables[right])
-            if mine >= 0 and mine == yours
+            if mine >= 0 and mine == yours and (left != right or one < two)
         ]
-        if shared:
-            found.append(Constraint(left, right, _ordered(shared)))
-    return tuple(found)
-
-
-def _ordered(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
-    """In the order that Table 1's names have; pairs beyond it come last."""
-    known = [pair for pair in _TABLE_1 if pair in pairs]
-    return tuple(known + sorted(pair for pair in pairs if pair not in _TABLE_1))
+        known = [pair for pair in _TABLE_1 if pair in equal]
+        if equal:
+            name = "".join([*known, *(pair for pair in equal if pair not in known)])
+            found.append(f"m{left + 1}m{right + 1} → {name}")
+    return found

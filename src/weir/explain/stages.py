@@ -6,12 +6,12 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 
 from weir.language.algebra import patterns as a
+from weir.language.algebra.fold import parts
 from weir.language.algebra.query import Ask, Construct, Describe, Query, Select
-from weir.language.algebra.windows import AlignedTo, AtFirst, Range, StartAt, WindowDeclaration
+from weir.language.algebra.windows import AlignedTo, AtFirst, Range, StartAt, WindowDeclaration, closes
 from weir.language.frontend import syntax
-from weir.language.lowering.windows import closes
 from weir.language.syntax.durations import written, written_instant
-from weir.language.syntax.source import Source
+from weir.language.syntax.lexer import Source
 from weir.language.writing.dialects import write
 from weir.language.writing.expressions import ExpressionWriter
 from weir.language.writing.terms import Terms
@@ -81,51 +81,43 @@ class _AlgebraWriter(ExpressionWriter):
         return f"{{ {text} }}"
 
     def pattern(self, pattern: a.Pattern, depth: int) -> None:
-        head = "  " * depth + type(pattern).__name__
-        parts: tuple[a.Pattern, ...]
+        self.lines.append("  " * depth + f"{type(pattern).__name__} {self._detail(pattern)}".rstrip())
+        below = "  " * (depth + 1)
         match pattern:
             case a.BGP(triples):
-                self.lines.append(head)
-                self.lines += ["  " * (depth + 1) + self.triple(triple) for triple in triples]
-                return
+                self.lines += [below + self.triple(triple) for triple in triples]
+            case a.Values(_, rows):
+                self.lines += [f"{below}({' '.join(map(self.terms.datum, row))})" for row in rows]
+        for part in parts(pattern):
+            if isinstance(part, a.Pattern):
+                self.pattern(part, depth + 1)
+
+    def _detail(self, pattern: a.Pattern) -> str:
+        """What an operator has beside its operands."""
+        match pattern:
             case a.PathPattern(subject, path, end):
-                self.lines.append(f"{head} {self.node(subject)} {self.terms.path(path)} {self.node(end)}")
-                return
-            case a.Values(variables, rows):
-                names = " ".join(map(self.node, variables))
-                self.lines.append(f"{head} ({names})")
-                for row in rows:
-                    self.lines.append("  " * (depth + 1) + f"({' '.join(map(self.terms.datum, row))})")
-                return
-            case a.LeftJoin(left, right, condition):
-                detail, parts = "" if condition is None else self.expression(condition), (left, right)
-            case a.Join(left, right) | a.Union(left, right) | a.Minus(left, right):
-                detail, parts = "", (left, right)
-            case a.Filter(condition, inner):
-                detail, parts = self.expression(condition), (inner,)
-            case a.Graph(name, inner) | a.Window(name, inner):
-                detail, parts = self.node(name), (inner,)
-            case a.Service(name, inner, silent):
-                detail, parts = f"{'silent ' if silent else ''}{self.node(name)}", (inner,)
-            case a.Extend(inner, variable, expression):
-                detail, parts = f"{self.node(variable)} := {self.expression(expression)}", (inner,)
-            case a.Group(inner, keys, aggregates):
+                return f"{self.node(subject)} {self.terms.path(path)} {self.node(end)}"
+            case a.Values(variables, _):
+                return f"({' '.join(map(self.node, variables))})"
+            case a.Filter(condition, _) | a.LeftJoin(_, _, condition) if condition is not None:
+                return self.expression(condition)
+            case a.Graph(name, _) | a.Window(name, _):
+                return self.node(name)
+            case a.Service(name, _, silent):
+                return f"{'silent ' if silent else ''}{self.node(name)}"
+            case a.Extend(_, variable, expression):
+                return f"{self.node(variable)} := {self.expression(expression)}"
+            case a.Group(_, keys, aggregates):
                 made = [f"{self.node(variable)} := {self.aggregate(found)}" for variable, found in aggregates]
-                detail, parts = ", ".join([*map(self.node, keys), *made]), (inner,)
-            case a.OrderBy(inner, order):
-                shown = [
-                    f"{'DESC' if k.descending else 'ASC'}({self.expression(k.expression)})" for k in order
-                ]
-                detail, parts = ", ".join(shown), (inner,)
-            case a.Project(inner, variables):
-                detail, parts = " ".join(map(self.node, variables)), (inner,)
-            case a.Slice(inner, offset, limit):
-                detail, parts = f"offset {offset} limit {'none' if limit is None else limit}", (inner,)
-            case a.Distinct(inner) | a.Reduced(inner):
-                detail, parts = "", (inner,)
-        self.lines.append(f"{head} {detail}".rstrip())
-        for part in parts:
-            self.pattern(part, depth + 1)
+                return ", ".join([*map(self.node, keys), *made])
+            case a.OrderBy(_, order):
+                ways = [("DESC" if key.descending else "ASC", key.expression) for key in order]
+                return ", ".join(f"{way}({self.expression(by)})" for way, by in ways)
+            case a.Project(_, variables):
+                return " ".join(map(self.node, variables))
+            case a.Slice(_, offset, limit):
+                return f"offset {offset} limit {'none' if limit is None else limit}"
+        return ""
 
     def node(self, node: a.Node) -> str:
         return f"?{node.name}" if isinstance(node, Variable) else self.terms.node(node)

@@ -9,7 +9,6 @@ from weir.errors import UsageError
 from weir.kernel.contract import Background, Evaluator, NotCovered
 from weir.kernel.interval.evaluator import IntervalEvaluator
 from weir.kernel.reference import ReferenceEvaluator
-from weir.kernel.reference.algebra import ServiceHook
 from weir.kernel.service_calls import Services
 from weir.language.algebra.query import Query
 from weir.rdf.ids.dictionary import Dictionary
@@ -33,7 +32,6 @@ def choose_evaluator(
     choice: str = "auto",
     *,
     streams: Sequence[str] = (),
-    service: ServiceHook | None = None,
     services: Services | None = None,
     name: str | None = None,
 ) -> Choice:
@@ -59,7 +57,7 @@ def choose_evaluator(
                 ) from None
             reason = lacking.primary
     reference = ReferenceEvaluator(
-        query, background, dictionary, streams=streams, service=service, services=services, name=name
+        query, background, dictionary, streams=streams, services=services, name=name
     )
     return Choice("reference", reference, reason)
 
@@ -71,11 +69,10 @@ def make_evaluator(
     choice: str = "auto",
     *,
     streams: Sequence[str] = (),
-    service: ServiceHook | None = None,
     services: Services | None = None,
     name: str | None = None,
 ) -> Evaluator:
     """The evaluator of ``choose_evaluator``."""
     return choose_evaluator(
-        query, background, dictionary, choice, streams=streams, service=service, services=services, name=name
+        query, background, dictionary, choice, streams=streams, services=services, name=name
     ).evaluator

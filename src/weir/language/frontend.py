@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from weir.errors import UsageError
+from weir.language.algebra.fold import DEPTH, deeper_than
 from weir.language.algebra.query import Dialect, Query
-from weir.language.dialects import SPARQL, Preset
-from weir.language.limits import DEPTH, deeper_than
 from weir.language.lowering.queries import lower
+from weir.language.presets import SPARQL, Preset
 from weir.language.syntax import tree
-from weir.language.syntax.lexer import Tokens
+from weir.language.syntax.lexer import Source, Tokens
 from weir.language.syntax.queries import QueryParser
-from weir.language.syntax.source import Source
 
 _SHORT = 2 * DEPTH
 """No shorter text can be too deep: a level takes at least two characters."""
@@ -18,13 +17,11 @@ _SHORT = 2 * DEPTH
 
 def dialect_named(name: str) -> Dialect | None:
     """The dialect of a name as the command line takes it; None for ``auto``."""
-    if name == "auto":
-        return None
-    for dialect in Dialect:
-        if dialect.value == name:
-            return dialect
-    known = ", ".join(dialect.value for dialect in Dialect)
-    raise UsageError(f"unknown dialect '{name}'", hint=f"known are auto, {known}")
+    try:
+        return None if name == "auto" else Dialect(name)
+    except ValueError:
+        known = ", ".join(dialect.value for dialect in Dialect)
+        raise UsageError(f"unknown dialect '{name}'", hint=f"known are auto, {known}") from None
 
 
 def syntax(

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from weir.language.syntax import tree
-from weir.language.syntax.lexer import Kind, Tokens
+from weir.language.syntax.lexer import Kind, Source, Tokens
 from weir.language.syntax.queries import QueryParser
-from weir.language.syntax.source import Source
 from weir.rdf.terms import IRI, BlankNode, Literal, Term, Variable
 
 Quad: TypeAlias = tuple[Term, IRI, Term, str | None]

@@ -8,7 +8,7 @@ nameable ones (35).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
@@ -16,32 +16,19 @@ from weir.errors import UsageError
 from weir.language.algebra import patterns as a
 from weir.language.algebra.expressions import Aggregate, And, Exists, Expression, Not
 from weir.language.algebra.fold import rebuilt
-from weir.language.algebra.scope import has_exists, volatile
+from weir.language.algebra.scope import has_exists, required, volatile
 from weir.plan import nodes as p
-from weir.plan.analysis.substitution import substituted
-from weir.plan.analysis.variables import certain, possible, reads
+from weir.plan.analysis.variables import certain, possible, reads, substituted
 from weir.rdf.terms import IRI, Variable
 
 _NOTHING: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Instance:
-    """One window on one stream; ``bind`` is the variable that ranges over streams, with its value."""
-
-    name: str
-    stream: str
-    bind: str | None = None
-
-
-Windows = Mapping[str, tuple[Instance, ...]]
-"""The instances of each declared window, by the window's name."""
-
-
 class Builder:
-    """``nameable`` are the windows that ``WINDOW ?w`` ranges over."""
+    """``windows`` are the plans of each declared window, by its name, and ``nameable`` those that
+    ``WINDOW ?w`` ranges over."""
 
-    def __init__(self, windows: Windows, nameable: tuple[str, ...]) -> None:
+    def __init__(self, windows: Mapping[str, tuple[p.WindowPlan, ...]], nameable: tuple[str, ...]) -> None:
         self.windows = windows
         self.nameable = nameable
         self._numbers = count(1)
@@ -79,7 +66,7 @@ class Builder:
             case a.Window(name, inner):
                 return self._window(name, inner, outer)
             case a.Service():
-                return p.Service(pattern)
+                return pattern
             case a.Extend(inner, variable, expression):
                 plan = self.build(inner, source, outer)
                 return p.Extend(plan, variable.name, self.formula(expression, source, possible(plan), outer))
@@ -133,7 +120,7 @@ class Builder:
         named = p.Source(source.window, name)
         if isinstance(name, IRI):
             plan = self.build(inner, named, outer)
-            return plan if needs_triple(plan, named) else joined(p.GraphNames(named), plan)
+            return plan if name.value in required(inner, name.value) else joined(p.GraphNames(named), plan)
         if inner == a.BGP(()):
             return p.GraphNames(named)
         plan = self.build(inner, named, outer)
@@ -150,10 +137,11 @@ class Builder:
         for window in declared:
             if window not in self.windows:
                 raise UsageError(f"window {window} is not declared")
-            for instance in self.windows[window]:
-                plan = self.build(inner, p.Source(instance.name), outer)
-                if instance.bind is not None:
-                    plan = joined(plan, p.Values((instance.bind,), ((IRI(instance.stream),),)))
+            for each in self.windows[window]:
+                plan = self.build(inner, p.Source(each.name), outer)
+                ranging = each.declaration.stream
+                if isinstance(ranging, Variable):
+                    plan = joined(plan, p.Values((ranging.name,), ((IRI(each.stream),),)))
                 if isinstance(name, Variable):
                     plan = joined(plan, p.Values((name.name,), ((IRI(window),),)))
                 parts.append(plan)
@@ -230,22 +218,6 @@ def _draws(part: p.Join) -> bool:
 
 def _either(plan: p.Plan) -> tuple[p.Plan, ...]:
     return plan.parts if isinstance(plan, p.Union) else (plan,)
-
-
-def needs_triple(plan: p.Plan, source: p.Source) -> bool:
-    """Whether the plan surely has no solution where the graph ``source`` is empty."""
-    match plan:
-        case p.Match(read, _) | p.GraphNames(read):
-            return read == source
-        case p.Join(parts, _):
-            return any(needs_triple(part, source) for part in parts)
-        case p.Union(parts):
-            return all(needs_triple(part, source) for part in parts)
-        case p.LeftJoin(left, _, _) | p.Minus(left, _):
-            return needs_triple(left, source)
-        case p.Extend(inner, _, _) | p.Project(inner, _) | p.Distinct(inner) | p.OrderBy(inner):
-            return needs_triple(inner, source)
-    return False
 
 
 def _by_column(plan: p.Plan, name: str, source: p.Source) -> bool:

@@ -12,9 +12,19 @@ from typing import Any, TypeAlias
 
 from weir.language.algebra import patterns as a
 from weir.language.algebra.expressions import Aggregate, Expression
-from weir.language.algebra.fold import rebuilt
+from weir.language.algebra.fold import parts, rebuilt
 from weir.language.algebra.patterns import Node, OrderKey, Path, TriplePattern
+from weir.language.algebra.windows import WindowDeclaration
 from weir.rdf.terms import IRI, Term, Variable
+
+
+@dataclass(frozen=True, slots=True)
+class WindowPlan:
+    """A declared window on one stream; ``name`` is what sources refer to."""
+
+    name: str
+    stream: str
+    declaration: WindowDeclaration
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,11 +196,8 @@ class Graph:
     plan: Plan
 
 
-@dataclass(frozen=True, slots=True)
-class Service:
-    """A SERVICE call; its rows come from a local view."""
-
-    service: a.Service
+Service = a.Service
+"""A SERVICE call is the algebra's own; its rows come from a local view."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,39 +231,24 @@ UNIT = Values((), ((),))
 """The one empty solution."""
 
 
+_LEAVES = Match | PathPattern | GraphNames | Values | Service
+
+
 def children(plan: Plan) -> tuple[Plan, ...]:
     """The plans right below, without those of EXISTS."""
-    match plan:
-        case Join(parts, _) | Union(parts):
-            return parts
-        case LeftJoin(left, right, _) | Minus(left, right):
-            return left, right
-        case (
-            Extend(inner, _, _)
-            | Group(inner, _, _)
-            | OrderBy(inner, _, _)
-            | Project(inner, _)
-            | Distinct(inner)
-            | Slice(inner, _, _, _)
-            | Graph(_, _, _, inner)
-            | Static(inner)
-        ):
-            return (inner,)
-        case _:
-            return ()
+    return _inside(plan, Plan)
 
 
 def formulas(plan: Plan) -> tuple[Formula, ...]:
     """The formulas of this node alone; ORDER BY keys and aggregates are expressions without EXISTS."""
-    match plan:
-        case Join(_, conditions):
-            return conditions
-        case LeftJoin(_, _, condition):
-            return () if condition is None else (condition,)
-        case Extend(_, _, formula):
-            return (formula,)
-        case _:
-            return ()
+    return _inside(plan, Formula)
+
+
+def _inside(plan: Plan, kind: Any) -> tuple[Any, ...]:
+    if isinstance(plan, _LEAVES):
+        return ()
+    each = (part if isinstance(part, tuple) else (part,) for part in parts(plan))
+    return tuple(part for some in each for part in some if isinstance(part, kind))
 
 
 def below(plan: Plan, closed: tuple[type, ...] = ()) -> Iterator[Plan]:
@@ -281,7 +273,7 @@ def mapped(
             return rebuilt(part, inside)
         return change(part) if isinstance(part, Plan) else part
 
-    if isinstance(plan, Values | Match | PathPattern | GraphNames | Service):
+    if isinstance(plan, _LEAVES):
         return plan
     found: Plan = rebuilt(plan, inside)
     return found

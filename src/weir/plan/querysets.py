@@ -49,27 +49,18 @@ def parse_queries(
     single = sum(bool(part.strip()) for part in parts) == 1
     for number, part in enumerate(parts, 1):
         if part.strip() or len(parts) == 1:
-            query = _parsed(part, line, text, file or name, dialect)
+            try:
+                query = parsed(part, dialect)
+            except SyntaxError as error:
+                error.line += line
+                error.source, error.file = text, error.file or file or name
+                raise
             own = query.output or (name if single else f"{name}-{number}")
             if own in found:
                 raise UsageError(f"two queries are called {own!r}", detail=f"the second is number {number}")
             found[own] = query
         line += part.count("\n")
     return found
-
-
-def _parsed(part: str, line: int, text: str, file: str, dialect: str) -> Query:
-    try:
-        return parsed(part, dialect)
-    except SyntaxError as error:
-        raise SyntaxError(
-            error.primary,
-            line=error.line + line,
-            column=error.column,
-            source=text,
-            file=error.file or file,
-            hint=error.hint,
-        ) from None
 
 
 def parse_command(line: str) -> Command:

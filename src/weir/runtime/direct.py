@@ -59,7 +59,7 @@ class MemoryStore:
         self._head = None
 
 
-class Collected:
+class Collected(Sink):
     """A sink that keeps the result lines of the last batch, as objects."""
 
     form = "jsonl"
@@ -68,14 +68,8 @@ class Collected:
     def __init__(self) -> None:
         self.lines: list[dict[str, Any]] = []
 
-    def open(self) -> None:
-        """Nothing to open."""
-
     def write(self, batch: int, results: Sequence[Results]) -> None:
         self.lines = [json.loads(line) for each in results for line in each.table["line"].to_pylist()]
-
-    def close(self) -> None:
-        """Nothing to close."""
 
 
 class Records:

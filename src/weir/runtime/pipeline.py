@@ -10,20 +10,17 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from weir.runtime.ingest.frames import Frame
-from weir.runtime.output.merging import merged
 from weir.runtime.output.metrics import Metrics
-from weir.runtime.output.outputs import Output, outputs
+from weir.runtime.output.outputs import Output, merged, outputs
 from weir.runtime.output.sinks.base import Sink
 from weir.runtime.worker.group import Step
-from weir.runtime.worker.spool import SpoolWriter
-from weir.runtime.worker.state_store import PaneCache, StateStore, load_group, save_group
+from weir.runtime.worker.state_store import StateStore, load_group, save_group
 from weir.runtime.worker.worker_cache import WorkerCache
-
-ANSWERS = "answers"
+from weir.storage.spool import SpoolWriter
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +40,6 @@ def advance(
     forms: Sequence[str],
     *,
     writer: Callable[[], SpoolWriter] = SpoolWriter,
-    cache: PaneCache | None = None,
 ) -> tuple[Step, list[Output]]:
     """Move the group of a slot on by a batch; what came of it, and the rows that say so.
 
@@ -56,18 +52,12 @@ def advance(
         place.groups.pop(slot, None),
         lambda: place.new_group(slot, batch),
         lambda group: place.update_group(group, slot, batch),
-        cache,
     )
     place.follow(copy.group, batch)
     step = copy.group.step(turn.frames, batch, turn.now)
     counted = place.counted(slot, batch)
-    found = [
-        replace(item, kind=form) if item.kind == ANSWERS else item
-        for number, form in enumerate(forms)
-        for item in outputs(copy.group, step, turn.frames, slot, form, counted, writer)
-        if item.kind == ANSWERS or not number
-    ]
-    save_group(store, copy, cache)
+    found = list(outputs(copy.group, step, turn.frames, slot, forms, counted, writer))
+    save_group(store, copy)
     place.groups[slot] = copy
     return step, found
 

@@ -26,24 +26,6 @@ from weir.runtime.output.text_columns import timestamp
 _MS = 1_000
 _MESSAGES = 200
 _TICKS = 60
-_KINDS: Mapping[type, str] = {
-    p.PathPattern: "path",
-    p.GraphNames: "names",
-    p.Values: "values",
-    p.Join: "join",
-    p.LeftJoin: "optional",
-    p.Minus: "minus",
-    p.Union: "union",
-    p.Extend: "bind",
-    p.Group: "group",
-    p.OrderBy: "order",
-    p.Project: "project",
-    p.Distinct: "distinct",
-    p.Slice: "slice",
-    p.Graph: "each",
-    p.Service: "service",
-    p.Static: "static",
-}
 
 
 def form_of(query: Query) -> str:
@@ -141,10 +123,11 @@ def plan_graph(query: Query, streams: Sequence[str]) -> dict[str, Any]:
 
 
 def _described(plan: p.Plan) -> tuple[str, str]:
-    """A node's label and kind; leaves are named as the statistics of the evaluator name them."""
+    """A node's label and kind; leaves are named as the statistics of the evaluator name them, and are of the
+    kind of what they match. Other kinds are the names of operators."""
     if isinstance(plan, p.Match):
-        return shown(plan.source, plan.pattern), "graph" if plan.source.window is None else "window"
-    return operator_text(plan), _KINDS[type(plan)]
+        return shown(plan.source, plan.pattern), "static" if plan.source.window is None else "window"
+    return operator_text(plan), type(plan).__name__.lower()
 
 
 def activity_of(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -18,6 +19,7 @@ from weir.errors import CheckpointError, SyntaxError, UsageError, WeirError
 
 MEDIA_TYPE = "application/problem+json"
 _LOG = logging.getLogger(__name__)
+_WORD = re.compile(r"[\w:?$<>/.#-]*")
 
 
 class ProblemBody(BaseModel):
@@ -91,11 +93,8 @@ def _length(error: SyntaxError) -> int:
     lines = error.source.splitlines()
     if not 0 < error.line <= len(lines):
         return 1
-    rest = lines[error.line - 1][error.column - 1 :]
-    word = 0
-    while word < len(rest) and (rest[word].isalnum() or rest[word] in "_:?$<>/.#-"):
-        word += 1
-    return max(1, word)
+    word = _WORD.match(lines[error.line - 1], error.column - 1)
+    return max(1, len(word.group())) if word else 1
 
 
 def install(app: FastAPI) -> None:

@@ -1,4 +1,4 @@
-"""The service: one job, the streams pushed into it, the results that come out, and what is known of both.
+"""The service: one job and who watches over it, the streams pushed into it, the results that come out.
 
 Everything registered lives in the job's checkpoint; results and names lie beside it. All methods may block
 (a change waits for a batch to be planned), so the routes call them in threads.
@@ -7,6 +7,8 @@ Everything registered lives in the job's checkpoint; results and names lie besid
 from __future__ import annotations
 
 import logging
+import threading
+import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -22,20 +24,21 @@ from weir.language.algebra.query import R2S
 from weir.runtime.control.planning import planning_held
 from weir.runtime.control.registry import QueryInfo, StreamInfo
 from weir.runtime.ingest.sources.log_source import LogSource
-from weir.runtime.output.sinks.routing import FragmentsSink
+from weir.runtime.output.sinks.base import FragmentsSink
 from weir.runtime.output.subscriptions import Channels
 from weir.server.drawing import windows_of
 from weir.server.problems import Problem, conflicts
 from weir.server.pushed_streams import LATENESS, Heartbeats, PushedStream
-from weir.server.query_checks import check_query
 from weir.server.resources import Records, is_id, slug
 from weir.server.result_log import ResultLog
-from weir.server.settings import Settings
+from weir.server.settings import Settings, check_query
 from weir.server.sparql_process import SparqlProcess
 from weir.spark import SparkSession
 from weir.spark.job import Job
 
 _LOG = logging.getLogger(__name__)
+_PERIOD, _LONGEST = 1.0, 60.0
+"""Seconds between two looks of the supervisor; the second one after failures."""
 
 
 @dataclass(slots=True)
@@ -312,6 +315,58 @@ class Service:
             raise Problem(404, "the results of this query are not published")
         self.fragments.remove(slug(name))
         self.records.put("published", name, None)
+
+
+class Supervisor(threading.Thread):
+    """A thread that looks once a second: a job that has failed is started again, and queries that keep more
+    than they may are paused.
+
+    A query cannot be stopped in mid-evaluation; what it keeps is told after every batch, and what is too much
+    then ends it before the next. Where batches take longer than they may, the query that keeps most is the
+    one.
+    """
+
+    def __init__(self, service: Service) -> None:
+        super().__init__(name="weir-supervisor", daemon=True)
+        self.service = service
+        self._stopped = threading.Event()
+        self._batch = -1
+        self._since = time.monotonic()
+        self._pause = _PERIOD
+
+    def run(self) -> None:
+        while not self._stopped.wait(self._pause):
+            try:
+                restarted = self.service.restart()
+                self._pause = min(2 * self._pause, _LONGEST) if restarted else _PERIOD
+                if not restarted:
+                    self.look()
+            except (WeirError, Problem) as error:
+                _LOG.warning("the supervisor could not act: %s", error)
+                self._pause = min(2 * self._pause, _LONGEST)
+
+    def look(self) -> None:
+        """Pause whatever is over its limits."""
+        service, limits = self.service, self.service.settings.limits
+        job = service.job
+        with job.metrics.lock:
+            kept = {name: int(told.get("live_rows", 0)) for name, told in job.metrics.queries.items()}
+            batch = job.metrics.batch
+        running = {each.name for each in service.queries() if not each.paused}
+        kept = {name: rows for name, rows in kept.items() if name in running}
+        for name, rows in kept.items():
+            if rows > limits.state_rows:
+                service.pause(name, f"it kept {rows:,} rows, more than {limits.state_rows:,}")
+        if batch != self._batch or not service.busy:
+            self._batch, self._since = batch, time.monotonic()
+        elif time.monotonic() - self._since > limits.batch_seconds and kept:
+            name = max(kept, key=lambda each: kept[each])
+            service.pause(name, f"a batch took longer than {limits.batch_seconds:g} s")
+            self._since = time.monotonic()
+
+    def stop(self) -> None:
+        self._stopped.set()
+        self.join(timeout=5)
 
 
 def _promise(query: Query) -> float:

@@ -14,107 +14,88 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from weir.errors import UsageError
+from pydantic import AliasPath, ConfigDict, Field, NonNegativeFloat, NonNegativeInt, ValidationError
+from pydantic.dataclasses import dataclass
+
+from weir.errors import RemoteError, UsageError
+from weir.language import Query
+from weir.language.algebra.windows import All, Elements, Past, Range, Triples
 from weir.linked.http.allowed_hosts import Allowed
+from weir.linked.service import HINT
+from weir.rdf.terms import IRI
+from weir.server.drawing import services_of
+from weir.server.problems import Problem
 
-DATA = "weir-data"
-_TABLES = ("limits", "results", "allow", "cors", "tokens", "graphs", "services")
-_PLAIN: Mapping[str, type] = {"host": str, "port": int, "data": str, "master": str}
 SCOPES = ("read", "write", "admin")
 """Read results and ask; push messages and update graphs; create, register, drop. Each has those before it."""
+_CONFIG = ConfigDict(extra="forbid", populate_by_name=True)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=_CONFIG)
 class Limits:
     """Sizes are bytes, times seconds. Every bound is checked before the work is done, or while it is."""
 
-    body: int = 32 << 20
+    body: NonNegativeInt = 32 << 20
     """A request's body; beyond it, 413."""
-    requests: float = 1_000.0
+    requests: NonNegativeFloat = 1_000.0
     """Requests a second of one client, on average; beyond it, 429."""
-    burst: float = 2_000.0
+    burst: NonNegativeFloat = 2_000.0
     """Requests that a client may make at once after a pause."""
-    query_text: int = 65_536
+    query_text: NonNegativeInt = 65_536
     """Characters of a query; beyond it, 422."""
-    queries: int = 1_000
-    streams: int = 1_000
-    subscribers: int = 5_000
+    queries: NonNegativeInt = 1_000
+    streams: NonNegativeInt = 1_000
+    subscribers: NonNegativeInt = 5_000
     """Open event streams and WebSockets; beyond it, 503."""
-    wait: float = 60.0
+    wait: NonNegativeFloat = 60.0
     """How long a long poll may last."""
-    sparql: float = 10.0
+    sparql: NonNegativeFloat = 10.0
     """How long a SPARQL query may take; beyond it, 503."""
-    sparql_memory: int = 4 << 30
+    sparql_memory: NonNegativeInt = 4 << 30
     """Memory of the process that answers SPARQL queries."""
-    fetch: float = 30.0
+    fetch: NonNegativeFloat = 30.0
     """How long a graph may take to be fetched from a URL."""
-    fetch_bytes: int = 64 << 20
-    window: float = 7 * 86_400.0
+    fetch_bytes: NonNegativeInt = 64 << 20
+    window: NonNegativeFloat = 7 * 86_400.0
     """The longest time a window may hold."""
-    window_items: int = 10_000_000
+    window_items: NonNegativeInt = 10_000_000
     """The most triples or messages that a window may count."""
     unbounded: bool = True
     """Whether windows without an end (ALL) are allowed."""
-    state_rows: int = 5_000_000
+    state_rows: NonNegativeInt = 5_000_000
     """Rows that a query may keep; beyond it, it is paused."""
-    batch_seconds: float = 300.0
+    batch_seconds: NonNegativeFloat = 300.0
     """How long one batch of the engine may take before the query that costs most is paused."""
 
-    @staticmethod
-    def of(values: dict[str, Any]) -> Limits:
-        """Limits from a configuration."""
-        known = {item.name: item for item in fields(Limits)}
-        for name, value in values.items():
-            if name not in known:
-                raise UsageError(f"unknown limit {name!r}", hint=f"known: {', '.join(sorted(known))}")
-            if not isinstance(value, (int, float)) or value < 0:
-                raise UsageError(f"the limit {name} is a number, not {value!r}")
-        return Limits(**values)
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=_CONFIG)
 class Token:
     """``name`` is what the holder is called in limits and logs; ``scope`` the most it allows."""
 
-    secret: str
-    scope: str = "read"
+    secret: str = Field(validation_alias="token", min_length=16)
+    scope: Literal["read", "write", "admin"] = "read"
     name: str = "token"
 
-    def __post_init__(self) -> None:
-        if self.scope not in SCOPES:
-            raise UsageError(f"unknown scope {self.scope!r}", hint=f"one of {', '.join(SCOPES)}")
-        if len(self.secret) < 16:
-            raise UsageError(f"the token {self.name!r} is shorter than 16 characters")
 
-    @staticmethod
-    def of(values: Mapping[str, Any], number: int) -> Token:
-        """A token of a configuration: ``token``, ``scope``, ``name``."""
-        unknown = set(values) - {"token", "scope", "name"}
-        if unknown or "token" not in values:
-            raise UsageError("a token has the keys token, scope and name")
-        return Token(str(values["token"]), str(values.get("scope", "read")), str(values.get("name", number)))
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=_CONFIG)
 class Settings:
     """Everything that a service is told. ``graphs`` are (IRI or None, file or URL)."""
 
     host: str = "127.0.0.1"
     port: int = 8080
-    data: Path = Path(DATA)
+    data: Path = Path("weir-data")
     master: str | None = None
-    limits: Limits = field(default_factory=Limits)
-    keep: int = 64 << 20
-    segment: int = 8 << 20
-    allowed: Allowed = field(default_factory=Allowed)
-    origins: tuple[str, ...] = ()
+    limits: Limits = Field(default_factory=Limits)
+    keep: int = Field(default=64 << 20, validation_alias=AliasPath("results", "keep"))
+    segment: int = Field(default=8 << 20, validation_alias=AliasPath("results", "segment"))
+    allowed: Allowed = Field(default_factory=Allowed, validation_alias="allow")
+    origins: tuple[str, ...] = Field(default=(), validation_alias=AliasPath("cors", "origins"))
     tokens: tuple[Token, ...] = ()
     graphs: tuple[tuple[str | None, str], ...] = ()
-    services: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    services: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict)
 
 
 def read_settings(path: Path | None, **given: Any) -> Settings:
@@ -127,35 +108,58 @@ def read_settings(path: Path | None, **given: Any) -> Settings:
             raise UsageError(f"no such configuration file: {path}") from None
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise UsageError(f"cannot read the configuration {path}", detail=str(error)) from None
-    unknown = set(values) - set(_TABLES) - set(_PLAIN)
-    if unknown:
-        known = ", ".join(sorted([*_PLAIN, *_TABLES]))
-        raise UsageError(f"unknown setting {sorted(unknown)[0]!r}", hint=f"known: {known}")
-    return settings_of({**values, **{name: value for name, value in given.items() if value is not None}})
+    for number, token in enumerate(values.get("tokens", ())):
+        token.setdefault("name", str(number))
+    if "graphs" in values:
+        values["graphs"] = [(each.get("iri"), each.get("source")) for each in values["graphs"]]
+    try:
+        return Settings(**values | {name: value for name, value in given.items() if value is not None})
+    except ValidationError as error:
+        wrong = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()]
+        raise UsageError(f"not a setting of a service: {wrong[0]}", detail="\n".join(wrong[1:])) from None
 
 
-def settings_of(values: Mapping[str, Any]) -> Settings:
-    """Settings from plain values; raises ``UsageError`` where one is not what it should be."""
-    for name, kind in _PLAIN.items():
-        if name in values and not isinstance(values[name], (kind, Path)):
-            raise UsageError(f"{name} is a {kind.__name__}, not {values[name]!r}")
-    results, allow, cors = (_table(values, name) for name in ("results", "allow", "cors"))
-    given: dict[str, Any] = {name: values[name] for name in _PLAIN if name in values}
-    given |= {name: int(results[name]) for name in ("keep", "segment") if name in results}
-    given["data"] = Path(given.get("data", DATA))
-    return Settings(
-        **given,
-        limits=Limits.of(_table(values, "limits")),
-        allowed=Allowed(frozenset(allow.get("hosts", ())), frozenset(allow.get("private", ()))),
-        origins=tuple(cors.get("origins", ())),
-        tokens=tuple(Token.of(each, number) for number, each in enumerate(values.get("tokens", ()))),
-        graphs=tuple((each.get("iri"), each["source"]) for each in values.get("graphs", ())),
-        services=_table(values, "services"),
-    )
+def check_query(query: Query, settings: Settings) -> None:
+    """Refuse a query that may hold too much, calls a host that is not allowed, or is not continuous."""
+    check_windows(query, settings.limits)
+    check_services(query, settings)
+    if not query.dataset.windows:
+        raise UsageError("the query has no window, so it would be evaluated once", hint="ask it at /sparql")
 
 
-def _table(values: Mapping[str, Any], name: str) -> dict[str, Any]:
-    found = values.get(name, {})
-    if not isinstance(found, dict):
-        raise UsageError(f"[{name}] is a table, not {found!r}")
-    return found
+def check_windows(query: Query, limits: Limits) -> None:
+    """Refuse a query whose windows may hold too much."""
+    longest = round(limits.window * 1_000_000)
+    for window in query.dataset.windows:
+        held, counted = 0, 0
+        match window.kind:
+            case Range(width, _) | Past(width, _, _):
+                held = width
+            case Triples(count, _) | Elements(count, _):
+                counted = count
+            case All() if not limits.unbounded:
+                raise UsageError(
+                    f"the window <{window.name}> holds everything for ever", hint="use RANGE or TRIPLES"
+                )
+        held += window.semantics.lateness
+        if held > longest:
+            raise UsageError(
+                f"the window <{window.name}> is longer than {limits.window:g} s", hint="make it shorter"
+            )
+        if counted > limits.window_items:
+            raise UsageError(f"the window <{window.name}> counts more than {limits.window_items:,} items")
+
+
+def check_services(query: Query, settings: Settings) -> None:
+    """Declared endpoints may lie anywhere; others on public addresses of allowed hosts."""
+    for call in services_of(query.pattern):
+        if not isinstance(call.name, IRI):
+            raise UsageError("SERVICE needs the IRI of an endpoint here, not a variable")
+        endpoint = call.name.value.partition(HINT)[0]
+        if endpoint in settings.services:
+            continue
+        try:
+            Allowed(settings.allowed.hosts).check(endpoint)
+        except RemoteError as error:
+            hint = "allow its host under [allow] hosts, or declare the endpoint under [services]"
+            raise Problem(403, error.primary, error.detail, hint=hint) from None

@@ -23,12 +23,11 @@ from weir.errors import CheckpointError, UsageError
 from weir.language.algebra.query import Ask, Query, Select
 from weir.linked.graphs import GraphSources, RemoteGraph
 from weir.rdf.ids.dictionary import Dictionary
-from weir.runtime.control.catalog import Catalog
+from weir.runtime.control.catalog import Catalog, Registration, StreamEntry, entry_of
 from weir.runtime.control.checkpoint import Checkpoint
-from weir.runtime.control.entries import StreamEntry, entry_of
 from weir.runtime.control.extracts import Extractor
 from weir.runtime.control.graph_updates import BASE
-from weir.runtime.control.registration import Offer, offer, registrations_of
+from weir.runtime.control.registration import offer, registrations_of
 from weir.runtime.control.registry import IDLE
 from weir.runtime.output.outputs import read_answers
 from weir.spark.dataframes import DataFrameStream
@@ -149,7 +148,7 @@ class ResultProcessor(GroupProcessor):
         return pd.DataFrame({**empty, "at": pd.to_datetime(pd.Series([None])), "counts": [counts]})
 
 
-def _enrol(checkpoint: Checkpoint, made: Offer, streams: list[str], library: GraphSources) -> None:
+def _enrol(checkpoint: Checkpoint, made: Registration, streams: list[str], library: GraphSources) -> None:
     """The control log of one query, written once; a folder that has another is refused."""
     log = checkpoint.control()
     catalog = Catalog.of(log.entries())

@@ -23,11 +23,10 @@ from pyspark.sql import types as T
 from weir.errors import UsageError
 from weir.rdf.formats.media import format_of
 from weir.rdf.formats.times import predicate_iri
-from weir.runtime.ingest.rows import TRIPLE, row_frames
+from weir.runtime.ingest.stage import TRIPLE, row_frames
 from weir.runtime.worker.worker_cache import worker_cache
-from weir.spark.partitioning import slot_keys
 from weir.spark.session import EVOLUTION
-from weir.spark.tasks import FRAME_SCHEMA, current_batch, frame_row
+from weir.spark.tasks import FRAME_SCHEMA, current_batch, frame_row, slot_keys
 
 _NAMED = 'name="'
 _PARTITION, _BATCH = 28, 40

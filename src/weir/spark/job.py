@@ -17,8 +17,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 from weir import errors
 from weir.errors import EvaluationError, WeirError
 from weir.language.update import Update
+from weir.runtime.control.catalog import StreamEntry, entry_of
 from weir.runtime.control.checkpoint import Checkpoint
-from weir.runtime.control.entries import StreamEntry, entry_of
 from weir.runtime.control.extracts import Extractor
 from weir.runtime.control.graph_updates import GraphUpdates, When
 from weir.runtime.control.planning import (

@@ -14,6 +14,7 @@ import os
 import secrets
 import shutil
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -156,11 +157,8 @@ def _read_all(
                     _read_task(Task(**json.loads(text)), Path(folder), key)
                     yield pa.record_batch([pa.array([text])], names=["task"])
 
-        watch = _Watch(tasks, staging, progress)
-        try:
+        with _watched(tasks, staging, progress):
             rows.repartition(len(todo)).mapInArrow(read, "task string").count()
-        finally:
-            watch.stop()
     return [json.loads((staging / f"{task.name}.json").read_text()) for task in tasks]
 
 
@@ -247,28 +245,27 @@ def _lines_before(path: Path, begin: int) -> int:
         return head + 1
 
 
-class _Watch:
-    """Reports the size of finished tasks while Spark works."""
+@contextmanager
+def _watched(tasks: Sequence[Task], staging: Path, progress: Progress | None) -> Iterator[None]:
+    """Report the size of finished tasks while Spark works."""
+    if progress is None:
+        yield
+        return
+    total, ended = sum(task.size for task in tasks), threading.Event()
 
-    def __init__(self, tasks: Sequence[Task], staging: Path, progress: Progress | None) -> None:
-        self._ended = threading.Event()
-        self._thread: threading.Thread | None = None
-        if progress is not None:
-            self._thread = threading.Thread(target=self._run, args=(tasks, staging, progress), daemon=True)
-            self._thread.start()
-
-    def _run(self, tasks: Sequence[Task], staging: Path, progress: Progress) -> None:
-        total = sum(task.size for task in tasks)
-        while True:
-            ended = self._ended.wait(0.5)
+    def run() -> None:
+        over = False
+        while not over:
+            over = ended.wait(0.5)
             progress(sum(task.size for task in tasks if (staging / f"{task.name}.json").is_file()), total)
-            if ended:
-                return
 
-    def stop(self) -> None:
-        self._ended.set()
-        if self._thread is not None:
-            self._thread.join()
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 # The store: sort, write, publish
@@ -295,25 +292,22 @@ def _write_store(
     try:
         counts = triples.groupBy("g", "p").count().collect()
         total = sum(row["count"] for row in counts)
-        by_predicate = _sums((row["p"], row["count"]) for row in counts)
-        frequent = sorted(by_predicate, key=lambda each: -by_predicate[each])[:OWN_PARTITIONS]
-        partitions = {str(each): number for number, each in enumerate(frequent)}
+        by_predicate: Counter[int] = Counter()
+        for row in counts:
+            by_predicate[row["p"]] += row["count"]
+        frequent = by_predicate.most_common(OWN_PARTITIONS)
+        partitions = {str(each): number for number, (each, _) in enumerate(frequent)}
         _write_triples(spark, triples, partitions, total, store)
     finally:
         triples.unpersist()
     number = _write_texts(terms, store)
     names = _names(store, [row["g"] for row in counts if row["g"]])
-    by_graph = _sums((names.get(row["g"], ""), row["count"]) for row in counts)
+    by_graph: Counter[str] = Counter()
+    for row in counts:
+        by_graph[names.get(row["g"], "")] += row["count"]
     sources = {**(old.manifest.sources if old is not None else {}), **stamps}
     predicates = {str(each): by_predicate[each] for each in by_predicate}
-    return Manifest(key.hex(), sources, by_graph, predicates, total, number, partitions)
-
-
-def _sums(pairs: Iterable[tuple[Any, int]]) -> dict[Any, int]:
-    out: dict[Any, int] = {}
-    for name, count in pairs:
-        out[name] = out.get(name, 0) + count
-    return out
+    return Manifest(key.hex(), sources, dict(by_graph), predicates, total, number, partitions)
 
 
 def _write_triples(

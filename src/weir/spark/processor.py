@@ -15,11 +15,10 @@ from weir.runtime.ingest.frames import Frame
 from weir.runtime.output.metrics import SUMS
 from weir.runtime.output.outputs import Output
 from weir.runtime.pipeline import Turn, advance
-from weir.runtime.worker.spool import SpoolWriter
-from weir.runtime.worker.state_store import BundledStore, PaneCache
+from weir.runtime.worker.state_store import BundledStore
 from weir.runtime.worker.worker_cache import worker_cache
-from weir.spark.partitioning import slot_keys
-from weir.spark.tasks import check_partitions, current_batch
+from weir.spark.tasks import check_partitions, current_batch, slot_keys
+from weir.storage.spool import SpoolWriter
 
 OBSERVATION = "weir"
 
@@ -66,7 +65,6 @@ class GroupProcessor(StatefulProcessor):
             BundledStore(self),
             self.forms,
             writer=partial(spool.writer, batch) if self.spooled else SpoolWriter,
-            cache=PaneCache(self.folder, slot),
         )
         return found
 

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -94,7 +94,7 @@ def check_java() -> None:
         raise UsageError(f"Spark needs Java 17 or newer, and {java} is older", hint=hint)
 
 
-def open_session(master: str | None = None, settings: Mapping[str, str] | None = None) -> SparkSession:
+def open_session(master: str | None = None) -> SparkSession:
     """The active session where there is one, else a new one on ``master`` (all local cores by default).
 
     On a cluster Weir's own code is shipped to the executors. Under ``spark-submit`` the master is the one
@@ -116,8 +116,6 @@ def open_session(master: str | None = None, settings: Mapping[str, str] | None =
     local = (master or (_submitted_to() if submitted else "local")).startswith("local")
     for setting in (*SETTINGS, *START_SETTINGS, *(LOCAL_SETTINGS if local else ())):
         builder = builder.config(setting.name, setting.value)
-    for name, value in (settings or {}).items():
-        builder = builder.config(name, value)
     with _quiet() as log, _compiled_pyspark(local):
         try:
             session = builder.getOrCreate()
@@ -222,7 +220,7 @@ def package_zip(folder: Path) -> Path:
     return target
 
 
-def await_executors(session: SparkSession, patience: float = _PATIENCE) -> None:
+def await_executors(session: SparkSession) -> None:
     """Wait until executors have come: a job gets as many slots as there are cores when it begins.
 
     The driver itself counts as one of those that Spark lists. Executors come one by one; when none has come
@@ -231,7 +229,7 @@ def await_executors(session: SparkSession, patience: float = _PATIENCE) -> None:
     tracker = session.sparkContext._jsc.sc().statusTracker()
     began = changed = time.monotonic()
     known = 1
-    while time.monotonic() - began < patience:
+    while time.monotonic() - began < _PATIENCE:
         found = len(tracker.getExecutorInfos())
         if found != known:
             known, changed = found, time.monotonic()

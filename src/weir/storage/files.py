@@ -1,6 +1,6 @@
 """Objects that are there whole or not at all: written aside, synced, then given their name.
 
-Law: after ``replace_file`` or ``put_if_absent`` has returned, the object survives a crash of the machine, and
+Law: after ``replace_file`` has returned, the object survives a crash of the machine, and
 at no moment does a reader find a part of it under its name.
 """
 
@@ -30,7 +30,7 @@ def writing(path: Path, *, durable: bool = True) -> Iterator[IO[bytes]]:
     Where the block raises, nothing has changed. What need not survive a crash of the machine, such as a cache
     or a flag, is not ``durable``: it still appears whole.
     """
-    aside = _aside(path)
+    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
     try:
         with open(aside, "wb") as file:
             yield file
@@ -51,37 +51,6 @@ def replace_file(path: Path, data: bytes, *, durable: bool = True) -> None:
         file.write(data)
 
 
-def put_if_absent(path: Path, data: bytes, *, durable: bool = True) -> bool:
-    """Make an object that is never changed again; False, and nothing done, where the name is taken."""
-    aside = _aside(path)
-    try:
-        with open(aside, "wb") as file:
-            file.write(data)
-            if durable:
-                file.flush()
-                os.fsync(file.fileno())
-        _link(aside, path)
-    except FileExistsError:
-        return False
-    finally:
-        aside.unlink(missing_ok=True)
-    if durable:
-        sync_folder(path.parent)
-    return True
-
-
-def _link(aside: Path, path: Path) -> None:
-    """Give a file a name that is free; where there are no hard links, by a look and a rename."""
-    try:
-        os.link(aside, path)
-    except FileExistsError:
-        raise
-    except OSError:
-        if path.exists():
-            raise FileExistsError(path) from None
-        os.replace(aside, path)
-
-
 def numbered(folder: Path, suffix: str = "") -> list[int]:
     """The numbers that name objects of a folder (``12.seg`` has the suffix ``.seg``), ascending."""
     try:
@@ -90,8 +59,3 @@ def numbered(folder: Path, suffix: str = "") -> list[int]:
         return []
     stems = (name.removesuffix(suffix) for name in names if name.endswith(suffix))
     return sorted(int(stem) for stem in stems if stem.isdigit())
-
-
-def _aside(path: Path) -> Path:
-    """A name that no reader looks for and no other writer uses."""
-    return path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")

@@ -9,7 +9,7 @@ import pytest
 from fragments_kit import EX, dataset, opened
 from weir.errors import RemoteError
 from weir.fragments.client.detect import Dynamics
-from weir.fragments.client.joins import UNIT, Rows, join, solve, union
+from weir.fragments.client.evaluation import UNIT, Rows, join, solve, union
 from weir.fragments.client.matcher import Matcher, StaticCache
 from weir.fragments.protocol.annotation import Annotation, Quad
 from weir.fragments.server import FragmentsApp

@@ -29,7 +29,7 @@ def test_what_holds_and_when_that_changes() -> None:
         async with opened(app, clock) as source:
             matcher = Matcher(source, Dynamics(source, (ANNOTATION,)), StaticCache(source), at)
             found = await matcher.matching(DELAYS, None)
-            return [quad[2] for quad, _, _ in found], matcher.earliest, matcher.found_dynamic
+            return [quad[2] for quad in found], matcher.earliest, matcher.found_dynamic
 
     assert asyncio.run(run(T0)) == (['"now"'], T0 + 2 * SECOND, True)
     assert asyncio.run(run(T0 + 6 * SECOND)) == (['"later"'], T0 + 9 * SECOND, True)

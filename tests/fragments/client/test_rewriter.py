@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from fragments_kit import ANNOTATIONS, EX, SECOND, T0, Crank, dataset, opened
+from weir.fragments.client.matcher import Rewriter
 from weir.fragments.client.quad_source import Horizon, Keys
-from weir.fragments.client.rewriter import Rewriter
 from weir.fragments.protocol.annotation import BEGINNING, Annotation, Fact, Labeling, Method
 from weir.fragments.server import FragmentsApp
 

@@ -14,11 +14,11 @@ from weir.fragments.protocol.annotation import (
     Labeling,
     Method,
     Quad,
+    QuadPattern,
     time_text,
 )
 from weir.fragments.server import Dataset
 from weir.fragments.server.annotated import Names
-from weir.fragments.server.quad_index import Bound
 
 ADDRESS = "http://weir.test/d"
 triples = st.tuples(
@@ -74,7 +74,7 @@ def test_any_pattern_finds_what_a_scan_finds(
     source = data.draw(st.sampled_from(everything))
     mask = data.draw(st.tuples(*[st.booleans()] * 4))
     s, p, o, g = (part if keep else None for part, keep in zip(source, mask, strict=True))
-    pattern: Bound = (s, p, o, g)
+    pattern: QuadPattern = (s, p, o, g)
     selection = dataset.select([pattern], now, instant, ADDRESS)
     expected = [q for q in quads if all(t is None or t == x for t, x in zip(pattern, q, strict=True))]
     assert sorted(selection.page(0, 10_000)) == sorted(expected)
@@ -95,7 +95,7 @@ def test_nothing_changes_before_the_selection_says(
     if annotation.labeling is not Labeling.EXPIRATION:
         return
     now = T0 + tick * SECOND
-    pattern: Bound = (None, None, None, None)
+    pattern: QuadPattern = (None, None, None, None)
     selection = dataset.select([pattern], now, None, ADDRESS)
     before = sorted(selection.page(0, 10_000))
     if selection.changes == FOREVER:

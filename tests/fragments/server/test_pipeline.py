@@ -16,10 +16,10 @@ from weir.errors import UsageError
 from weir.fragments.protocol.annotation import Annotation, Fact, Labeling, Method
 from weir.fragments.server import Dataset, FragmentsApp, Publisher, server
 from weir.fragments.server.dataset import wall_clock
-from weir.runtime.ingest.receivers.fragments_receiver import FragmentsReceiver
+from weir.runtime.ingest.receivers.http_receivers import FragmentsReceiver
 from weir.runtime.ingest.sources import Place, source_from
 from weir.runtime.ingest.sources.push_sources import FragmentsSource
-from weir.runtime.output.sinks.routing import FragmentsSink
+from weir.runtime.output.sinks.base import FragmentsSink
 
 QUERY = f"""
 PREFIX : <{EX}>

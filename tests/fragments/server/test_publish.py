@@ -9,11 +9,12 @@ import pytest
 
 import weir
 from fragments_kit import ANNOTATIONS, EX, SECOND, T0, Crank, texts, updates
+from reference_kit import evaluations
 from weir.errors import UsageError
 from weir.fragments.client import Options
 from weir.fragments.protocol.annotation import FOREVER, Annotation, Fact, Labeling, Method, time_text
 from weir.fragments.server import Dataset, FragmentsApp, Publisher
-from weir.kernel.reference import Message, evaluations
+from weir.kernel.reference import Message
 from weir.rdf.terms import IRI, json_term
 
 STAMP = "2023-11-14T22:13:{:02d}.000Z"

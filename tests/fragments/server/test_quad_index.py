@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fragments_kit import EXAMPLES
-from weir.fragments.protocol.annotation import Quad
-from weir.fragments.server.quad_index import Bound, Index, Run
+from weir.fragments.protocol.annotation import Quad, QuadPattern
+from weir.fragments.server.quad_index import Index, Run
 
 terms = st.sampled_from([f"<t{n}>" for n in range(6)])
 graphs = st.sampled_from(["", "", "<g1>", "<g2>"])
@@ -17,13 +17,13 @@ patterns = st.tuples(
 )
 
 
-def scan(data: list[Quad], pattern: Bound) -> list[Quad]:
+def scan(data: list[Quad], pattern: QuadPattern) -> list[Quad]:
     return [q for q in data if all(t is None or t == part for t, part in zip(pattern, q, strict=True))]
 
 
 @settings(max_examples=150 * EXAMPLES, deadline=None)
 @given(quads, patterns)
-def test_a_pattern_finds_what_a_scan_finds(data: list[Quad], pattern: Bound) -> None:
+def test_a_pattern_finds_what_a_scan_finds(data: list[Quad], pattern: QuadPattern) -> None:
     index = Index.build(data)
     run = index.find(pattern)
     found = [] if run is None else index.slice(run, 0, len(data))
@@ -32,7 +32,7 @@ def test_a_pattern_finds_what_a_scan_finds(data: list[Quad], pattern: Bound) -> 
 
 @settings(max_examples=60 * EXAMPLES, deadline=None)
 @given(quads, patterns, st.integers(1, 5))
-def test_pages_are_disjoint_and_complete(data: list[Quad], pattern: Bound, size: int) -> None:
+def test_pages_are_disjoint_and_complete(data: list[Quad], pattern: QuadPattern, size: int) -> None:
     index = Index.build(data, distinct=True)
     run = index.find(pattern) or Run("spog", 0, 0)
     length = run.high - run.low

@@ -9,8 +9,7 @@ import pytest
 
 SHORT_CUTS = [
     ("weir.kernel.expressions.compile", "_FEW"),
-    ("weir.kernel.expressions.fallback", "_FEW"),
-    ("weir.kernel.expressions.comparison", "_MANY"),
+    ("weir.kernel.expressions.columnar", "_FEW"),
 ]
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from bags import thorough
 from weir.kernel.expressions.ranks import canonical_ranks, extreme_order, order_ranks, sample_order
 from weir.kernel.expressions.term_cache import Terms
-from weir.kernel.functions.ordering import canonical_key, extreme, order_key
+from weir.kernel.functions.operators import canonical_key, extreme, order_key
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term
 

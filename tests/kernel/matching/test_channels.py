@@ -38,10 +38,10 @@ def test_queries_equal_up_to_names_share_a_channel():
 def test_a_query_that_leaves_a_variable_out_has_a_channel_of_its_own():
     found = channels(whole=asked("*", "?a <p> ?b"), part=asked("?a", "?a <p> ?b"))
     end = found.ends[0]
-    assert found.plain[end] == found.headers["whole"].channel
-    assert found.special.channel.tolist() == [found.headers["part"].channel]
-    assert found.special.kept.tolist() == [[True, False]]
-    assert np.flatnonzero(found.whole).tolist() == [end]
+    assert found.by_node.plain[end] == found.headers["whole"].channel
+    assert found.by_node.special.channel.tolist() == [found.headers["part"].channel]
+    assert found.by_node.special.kept.tolist() == [[True, False]]
+    assert np.flatnonzero(found.by_node.whole).tolist() == [end]
 
 
 def test_a_channel_goes_with_its_last_query():

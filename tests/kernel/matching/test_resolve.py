@@ -7,7 +7,7 @@ import pytest
 
 from weir.errors import EvaluationError
 from weir.kernel.matching import resolve
-from weir.kernel.matching.resolve import Visible, Wanted, combinations, passed
+from weir.kernel.matching.resolve import Duplicates, Visible, Wanted, combinations, passed
 from weir.kernel.matching.trie import Trie
 
 #        0    1    2    3          row 0 is visible in [0, 2), row 1 in [0, 3), ...
@@ -53,3 +53,30 @@ def test_too_many_combinations_are_an_error(monkeypatch):
 
 def test_passed_counts_the_edges_not_beyond_each_value():
     assert passed(np.array([1, 3, 3, 8]), np.array([0, 1, 3, 9])).tolist() == [0, 1, 3, 4]
+
+
+# Rows 0, 1 and 3 are the same triple; row 2 is another.
+TERMS = np.array([[1, 1, 9, 1], [2, 2, 2, 2], [3, 3, 3, 3]])
+STARTS = np.array([0, 2, 2, 9], np.int32)
+ENDS = np.array([4, 6, 6, 12], np.int32)
+
+
+def test_in_a_set_a_later_occurrence_takes_over():
+    found = Duplicates(TERMS, STARTS, ENDS, as_set=True)
+    assert found.end.tolist() == [2, 6, 6, 12]
+    assert found.marked.tolist() == [True, True, False, False]
+
+
+def test_in_a_bag_every_occurrence_stays():
+    found = Duplicates(TERMS, STARTS, ENDS, as_set=False)
+    assert found.end.tolist() == ENDS.tolist()
+    assert found.chain[0] == found.chain[1] != found.chain[3]
+
+
+def test_changes_count_equal_solutions():
+    found = Duplicates(TERMS, STARTS, ENDS, as_set=False)
+    rows = np.array([[0], [1]], np.int32)
+    assert found.changes(rows, np.array([0, 2], np.int32), rising=True).tolist() == [1, 1]
+    assert found.changes(rows, np.array([4, 6], np.int32), rising=False).tolist() == [1, 1]
+    as_set = Duplicates(TERMS, STARTS, ENDS, as_set=True)
+    assert as_set.changes(rows, np.array([0, 2], np.int32), rising=True).tolist() == [1, 0]

@@ -8,8 +8,8 @@ from importlib import import_module
 import pytest
 
 SHORT_CUTS = [
-    ("weir.kernel.operators.order_by", "_PEEL"),
-    ("weir.kernel.relations.sweep", "_DENSE"),
+    ("weir.kernel.operators.modifiers", "_PEEL"),
+    ("weir.kernel.relations.coverage", "_DENSE"),
 ]
 
 

@@ -14,12 +14,13 @@ from weir.errors import EvaluationError
 from weir.kernel.expressions import Compiled, compile
 from weir.kernel.expressions.term_cache import Terms
 from weir.kernel.functions import Context, holds, value_or_none
-from weir.kernel.functions.draws import Draws, solution_text
+from weir.kernel.functions.scalar import Draws, solution_text
 from weir.kernel.operators.context import Surroundings, each_index, instants
 from weir.kernel.operators.extend import extend_by
 from weir.kernel.operators.filter import filter_by
-from weir.kernel.operators.scan import Triples
-from weir.kernel.relations.relation import Relation
+from weir.kernel.operators.inputs.input import Present, RelationInput
+from weir.kernel.relations.relation import Relation, rename
+from weir.kernel.windows.instants import Instants
 from weir.language.algebra.expressions import (
     TIMESTAMP,
     Arithmetic,
@@ -92,6 +93,16 @@ def context_at(index: int, stamped: Relation | None = None) -> Context:
     return Context(now=int(TIMES[index]), timestamp=timestamp)
 
 
+def around(query: str = "", timed: Relation | None = None) -> Surroundings:
+    """The evaluation times, and triples ``s p o`` with the time ``t``."""
+    present = Present(Instants(TIMES, np.ones(len(TIMES), np.bool_)))
+    if timed is None:
+        return Surroundings(present, query)
+    names = {"s": "subject", "p": "predicate", "o": "object", "t": "time"}
+    rows = rename(timed, names)
+    return Surroundings(present, query, [RelationInput("t", rows.variables, lambda: rows, len(present))])
+
+
 def compiled(expression: Expression, place: str = "") -> Compiled:
     return compile(expression, TERMS, place=place)
 
@@ -103,9 +114,8 @@ def test_instants_are_those_of_now() -> None:
 @thorough
 @given(ROWS)
 def test_now_in_filters_and_binds(relation: Relation) -> None:
-    around = Surroundings(TIMES)
-    kept = filter_by(relation, compiled(LATER), around)
-    bound = extend_by(relation, [("now", compiled(Call(Builtin.NOW)))], around)
+    kept = filter_by(relation, compiled(LATER), around())
+    bound = extend_by(relation, [("now", compiled(Call(Builtin.NOW)))], around())
     assert set(kept.columns) == {"x", "y"} and set(bound.columns) == {"x", "y", "now"}
     for index in range(INDICES):
         rows = solutions(bag_at(relation, index))
@@ -126,12 +136,9 @@ def stamped_triples(draw: st.DrawFn) -> Relation:
 @thorough
 @given(ROWS, stamped_triples())
 def test_timestamps(relation: Relation, stamped: Relation) -> None:
-    s, p, o = (stamped.columns[name] for name in "spo")
-    triples = Triples(s, p, o, stamped.start, stamped.end)
-    around = Surroundings(TIMES, timed=lambda: (triples, stamped.columns["t"]))
     for expression in (STAMP, Calculate(Arithmetic.ADD, STAMP, RAND)):
         place = "t"
-        result = extend_by(relation, [("t", compiled(expression, place))], around)
+        result = extend_by(relation, [("t", compiled(expression, place))], around(timed=stamped))
         check_well_formed(result)
         for index in range(INDICES):
             context = context_at(index, stamped)
@@ -145,14 +152,12 @@ def test_timestamps(relation: Relation, stamped: Relation) -> None:
 
 def test_each_timestamp_is_looked_up_for_itself() -> None:
     a, b, p = IDS[0], IDS[1], DICTIONARY.encode(IRI("p"))
-    ends = np.array([0, 1]), np.array([3, 4])
-    triples = Triples(np.array([a, b]), np.array([p, p]), np.array([b, a]), *ends)
-    around = Surroundings(TIMES, timed=lambda: (triples, np.array([1_000, 2_000])))
+    stamped = relation_of("spot", [((a, p, b, 1_000), 0, 3), ((b, p, a, 2_000), 1, 4)])
     back = FunctionCall(IRI(TIMESTAMP), (Y, IRI("p"), X))
     both = Calculate(Arithmetic.ADD, STAMP, back)
     relation = relation_of(("x", "y"), [((a, b), 0, 5)])
     bindings = [("t", compiled(STAMP)), ("u", compiled(back)), ("v", compiled(both))]
-    result = extend_by(relation, bindings, around)
+    result = extend_by(relation, bindings, around(timed=stamped))
     shown = [
         {name: term(value).lexical for name, value in next(iter(bag_at(result, k))) if name in "tuv"}
         for k in range(INDICES)
@@ -177,7 +182,7 @@ def test_draws_depend_on_query_time_and_solution(relation: Relation) -> None:
     node = Call(Builtin.BNODE, (Literal("a"),))
     run: list[tuple[str, Expression]] = [("r", RAND), ("b", node), ("c", node), ("u", Call(Builtin.UUID))]
     bindings = [(name, compiled(expression, name)) for name, expression in run]
-    result = extend_by(relation, bindings, Surroundings(TIMES, "q"))
+    result = extend_by(relation, bindings, around("q"))
     for index in range(INDICES):
         rows = []
         for row, name in identified(solutions(bag_at(relation, index))):
@@ -196,7 +201,7 @@ def test_draws_depend_on_query_time_and_solution(relation: Relation) -> None:
 @given(ROWS, st.booleans())
 def test_draws_in_filters(relation: Relation, anonymous: bool) -> None:
     condition = Compare(Comparison.LT, RAND, HALF)
-    result = filter_by(relation, compiled(condition), Surroundings(TIMES, "q"), anonymous=anonymous)
+    result = filter_by(relation, compiled(condition), around("q"), anonymous=anonymous)
     for index in range(INDICES):
         rows = []
         for row, name in identified(solutions(bag_at(relation, index))):
@@ -215,5 +220,5 @@ def test_an_expansion_that_explodes_is_refused() -> None:
 
 def test_a_plain_filter_cuts_nothing() -> None:
     relation = relation_of(("x",), [((IDS[0],), 0, 5), ((IDS[1],), 0, 5)])
-    kept = filter_by(relation, compiled(Compare(Comparison.EQ, X, IRI("a"))), Surroundings(TIMES))
+    kept = filter_by(relation, compiled(Compare(Comparison.EQ, X, IRI("a"))), around())
     assert (kept.start.tolist(), kept.end.tolist()) == ([0], [5])

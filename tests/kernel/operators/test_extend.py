@@ -11,6 +11,8 @@ from weir.kernel.expressions import compile
 from weir.kernel.expressions.term_cache import Terms
 from weir.kernel.operators.context import Surroundings
 from weir.kernel.operators.extend import extend, extend_by
+from weir.kernel.operators.inputs.input import Present
+from weir.kernel.windows.instants import Instants
 from weir.language.algebra.expressions import Builtin, Call
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import Literal, Variable
@@ -35,6 +37,7 @@ def test_what_depends_on_the_time_cuts_a_row_at_every_index() -> None:
     rows = relation_of(("x",), [((dictionary.encode(Literal("a")),), 0, 3)])
     now = compile(Call(Builtin.NOW), terms, place="now")
     kept = compile(Variable("x"), terms, place="y")
-    bound = extend_by(rows, [("now", now), ("y", kept)], Surroundings(np.array([10, 20, 30])))
+    around = Surroundings(Present(Instants(np.array([10, 20, 30]), np.ones(3, np.bool_))))
+    bound = extend_by(rows, [("now", now), ("y", kept)], around)
     assert (bound.start.tolist(), bound.end.tolist()) == ([0, 1, 2], [1, 2, 3])
     assert len(set(bound.columns["now"].tolist())) == 3 and len(set(bound.columns["y"].tolist())) == 1

@@ -1,4 +1,4 @@
-"""LeftJoin against the bags it means."""
+"""LeftJoin and Minus against the bags they mean."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from hypothesis import strategies as st
 from bags import (
     bag_at,
     check_each_index,
+    relation_of,
     slow_left_join,
+    slow_minus,
     thorough,
     two_relations,
 )
-from weir.kernel.operators.left_join import left_join
+from weir.kernel.operators.left_join import left_join, minus
 from weir.kernel.relations.relation import Relation, clip, union
 
 
@@ -44,3 +46,14 @@ def test_left_join_with_a_condition_that_changes_in_time(
             lambda solution, index=index: index >= until or ("y", value) not in solution,
         )
         assert bag_at(result, index) == expected
+
+
+@thorough
+@given(two_relations())
+def test_minus(pair: tuple[Relation, Relation]) -> None:
+    check_each_index(minus(*pair), pair, slow_minus)
+
+
+def test_a_left_row_stays_while_no_right_row_excludes_it() -> None:
+    rest = minus(relation_of(("x",), [((1,), 0, 5)]), relation_of(("x",), [((1,), 1, 2), ((1,), 3, 4)]))
+    assert (rest.start.tolist(), rest.end.tolist()) == ([0, 2, 4], [1, 3, 5])

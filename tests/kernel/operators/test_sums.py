@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bags import thorough
 from weir.kernel.operators.sums import real_sums
-from weir.kernel.relations.sweep import Sweep
+from weir.kernel.relations.coverage import Sweep
 
 
 @thorough

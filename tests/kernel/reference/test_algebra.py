@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from reference_kit import evaluate_query, run, static_of
 from weir.errors import EvaluationError, RemoteError
-from weir.kernel.reference import Message, Static, evaluate_query, run
+from weir.kernel.reference import Message
 from weir.kernel.reference.algebra import identities
 from weir.language import parse
 from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term, Triple
@@ -26,10 +27,10 @@ def term(part: str) -> Term:
     return BlankNode(part[1:]) if part.startswith("_") else iri(part)
 
 
-def rows(text: str, *data: str, named: dict[str, list[Triple]] | None = None, service=None) -> list[str]:
+def rows(text: str, *data: str, named: dict[str, list[Triple]] | None = None, endpoint=None) -> list[str]:
     """Results as words: the values of the selected variables, dots where unbound."""
     query = parse(f"PREFIX : <urn:> {text}", "sparql")
-    found = evaluate_query(query, Static.of(triples(*data), named), service=service)
+    found = evaluate_query(query, static_of(triples(*data), named), endpoint=endpoint)
     names = [variable.name for variable in query.form.variables]
     return [" ".join(short(row.get(name)) for name in names) for row in found]
 
@@ -117,17 +118,17 @@ def test_order_by_rand_is_a_shuffle_that_repeats() -> None:
 
 def test_construct_makes_new_blank_nodes_for_each_solution() -> None:
     query = parse("PREFIX : <urn:> CONSTRUCT { _:b :of ?s ; :with [] } WHERE { ?s :p ?o }", "sparql")
-    graph = evaluate_query(query, Static.of(triples("a p 1", "a p 2", "b p 1")))
+    graph = evaluate_query(query, static_of(triples("a p 1", "a p 2", "b p 1")))
     assert len(graph) == 6
     assert len({subject for subject, _, _ in graph}) == 3
-    assert graph == evaluate_query(query, Static.of(triples("a p 1", "a p 2", "b p 1")))
+    assert graph == evaluate_query(query, static_of(triples("a p 1", "a p 2", "b p 1")))
 
 
 def test_construct_is_a_set_without_ill_formed_triples() -> None:
     query = parse(
         "PREFIX : <urn:> CONSTRUCT { ?o :of :x . :x :y :z . ?s :q ?none } WHERE { ?s :p ?o }", "sparql"
     )
-    graph = evaluate_query(query, Static.of(triples("a p 1", "a p b", "b p c")))
+    graph = evaluate_query(query, static_of(triples("a p 1", "a p b", "b p c")))
     assert set(graph) == set(triples("b of x", "c of x", "x y z"))
     assert len(graph) == 3
 
@@ -135,7 +136,7 @@ def test_construct_is_a_set_without_ill_formed_triples() -> None:
 def test_describe_follows_blank_nodes() -> None:
     query = parse("DESCRIBE <urn:a>", "sparql")
     graph = evaluate_query(
-        query, Static.of(triples("a p _x", "_x q _y", "_y q b", "b q c", "_x q _x", "d p a"))
+        query, static_of(triples("a p _x", "_x q _y", "_y q b", "b q c", "_x q _x", "d p a"))
     )
     assert set(graph) == set(triples("a p _x", "_x q _y", "_y q b", "_x q _x"))
 
@@ -164,7 +165,7 @@ def test_paths_over_a_bag(path: str, expected: list[str]) -> None:
     assert sorted(short(row["o"]) for _, row in found) == expected
 
 
-def endpoint(url: str, pattern: object, solution: dict[str, Term]) -> list[dict[str, Term]]:
+def answer(url: str, pattern: object) -> list[dict[str, Term]]:
     if url == "urn:down":
         raise RemoteError("it is down")
     return [{"v": Literal(url.removeprefix("urn:"))}, {"v": Literal("both")}]
@@ -172,21 +173,19 @@ def endpoint(url: str, pattern: object, solution: dict[str, Term]) -> list[dict[
 
 def test_service_by_variable_is_called_for_each_endpoint() -> None:
     data = ("a at e1", "b at e2")
-    found = rows("SELECT ?s ?v { ?s :at ?e SERVICE ?e { ?x :y ?v } }", *data, service=endpoint)
+    found = rows("SELECT ?s ?v { ?s :at ?e SERVICE ?e { ?x :y ?v } }", *data, endpoint=answer)
     assert sorted(found) == ["a both", "a e1", "b both", "b e2"]
-    optional = rows(
-        "SELECT ?s ?v { ?s :at ?e OPTIONAL { SERVICE ?e { ?x :y ?v } } }", *data, service=endpoint
-    )
+    optional = rows("SELECT ?s ?v { ?s :at ?e OPTIONAL { SERVICE ?e { ?x :y ?v } } }", *data, endpoint=answer)
     assert sorted(optional) == sorted(found)
 
 
 def test_service_failures() -> None:
-    silent = rows("SELECT ?s ?v { ?s :p ?o SERVICE SILENT :down { ?x :y ?v } }", "a p b", service=endpoint)
+    silent = rows("SELECT ?s ?v { ?s :p ?o SERVICE SILENT :down { ?x :y ?v } }", "a p b", endpoint=answer)
     assert silent == ["a ."]
     with pytest.raises(RemoteError):
-        rows("SELECT ?v { SERVICE :down { ?x :y ?v } }", service=endpoint)
+        rows("SELECT ?v { SERVICE :down { ?x :y ?v } }", endpoint=answer)
     with pytest.raises(EvaluationError):
-        rows("SELECT ?v { SERVICE ?unbound { ?x :y ?v } }", service=endpoint)
+        rows("SELECT ?v { SERVICE ?unbound { ?x :y ?v } }", endpoint=answer)
     with pytest.raises(EvaluationError):
         rows("SELECT ?v { SERVICE :e1 { ?x :y ?v } }")
 

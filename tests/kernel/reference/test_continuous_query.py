@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
+from reference_kit import evaluations
 from weir.errors import CheckpointError, UsageError
 from weir.kernel.contract import Background, Slab
-from weir.kernel.reference import ContinuousQuery, Message, ReferenceEvaluator, evaluations
+from weir.kernel.reference import ContinuousQuery, Message, ReferenceEvaluator
 from weir.language import Query, parse
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.messages import Messages

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from weir.kernel.reference import ContinuousQuery, Message, Static, Timed, run
+from reference_kit import run, static_of
+from weir.kernel.reference import ContinuousQuery, Message, Static, Timed
 from weir.kernel.reference.datasets import Quad
 from weir.language import parse
 from weir.rdf.terms import IRI, Literal, Triple
@@ -36,7 +37,7 @@ def letters(text: str, streams: dict[str, list[Message]], static: Static | None 
 def test_static_and_streamed_triples_merge_in_the_default_graph() -> None:
     text = "SELECT ?s FROM STREAM :s [RANGE 10ms STEP 10ms] WHERE { ?s :p ?o }"
     streams = {"urn:s": [message(0, quad(A)), message(1, quad(B)), message(1, quad(B))]}
-    assert letters(text, streams, Static.of([triple(A), triple(C)])) == ["10:a", "10:b", "10:c"]
+    assert letters(text, streams, static_of([triple(A), triple(C)])) == ["10:a", "10:b", "10:c"]
 
 
 def test_a_bag_in_the_default_graph_adds_its_occurrences() -> None:
@@ -46,7 +47,7 @@ def test_a_bag_in_the_default_graph_adds_its_occurrences() -> None:
     )
     streams = {"urn:s": [message(0, quad(A)), message(1, quad(A)), message(2, quad(B))]}
     # static and graph window: once; two occurrences in the bag
-    static = Static.of([triple(A), triple(C)])
+    static = static_of([triple(A), triple(C)])
     assert letters(text, streams, static) == ["10:a", "10:a", "10:a", "10:b", "10:b", "10:c"]
 
 
@@ -66,7 +67,7 @@ def test_graphs_inside_a_window() -> None:
     bag = inside.replace("STEP 10", "STEP 10 CONTENT BAG")
     assert letters(bag, streams) == ["10:b a", "10:b a", "10:c a"]
     outside = f"SELECT ?g ?s {window} WHERE {{ WINDOW :w {{ :b :p ?o }} GRAPH ?g {{ ?s :p ?o }} }}"
-    assert letters(outside, streams, Static.of([], {"urn:c": [triple(C)]})) == ["10:c c"]
+    assert letters(outside, streams, static_of([], {"urn:c": [triple(C)]})) == ["10:c c"]
 
 
 def test_window_variables_range_over_named_windows() -> None:
@@ -87,11 +88,11 @@ def test_stream_variables_range_over_registered_streams() -> None:
 
 def test_named_windows_leave_the_default_graph_as_registered() -> None:
     text = "SELECT ?s FROM NAMED WINDOW :w ON :s [RANGE 10 STEP 10] WHERE { ?s :p ?o }"
-    assert letters(text, {"urn:s": [message(0, quad(A))]}, Static.of([triple(C)])) == ["10:c"]
+    assert letters(text, {"urn:s": [message(0, quad(A))]}, static_of([triple(C)])) == ["10:c"]
 
 
 def test_from_adds_and_from_named_limits() -> None:
-    static = Static.of([triple(A)], {"urn:g": [triple(B)], "urn:h": [triple(C)]})
+    static = static_of([triple(A)], {"urn:g": [triple(B)], "urn:h": [triple(C)]})
     streams = {"urn:s": [message(0, quad(A))]}
     window = "FROM NAMED WINDOW :w ON :s [RANGE 10 STEP 10]"
     assert letters(f"SELECT ?s FROM :g {window} WHERE {{ ?s :p ?o }}", streams, static) == ["10:a", "10:b"]
@@ -114,7 +115,7 @@ def test_f_timestamp_is_the_latest_time_in_milliseconds() -> None:
         "FROM STREAM :s [RANGE 10ms STEP 10ms] WHERE { ?s :p ?o BIND(f:timestamp(?s, :p, ?o) AS ?t) }"
     )
     streams = {"urn:s": [message(1, quad(A)), message(3, quad(A), quad(B))]}
-    found = run(parse(f"PREFIX : <urn:> {text}"), streams, Static.of([triple(C)]))
+    found = run(parse(f"PREFIX : <urn:> {text}"), streams, static_of([triple(C)]))
     times = {row["s"]: row["t"].lexical if "t" in row else None for _, row in found}
     assert times == {A: "3", B: "3", C: None}
 

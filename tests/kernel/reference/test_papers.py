@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from weir.kernel.reference import Message, Static, run
+from reference_kit import run, static_of
+from weir.kernel.reference import Message
 from weir.language import parse
 from weir.rdf.terms import IRI
 
@@ -34,7 +35,7 @@ def test_table_1_of_cqels() -> None:
         Message(t * SECOND, ((name(person), name("detectedAt"), name(room), None),))
         for t, (person, room) in enumerate(DETECTED)
     ]
-    found = run(query, {"urn:s": stream}, Static.of([], {"urn:map": CONNECTED}))
+    found = run(query, {"urn:s": stream}, static_of([], {"urn:map": CONNECTED}))
     assert [(at // SECOND, row[0].value, row[2].value) for at, row in found] == [
         (1, "urn:m0", "urn:m1"),
         (2, "urn:m1", "urn:m2"),

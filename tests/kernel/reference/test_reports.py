@@ -6,8 +6,7 @@ import pytest
 
 from weir.errors import UsageError
 from weir.kernel.reference.reports import Schedule, horizon, last_report, report_times
-from weir.kernel.reference.term_messages import Message
-from weir.kernel.reference.windows import StreamWindow
+from weir.kernel.reference.windows import Message, StreamWindow
 from weir.language.algebra.windows import (
     All,
     Range,

@@ -15,8 +15,8 @@ import pyoxigraph as ox
 from hypothesis import assume, given, note, settings
 from hypothesis import strategies as st
 
+from reference_kit import evaluate_query, static_of
 from weir.errors import SyntaxError as WeirSyntaxError
-from weir.kernel.reference import Static, evaluate_query
 from weir.language import parse
 from weir.rdf.terms import IRI, XSD, Literal, Term, Triple
 
@@ -98,6 +98,6 @@ def test_both_give_the_same_solutions(data: list[Triple], pattern: str) -> None:
         assume(False)
     found = Counter(
         tuple(None if row.get(v) is None else str(row[v]) for v in ("x", "y", "z", "n", "m"))
-        for row in evaluate_query(query, Static.of(data))
+        for row in evaluate_query(query, static_of(data))
     )
     assert found == expected

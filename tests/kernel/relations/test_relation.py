@@ -16,7 +16,7 @@ from bags import (
     relations,
     thorough,
 )
-from weir.kernel.relations.relation import Relation, clip, fresh, rename, union
+from weir.kernel.relations.relation import Relation, clip, distinct, fresh, rename, union
 
 
 @thorough
@@ -42,3 +42,15 @@ def test_rename_and_fresh() -> None:
     relation = relation_of(("x",), [((1,), 0, 1)])
     assert rename(relation, {"x": "y"}).variables == ("y",)
     assert fresh(relation, "x") == "x'"
+
+
+@thorough
+@given(
+    st.sampled_from([(), ("x",), ("x", "y"), ("x", "y", "z")]).flatmap(
+        lambda names: relations(names, most=12)
+    )
+)
+def test_distinct(relation: Relation) -> None:
+    result = distinct(relation)
+    check_each_index(result, [relation], lambda bag: Counter(dict.fromkeys(bag, 1)))
+    assert len(result) <= len(relation)

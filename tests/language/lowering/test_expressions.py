@@ -6,18 +6,17 @@ import pytest
 
 from weir.errors import SyntaxError
 from weir.language.algebra import expressions as e
-from weir.language.lowering.expressions import ExpressionLowering, conjunction, has_aggregate
-from weir.language.syntax import tree
+from weir.language.algebra.fold import folded
+from weir.language.lowering.expressions import ExpressionLowering, has_aggregate
 from weir.language.syntax.expressions import ExpressionParser
-from weir.language.syntax.lexer import Tokens
-from weir.language.syntax.source import Source
+from weir.language.syntax.lexer import Source, Tokens
 from weir.rdf.terms import IRI, XSD, Literal, Variable
 
 X, Y = Variable("x"), Variable("y")
 ONE = Literal("1", XSD + "integer")
 
 
-def read(text: str) -> tree.Expression:
+def read(text: str) -> e.Expression:
     return ExpressionParser(Tokens(Source(text)), None, None).expression()
 
 
@@ -49,7 +48,7 @@ def test_every_kind_of_expression(text: str, expression: e.Expression) -> None:
 
 
 def test_long_conjunctions_are_balanced() -> None:
-    found = conjunction(tuple(Variable(f"v{n}") for n in range(100)))
+    found = folded(e.And, tuple(Variable(f"v{n}") for n in range(100)))
     assert isinstance(found, e.And) and isinstance(found.right, e.And)
 
 

@@ -6,11 +6,10 @@ import pytest
 
 import weir
 from weir.language import Dialect
-from weir.language.dialects import PRESETS, Feature
+from weir.language.presets import PRESETS, Feature
 from weir.language.syntax import cursor
 from weir.language.syntax.cursor import Cursor
-from weir.language.syntax.lexer import Tokens
-from weir.language.syntax.source import Source
+from weir.language.syntax.lexer import Source, Tokens
 
 RSPQL = "SELECT * FROM NAMED WINDOW <w> ON <s> [RANGE PT10S STEP PT5S] { WINDOW <w> { ?a ?b ?c } }"
 CQELS = "SELECT * { STREAM <s> [RANGE 10s SLIDE 5s] { ?a ?b ?c } }"

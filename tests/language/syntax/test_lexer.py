@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weir.language.syntax.lexer import Kind, Tokens
-from weir.language.syntax.source import Source
+from weir.language.syntax.lexer import Kind, Source, Tokens
 
 
 def tokens(text: str) -> list[tuple[Kind, str]]:

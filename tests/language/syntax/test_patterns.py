@@ -6,9 +6,8 @@ import pytest
 
 from weir.errors import SyntaxError
 from weir.language.syntax import tree
-from weir.language.syntax.lexer import Tokens
+from weir.language.syntax.lexer import Source, Tokens
 from weir.language.syntax.patterns import PatternParser
-from weir.language.syntax.source import Source
 from weir.rdf.terms import IRI, XSD, Literal, Variable
 
 X, ONE = Variable("x"), Literal("1", XSD + "integer")

@@ -8,9 +8,8 @@ import weir
 from weir.language import Dialect
 from weir.language.algebra.query import R2S, Previous
 from weir.language.syntax import tree
-from weir.language.syntax.lexer import Tokens
+from weir.language.syntax.lexer import Source, Tokens
 from weir.language.syntax.queries import QueryParser
-from weir.language.syntax.source import Source
 from weir.rdf.terms import IRI
 
 

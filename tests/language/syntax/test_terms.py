@@ -1,4 +1,4 @@
-"""Terms, triples and property paths."""
+"""Terms, triples and paths, as a tree; relative IRIs."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import pytest
 from weir.errors import SyntaxError
 from weir.language.algebra import patterns as a
 from weir.language.syntax import tree
-from weir.language.syntax.lexer import Tokens
-from weir.language.syntax.source import Source
-from weir.language.syntax.terms import FIRST, NIL, REST, TYPE, TermParser
+from weir.language.syntax.lexer import Source, Tokens
+from weir.language.syntax.terms import FIRST, NIL, REST, TYPE, TermParser, resolve
 from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Variable
 
 P, Q = a.Link(IRI("http://e/p")), a.Link(IRI("http://e/q"))
@@ -75,3 +74,52 @@ def test_an_unknown_prefix_is_named() -> None:
     with pytest.raises(SyntaxError) as caught:
         parser("foaf:name").iri()
     assert caught.value.hint == "declare it: PREFIX foaf: <http://xmlns.com/foaf/0.1/>"
+
+
+BASE = "http://a/b/c/d;p?q"
+
+
+@pytest.mark.parametrize(
+    ("reference", "target"),
+    [
+        ("g:h", "g:h"),
+        ("g", "http://a/b/c/g"),
+        ("./g", "http://a/b/c/g"),
+        ("g/", "http://a/b/c/g/"),
+        ("/g", "http://a/g"),
+        ("//g", "http://g"),
+        ("?y", "http://a/b/c/d;p?y"),
+        ("g?y", "http://a/b/c/g?y"),
+        ("#s", "http://a/b/c/d;p?q#s"),
+        ("g#s", "http://a/b/c/g#s"),
+        ("g?y#s", "http://a/b/c/g?y#s"),
+        (";x", "http://a/b/c/;x"),
+        ("g;x", "http://a/b/c/g;x"),
+        ("", "http://a/b/c/d;p?q"),
+        (".", "http://a/b/c/"),
+        ("./", "http://a/b/c/"),
+        ("..", "http://a/b/"),
+        ("../", "http://a/b/"),
+        ("../g", "http://a/b/g"),
+        ("../..", "http://a/"),
+        ("../../", "http://a/"),
+        ("../../g", "http://a/g"),
+        ("../../../g", "http://a/g"),
+        ("/./g", "http://a/g"),
+        ("/../g", "http://a/g"),
+        ("g.", "http://a/b/c/g."),
+        ("..g", "http://a/b/c/..g"),
+        ("./../g", "http://a/b/g"),
+        ("g/./h", "http://a/b/c/g/h"),
+        ("g/../h", "http://a/b/c/h"),
+        ("g;x=1/../y", "http://a/b/c/y"),
+    ],
+)
+def test_rfc_3986(reference: str, target: str) -> None:
+    assert resolve(reference, BASE) == target
+
+
+def test_without_a_base_nothing_changes() -> None:
+    assert resolve("w1", None) == "w1"
+    assert resolve("w1", "http://host") == "http://host/w1"
+    assert resolve("w1", "urn:a") == "urn:w1"

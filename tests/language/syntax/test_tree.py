@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from weir.language.syntax import tree
-from weir.language.syntax.lexer import Tokens
+from weir.language.syntax.lexer import Source, Tokens
 from weir.language.syntax.queries import QueryParser
-from weir.language.syntax.source import Source
 from weir.rdf.terms import IRI, Variable
 
 TEXT = "SELECT ?x { ?x <p> ?y FILTER (?y) }"

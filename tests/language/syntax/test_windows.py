@@ -22,8 +22,7 @@ from weir.language.algebra.windows import (
     WindowDeclaration,
 )
 from weir.language.syntax import tree
-from weir.language.syntax.lexer import Tokens
-from weir.language.syntax.source import Source
+from weir.language.syntax.lexer import Source, Tokens
 from weir.language.syntax.windows import WindowParser
 
 MS = 1_000

@@ -10,8 +10,8 @@ from weir.errors import DataError, UsageError
 from weir.kernel.contract import Background
 from weir.language import parse
 from weir.linked.graphs.extract import StaticGraphs
+from weir.linked.graphs.graph_files import RemoteGraph
 from weir.linked.graphs.graph_sources import GraphSources, read_graphs
-from weir.linked.graphs.remote_graph import RemoteGraph
 from weir.rdf.ids.dictionary import Dictionary
 
 ALL = parse("SELECT * { ?s ?p ?o }", dialect="sparql")

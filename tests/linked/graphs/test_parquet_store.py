@@ -51,13 +51,13 @@ def test_scans_are_in_ids_of_the_dictionary(store: GraphStore, key: bytes) -> No
     p, a = dictionary.encode(P), dictionary.encode(A)
     assert source.names() == (G.value,) and len(store) == 4
     for scan, wanted in (
-        (("", [p], None, None), {(A, P, B), (B, P, A)}),
-        (("", None, a, None), {(A, P, B), (A, Q, A)}),
+        (("", None, p, None), {(A, P, B), (B, P, A)}),
+        (("", a, None, None), {(A, P, B), (A, Q, A)}),
         (("", None, None, a), {(B, P, A), (A, Q, A)}),
         ((G.value, None, None, None), {(A, P, A)}),
         (("http://e/none", None, None, None), set()),
     ):
-        found = source.scan(*scan)
+        found = source.scan(scan)
         columns = (found.subject, found.predicate, found.object)
         source.add_texts(np.concatenate(columns))
         assert (

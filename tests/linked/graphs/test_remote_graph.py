@@ -14,12 +14,11 @@ from weir.cli.load import graph_source
 from weir.errors import DataError, RemoteError, UsageError
 from weir.kernel.contract import Background
 from weir.language.update import parse_update
-from weir.linked.graphs.graph_files import graph_files, read_file
+from weir.linked.graphs.graph_files import RemoteGraph, fetch, graph_files, kept, read_file
 from weir.linked.graphs.graph_sources import GraphSources, read_graphs
-from weir.linked.graphs.remote_graph import RemoteGraph, fetch, kept
 from weir.rdf.ids.dictionary import Dictionary
-from weir.runtime.control.refresh import Refresher
-from weir.runtime.control.updates import net_of
+from weir.runtime.control.extracts import net_of
+from weir.runtime.control.graph_updates import Refresher
 
 pytestmark = pytest.mark.network
 

@@ -41,7 +41,7 @@ def test_a_scan_finds_what_its_constants_allow(
     triples: Triples, subject: int | None, predicate: int | None, object: int | None
 ) -> None:
     source = TableSource(Background(table(triples)))
-    found = source.scan("", None if predicate is None else [predicate], subject, object)
+    found = source.scan(("", subject, predicate, object))
     wanted = (subject, predicate, object)
     assert rows_of(found) == [
         t for t in triples if all(w in (None, x) for w, x in zip(wanted, t, strict=True))
@@ -68,9 +68,9 @@ def test_combined_sources_have_their_own_names_for_graphs() -> None:
     two = TableSource(Background(table([]), {"urn:g": table([(2, 2, 2)])}))
     both = CombinedSource([(one, {"urn:one": ""}), (two, {"urn:g": "urn:g", "": ""})])
     assert both.names() == ("urn:one", "urn:g")
-    assert rows_of(both.scan("urn:one", None, None, None)) == [(1, 1, 1)]
-    assert rows_of(both.scan("urn:g", None, None, None)) == [(2, 2, 2)]
-    assert rows_of(both.scan("urn:other", None, None, None)) == []
+    assert rows_of(both.scan(("urn:one", None, None, None))) == [(1, 1, 1)]
+    assert rows_of(both.scan(("urn:g", None, None, None))) == [(2, 2, 2)]
+    assert rows_of(both.scan(("urn:other", None, None, None))) == []
 
 
 @given(TRIPLES, st.sets(st.integers(1, 4)))

@@ -7,10 +7,9 @@ from collections.abc import Callable
 from email.utils import formatdate
 
 import httpx
-import pytest
 
 from fragments_kit import SECOND, T0, Crank
-from weir.linked.http.cache import HttpCache, freshness
+from weir.linked.http.cache import HttpCache
 from weir.linked.http.client import HttpClient, RequestLimits
 
 URL = "http://plain.test/d"
@@ -109,26 +108,3 @@ def test_the_least_recently_used_is_dropped() -> None:
             assert [name for name in "abc" if pages.seen(f"{URL}/{name}") is not None] == ["a", "c"]
 
     asyncio.run(run())
-
-
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({}, None),
-        ({"cache-control": "no-cache"}, 0),
-        ({"cache-control": "no-store, max-age=5"}, 0),
-        ({"cache-control": "max-age=5"}, 5),
-        ({"cache-control": "max-age=5, s-maxage=9"}, 9),
-        ({"cache-control": "max-age=5", "age": "7"}, 0),
-        ({"cache-control": "public"}, None),
-        ({"expires": "Wed, 21 Oct 2026 07:28:10 GMT", "date": "Wed, 21 Oct 2026 07:28:00 GMT"}, 10),
-        ({"expires": "0", "date": "Wed, 21 Oct 2026 07:28:00 GMT"}, 0),
-        ({"expires": "Wed, 21 Oct 2026 07:28:10 GMT"}, 0),
-    ],
-)
-def test_freshness_of_headers_for_a_shared_cache(headers: dict[str, str], seconds: float | None) -> None:
-    assert freshness(httpx.Headers(headers), shared=True) == seconds
-
-
-def test_a_private_cache_does_not_heed_what_shared_ones_are_told() -> None:
-    assert freshness(httpx.Headers({"cache-control": "max-age=5, s-maxage=9"})) == 5

@@ -10,7 +10,7 @@ import pytest
 
 from weir.errors import RemoteError
 from weir.linked.http.allowed_hosts import Allowed, Forbidden
-from weir.linked.http.document import open_document
+from weir.linked.http.client import open_document
 
 pytestmark = pytest.mark.network
 

@@ -12,8 +12,7 @@ from pyspark.sql import SparkSession
 from cli_kit import json_lines, weir
 from service_servers import MoodyServer, moody
 from weir.language import parse
-from weir.runtime.control.catalog import Catalog
-from weir.runtime.control.entries import Registration
+from weir.runtime.control.catalog import Catalog, Registration
 from weir.runtime.control.registration import placed
 from weir.testing import Scenario
 from weir_bench.oxigraph import Oxigraph

@@ -14,6 +14,8 @@ from weir.linked.service.maintenance_graph import MaintenanceGraph
 from weir.linked.service.policies import (
     Versions,
     best,
+    capped_sums,
+    capped_table,
     fba,
     fba_scores,
     ibm_agg,
@@ -397,3 +399,17 @@ def test_steady_arrivals_keep_the_window_full() -> None:
     offered = Versions(ids([0] * 4), ids([0, 1, 2, 3]), ids([1] * 4))
     assert fba_scores(graph, offered, 4).tolist() == [4, 3, 2, 1]
     assert fba_scores(graph, offered, 4, steady_arrivals(graph)).tolist() == [4, 4, 4, 4]
+
+
+@bounded
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 6)), max_size=12),
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 9)), max_size=8),
+)
+def test_sums_of_minima(rows: list[tuple[int, int]], asked: list[tuple[int, int]]) -> None:
+    group, life = ids([r[0] for r in rows]), ids([r[1] for r in rows])
+    got = capped_sums(group, life, ids([a[0] for a in asked]), ids([a[1] for a in asked]))
+    assert got.tolist() == [sum(min(x, b) for h, x in rows if h == g) for g, b in asked]
+    table = capped_table(group, life, 4, 5)
+    expected = [[sum(min(x, b) for h, x in rows if h == g) for b in range(6)] for g in range(4)]
+    assert np.array_equal(table, expected)

@@ -6,7 +6,7 @@ import pytest
 
 from weir.rdf.terms import XSD, Literal
 from weir.rdf.xsd.numbers import Number, NumericKind
-from weir.rdf.xsd.values import Boolean, TaggedText, Text, effective_boolean, ill_typed, value_of
+from weir.rdf.xsd.values import Boolean, TaggedText, Text, effective_boolean, value_of
 
 
 def typed(lexical: str, name: str) -> Literal:
@@ -51,11 +51,9 @@ def test_values(literal: Literal, value: object) -> None:
 )
 def test_ill_typed_forms_have_no_value(literal: Literal) -> None:
     assert value_of(literal) is None
-    assert ill_typed(literal)
 
 
-def test_an_unknown_datatype_is_not_ill_typed() -> None:
-    assert not ill_typed(Literal("x", "urn:unknown"))
+def test_an_unknown_datatype_has_no_value() -> None:
     assert value_of(Literal("x", "urn:unknown")) is None
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from weir.errors import CheckpointError
-from weir.runtime.control.catalog import Catalog
-from weir.runtime.control.checkpoint import FORMAT, Checkpoint
-from weir.runtime.control.entries import (
+from weir.runtime.control.catalog import (
     CONTROL_FILE,
+    Catalog,
 )
+from weir.runtime.control.checkpoint import FORMAT, Checkpoint
 from weir.runtime.direct import DirectJob, MemoryStore
 from weir.runtime.ingest.sources import FileSource
 from weir.runtime.worker.state import FORMAT as STATE_FORMAT
@@ -57,7 +57,7 @@ def test_another_format_of_the_folder_is_refused_with_the_version_that_wrote_it(
 def test_another_version_with_the_same_format_and_another_number_of_cores_go_on(tmp_path: Path) -> None:
     made = Checkpoint.open(tmp_path, version="0.9", slots=2)
     again = Checkpoint.open(tmp_path, version="1.0", slots=8)
-    assert again.meta == made.meta
+    assert again == made
     assert again.slots == 2
 
 

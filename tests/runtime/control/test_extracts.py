@@ -10,8 +10,7 @@ from weir.kernel.contract import Background, GraphTable
 from weir.language.update import parse_update
 from weir.linked.graphs.history import graphs_of
 from weir.rdf.ids.dictionary import Dictionary
-from weir.runtime.control.extracts import load_extract, write_extract
-from weir.runtime.control.updates import net_of
+from weir.runtime.control.extracts import load_extract, net_of, write_extract
 
 KEY = b"key of the checkpoint"
 

@@ -11,9 +11,8 @@ from weir.errors import UsageError
 from weir.language import parse
 from weir.linked.graphs.graph_sources import GraphSources
 from weir.rdf.ids.dictionary import Dictionary
-from weir.runtime.control.catalog import Catalog
+from weir.runtime.control.catalog import Catalog, Registration, StreamEntry, entry_of
 from weir.runtime.control.checkpoint import Checkpoint
-from weir.runtime.control.entries import Registration, StreamEntry, entry_of
 from weir.runtime.control.extracts import Extractor
 from weir.runtime.control.graph_updates import BASE, GraphUpdates, moment
 from weir.runtime.control.planning import ControlWriter

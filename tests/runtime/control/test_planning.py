@@ -8,12 +8,11 @@ import time
 from itertools import pairwise
 from pathlib import Path
 
-from weir.runtime.control.entries import (
+from weir.runtime.control.catalog import (
     ControlLog,
+    Entry,
     Registration,
     StreamEntry,
-    drop_entry,
-    drop_stream_entry,
     entry_of,
 )
 from weir.runtime.control.planning import (
@@ -63,7 +62,7 @@ def test_a_dropped_stream_is_read_no_more_but_replayed(tmp_path: Path) -> None:
     log.append([entry_of(READER, 0), entry_of(stream(tmp_path, "one"), 0)])
     feeds = Feeds(tmp_path, 2)
     first = feeds.latest({})
-    log.append([drop_stream_entry("one", 1)])
+    log.append([Entry(1, "drop_stream", {"iri": "one"})])
     assert feeds.latest(first) == first
     assert streams_of(Feeds(tmp_path, 2).parts({}, first)) == ["one"]
     log.append([entry_of(stream(tmp_path, "one", number=1), 2)])
@@ -95,7 +94,7 @@ def test_a_finite_stream_waits_until_it_is_read_but_a_live_one_flows(tmp_path: P
     log.append([entry_of(READER, 1)])
     second = feeds.latest(first)
     assert set(second) == {feed_key(finite), feed_key(live)}
-    log.append([drop_entry("q", 2)])
+    log.append([Entry(2, "drop", {"name": "q"})])
     assert feeds.latest(second) == second
 
 

@@ -11,17 +11,15 @@ import pytest
 import weir
 from weir.errors import CheckpointError, SyntaxError, UsageError
 from weir.plan.analysis.chain import parsed
-from weir.runtime.control.catalog import Catalog
-from weir.runtime.control.checkpoint import Checkpoint
-from weir.runtime.control.entries import (
+from weir.runtime.control.catalog import (
     CONTROL_FILE,
+    Catalog,
     Entry,
     Registration,
     StreamEntry,
-    drop_entry,
     entry_of,
-    pause_entry,
 )
+from weir.runtime.control.checkpoint import Checkpoint
 from weir.runtime.control.registration import offer, refuse_changes, registrations_of
 from weir.runtime.ingest.sources import FileSource
 
@@ -86,13 +84,16 @@ def check(catalog: Catalog, *texts: str, streams: str = "s", frames: str = "", r
 def test_the_same_query_set_goes_on(resume: bool) -> None:
     check(entries(), count(), resume=resume)
     check(entries(), count(), count("b"), resume=resume)
-    check(entries(drop_entry("a", 3)), resume=resume)
+    check(entries(Entry(3, "drop", {"name": "a"})), resume=resume)
 
 
 DIFFERENT: list[tuple[Callable[..., None], str]] = [
     (lambda: check(entries()), "runs a query 'a' that is not given"),
     (lambda: check(entries(), count(range=20)), "runs another query under the name 'a'"),
-    (lambda: check(entries(pause_entry("a", 3)), count()), "the query 'a' is paused in the checkpoint"),
+    (
+        lambda: check(entries(Entry(3, "pause", {"name": "a"})), count()),
+        "the query 'a' is paused in the checkpoint",
+    ),
     (lambda: check(entries(), count(), streams=""), "reads the stream <s>, which is not given"),
     (lambda: check(entries(), count(), streams="", frames="s"), "from a source of Weir's, and a DataFrame"),
     (
@@ -110,7 +111,7 @@ def test_another_query_set_is_refused(run: Callable[..., None], said: str) -> No
 
 def test_what_is_missing_may_be_resumed() -> None:
     check(entries(), streams="", resume=True)
-    check(entries(pause_entry("a", 3)), count(), resume=True)
+    check(entries(Entry(3, "pause", {"name": "a"})), count(), resume=True)
     with refused("runs another query under the name 'a'"):
         check(entries(), count(range=20), resume=True)
 

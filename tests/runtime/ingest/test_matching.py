@@ -7,8 +7,7 @@ import random
 import numpy as np
 
 from weir.rdf.formats.tnq import parse_lines
-from weir.runtime.control.catalog import Catalog
-from weir.runtime.control.entries import Registration, StreamEntry
+from weir.runtime.control.catalog import Catalog, Registration, StreamEntry
 from weir.runtime.ingest.matching import MatchPlan, _Kind
 from weir.runtime.ingest.parts import LaneInput
 

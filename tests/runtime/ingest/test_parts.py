@@ -85,7 +85,7 @@ def test_what_is_left_of_a_damaged_file(tmp_path: Path) -> None:
 def test_dead_letters_name_their_file_and_line_or_their_source() -> None:
     wrong = [Rejected(2, "why", "text", 1)]
     assert dead_letters("s", wrong, files=["a", "b"], before=5) == [
-        {"stream": "s", "file": "b", "line": 7, "reason": "why", "text": "text"}
+        {"stream": "s", "source": "b", "line": 7, "reason": "why", "text": "text"}
     ]
     assert dead_letters("s", wrong, source="topic/0") == [
         {"stream": "s", "source": "topic/0", "reason": "why", "text": "text"}

@@ -8,10 +8,10 @@ from typing import Any
 import polars as pl
 import pytest
 
+from weir.runtime.control.catalog import Registration, StreamEntry, entry_of
 from weir.runtime.control.checkpoint import Checkpoint
-from weir.runtime.control.entries import Registration, StreamEntry, entry_of
 from weir.runtime.ingest.frames import Frame
-from weir.runtime.ingest.rows import row_frames
+from weir.runtime.ingest.stage import row_frames
 from weir.runtime.worker.worker_cache import WorkerCache
 
 QUERY = "SELECT * FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?x ?p ?y } }"

@@ -8,7 +8,7 @@ from weir.plan.analysis.demand import Wanted
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.messages import Messages
 from weir.rdf.terms import IRI
-from weir.runtime.ingest.selection import Selection, witnesses
+from weir.runtime.ingest.matching import Selection, witnesses
 
 MESSAGE = np.array([0, 0, 0, 0, 1, 1, 1])
 GRAPH = np.array([7, 0, 7, 9, 9, 9, 0])

@@ -70,7 +70,7 @@ def test_a_directory_of_messages_in_name_order(tmp_path: Path, parallelism: int)
     (folder / "ignored.txt").write_text("x")
     times, dead = read(path_source(f"{folder}?time={PROV}", {}), tmp_path, parallelism)
     assert times == list(range(1, 11))
-    assert [(Path(letter["file"]).name, letter["line"]) for letter in dead] == [
+    assert [(Path(letter["source"]).name, letter["line"]) for letter in dead] == [
         ("m82.ttl", 2),
         ("m83.ttl.gz", 1),
     ]

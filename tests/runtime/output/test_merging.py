@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weir.runtime.output import merging
-from weir.runtime.output.merging import MergedResults, in_order
+from weir.runtime.output import outputs
+from weir.runtime.output.outputs import MergedResults, in_order
 
 ROWS = st.lists(st.tuples(st.integers(0, 3), st.text('ab"<ä', max_size=4)), max_size=12)
 
@@ -28,7 +28,7 @@ def test_lines(slots: list[list[tuple[int, str]]]) -> None:
 def test_block_by_block(slots: list[list[tuple[int, str]]], size: int) -> None:
     tables = [_table(sorted(rows, key=lambda row: (row[0], row[1].encode()))) for rows in slots]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(merging, "BLOCK", size)
+        patch.setattr(outputs, "BLOCK", size)
         results = MergedResults("q", tables)
         blocks = list(results.blocks())
         expected = in_order(tables)

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from weir.runtime.control.catalog import SHARED
+from weir.runtime.control.registration import MANY
 from weir.runtime.direct import DirectJob
 from weir.runtime.ingest.sources import FileSource
 from weir.runtime.output.metrics import SUMS, Metrics, counts
 from weir.runtime.output.outputs import outputs
-from weir.runtime.worker.sharing import MANY, SHARED
 from weir.testing import Scenario
 
 P = "PREFIX : <http://e/> REGISTER ISTREAM <{name}> AS SELECT ?x ?y "
@@ -33,7 +34,7 @@ def lines(batch: int) -> str:
 
 def told(scenario: Scenario) -> dict[str, Any]:
     (row,) = [
-        row for row in outputs(scenario.group, scenario.steps[-1], [], 0, "jsonl") if row.kind == "metrics"
+        row for row in outputs(scenario.group, scenario.steps[-1], [], 0, ["jsonl"]) if row.kind == "metrics"
     ]
     found: dict[str, Any] = json.loads(row.data[:])
     return found

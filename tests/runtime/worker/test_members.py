@@ -6,8 +6,7 @@ import pytest
 
 from weir.kernel.contract import Background
 from weir.rdf.formats.tnq import parse_lines
-from weir.runtime.control.catalog import Catalog
-from weir.runtime.control.entries import Registration, StreamEntry
+from weir.runtime.control.catalog import Catalog, Registration, StreamEntry
 from weir.runtime.ingest.matching import MatchPlan
 from weir.runtime.ingest.parts import LaneInput
 from weir.runtime.worker.group import Group

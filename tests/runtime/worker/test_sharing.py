@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from weir.language import parse
 from weir.rdf.terms import XSD
+from weir.runtime.control import registration
+from weir.runtime.control.catalog import SHARED
+from weir.runtime.control.registration import MANY, alike, shape_of, shareable
 from weir.runtime.direct import DirectJob
 from weir.runtime.ingest.sources import FileSource
-from weir.runtime.worker import sharing
-from weir.runtime.worker.sharing import MANY, SHARED, alike, shape_of, shareable
 from weir.runtime.worker.state_store import load_group
 from weir.testing import Scenario
 
@@ -118,7 +119,7 @@ def test_shared_queries_of_one_shape_give_what_evaluators_give(
 def test_many_queries_of_one_shape_are_shared(monkeypatch: pytest.MonkeyPatch) -> None:
     queries = {name: parse(text) for name, text in SHAPED.items()}
     assert alike(queries) == set()
-    monkeypatch.setattr(sharing, "MANY", 4)
+    monkeypatch.setattr(registration, "MANY", 4)
     odd = parse(
         "SELECT * FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?s ?p ?o } FILTER (?o = 1) }"
     )

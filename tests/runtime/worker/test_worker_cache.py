@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from weir.runtime.control.entries import StreamEntry, entry_of
+from weir.runtime.control.catalog import StreamEntry, entry_of
 from weir.runtime.direct import DirectJob
 from weir.runtime.worker.worker_cache import WorkerCache, worker_cache
 

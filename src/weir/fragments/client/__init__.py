@@ -10,7 +10,7 @@ from weir.fragments.client.streamer import (
     result_lines,
     stream_lines,
 )
-from weir.linked.http.clocks import Clock, WallClock
+from weir.linked.http import Clock, WallClock
 
 __all__ = [
     "ClientLimits",

@@ -12,8 +12,7 @@ import asyncio
 from collections.abc import Sequence
 from urllib.parse import parse_qs, urlsplit
 
-from weir.fragments.client.page import Page
-from weir.fragments.client.quad_source import Pattern4, QuadSource, matches
+from weir.fragments.client.quad_source import QuadSource
 from weir.fragments.protocol.annotation import (
     EXPIRATION,
     FLAT_FINAL,
@@ -24,6 +23,8 @@ from weir.fragments.protocol.annotation import (
     Annotation,
     Labeling,
     Method,
+    QuadPattern,
+    matches,
 )
 from weir.fragments.protocol.controls import PREDICATE, text_of
 
@@ -62,7 +63,7 @@ async def _method(source: QuadSource, node: str) -> Method | None:
     """What a labelled node stands for."""
     if is_implicit(source, node):
         return Method.IMPLICIT
-    asked: list[tuple[Method, Pattern4]] = [
+    asked: list[tuple[Method, QuadPattern]] = [
         (Method.SINGLETON, (node, SINGLETON_OF, None, "")),
         (Method.REIFICATION, (node, RDF_PREDICATE, None, "")),
     ]
@@ -95,18 +96,18 @@ class Dynamics:
     def __init__(self, source: QuadSource, annotations: tuple[Annotation, ...]) -> None:
         self.source = source
         self.annotations = annotations
-        self._static: set[Pattern4] = set()
-        self._dynamic: set[Pattern4] = set()
+        self._static: set[QuadPattern] = set()
+        self._dynamic: set[QuadPattern] = set()
         self._implicit: set[str] | None = None
 
-    async def dynamic(self, pattern: Pattern4) -> bool:
+    async def dynamic(self, pattern: QuadPattern) -> bool:
         """Whether facts with validity may match a pattern of the default graph."""
         if not self.annotations or pattern[1] in LABELS or pattern in self._static:
             return False
         if pattern in self._dynamic or pattern[1] is None:
             return True
         for annotation in self.annotations:
-            if await self._occurs(annotation.method, pattern):
+            if await self._occurs(annotation, pattern):
                 self._dynamic.add(pattern)
                 return True
         page = await self.source.first(pattern)
@@ -115,26 +116,18 @@ class Dynamics:
             return False
         return True
 
-    async def _occurs(self, method: Method, pattern: Pattern4) -> bool:
-        s, p, o, _ = pattern
-        if method is Method.SINGLETON:
-            asked: Pattern4 = (None, SINGLETON_OF, p, "")
-        elif method is Method.REIFICATION:
-            asked = (None, RDF_PREDICATE, p, "")
-        elif method is Method.GRAPHS:
-            whole = await self.source.first((s, p, o, None))
-            if any(quad[3] for quad in whole.data) or self._changes(whole):
-                return True
-            return whole.next is not None and whole.estimate > (await self.source.first(pattern)).estimate
-        else:
-            page = await self.source.first(pattern)
-            return self._changes(page) or p in await self._implicit_predicates()
+    async def _occurs(self, annotation: Annotation, pattern: QuadPattern) -> bool:
+        asked = annotation.trace(pattern)
         page = await self.source.first(asked)
-        return self._changes(page) or any(matches(quad, asked) for quad in page.data)
-
-    def _changes(self, page: Page) -> bool:
-        """Whether a page says itself that it will change."""
-        return self.source.extended and page.expires is not None
+        if self.source.extended and page.expires is not None:
+            return True
+        if annotation.method is Method.IMPLICIT:
+            return pattern[1] in await self._implicit_predicates()
+        if annotation.method is not Method.GRAPHS:
+            return any(matches(quad, asked) for quad in page.data)
+        if any(quad[3] for quad in page.data):
+            return True
+        return page.next is not None and page.estimate > (await self.source.first(pattern)).estimate
 
     async def _implicit_predicates(self) -> set[str]:
         """The predicates in the names of all labelled implicit graphs."""

@@ -4,33 +4,164 @@ Law: for every basic graph pattern of the query, the part holds all triples that
 evaluating the query over the part gives what evaluating it over all data would. Bindings are passed
 sideways only where rows that they leave out could not have survived: into the right side of a join,
 OPTIONAL, MINUS and EXISTS; never into a subquery, an aggregate or a slice.
+
+In a basic graph pattern the triple pattern with the smallest count is fetched first; each next one shares a
+variable with those before where it can, and is fetched whole or restricted to the bindings found, whichever
+needs fewer requests.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from typing import Any, TypeAlias
 
-from weir.errors import EvaluationError, UsageError
-from weir.fragments.client.joins import UNIT, Place, Places, Rows, join, solve, union
+from weir.errors import EvaluationError, RemoteError, UsageError
 from weir.fragments.client.matcher import Matcher
-from weir.fragments.client.quad_source import Keys, Pattern4
-from weir.fragments.protocol.annotation import Quad
+from weir.fragments.client.quad_source import Keys
+from weir.fragments.protocol.annotation import Quad, QuadPattern
 from weir.kernel.functions import Context
-from weir.kernel.functions.draws import seed
+from weir.kernel.functions.scalar import seed
 from weir.kernel.reference.algebra import Evaluation
 from weir.kernel.reference.datasets import SDS, Dataset, Graph
 from weir.kernel.reference.query_forms import Row, gamma, rows
 from weir.language.algebra import patterns as algebra
-from weir.language.algebra.expressions import Exists, Expression
-from weir.language.algebra.fold import walk
+from weir.language.algebra.expressions import Exists
+from weir.language.algebra.fold import parts, rebuilt, walk
 from weir.language.algebra.query import Describe, Query
+from weir.language.algebra.scope import visible
 from weir.rdf.terms import IRI, Term, Triple, Variable, parse_term
 
 _term = lru_cache(maxsize=65_536)(parse_term)
 _walk = partial(walk, closed=(Exists,))
+
+Place: TypeAlias = str | Variable
+Places: TypeAlias = tuple[Place, Place, Place, Place]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Bindings of some variables, each row once."""
+
+    names: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def project(self, names: Iterable[str]) -> Rows:
+        """Only those of its variables."""
+        kept = tuple(name for name in self.names if name in set(names))
+        if kept == self.names:
+            return self
+        columns = [self.names.index(name) for name in kept]
+        return Rows(kept, tuple(dict.fromkeys(tuple(row[i] for i in columns) for row in self.rows)))
+
+
+UNIT = Rows((), ((),))
+
+
+def join(left: Rows, right: Rows, most: int) -> Rows:
+    """The natural join."""
+    shared = [name for name in left.names if name in right.names]
+    added = [i for i, name in enumerate(right.names) if name not in left.names]
+    mine = [left.names.index(name) for name in shared]
+    theirs = [right.names.index(name) for name in shared]
+    index: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    for row in right.rows:
+        index.setdefault(tuple(row[i] for i in theirs), []).append(tuple(row[i] for i in added))
+    out: dict[tuple[str, ...], None] = {}
+    for row in left.rows:
+        for rest in index.get(tuple(row[i] for i in mine), ()):
+            out[row + rest] = None
+        if len(out) > most:
+            raise RemoteError(
+                f"a join of the query has more than {most} rows",
+                hint="make the query more selective, or raise the limit on rows",
+            )
+    return Rows(left.names + tuple(right.names[i] for i in added), tuple(out))
+
+
+def union(parts: Sequence[Rows]) -> Rows:
+    """All rows of several, on the variables that all of them have."""
+    names = [name for name in parts[0].names if all(name in part.names for part in parts)]
+    rows: dict[tuple[str, ...], None] = {}
+    for part in parts:
+        columns = [part.names.index(name) for name in names]
+        rows.update(dict.fromkeys(tuple(row[i] for i in columns) for row in part.rows))
+    return Rows(tuple(names), tuple(rows))
+
+
+@dataclass(slots=True)
+class _Planned:
+    places: Places
+    pattern: QuadPattern
+    count: int
+
+    @property
+    def names(self) -> set[str]:
+        return {place.name for place in self.places if isinstance(place, Variable)}
+
+
+async def solve(patterns: Sequence[Places], matcher: Matcher, given: Rows) -> tuple[Rows, list[Quad]]:
+    """The solutions of a basic graph pattern that fit ``given``, and the quads they were made of.
+
+    Solutions bind the pattern's variables and those of ``given`` that occur in it.
+    """
+    every = tuple(sorted({p.name for places in patterns for p in places if isinstance(p, Variable)}))
+    given = given.project(every)
+    bound = [_bound(places) for places in patterns]
+    if any((s or "<")[0] == '"' or (p or "<")[0] != "<" for s, p, _, _ in bound):
+        return Rows(every, ()), []
+    counts = await asyncio.gather(*(matcher.count(pattern) for pattern in bound))
+    left = [_Planned(*plan) for plan in zip(patterns, bound, counts, strict=True)]
+    rows = given
+    used: dict[Quad, None] = {}
+    while left:
+        plan = _next(left, set(rows.names))
+        left.remove(plan)
+        found = await matcher.matching(plan.pattern, _keys(plan, rows))
+        matched = [(row, quad) for quad in found if (row := _row(plan.places, quad)) is not None]
+        used.update(dict.fromkeys(quad for _, quad in matched))
+        names = tuple(dict.fromkeys(p.name for p in plan.places if isinstance(p, Variable)))
+        fetched = Rows(names, tuple(dict.fromkeys(row for row, _ in matched)))
+        rows = join(rows, fetched, matcher.source.pages.limits.rows)
+        if not rows.rows:
+            return Rows(every, ()), list(used)
+    return rows, list(used)
+
+
+def _bound(places: Places) -> QuadPattern:
+    s, p, o, g = (None if isinstance(place, Variable) else place for place in places)
+    return s, p, o, g
+
+
+def _next(left: Sequence[_Planned], known: set[str]) -> _Planned:
+    """The smallest pattern among those connected to what is known."""
+    connected = [plan for plan in left if plan.names & known]
+    return min(connected or left, key=lambda plan: plan.count)
+
+
+def _keys(plan: _Planned, rows: Rows) -> Keys | None:
+    """The bindings of the pattern's places; None where nothing restricts it."""
+    places: list[int] = []
+    columns: list[int] = []
+    for place, term in enumerate(plan.places):
+        if isinstance(term, Variable) and term.name in rows.names:
+            places.append(place)
+            columns.append(rows.names.index(term.name))
+    if not places:
+        return None
+    return Keys(tuple(places), tuple(dict.fromkeys(tuple(row[i] for i in columns) for row in rows.rows)))
+
+
+def _row(places: Places, quad: Quad) -> tuple[str, ...] | None:
+    """A quad as bindings of the pattern's variables; None where a repeated one would differ."""
+    values: dict[str, str] = {}
+    for place, text in zip(places, quad, strict=True):
+        if isinstance(place, Variable) and values.setdefault(place.name, text) != text:
+            return None
+    return tuple(values.values())
 
 
 class Gatherer:
@@ -67,14 +198,10 @@ class Gatherer:
                 return await self._join(pattern, given, graph)
             case algebra.PathPattern():
                 return await self._path(pattern, given, graph)
-            case algebra.LeftJoin(left, right, condition):
+            case algebra.LeftJoin(left, right):
                 rows = await self.pattern(left, given, graph)
                 inner = await self.pattern(right, rows, graph)
-                await self._exists(condition, join(rows, inner, self._most) if inner.rows else rows, graph)
-                return rows
-            case algebra.Filter(condition, inside):
-                rows = await self.pattern(inside, given, graph)
-                await self._exists(condition, rows, graph)
+                await self._exists(pattern, join(rows, inner, self._most) if inner.rows else rows, graph)
                 return rows
             case algebra.Union(left, right):
                 return union(
@@ -86,35 +213,22 @@ class Gatherer:
                 return rows
             case algebra.Graph(name, inside):
                 return await self._graph(name, inside, given)
-            case algebra.Extend(inside, _, expression):
-                rows = await self.pattern(inside, given, graph)
-                await self._exists(expression, rows, graph)
-                return rows
             case algebra.Values():
                 return _values(pattern)
-            case algebra.Distinct(inside) | algebra.Reduced(inside):
-                return await self.pattern(inside, given, graph)
-            case algebra.Slice(inside, _, _):
-                return await self.pattern(inside, UNIT, graph)
-            case algebra.OrderBy(inside, keys):
-                rows = await self.pattern(inside, given, graph)
-                for key in keys:
-                    await self._exists(key.expression, rows, graph)
-                return rows
-            case algebra.Project(inside, variables):
-                rows = await self.pattern(inside, UNIT, graph)
-                return rows.project({variable.name for variable in variables})
-            case algebra.Group(inside, keys, aggregates):
-                rows = await self.pattern(inside, UNIT, graph)
-                for _, aggregate in aggregates:
-                    await self._exists(aggregate.operand, rows, graph)
-                return rows.project({key.name for key in keys})
+            case algebra.Project() | algebra.Group() | algebra.Slice():
+                rows = await self.pattern(pattern.pattern, UNIT, graph)
+                await self._exists(pattern, rows, graph)
+                return rows.project({variable.name for variable in visible(pattern)})
             case algebra.Service():
                 raise UsageError("SERVICE is not followed over fragments")
             case algebra.Window():
                 raise UsageError(
                     "fragments are queried in plain SPARQL", hint="leave out windows: facts carry their times"
                 )
+            case _:
+                rows = await self.pattern(pattern.pattern, given, graph)
+                await self._exists(pattern, rows, graph)
+                return rows
 
     async def _join(self, pattern: algebra.Join, given: Rows, graph: Place) -> Rows:
         """Neighbouring basic graph patterns are ordered as one; the others follow with their bindings."""
@@ -149,7 +263,7 @@ class Gatherer:
         """All triples of the path's predicates, and for paths of length zero the nodes they may be at:
         those of the bindings where an end is bound, else all. A negated set needs all triples."""
         name = None if isinstance(graph, Variable) else graph
-        everything: Pattern4 = (None, None, None, name)
+        everything: QuadPattern = (None, None, None, name)
         predicates, negated = _path_needs(pattern.path)
         ends = [end for end in (pattern.subject, pattern.object) if isinstance(end, Variable)]
         known = next((end.name for end in ends if end.name in given.names), None)
@@ -170,14 +284,14 @@ class Gatherer:
             await self._whole((None, None, None, None if isinstance(name, Variable) else str(name)))
         return await self.pattern(inside, given, name if isinstance(name, Variable) else str(name))
 
-    async def _exists(self, expression: Expression | None, rows: Rows, graph: Place) -> None:
-        for node in _walk(expression):
+    async def _exists(self, pattern: algebra.Pattern, rows: Rows, graph: Place) -> None:
+        """Gather for EXISTS in the expressions of a pattern."""
+        for node in _walk(tuple(part for part in parts(pattern) if not isinstance(part, algebra.Pattern))):
             if isinstance(node, Exists):
                 await self.pattern(node.pattern, rows, graph)
 
-    async def _whole(self, pattern: Pattern4, keys: Keys | None = None) -> None:
-        found = await self.matcher.matching(pattern, keys)
-        self.quads.update(dict.fromkeys(quad for quad, _, _ in found))
+    async def _whole(self, pattern: QuadPattern, keys: Keys | None = None) -> None:
+        self.quads.update(dict.fromkeys(await self.matcher.matching(pattern, keys)))
 
 
 def _operands(pattern: algebra.Pattern) -> Iterator[algebra.Pattern]:
@@ -231,30 +345,15 @@ def answer(
         raise EvaluationError("the query nests too deeply") from None
 
 
-def _filled(pattern: algebra.Pattern, solved: Mapping[algebra.BGP, Rows]) -> algebra.Pattern:
+def _filled(node: Any, solved: Mapping[algebra.BGP, Rows]) -> Any:
     """A pattern whose solved parts are inline data. EXISTS and GRAPH mean other solutions: left alone."""
-    match pattern:
-        case algebra.BGP() if pattern in solved:
-            found = solved[pattern]
-            data = tuple(tuple(_term(text) for text in row) for row in found.rows)
-            return algebra.Values(tuple(Variable(name) for name in found.names), data)
-        case algebra.Join(left, right) | algebra.Union(left, right) | algebra.Minus(left, right):
-            return replace(pattern, left=_filled(left, solved), right=_filled(right, solved))
-        case algebra.LeftJoin(left, right, _):
-            return replace(pattern, left=_filled(left, solved), right=_filled(right, solved))
-        case (
-            algebra.Filter()
-            | algebra.Extend()
-            | algebra.Group()
-            | algebra.OrderBy()
-            | algebra.Project()
-            | algebra.Distinct()
-            | algebra.Reduced()
-            | algebra.Slice()
-        ):
-            return replace(pattern, pattern=_filled(pattern.pattern, solved))
-        case _:
-            return pattern
+    if isinstance(node, Exists | algebra.Graph):
+        return node
+    found = solved.get(node) if isinstance(node, algebra.BGP) else None
+    if found is None:
+        return rebuilt(node, lambda part: _filled(part, solved))
+    data = tuple(tuple(_term(text) for text in row) for row in found.rows)
+    return algebra.Values(tuple(Variable(name) for name in found.names), data)
 
 
 def changes(before: Sequence[Row], now: Sequence[Row]) -> tuple[list[Row], list[Row]]:

@@ -20,8 +20,7 @@ from weir.fragments.protocol import controls
 from weir.fragments.protocol.annotation import EXPIRATION, LABELS, Quad, read_time
 from weir.fragments.protocol.controls import HYDRA, SD, VOID, Form
 from weir.fragments.protocol.documents import FORMATS, parse_document
-from weir.linked.http import HttpCache, HttpClient, RequestLimits, Response
-from weir.linked.http.clocks import Clock
+from weir.linked.http import Clock, HttpCache, HttpClient, RequestLimits, Response
 from weir.rdf.terms import Literal, parse_term
 
 ACCEPT = (

@@ -9,12 +9,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
 from urllib.parse import quote
 
 from weir.errors import RemoteError
 from weir.fragments.client.page import Page, Pages
-from weir.fragments.protocol.annotation import FOREVER, Quad, TripleText, time_lexical
+from weir.fragments.protocol.annotation import FOREVER, Quad, QuadPattern, TripleText, matches, time_lexical
 from weir.fragments.protocol.controls import (
     AT,
     GRAPH,
@@ -25,9 +24,6 @@ from weir.fragments.protocol.controls import (
     Form,
     value_of,
 )
-
-Pattern4: TypeAlias = tuple[str | None, str | None, str | None, str | None]
-"""A quad pattern: texts, None where free, the empty text for the default graph."""
 
 _PROPERTIES = (SUBJECT, PREDICATE, OBJECT, GRAPH)
 _NAMES = ("?s", "?p", "?o", "?g")
@@ -157,7 +153,7 @@ class QuadSource:
         """The name of a triple's implicit graph here."""
         return self.plain.implicit_graph(triple, self.url)
 
-    def address(self, pattern: Pattern4, at: int | None) -> str:
+    def address(self, pattern: QuadPattern, at: int | None) -> str:
         """Where a pattern's fragment lies."""
         values = _values(pattern)
         if at is not None and self.timed:
@@ -165,7 +161,9 @@ class QuadSource:
             return self._rich.address({**values, AT: time_lexical(at)}, self.url)
         return self.plain.address(values, self.url)
 
-    async def first(self, pattern: Pattern4, at: int | None = None, horizon: Horizon | None = None) -> Page:
+    async def first(
+        self, pattern: QuadPattern, at: int | None = None, horizon: Horizon | None = None
+    ) -> Page:
         """The first page of a pattern's fragment: what it counts."""
         return await self._page(self.address(pattern, at), horizon)
 
@@ -175,14 +173,14 @@ class QuadSource:
             horizon.saw(stored.value, stored.fresh_until if stored.explicit else FOREVER, self.extended)
         return stored.value
 
-    def complete(self, pattern: Pattern4, at: int | None = None) -> bool:
+    def complete(self, pattern: QuadPattern, at: int | None = None) -> bool:
         """Whether a pattern's whole fragment is at hand."""
         known = self.pages.seen(self.address(pattern, at))
         return known is not None and known.value.next is None
 
     async def look_up(
         self,
-        pattern: Pattern4,
+        pattern: QuadPattern,
         keys: Keys | None = None,
         at: int | None = None,
         horizon: Horizon | None = None,
@@ -203,7 +201,7 @@ class QuadSource:
         found = await asyncio.gather(*(self._whole(url, bound, horizon) for url, bound in chunks))
         return keys.wanted(dict.fromkeys(quad for quads in found for quad in quads))
 
-    def _chunks(self, pattern: Pattern4, keys: Keys, at: int | None) -> list[tuple[str, Pattern4]]:
+    def _chunks(self, pattern: QuadPattern, keys: Keys, at: int | None) -> list[tuple[str, QuadPattern]]:
         """The requests that keys make of a pattern: address, and what must match its answer."""
         if self.bulk and len(keys.rows) > 1:
             return self._bulk_chunks(pattern, keys, at)
@@ -216,7 +214,7 @@ class QuadSource:
             chunks.append((self.address((s, p, o, g), at), (s, p, o, g)))
         return chunks
 
-    def _bulk_chunks(self, pattern: Pattern4, keys: Keys, at: int | None) -> list[tuple[str, Pattern4]]:
+    def _bulk_chunks(self, pattern: QuadPattern, keys: Keys, at: int | None) -> list[tuple[str, QuadPattern]]:
         names = [_NAMES[place] for place in keys.places]
         values = _values(pattern)
         for place in keys.places:
@@ -226,7 +224,7 @@ class QuadSource:
             values[AT] = time_lexical(at)
         head = f"({' '.join(names)}) {{ "
         limits = self.pages.limits
-        chunks: list[tuple[str, Pattern4]] = []
+        chunks: list[tuple[str, QuadPattern]] = []
         rows: list[str] = []
 
         def address(some: Sequence[str]) -> str:
@@ -249,7 +247,7 @@ class QuadSource:
         chunks.append((address(rows), pattern))
         return chunks
 
-    async def _whole(self, url: str, pattern: Pattern4, horizon: Horizon | None) -> list[Quad]:
+    async def _whole(self, url: str, pattern: QuadPattern, horizon: Horizon | None) -> list[Quad]:
         """All pages from an address on; a fragment that never ends is a ``RemoteError``."""
         limits = self.pages.limits
         found: dict[Quad, None] = {}
@@ -277,11 +275,6 @@ class QuadSource:
         return list(found)
 
 
-def _values(pattern: Pattern4) -> dict[str, str]:
+def _values(pattern: QuadPattern) -> dict[str, str]:
     """The form's values of a pattern; free places are left out."""
     return {name: value_of(text) for name, text in zip(_PROPERTIES, pattern, strict=True) if text is not None}
-
-
-def matches(quad: Quad, pattern: Pattern4) -> bool:
-    """Whether a quad fits a pattern, to the letter."""
-    return all(text is None or text == part for text, part in zip(pattern, quad, strict=True))

@@ -24,7 +24,8 @@ from weir.fragments.client.quad_source import QuadSource
 from weir.fragments.protocol.annotation import FOREVER, Annotation
 from weir.kernel.reference.query_forms import Row
 from weir.language import Query, parse
-from weir.linked.http.clocks import SECOND, Clock, WallClock
+from weir.linked.http import Clock, WallClock
+from weir.linked.http.headers import SECOND
 from weir.rdf.terms import json_term
 from weir.rdf.xsd.moments import civil_text
 

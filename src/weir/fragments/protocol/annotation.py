@@ -46,6 +46,13 @@ BEGINNING = -(2**63)
 
 Quad: TypeAlias = tuple[str, str, str, str]
 TripleText: TypeAlias = tuple[str, str, str]
+QuadPattern: TypeAlias = tuple[str | None, str | None, str | None, str | None]
+"""Texts of a quad, None where it is free; the empty text in the last place is the default graph."""
+
+
+def matches(quad: QuadPattern, pattern: QuadPattern) -> bool:
+    """Whether a quad fits a pattern, to the letter; of patterns, whether one takes in the other."""
+    return all(text is None or text == part for text, part in zip(pattern, quad, strict=True))
 
 
 class Method(Enum):
@@ -140,6 +147,15 @@ class Annotation:
     def shapes(self) -> tuple[Shape, ...]:
         return self.statement + self.label
 
+    def trace(self, pattern: QuadPattern) -> QuadPattern:
+        """The one fragment that tells whether a triple pattern has facts, and about how many."""
+        s, p, o, _ = pattern
+        if self.method is Method.SINGLETON:
+            return None, SINGLETON_OF, p, ""
+        if self.method is Method.REIFICATION:
+            return None, RDF_PREDICATE, p, ""
+        return s, p, o, None if self.method is Method.GRAPHS else ""
+
     def __str__(self) -> str:
         return f"{self.method.value}/{self.labeling.value}"
 
@@ -158,6 +174,7 @@ class Fact(NamedTuple):
         return self[:3]
 
 
+Validity: TypeAlias = tuple[int, int]
 ImplicitName: TypeAlias = Callable[[TripleText], str]
 
 
@@ -167,14 +184,11 @@ def read_facts(quads: Iterable[Quad], implicit: ImplicitName | None = None) -> t
     ``implicit`` names the implicit graph of a triple. A label that no triple bears, an interval without
     one of its ends and one that ends before it starts are errors.
     """
-    by_predicate: dict[str, list[Quad]] = defaultdict(list)
+    said: list[Quad] = []
     data: list[Quad] = []
     for quad in quads:
-        if quad[1] in LABELS:
-            by_predicate[quad[1]].append(quad)
-        else:
-            data.append(quad)
-    labels = _labels(by_predicate)
+        (said if quad[1] in LABELS else data).append(quad)
+    labels = validities(said, whole=True)
     singletons = {s: o for s, p, o, _ in data if p == SINGLETON_OF and s in labels}
     reified: dict[str, dict[str, str]] = {node: {} for node in labels}
     facts: list[Fact] = []
@@ -209,27 +223,37 @@ def read_facts(quads: Iterable[Quad], implicit: ImplicitName | None = None) -> t
     return facts, rest
 
 
-def _labels(by_predicate: Mapping[str, list[Quad]]) -> dict[str, list[tuple[int, int]]]:
-    labels: dict[str, list[tuple[int, int]]] = defaultdict(list)
-    for node, _, time, _ in by_predicate.get(EXPIRATION, ()):
-        labels[node].append((BEGINNING, read_time(time)))
-    initial = {s: read_time(o) for s, _, o, _ in by_predicate.get(INITIAL, ())}
-    final = {s: read_time(o) for s, _, o, _ in by_predicate.get(FINAL, ())}
-    for node, _, span, _ in by_predicate.get(INTERVAL, ()):
-        labels[node].append(_interval(node, initial.get(span), final.get(span)))
-    initial = {s: read_time(o) for s, _, o, _ in by_predicate.get(FLAT_INITIAL, ())}
-    final = {s: read_time(o) for s, _, o, _ in by_predicate.get(FLAT_FINAL, ())}
-    for node in initial.keys() | final.keys():
-        labels[node].append(_interval(node, initial.get(node), final.get(node)))
-    return labels
+def validities(labels: Iterable[Quad], *, whole: bool) -> dict[str, list[Validity]]:
+    """The validities that time labels give to nodes.
 
-
-def _interval(node: str, start: int | None, end: int | None) -> tuple[int, int]:
-    if start is None or end is None:
-        raise DataError(f"the interval of {node} lacks its {'initial' if start is None else 'final'} time")
-    if start >= end:
-        raise DataError(f"the interval of {node} ends before it starts")
-    return start, end
+    Where the labels are not known to be the ``whole`` of them, intervals that lack an end are left out, and
+    empty ones are no error.
+    """
+    found: dict[str, list[Validity]] = defaultdict(list)
+    spans: list[tuple[str, str]] = []
+    initial: dict[str, int] = {}
+    final: dict[str, int] = {}
+    for node, predicate, value, _ in labels:
+        if predicate == EXPIRATION:
+            found[node].append((BEGINNING, read_time(value)))
+        elif predicate == INTERVAL:
+            spans.append((node, value))
+        elif predicate in (INITIAL, FLAT_INITIAL):
+            initial[node] = read_time(value)
+        elif predicate in (FINAL, FLAT_FINAL):
+            final[node] = read_time(value)
+        if predicate in (FLAT_INITIAL, FLAT_FINAL):
+            spans.append((node, node))
+    for node, span in dict.fromkeys(spans):
+        start, end = initial.get(span), final.get(span)
+        if start is not None and end is not None:
+            if start > end or (whole and start == end):
+                raise DataError(f"the interval of {node} ends before it starts")
+            found[node].append((start, end))
+        elif whole:
+            lacking = "initial" if start is None else "final"
+            raise DataError(f"the interval of {node} lacks its {lacking} time")
+    return found
 
 
 _DATETIME = re.compile(rf'"([^"]*)"(?:\^\^<(?:{re.escape(XSD)}|xsd:)dateTime(?:Stamp)?>)?')

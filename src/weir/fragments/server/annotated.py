@@ -24,6 +24,7 @@ from weir.fragments.protocol.annotation import (
     Method,
     Place,
     Quad,
+    QuadPattern,
     Shape,
     Slot,
     TripleText,
@@ -32,7 +33,7 @@ from weir.fragments.protocol.annotation import (
 )
 from weir.fragments.protocol.controls import text_of, value_of
 from weir.fragments.server.facts import FactStore
-from weir.fragments.server.quad_index import Bound, Column, Segment
+from weir.fragments.server.quad_index import Column, Segment
 
 
 class Part(NamedTuple):
@@ -103,7 +104,7 @@ class View:
         self.annotation = annotation
         self.names = names
 
-    def select(self, pattern: Bound, now: int, instant: int | None) -> tuple[list[Part], int]:
+    def select(self, pattern: QuadPattern, now: int, instant: int | None) -> tuple[list[Part], int]:
         """The parts that match, and when the selection next changes by itself (``FOREVER``: never)."""
         parts: list[Part] = []
         changes = FOREVER
@@ -116,11 +117,11 @@ class View:
             parts.extend(found)
         return parts, changes
 
-    def concerns(self, pattern: Bound) -> bool:
+    def concerns(self, pattern: QuadPattern) -> bool:
         """Whether some fact could match a pattern, now or later."""
         return any(self._wanted(shape, pattern) is not None for shape in self.annotation.shapes)
 
-    def _wanted(self, shape: Shape, pattern: Bound) -> _Wanted | None:
+    def _wanted(self, shape: Shape, pattern: QuadPattern) -> _Wanted | None:
         asked: dict[str, str | int] = {}
         for place, text in zip(shape, pattern, strict=True):
             if text is None:

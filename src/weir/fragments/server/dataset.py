@@ -23,12 +23,13 @@ from weir.fragments.protocol.annotation import (
     Labeling,
     Method,
     Quad,
+    QuadPattern,
     TripleText,
 )
 from weir.fragments.protocol.documents import parse_document
 from weir.fragments.server.annotated import Names, Part, View
 from weir.fragments.server.facts import FactStore, Retention
-from weir.fragments.server.quad_index import Bound, Index
+from weir.fragments.server.quad_index import Index
 from weir.rdf.formats.media import format_of_path
 
 _VOCABULARY = LABELS | {SINGLETON_OF, *REIFIED}
@@ -204,14 +205,16 @@ class Dataset:
             return self.static_version, self.store.version
         return self.static_version, self.store.predicate_versions.get(predicate, 0)
 
-    def dynamic(self, patterns: Sequence[Bound], predicate: str | None, address: str) -> bool:
+    def dynamic(self, patterns: Sequence[QuadPattern], predicate: str | None, address: str) -> bool:
         """Whether facts that were ever pushed could match one of these patterns, all of one predicate."""
         if not self.version(predicate)[1]:
             return False
         view = self._view(address)
         return any(view.concerns(pattern) for pattern in patterns)
 
-    def select(self, patterns: Sequence[Bound], now: int, instant: int | None, address: str) -> Selection:
+    def select(
+        self, patterns: Sequence[QuadPattern], now: int, instant: int | None, address: str
+    ) -> Selection:
         """What any of the patterns matches; the patterns must not overlap."""
         with self.lock:
             if len(patterns) == 1 and not self.store.segments:

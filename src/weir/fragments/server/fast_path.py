@@ -17,12 +17,11 @@ from typing import Any, NamedTuple
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from weir.fragments.protocol.annotation import FOREVER
+from weir.fragments.protocol.annotation import FOREVER, QuadPattern
 from weir.fragments.protocol.controls import text_of
 from weir.fragments.server.app import FragmentsApp
 from weir.fragments.server.dataset import Dataset
 from weir.fragments.server.metadata import LONG, Described
-from weir.fragments.server.quad_index import Bound
 from weir.fragments.server.request import IRI, UNSAFE, decoded, parse_request
 from weir.fragments.server.responses import SECOND, Head, Responder, Response, etag, opening, understands_gzip
 from weir.fragments.server.serialize import SYNTAXES, media_type_for
@@ -200,7 +199,7 @@ class StaticPages:
         self.moment, self.opening = moment, opening(head, moment[1])
 
 
-def plain_pattern(query: str) -> Bound | None:
+def plain_pattern(query: str) -> QuadPattern | None:
     """The triple pattern of a query string; None where it asks for anything else, or is malformed."""
     s = p = o = None
     for pair in query.split("&"):

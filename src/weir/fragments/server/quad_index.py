@@ -19,12 +19,10 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from weir.fragments.protocol.annotation import Fact, Quad
+from weir.fragments.protocol.annotation import Fact, Quad, QuadPattern
 
 Column: TypeAlias = NDArray[np.int32]
 Times: TypeAlias = NDArray[np.int64]
-Bound: TypeAlias = tuple[str | None, str | None, str | None, str | None]
-"""A quad pattern as texts; None is free, the empty text in the last place is the default graph."""
 
 _ORDERS: dict[str, tuple[int, int, int, int]] = {
     "spog": (0, 1, 2, 3),
@@ -94,7 +92,7 @@ class Index:
             table = table[fresh]
         return Index(list(place), [np.ascontiguousarray(table[:, i]) for i in range(4)])
 
-    def find(self, pattern: Bound) -> Run | None:
+    def find(self, pattern: QuadPattern) -> Run | None:
         """The run of a pattern's matches; None where there are none."""
         keys = [0, 0, 0, 0]
         bound = 0

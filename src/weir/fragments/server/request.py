@@ -13,10 +13,9 @@ from typing import NamedTuple, TypeAlias
 from urllib.parse import unquote
 
 from weir.errors import DataError, SyntaxError, UsageError
-from weir.fragments.protocol.annotation import Labeling, read_time
+from weir.fragments.protocol.annotation import Labeling, QuadPattern, matches, read_time
 from weir.fragments.protocol.controls import DEFAULT_GRAPH, text_of
 from weir.fragments.server.dataset import Dataset
-from weir.fragments.server.quad_index import Bound
 from weir.language import parse
 from weir.language.algebra.patterns import Project, Values
 from weir.rdf.terms import Literal, Variable, parse_term
@@ -46,7 +45,7 @@ class FragmentRequest(NamedTuple):
     page; ``instant`` None is the present for expirations and all history for intervals."""
 
     places: Places
-    patterns: tuple[Bound, ...]
+    patterns: tuple[QuadPattern, ...]
     overlapping: bool
     page: int
     instant: int | None
@@ -108,24 +107,20 @@ def parse_values(text: str, most: int) -> list[Row]:
     return [{name: str(term) for name, term in row if term is not None} for row in rows]
 
 
-def restrict(places: Places, rows: Sequence[Row]) -> tuple[tuple[Bound, ...], bool]:
+def restrict(places: Places, rows: Sequence[Row]) -> tuple[tuple[QuadPattern, ...], bool]:
     """The distinct patterns that rows make of one, without those that another takes in.
 
     The second part says whether two of them may still match the same quad.
     """
-    made: dict[Bound, None] = {}
+    made: dict[QuadPattern, None] = {}
     for row in rows:
         s, p, o, g = (row.get(place.name) if isinstance(place, Variable) else place for place in places)
         made[(s, p, o, g)] = None
     shapes = {tuple(text is None for text in pattern) for pattern in made}
     if len(shapes) == 1:
         return tuple(made), False
-    kept = [one for one in made if not any(other != one and _covers(other, one) for other in made)]
+    kept = [one for one in made if not any(other != one and matches(one, other) for other in made)]
     return tuple(kept), len({tuple(text is None for text in pattern) for pattern in kept}) > 1
-
-
-def _covers(general: Bound, special: Bound) -> bool:
-    return all(wide is None or wide == narrow for wide, narrow in zip(general, special, strict=True))
 
 
 def safe(query: str) -> str:

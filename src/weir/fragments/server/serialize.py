@@ -22,7 +22,7 @@ from weir.fragments.protocol.controls import value_of
 from weir.fragments.server.dataset import Dataset
 from weir.fragments.server.metadata import Described, Metadata, metadata_of, values_of
 from weir.fragments.server.request import PLACES
-from weir.linked.http.negotiation import negotiate
+from weir.linked.http.headers import negotiate
 from weir.rdf.terms import Literal, Variable, parse_term
 
 HTML = "text/html"

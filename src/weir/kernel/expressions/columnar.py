@@ -1,9 +1,8 @@
-"""Compiled expressions: a tree of nodes, each a function from columns of solutions to a ``Vector``.
-
-The nodes have the names of the expressions they evaluate.
+"""Compiled expressions: functions from columns of solutions to a ``Vector``, put together node by node.
 
 Operators with SPARQL's own rules for errors (17.2) are here; arithmetic and comparisons call the columnar
-functions and finish the rest the scalar way.
+functions and finish the rest the scalar way: by ``kernel.functions``, once per distinct combination of their
+arguments' ids.
 """
 
 from __future__ import annotations
@@ -11,17 +10,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 
 from weir.kernel.expressions.comparison import UNDONE, classes_of, compare
-from weir.kernel.expressions.fallback import Scalar
 from weir.kernel.expressions.numeric import Numbers, calculate, numbers_of
 from weir.kernel.expressions.term_cache import EXOTIC, NOT_A_NUMBER, TermClass, Terms
 from weir.kernel.expressions.vector import ERROR, FALSE, TRUE, Truth, Vector, effective, truth_of
-from weir.language.algebra.expressions import Arithmetic, Comparison
+from weir.kernel.functions import Context, value_or_none
+from weir.kernel.relations.keys import codes
+from weir.language.algebra.expressions import Arithmetic, Comparison, Expression
 from weir.rdf.columns import Ids, Mask
+from weir.rdf.terms import Term
+
+_REMEMBERED = 1 << 16
+_FEW = 16
+_NOTHING = np.zeros(1, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,156 +42,158 @@ class Solutions:
         taken = {name: column[rows] for name, column in self.columns.items()}
         return Solutions(taken, len(rows), self.terms)
 
+    def ids(self, ids: Ids) -> Vector:
+        """Values of these solutions by their ids."""
+        return Vector(self.length, self.terms, ids=ids)
 
-class Node(Protocol):
-    """A compiled expression."""
+    def truth(self, truth: Truth) -> Vector:
+        """Values of these solutions that are true, false or an error."""
+        return Vector(self.length, self.terms, truth=truth)
 
-    def evaluate(self, solutions: Solutions) -> Vector: ...
+
+Node: TypeAlias = Callable[[Solutions], Vector]
+"""A compiled expression."""
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Scalar:
+    """``template`` is an expression over the variables ``names``, which stand for the arguments.
+
+    Where it is ``strict``, an argument in error is an error of the whole. Outcomes are remembered between
+    calls, within bounds and while the dictionary keeps their texts: what comes here depends on nothing but
+    its arguments.
+    """
+
+    def __init__(
+        self, template: Expression, names: Sequence[str], terms: Terms, context: Context, *, strict: bool
+    ) -> None:
+        self.names = tuple(names)
+        self._template = template
+        self._terms = terms
+        self._context = context
+        self._strict = strict
+        self._known: dict[tuple[int, ...], int] = {}
+        self._generation = terms.refresh()
+
+    def __call__(self, arguments: Sequence[Ids], length: int) -> Ids:
+        """The outcome's id for each row, 0 on error."""
+        if length <= _FEW or not arguments:
+            rows = list(zip(*(ids.tolist() for ids in arguments), strict=True)) if arguments else [()]
+            found = self.values(rows)
+            return np.array(found, np.int64) if arguments else np.full(length, found[0])
+        numbers, firsts = codes(arguments, length)
+        distinct = list(zip(*(ids[firsts].tolist() for ids in arguments), strict=True))
+        return np.array(self.values(distinct), np.int64)[numbers]
+
+    def values(self, combinations: Sequence[tuple[int, ...]]) -> list[int]:
+        """The outcome's id for each combination of the arguments' ids."""
+        generation = self._terms.refresh()
+        if self._generation != generation:
+            self._generation = generation
+            self._known.clear()
+        known = self._known
+        try:
+            return [known[ids] for ids in combinations]
+        except KeyError:
+            pass
+        new = [ids for ids in dict.fromkeys(combinations) if ids not in known]
+        if len(known) + len(new) > _REMEMBERED:
+            known = self._known = {ids: known[ids] for ids in combinations if ids in known}
+        if len(new) == 1:
+            known[new[0]] = self._terms.encode(self._value(new[0]))
+        else:
+            outcomes = self._terms.encode_all([self._value(ids) for ids in new])
+            known.update(zip(new, outcomes.tolist(), strict=True))
+        return [known[ids] for ids in combinations]
+
+    def _value(self, ids: tuple[int, ...]) -> Term | None:
+        if self._strict and not all(ids):
+            return None
+        solution = {name: self._terms.term(each) for name, each in zip(self.names, ids, strict=True) if each}
+        return value_or_none(self._template, solution, self._context)
+
+
+def constant(identifier: int, terms: Terms) -> Node:
     """One term for all rows; its forms are made once."""
-
-    identifier: int
-    numbers: Numbers
-    truth: Truth
-
-    def evaluate(self, solutions: Solutions) -> Vector:
-        ids = np.full(1, self.identifier, np.int64)
-        return Vector(solutions.length, solutions.terms, ids=ids, numbers=self.numbers, truth=self.truth)
-
-    @staticmethod
-    def of(identifier: int, terms: Terms) -> Constant:
-        ids = np.full(1, identifier, np.int64)
-        return Constant(identifier, numbers_of(ids, terms), effective(ids, terms))
+    ids = np.full(1, identifier, np.int64)
+    numbers, truth = numbers_of(ids, terms), effective(ids, terms)
+    return lambda solutions: Vector(solutions.length, terms, ids=ids, numbers=numbers, truth=truth)
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+def column(name: str) -> Node:
     """A variable; unbound where there is no such column."""
-
-    name: str
-
-    def evaluate(self, solutions: Solutions) -> Vector:
-        ids = solutions.columns.get(self.name)
-        return Vector(solutions.length, solutions.terms, ids=_NOTHING if ids is None else ids)
+    return lambda solutions: solutions.ids(solutions.columns.get(name, _NOTHING))
 
 
-_NOTHING = np.zeros(1, np.int64)
-
-
-@dataclass(frozen=True, slots=True)
-class Or:
-    """``||`` as the maximum of truths."""
-
-    parts: tuple[Node, ...]
-
-    def evaluate(self, solutions: Solutions) -> Vector:
-        truths = (part.evaluate(solutions).truth() for part in self.parts)
-        return Vector(solutions.length, solutions.terms, truth=reduce(np.maximum, truths))
-
-
-@dataclass(frozen=True, slots=True)
-class And:
-    """``&&`` as the minimum of truths."""
-
-    parts: tuple[Node, ...]
-
-    def evaluate(self, solutions: Solutions) -> Vector:
-        truths = (part.evaluate(solutions).truth() for part in self.parts)
-        return Vector(solutions.length, solutions.terms, truth=reduce(np.minimum, truths))
-
-
-@dataclass(frozen=True, slots=True)
-class Not:
-    """``!``."""
-
-    operand: Node
-
-    def evaluate(self, solutions: Solutions) -> Vector:
-        truth = TRUE - self.operand.evaluate(solutions).truth()
-        return Vector(solutions.length, solutions.terms, truth=truth)
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
+def bound(name: str) -> Node:
     """``BOUND``."""
-
-    name: str
-
-    def evaluate(self, solutions: Solutions) -> Vector:
-        ids = solutions.columns.get(self.name, _NOTHING)
-        return Vector(solutions.length, solutions.terms, truth=truth_of(ids != 0))
+    return lambda solutions: solutions.truth(truth_of(solutions.columns.get(name, _NOTHING) != 0))
 
 
-@dataclass(frozen=True, slots=True)
-class Compare:
+def either(parts: Sequence[Node]) -> Node:
+    """``||`` as the maximum of truths."""
+    return lambda solutions: solutions.truth(reduce(np.maximum, (part(solutions).truth() for part in parts)))
+
+
+def both(parts: Sequence[Node]) -> Node:
+    """``&&`` as the minimum of truths."""
+    return lambda solutions: solutions.truth(reduce(np.minimum, (part(solutions).truth() for part in parts)))
+
+
+def negation(operand: Node) -> Node:
+    """``!``."""
+    return lambda solutions: solutions.truth(TRUE - operand(solutions).truth())
+
+
+def comparison(operator: Comparison, left: Node, right: Node, scalar: Scalar) -> Node:
     """A comparison; ``scalar`` finishes what the columnar ways leave."""
-
-    operator: Comparison
-    left: Node
-    right: Node
-    scalar: Scalar
-
-    def evaluate(self, solutions: Solutions) -> Vector:
-        truth = self.compare(self.left.evaluate(solutions), self.right.evaluate(solutions), solutions)
-        return Vector(solutions.length, solutions.terms, truth=truth)
-
-    def compare(self, left: Vector, right: Vector, solutions: Solutions) -> Truth:
-        truth = compare(self.operator, left, right, solutions.terms)
-        rows = np.flatnonzero(truth == UNDONE)
-        if len(rows):
-            ids = self.scalar([left.ids_at(rows), right.ids_at(rows)], len(rows))
-            truth = truth.copy()
-            truth[rows] = effective(ids, solutions.terms)
-        return truth
+    return lambda solutions: solutions.truth(
+        _compared(operator, left(solutions), right(solutions), scalar, solutions.terms)
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class In:
+def _compared(operator: Comparison, left: Vector, right: Vector, scalar: Scalar, terms: Terms) -> Truth:
+    truth = compare(operator, left, right, terms)
+    rows = np.flatnonzero(truth == UNDONE)
+    if len(rows):
+        truth = truth.copy()
+        truth[rows] = effective(scalar([left.ids_at(rows), right.ids_at(rows)], len(rows)), terms)
+    return truth
+
+
+def member(operand: Node, choices: Sequence[Node], equals: Scalar, *, negated: bool) -> Node:
     """``[NOT] IN``: a disjunction of equalities."""
 
-    operand: Node
-    choices: tuple[Node, ...]
-    equality: Compare
-    negated: bool
+    def node(solutions: Solutions) -> Vector:
+        sought = operand(solutions)
+        truth = np.where(sought.ids() == 0, ERROR, FALSE)
+        for choice in choices:
+            equal = _compared(Comparison.EQ, sought, choice(solutions), equals, solutions.terms)
+            truth = np.maximum(truth, equal)
+        return solutions.truth(TRUE - truth if negated else truth)
 
-    def evaluate(self, solutions: Solutions) -> Vector:
-        operand = self.operand.evaluate(solutions)
-        truth = np.where(operand.ids() == 0, ERROR, FALSE)
-        for choice in self.choices:
-            truth = np.maximum(truth, self.equality.compare(operand, choice.evaluate(solutions), solutions))
-        return Vector(solutions.length, solutions.terms, truth=TRUE - truth if self.negated else truth)
+    return node
 
 
-@dataclass(frozen=True, slots=True)
-class Calculate:
+def calculation(operator: Arithmetic, left: Node, right: Node, scalar: Scalar) -> Node:
     """Arithmetic on two numbers."""
 
-    operator: Arithmetic
-    left: Node
-    right: Node
-    scalar: Scalar
+    def node(solutions: Solutions) -> Vector:
+        one, two = left(solutions), right(solutions)
+        numbers, pending = calculate(operator, one.numbers(), two.numbers())
+        return _finish(numbers, pending, scalar, (one, two), solutions)
 
-    def evaluate(self, solutions: Solutions) -> Vector:
-        left, right = self.left.evaluate(solutions), self.right.evaluate(solutions)
-        numbers, pending = calculate(self.operator, left.numbers(), right.numbers())
-        return _finish(numbers, pending, self.scalar, (left, right), solutions)
+    return node
 
 
-@dataclass(frozen=True, slots=True)
-class Numeric:
+def numeric_function(function: Callable[[Numbers], Numbers], operand: Node, scalar: Scalar) -> Node:
     """A function of one number, by ``function`` on columns."""
 
-    function: Callable[[Numbers], Numbers]
-    operand: Node
-    scalar: Scalar
+    def node(solutions: Solutions) -> Vector:
+        value = operand(solutions)
+        numbers = value.numbers()
+        return _finish(function(numbers), numbers.kind == EXOTIC, scalar, (value,), solutions)
 
-    def evaluate(self, solutions: Solutions) -> Vector:
-        operand = self.operand.evaluate(solutions)
-        numbers = operand.numbers()
-        return _finish(self.function(numbers), numbers.kind == EXOTIC, self.scalar, (operand,), solutions)
+    return node
 
 
 def _finish(
@@ -200,91 +207,73 @@ def _finish(
     return Vector(solutions.length, solutions.terms, numbers=numbers)
 
 
-@dataclass(frozen=True, slots=True)
-class If:
+def choice(condition: Node, then: Node, otherwise: Node) -> Node:
     """``IF``: each branch is evaluated for the rows that take it."""
 
-    condition: Node
-    then: Node
-    otherwise: Node
-
-    def evaluate(self, solutions: Solutions) -> Vector:
-        truth = self.condition.evaluate(solutions).truth()
+    def node(solutions: Solutions) -> Vector:
+        truth = condition(solutions).truth()
         out = np.zeros(solutions.length, np.int64)
-        for answer, branch in ((TRUE, self.then), (FALSE, self.otherwise)):
+        for answer, branch in ((TRUE, then), (FALSE, otherwise)):
             rows = np.flatnonzero(truth == answer)
             if len(rows) == solutions.length:
-                return branch.evaluate(solutions)
+                return branch(solutions)
             if len(rows):
-                out[rows] = branch.evaluate(solutions.take(rows)).ids()
-        return Vector(solutions.length, solutions.terms, ids=out)
+                out[rows] = branch(solutions.take(rows)).ids()
+        return solutions.ids(out)
+
+    return node
 
 
-@dataclass(frozen=True, slots=True)
-class Coalesce:
+def coalesce(choices: Sequence[Node]) -> Node:
     """``COALESCE``: the next choice only for rows still in error."""
 
-    choices: tuple[Node, ...]
-
-    def evaluate(self, solutions: Solutions) -> Vector:
+    def node(solutions: Solutions) -> Vector:
         out = np.zeros(solutions.length, np.int64)
         rows = np.arange(solutions.length)
-        for choice in self.choices:
-            out[rows] = choice.evaluate(
-                solutions if len(rows) == solutions.length else solutions.take(rows)
-            ).ids()
+        for each in choices:
+            out[rows] = each(solutions if len(rows) == solutions.length else solutions.take(rows)).ids()
             rows = rows[out[rows] == 0]
             if not len(rows):
                 break
-        return Vector(solutions.length, solutions.terms, ids=out)
+        return solutions.ids(out)
+
+    return node
 
 
-@dataclass(frozen=True, slots=True)
-class SameTerm:
+def same_term(left: Node, right: Node) -> Node:
     """``sameTerm``: equality of ids."""
 
-    left: Node
-    right: Node
+    def node(solutions: Solutions) -> Vector:
+        one, two = left(solutions).ids(), right(solutions).ids()
+        return solutions.truth(np.where((one == 0) | (two == 0), ERROR, truth_of(one == two)))
 
-    def evaluate(self, solutions: Solutions) -> Vector:
-        left, right = self.left.evaluate(solutions).ids(), self.right.evaluate(solutions).ids()
-        truth = np.where((left == 0) | (right == 0), ERROR, truth_of(left == right))
-        return Vector(solutions.length, solutions.terms, truth=truth)
+    return node
 
 
-@dataclass(frozen=True, slots=True)
-class IsClass:
+def is_class(operand: Node, classes: Sequence[TermClass]) -> Node:
     """isIRI, isBlank, isLiteral: whether the term is of one of ``classes``."""
 
-    operand: Node
-    classes: frozenset[TermClass]
+    def node(solutions: Solutions) -> Vector:
+        ids = operand(solutions).ids()
+        found = truth_of(np.isin(classes_of(ids, solutions.terms), list(classes)))
+        return solutions.truth(np.where(ids == 0, ERROR, found))
 
-    def evaluate(self, solutions: Solutions) -> Vector:
-        ids = self.operand.evaluate(solutions).ids()
-        wanted = [int(each) for each in self.classes]
-        found = truth_of(np.isin(classes_of(ids, solutions.terms), wanted))
-        return Vector(solutions.length, solutions.terms, truth=np.where(ids == 0, ERROR, found))
+    return node
 
 
-@dataclass(frozen=True, slots=True)
-class IsNumeric:
+def is_numeric(operand: Node) -> Node:
     """isNumeric: whether the term has a numeric value."""
 
-    operand: Node
+    def node(solutions: Solutions) -> Vector:
+        value = operand(solutions)
+        found = truth_of(value.numbers().kind != NOT_A_NUMBER)
+        return solutions.truth(np.where(value.ids() == 0, ERROR, found))
 
-    def evaluate(self, solutions: Solutions) -> Vector:
-        operand = self.operand.evaluate(solutions)
-        found = truth_of(operand.numbers().kind != NOT_A_NUMBER)
-        return Vector(solutions.length, solutions.terms, truth=np.where(operand.ids() == 0, ERROR, found))
+    return node
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+def call(scalar: Scalar, arguments: Sequence[Node]) -> Node:
     """Any other function: by ``scalar``."""
-
-    scalar: Scalar
-    arguments: tuple[Node, ...]
-
-    def evaluate(self, solutions: Solutions) -> Vector:
-        arguments = [argument.evaluate(solutions).ids() for argument in self.arguments]
-        return Vector(solutions.length, solutions.terms, ids=self.scalar(arguments, solutions.length))
+    return lambda solutions: solutions.ids(
+        scalar([argument(solutions).ids() for argument in arguments], solutions.length)
+    )

@@ -56,7 +56,6 @@ _MICROSECONDS = {
     Inline.DATETIME_OFFSET_MS: 1_000,
 }
 _ZONES = 14 * 3_600_000_000
-_MANY = 64
 
 
 def compare_numbers(operator: Comparison, left: Numbers, right: Numbers) -> Truth:
@@ -186,9 +185,6 @@ def _hashed(operator: Comparison, left: Ids, right: Ids, terms: Terms) -> Truth:
         return out
     unequal = _UNEQUAL[operator]
     same = left == right
-    if len(left) > _MANY and (_all_different(left, terms) or _all_different(right, terms)):
-        answer = truth_of(same if unequal == FALSE else ~same)
-        return np.where(out == UNDONE, answer, out)
     one = classes_of(left, terms)
     # The same term is equal to itself, but for NaN; two terms are unequal as soon as one is no literal
     # or has a language tag, or if both are strings.
@@ -203,12 +199,6 @@ def _hashed(operator: Comparison, left: Ids, right: Ids, terms: Terms) -> Truth:
     return out
 
 
-def _all_different(ids: Ids, terms: Terms) -> bool:
-    """Whether each term is unequal to every other term: IRIs, in the main."""
-    return all(terms.classify(each) in _DIFFERENT_CLASSES for each in np.unique(ids).tolist())
-
-
-_DIFFERENT_CLASSES = frozenset({TermClass.IRI, TermClass.BLANK, TermClass.TAGGED, TermClass.UNBOUND})
 _DIFFERENT = np.isin(
     np.arange(len(TermClass)), [int(c) for c in (TermClass.IRI, TermClass.BLANK, TermClass.TAGGED)]
 )
@@ -218,11 +208,9 @@ def classes_of(ids: Ids, terms: Terms) -> NDArray[np.int8]:
     """The class of each term; inline ids but numbers and booleans are OTHER."""
     out = _INLINE_CLASS[np.where(ids < 0, (ids >> TYPE_SHIFT) & 31, 0)]
     hashed = np.flatnonzero(ids > 0)
-    if len(hashed) > _MANY:
+    if len(hashed):
         distinct, where = np.unique(ids[hashed], return_inverse=True)
         out[hashed] = np.array([terms.classify(each) for each in distinct.tolist()], np.int8)[where]
-    elif len(hashed):
-        out[hashed] = [terms.classify(each) for each in ids[hashed].tolist()]
     return out
 
 

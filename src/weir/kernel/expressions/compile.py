@@ -14,8 +14,7 @@ import numpy as np
 
 from weir.errors import EvaluationError
 from weir.kernel.expressions import columnar, numeric
-from weir.kernel.expressions.columnar import Node, Solutions
-from weir.kernel.expressions.fallback import RowByRow, Scalar
+from weir.kernel.expressions.columnar import Node, Scalar, Solutions
 from weir.kernel.expressions.numeric import Numbers
 from weir.kernel.expressions.term_cache import TermClass, Terms
 from weir.kernel.expressions.vector import TRUE
@@ -57,7 +56,7 @@ class Compiled:
     timestamps: tuple[Timestamp, ...]
     node: Node
     terms: Terms
-    rows: RowByRow
+    whole: Scalar
     place: str = ""
 
     @property
@@ -68,18 +67,28 @@ class Compiled:
     def ids(self, relation: Relation) -> Ids:
         """The value's id for each row, 0 on error."""
         if len(relation) <= _FEW and self.plain:
-            return self.rows.ids(relation)
-        return self.node.evaluate(self._solutions(relation)).ids()
+            return np.array(self._row_by_row(relation), np.int64)
+        return self.node(self._solutions(relation)).ids()
 
     def mask(self, relation: Relation) -> Mask:
         """Where the effective boolean value is true: what FILTER keeps."""
         if len(relation) <= _FEW and self.plain:
-            return self.rows.mask(relation)
-        return np.asarray(self.node.evaluate(self._solutions(relation)).truth() == TRUE)
+            effective = self.terms.effective
+            return np.array([bool(each) and effective(each) == TRUE for each in self._row_by_row(relation)])
+        return np.asarray(self.node(self._solutions(relation)).truth() == TRUE)
 
     def _solutions(self, relation: Relation) -> Solutions:
         self.terms.refresh()
         return Solutions(relation.columns, len(relation), self.terms)
+
+    def _row_by_row(self, relation: Relation) -> list[int]:
+        """The value's id for each of a few rows, as a slab of one message has them."""
+        names, length = self.whole.names, len(relation)
+        if not names:
+            return self.whole.values([()] * length)
+        none = [0] * length
+        columns = [relation.columns[name].tolist() if name in relation.columns else none for name in names]
+        return self.whole.values(list(zip(*columns, strict=True)))
 
 
 def compile(
@@ -97,16 +106,17 @@ def compile(
     """
     builder = _Builder(terms, Context(functions=functions or {}))
     draws = volatile(expression)
-    node = columnar.Column(".volatile") if draws else builder.build(expression)
+    node = columnar.column(".volatile") if draws else builder.build(expression)
+    variables = frozenset(variable.name for variable in mentioned(expression))
     return Compiled(
         expression,
-        frozenset(variable.name for variable in mentioned(expression)),
+        variables,
         draws,
         builder.reads_time,
         tuple(builder.timestamps),
         node,
         terms,
-        RowByRow(expression, terms, builder.context),
+        Scalar(expression, sorted(variables), terms, builder.context, strict=False),
         f"{place} {(written if written is not None else expression)!r}" if draws else "",
     )
 
@@ -125,38 +135,37 @@ class _Builder:
             # Once per distinct id, and no term is made but the outcome.
             (name,) = variables
             scalar = Scalar(expression, (name,), self.terms, self.context, strict=False)
-            return columnar.Call(scalar, (columnar.Column(name),))
+            return columnar.call(scalar, (columnar.column(name),))
         match expression:
             case Variable(name):
-                return columnar.Column(name)
+                return columnar.column(name)
             case e.Or():
-                return columnar.Or(self._all(_flat(e.Or, expression)))
+                return columnar.either(self._all(_flat(e.Or, expression)))
             case e.And():
-                return columnar.And(self._all(_flat(e.And, expression)))
+                return columnar.both(self._all(_flat(e.And, expression)))
             case e.Not(operand):
-                return columnar.Not(self.build(operand))
+                return columnar.negation(self.build(operand))
             case e.Compare(operator, left, right):
-                return columnar.Compare(
-                    operator, self.build(left), self.build(right), self._comparer(operator)
-                )
+                scalar = self._scalar(e.Compare(operator, _FIRST, _SECOND), 2)
+                return columnar.comparison(operator, self.build(left), self.build(right), scalar)
             case e.In(operand, choices, negated):
-                sought, equals = self.build(operand), self._comparer(e.Comparison.EQ)
-                equality = columnar.Compare(e.Comparison.EQ, sought, sought, equals)
-                return columnar.In(sought, self._all(choices), equality, negated)
+                equals = self._scalar(e.Compare(e.Comparison.EQ, _FIRST, _SECOND), 2)
+                return columnar.member(self.build(operand), self._all(choices), equals, negated=negated)
             case e.Calculate(operation, left, right):
                 scalar = self._scalar(e.Calculate(operation, _FIRST, _SECOND), 2)
-                return columnar.Calculate(operation, self.build(left), self.build(right), scalar)
+                return columnar.calculation(operation, self.build(left), self.build(right), scalar)
             case e.Negate(operand):
                 scalar = self._scalar(e.Negate(_FIRST), 1)
-                return columnar.Numeric(numeric.negate, self.build(operand), scalar)
+                return columnar.numeric_function(numeric.negate, self.build(operand), scalar)
             case e.Plus(operand):
-                return columnar.Numeric(numeric.plus, self.build(operand), self._scalar(e.Plus(_FIRST), 1))
+                scalar = self._scalar(e.Plus(_FIRST), 1)
+                return columnar.numeric_function(numeric.plus, self.build(operand), scalar)
             case e.Bound(variable):
-                return columnar.Bound(variable.name)
+                return columnar.bound(variable.name)
             case e.If(condition, then, otherwise):
-                return columnar.If(self.build(condition), self.build(then), self.build(otherwise))
+                return columnar.choice(self.build(condition), self.build(then), self.build(otherwise))
             case e.Coalesce(choices):
-                return columnar.Coalesce(self._all(choices))
+                return columnar.coalesce(self._all(choices))
             case e.Call():
                 return self._call(expression)
             case e.FunctionCall():
@@ -166,14 +175,11 @@ class _Builder:
                     "EXISTS in an expression that was not prepared: it must be a column by now"
                 )
             case _:
-                return columnar.Constant.of(self.terms.encode_constant(expression), self.terms)
+                return columnar.constant(self.terms.encode_constant(expression), self.terms)
 
     def _scalar(self, template: e.Expression, count: int) -> Scalar:
         names = [variable.name for variable in _placeholders(count)]
         return Scalar(template, names, self.terms, self.context, strict=True)
-
-    def _comparer(self, operator: e.Comparison) -> Scalar:
-        return self._scalar(e.Compare(operator, _FIRST, _SECOND), 2)
 
     def _all(self, expressions: Sequence[e.Expression]) -> tuple[Node, ...]:
         return tuple(self.build(each) for each in expressions)
@@ -182,19 +188,19 @@ class _Builder:
         function = expression.function
         if function is Builtin.NOW:
             self.reads_time = True
-            return columnar.Column(NOW)
+            return columnar.column(NOW)
         arguments = self._all(expression.arguments)
         scalar = self._scalar(e.Call(function, _placeholders(len(arguments))), len(arguments))
-        return _COLUMNAR.get(function, columnar.Call)(scalar, arguments)
+        return _COLUMNAR.get(function, columnar.call)(scalar, arguments)
 
     def _function_call(self, expression: e.FunctionCall) -> Node:
         arguments = self._all(expression.arguments)
         if expression.function.value == TIMESTAMP and len(arguments) == 3:
             name = f".timestamp{len(self.timestamps)}"
             self.timestamps.append(Timestamp(name, arguments))
-            return columnar.Column(name)
+            return columnar.column(name)
         template = e.FunctionCall(expression.function, _placeholders(len(arguments)))
-        return columnar.Call(self._scalar(template, len(arguments)), arguments)
+        return columnar.call(self._scalar(template, len(arguments)), arguments)
 
 
 def _placeholders(count: int) -> tuple[Variable, ...]:
@@ -205,11 +211,11 @@ _FIRST, _SECOND = _placeholders(2)
 
 
 def _numeric(function: Callable[[Numbers], Numbers]) -> Columnar:
-    return lambda scalar, arguments: columnar.Numeric(function, arguments[0], scalar)
+    return lambda scalar, arguments: columnar.numeric_function(function, arguments[0], scalar)
 
 
 def _is_class(*classes: TermClass) -> Columnar:
-    return lambda scalar, arguments: columnar.IsClass(arguments[0], frozenset(classes))
+    return lambda scalar, arguments: columnar.is_class(arguments[0], classes)
 
 
 Columnar = Callable[[Scalar, tuple[Node, ...]], Node]
@@ -219,8 +225,8 @@ _COLUMNAR: dict[Builtin, Columnar] = {
     Builtin.CEIL: _numeric(numeric.ceiling),
     Builtin.FLOOR: _numeric(numeric.floor),
     Builtin.ROUND: _numeric(numeric.round_half_up),
-    Builtin.SAMETERM: lambda scalar, arguments: columnar.SameTerm(*arguments),
-    Builtin.ISNUMERIC: lambda scalar, arguments: columnar.IsNumeric(*arguments),
+    Builtin.SAMETERM: lambda scalar, arguments: columnar.same_term(*arguments),
+    Builtin.ISNUMERIC: lambda scalar, arguments: columnar.is_numeric(*arguments),
     Builtin.ISIRI: _is_class(TermClass.IRI),
     Builtin.ISBLANK: _is_class(TermClass.BLANK),
     Builtin.ISLITERAL: _is_class(

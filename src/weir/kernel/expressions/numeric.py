@@ -5,8 +5,8 @@ A column keeps each number in the type SPARQL computes it in (17.3): integers an
 its id and goes the scalar way. Arrays have the column's length or, where all rows agree, length 1.
 
 Arithmetic gives the outcome and the rows it could not do: results that leave 64 bits, quotients that do not
-end soon, exotic operands. Those go the scalar way too (``fallback``), so that no result depends on which way
-it took.
+end soon, exotic operands. Those go the scalar way too (``columnar.Scalar``), so that no result depends on
+which way it took.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ import numpy as np
 
 from weir.kernel.expressions.numeric import DECIMAL, DOUBLE, INTEGER, POWERS, Numbers, numbers_of
 from weir.kernel.expressions.term_cache import Terms
-from weir.kernel.functions.ordering import canonical_key, order_key
+from weir.kernel.functions.operators import canonical_key, order_key
 from weir.rdf.columns import Ids
 from weir.rdf.ids.inline import TYPE_SHIFT, Inline, payloads
 from weir.rdf.terms import Term

@@ -111,15 +111,15 @@ def _groups_of(
     columns: Mapping[str, Ids], start: Ids, names: Sequence[str]
 ) -> tuple[Ids, Ids, dict[str, Ids]]:
     """Numbers of the distinct combinations of instant and ``names``; the instant and values of each."""
-    if _one_each(start):
-        return np.arange(len(start)), start, {name: columns[name] for name in names}
-    numbers, rows = codes([start, *(columns[name] for name in names)], len(start))
-    return numbers, start[rows], {name: columns[name][rows] for name in names}
-
-
-def _one_each(start: Ids) -> bool:
-    """Whether each row has an instant to itself, in order."""
-    return bool((start[1:] > start[:-1]).all())
+    values = {name: columns[name] for name in names}
+    new = start[1:] != start[:-1]
+    if all(bool(((column[1:] == column[:-1]) | new).all()) for column in values.values()):
+        # Rows of one instant, which follow one another, have the same values.
+        new = np.append(True, new)
+        numbers, rows = np.cumsum(new) - 1, np.flatnonzero(new)
+    else:
+        numbers, rows = codes([start, *values.values()], len(start))
+    return numbers, start[rows], {name: column[rows] for name, column in values.items()}
 
 
 def sliding_pairs(

@@ -257,7 +257,7 @@ class SingleMessage:
                 return None
             self._routes[id(driver)] = route
         route.used += 1
-        self.routes.taken[route.shown] += 1
+        self.routes[route.shown] += 1
         if len(rows) == 1:
             return _flow(rows[0], route, time)
         parts = [_flow(row, route, time) for row in rows]

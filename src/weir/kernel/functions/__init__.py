@@ -9,10 +9,10 @@ __all__ = [
     "ExpressionError",
     "aggregate",
     "builtins",
-    "draws",
     "evaluate",
     "holds",
-    "ordering",
+    "operators",
+    "scalar",
     "set_functions",
     "value_or_none",
 ]

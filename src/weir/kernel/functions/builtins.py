@@ -18,7 +18,7 @@ from weir.kernel.functions import regex, strings
 from weir.kernel.functions.operators import ExpressionError, number_of
 from weir.kernel.functions.strings import characters, simple_text
 from weir.language.algebra.expressions import Builtin
-from weir.language.syntax.iris import resolve
+from weir.language.syntax.terms import resolve
 from weir.rdf.terms import (
     IRI,
     RDF_LANGSTRING,
@@ -38,19 +38,9 @@ from weir.rdf.xsd.values import boolean, value_of
 # Terms
 
 
-def is_iri(term: Term) -> Literal:
-    """isIRI."""
-    return boolean(isinstance(term, IRI))
-
-
-def is_blank(term: Term) -> Literal:
-    """isBlank."""
-    return boolean(isinstance(term, BlankNode))
-
-
-def is_literal(term: Term) -> Literal:
-    """isLiteral."""
-    return boolean(isinstance(term, Literal))
+def _is(kind: type[Term]) -> Callable[[Term], Literal]:
+    """isIRI, isBlank, isLiteral."""
+    return lambda term: boolean(isinstance(term, kind))
 
 
 def is_numeric(term: Term) -> Literal:
@@ -204,9 +194,9 @@ BUILTINS: dict[Builtin, Callable[..., Term]] = {
     Builtin.STRLANG: strlang,
     Builtin.STRDT: strdt,
     Builtin.SAMETERM: same_term,
-    Builtin.ISIRI: is_iri,
-    Builtin.ISBLANK: is_blank,
-    Builtin.ISLITERAL: is_literal,
+    Builtin.ISIRI: _is(IRI),
+    Builtin.ISBLANK: _is(BlankNode),
+    Builtin.ISLITERAL: _is(Literal),
     Builtin.ISNUMERIC: is_numeric,
     Builtin.REGEX: regex.regex,
     Builtin.SUBSTR: strings.substr,

@@ -1,22 +1,27 @@
-"""The operators on terms (section 17.3): ``=``, ``<``, arithmetic, and the effective boolean value (17.2.2).
+"""The operators on terms (section 17.3): ``=``, ``<``, arithmetic, and the effective boolean value (17.2.2);
+and the two orders of terms: the canonical one, and that of ORDER BY, MIN and MAX (section 15.1).
 
 Values compare where both literals have one in the same space. Literals with values in different spaces are
 unequal; a language-tagged string is unequal to every other term; where an ill-typed or unknown
 literal is involved, only the same term is known to be equal and all else is an error.
+
+Laws: both orders are total preorders; the canonical one is total on terms; ORDER BY's ties are broken by it.
+What is open in the specification is settled in decision semantics-values, 1 to 5.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from weir.language.algebra.expressions import Arithmetic, Comparison
-from weir.rdf.terms import Literal, Term
+from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term
 from weir.rdf.xsd import numbers
 from weir.rdf.xsd.durations import Duration, compare_durations
-from weir.rdf.xsd.moments import Moment, compare_moments
+from weir.rdf.xsd.moments import XSD_DATE, XSD_DATETIME, XSD_TIME, Moment, compare_moments
 from weir.rdf.xsd.numbers import Number, NumericError, literal_of
 from weir.rdf.xsd.numbers import compare as compare_numbers
-from weir.rdf.xsd.values import Boolean, Text, Value, effective_boolean, value_of
+from weir.rdf.xsd.values import Boolean, TaggedText, Text, Value, effective_boolean, value_of
 
 
 class ExpressionError(Exception):
@@ -127,3 +132,100 @@ def negate(operand: Term) -> Literal:
 def plus(operand: Term) -> Literal:
     """Unary plus: the number itself, in canonical form."""
     return literal_of(number_of(operand))
+
+
+# The two orders
+
+Solution: TypeAlias = Mapping[str, Term]
+"""Bound variables by name."""
+
+CanonicalKey: TypeAlias = tuple[int, str]
+
+_UNBOUND, _BLANK, _IRI, _LITERAL = range(4)
+_NUMBER, _TEXT, _TAGGED, _BOOLEAN, _MOMENT, _DURATION, _OTHER = range(7)
+_MOMENT_RANK = {
+    datatype: rank
+    for rank, datatype in enumerate(
+        (
+            XSD_DATETIME,
+            XSD_DATE,
+            XSD_TIME,
+            XSD + "gYear",
+            XSD + "gYearMonth",
+            XSD + "gMonth",
+            XSD + "gMonthDay",
+            XSD + "gDay",
+        )
+    )
+}
+
+
+def canonical_key(term: Term | None) -> CanonicalKey:
+    """Unbound, blank nodes, IRIs, literals; then the text in code point order."""
+    if term is None:
+        return _UNBOUND, ""
+    if isinstance(term, BlankNode):
+        return _BLANK, str(term)
+    return (_IRI if isinstance(term, IRI) else _LITERAL), str(term)
+
+
+def solution_key(solution: Solution, variables: Sequence[str]) -> tuple[CanonicalKey, ...]:
+    """The canonical key of a solution over ``variables``, which must come sorted by name."""
+    return tuple(canonical_key(solution.get(name)) for name in variables)
+
+
+def order_key(term: Term | None) -> tuple[Any, ...]:
+    """A key whose order is that of ORDER BY ASC; equal keys are ties."""
+    if term is None:
+        return (_UNBOUND,)
+    if isinstance(term, BlankNode):
+        return (_BLANK,)
+    if isinstance(term, IRI):
+        return _IRI, term.value
+    return (_LITERAL, *_literal_key(term))
+
+
+def _literal_key(literal: Literal) -> tuple[Any, ...]:
+    value = value_of(literal)
+    if isinstance(value, Number):
+        return (_NUMBER, 0, 0) if value.value != value.value else (_NUMBER, 1, value.value)
+    if isinstance(value, Text):
+        return _TEXT, value.value
+    if isinstance(value, TaggedText):
+        return _TAGGED, value.value, value.language
+    if isinstance(value, Boolean):
+        return _BOOLEAN, value.value
+    if isinstance(value, Moment):
+        return _MOMENT, _MOMENT_RANK[value.datatype], value.utc_seconds()
+    if isinstance(value, Duration):
+        return (_DURATION, *value.order_key())
+    return _OTHER, str(literal)
+
+
+def extreme(terms: Iterable[Term], *, greatest: bool) -> Term | None:
+    """The least or greatest term by ORDER BY, of ties the canonically least; None of nothing."""
+    best: Term | None = None
+    best_key: tuple[Any, ...] = ()
+    for term in terms:
+        key = order_key(term)
+        if best is None:
+            best, best_key = term, key
+        elif key == best_key:
+            if canonical_key(term) < canonical_key(best):
+                best = term
+        elif (key > best_key) == greatest:
+            best, best_key = term, key
+    return best
+
+
+def sort_solutions(
+    solutions: Iterable[Solution],
+    keys: Sequence[tuple[Callable[[Solution], Term | None], bool]],
+    visible: Sequence[str],
+) -> list[Solution]:
+    """ORDER BY: ``keys`` are (evaluate, descending); ties by the canonical order over ``visible``."""
+    names = sorted(visible)
+    result = sorted(solutions, key=lambda solution: solution_key(solution, names))
+    for evaluate, descending in reversed(keys):
+        result.sort(key=lambda solution: order_key(evaluate(solution)), reverse=descending)
+    return result

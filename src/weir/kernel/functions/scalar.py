@@ -2,28 +2,94 @@
 
 Both evaluators use it: ``reference`` for every solution, ``interval`` once per distinct combination of
 the terms that an expression mentions (not where ``volatile`` says that more than those counts).
+
+RAND, UUID, STRUUID and BNODE are repeatable: drawn from a hash of (query, τ, solution, place, call). Running
+a query again over the same data gives the same values, also after a restart and in both evaluators; see
+decision semantics-values, 12.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import hashlib
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
 
 from weir.kernel.functions.builtins import BUILTINS
 from weir.kernel.functions.casts import CASTS
-from weir.kernel.functions.draws import Draws
-from weir.kernel.functions.operators import ExpressionError, calculate, compare, ebv, equal, negate, plus
-from weir.kernel.functions.ordering import Solution
+from weir.kernel.functions.operators import (
+    ExpressionError,
+    Solution,
+    calculate,
+    compare,
+    ebv,
+    equal,
+    negate,
+    plus,
+)
 from weir.kernel.functions.strings import simple_text
 from weir.language.algebra import expressions as e
 from weir.language.algebra.expressions import TIMESTAMP
 from weir.language.algebra.patterns import Pattern
 from weir.rdf.terms import IRI, BlankNode, Literal, Term, Variable
 from weir.rdf.xsd.moments import datetime_literal
-from weir.rdf.xsd.numbers import XSD_DECIMAL, XSD_INTEGER, decimal_text
+from weir.rdf.xsd.numbers import XSD_DECIMAL, XSD_DOUBLE, XSD_INTEGER, decimal_text, double_text
 from weir.rdf.xsd.values import boolean
+
+
+def seed(*parts: object) -> bytes:
+    """16 bytes that depend on every part and on where one ends and the next begins."""
+    state = hashlib.blake2b(digest_size=16, person=b"weir.fresh")
+    for part in parts:
+        data = str(part).encode("utf-8", "surrogatepass")
+        state.update(len(data).to_bytes(8, "big"))
+        state.update(data)
+    return state.digest()
+
+
+def solution_text(solution: Mapping[str, Term]) -> str:
+    """The bound named variables in the order of their names: a solution's identity."""
+    bound = sorted((name, term) for name, term in solution.items() if not name.startswith("."))
+    return " ".join(f"?{name}={term}" for name, term in bound)
+
+
+def blank_node(*parts: object) -> BlankNode:
+    """A blank node that belongs to these parts alone."""
+    return BlankNode("w" + seed("bnode", *parts).hex())
+
+
+@dataclass(slots=True)
+class Draws:
+    """Draws for one expression and one solution: ``identity`` names both query, τ and solution,
+    ``place`` the expression; each draw has a number."""
+
+    identity: str
+    place: str = ""
+    calls: int = 0
+
+    def _next(self, kind: str) -> bytes:
+        self.calls += 1
+        return seed(kind, self.identity, self.place, self.calls)
+
+    def rand(self) -> Literal:
+        """RAND: a double in [0, 1)."""
+        value = (int.from_bytes(self._next("rand")[:8], "big") >> 11) / 2**53
+        return Literal(double_text(value), XSD_DOUBLE)
+
+    def uuid(self) -> IRI:
+        """UUID as an IRI."""
+        return IRI(f"urn:uuid:{uuid.UUID(bytes=self._next('uuid'), version=4)}")
+
+    def struuid(self) -> Literal:
+        """UUID as a simple literal."""
+        return Literal(str(uuid.UUID(bytes=self._next("struuid"), version=4)))
+
+    def bnode(self, label: str | None) -> BlankNode:
+        """BNODE: without a label a new one at each call, with one the same throughout a solution."""
+        if label is None:
+            return BlankNode("w" + self._next("fresh").hex())
+        return blank_node(self.identity, label)
 
 
 def _no_exists(pattern: Pattern, solution: Solution) -> bool:
@@ -52,34 +118,63 @@ class Context:
 
 def evaluate(expression: e.Expression, solution: Solution, context: Context) -> Term:
     """The term that the expression denotes; ``ExpressionError`` where it has none."""
-    return _EVALUATORS[type(expression)](expression, solution, context)
+    match expression:
+        case Variable(name):
+            term = solution.get(name)
+            if term is None:
+                raise ExpressionError(f"?{name} is unbound")
+            return term
+        case IRI() | BlankNode() | Literal():
+            return expression
+        case e.Compare(operator, left, right):
+            first = evaluate(left, solution, context)
+            return boolean(compare(operator, first, evaluate(right, solution, context)))
+        case e.Calculate(operation, left, right):
+            first = evaluate(left, solution, context)
+            return calculate(operation, first, evaluate(right, solution, context))
+        case e.Call(function, arguments):
+            return _call(function, [evaluate(argument, solution, context) for argument in arguments], context)
+        case e.Or(left, right):
+            return _connected((left, right), solution, context, decisive=True)
+        case e.And(left, right):
+            return _connected((left, right), solution, context, decisive=False)
+        case e.Not(operand):
+            return boolean(not ebv(evaluate(operand, solution, context)))
+        case e.Negate(operand):
+            return negate(evaluate(operand, solution, context))
+        case e.Plus(operand):
+            return plus(evaluate(operand, solution, context))
+        case e.In():
+            return _in(expression, solution, context)
+        case e.Bound(variable):
+            return boolean(solution.get(variable.name) is not None)
+        case e.Exists(pattern, negated):
+            return boolean(context.exists(pattern, solution) != negated)
+        case e.If(condition, then, otherwise):
+            chosen = then if ebv(evaluate(condition, solution, context)) else otherwise
+            return evaluate(chosen, solution, context)
+        case e.Coalesce(choices):
+            for choice in choices:
+                found = value_or_none(choice, solution, context)
+                if found is not None:
+                    return found
+            raise ExpressionError("no argument of COALESCE has a value")
+        case e.FunctionCall(iri, arguments):
+            given = [evaluate(argument, solution, context) for argument in arguments]
+            return _function_call(iri.value, given, context)
 
 
 def value_or_none(expression: e.Expression, solution: Solution, context: Context) -> Term | None:
     """As ``evaluate``, with None for an error."""
     try:
-        return _EVALUATORS[type(expression)](expression, solution, context)
+        return evaluate(expression, solution, context)
     except ExpressionError:
         return None
 
 
 def holds(expression: e.Expression, solution: Solution, context: Context) -> bool:
     """FILTER's test: the effective boolean value, false on error."""
-    try:
-        return ebv(evaluate(expression, solution, context))
-    except ExpressionError:
-        return False
-
-
-def _variable(node: Variable, solution: Solution, context: Context) -> Term:
-    term = solution.get(node.name)
-    if term is None:
-        raise ExpressionError(f"?{node.name} is unbound")
-    return term
-
-
-def _constant(node: IRI | BlankNode | Literal, solution: Solution, context: Context) -> Term:
-    return node
+    return _truth(expression, solution, context) or False
 
 
 def _truth(expression: e.Expression, solution: Solution, context: Context) -> bool | None:
@@ -90,50 +185,19 @@ def _truth(expression: e.Expression, solution: Solution, context: Context) -> bo
         return None
 
 
-def _or(node: e.Or, solution: Solution, context: Context) -> Term:
-    left = _truth(node.left, solution, context)
-    if left:
-        return boolean(True)
-    right = _truth(node.right, solution, context)
-    if right:
-        return boolean(True)
-    if left is None or right is None:
-        raise ExpressionError("an error on a side of || that decides")
-    return boolean(False)
-
-
-def _and(node: e.And, solution: Solution, context: Context) -> Term:
-    left = _truth(node.left, solution, context)
-    if left is False:
-        return boolean(False)
-    right = _truth(node.right, solution, context)
-    if right is False:
-        return boolean(False)
-    if left is None or right is None:
-        raise ExpressionError("an error on a side of && that decides")
-    return boolean(True)
-
-
-def _not(node: e.Not, solution: Solution, context: Context) -> Term:
-    return boolean(not ebv(evaluate(node.operand, solution, context)))
-
-
-def _compare(node: e.Compare, solution: Solution, context: Context) -> Term:
-    left = evaluate(node.left, solution, context)
-    return boolean(compare(node.operator, left, evaluate(node.right, solution, context)))
-
-
-def _calculate(node: e.Calculate, solution: Solution, context: Context) -> Term:
-    left = evaluate(node.left, solution, context)
-    return calculate(node.operator, left, evaluate(node.right, solution, context))
-
-
-def _negate(node: e.Negate, solution: Solution, context: Context) -> Term:
-    return negate(evaluate(node.operand, solution, context))
-
-
-def _plus(node: e.Plus, solution: Solution, context: Context) -> Term:
-    return plus(evaluate(node.operand, solution, context))
+def _connected(
+    sides: Iterable[e.Expression], solution: Solution, context: Context, *, decisive: bool
+) -> Term:
+    """``||`` and ``&&``: a side with the decisive value decides, whatever the other is."""
+    failed = False
+    for side in sides:
+        truth = _truth(side, solution, context)
+        if truth is decisive:
+            return boolean(decisive)
+        failed = failed or truth is None
+    if failed:
+        raise ExpressionError("an error on a side of || or && that decides")
+    return boolean(not decisive)
 
 
 def _in(node: e.In, solution: Solution, context: Context) -> Term:
@@ -150,38 +214,14 @@ def _in(node: e.In, solution: Solution, context: Context) -> Term:
     return boolean(node.negated)
 
 
-def _exists(node: e.Exists, solution: Solution, context: Context) -> Term:
-    return boolean(context.exists(node.pattern, solution) != node.negated)
-
-
-def _bound(node: e.Bound, solution: Solution, context: Context) -> Term:
-    return boolean(solution.get(node.variable.name) is not None)
-
-
-def _if(node: e.If, solution: Solution, context: Context) -> Term:
-    chosen = node.then if ebv(evaluate(node.condition, solution, context)) else node.otherwise
-    return evaluate(chosen, solution, context)
-
-
-def _coalesce(node: e.Coalesce, solution: Solution, context: Context) -> Term:
-    for choice in node.choices:
-        term = value_or_none(choice, solution, context)
-        if term is not None:
-            return term
-    raise ExpressionError("no argument of COALESCE has a value")
-
-
-def _call(node: e.Call, solution: Solution, context: Context) -> Term:
-    arguments = [evaluate(argument, solution, context) for argument in node.arguments]
-    contextual = _CONTEXTUAL.get(node.function)
+def _call(function: e.Builtin, arguments: Sequence[Term], context: Context) -> Term:
+    contextual = _CONTEXTUAL.get(function)
     if contextual is not None:
         return contextual(context, *arguments)
-    return BUILTINS[node.function](*arguments)
+    return BUILTINS[function](*arguments)
 
 
-def _function_call(node: e.FunctionCall, solution: Solution, context: Context) -> Term:
-    arguments = [evaluate(argument, solution, context) for argument in node.arguments]
-    name = node.function.value
+def _function_call(name: str, arguments: Sequence[Term], context: Context) -> Term:
     if name == TIMESTAMP and len(arguments) == 3:
         return _timestamp(context.timestamp(arguments[0], arguments[1], arguments[2]))
     cast = CASTS.get(name)
@@ -211,25 +251,4 @@ _CONTEXTUAL: dict[e.Builtin, Callable[..., Term]] = {
     e.Builtin.UUID: lambda context: context.draws.uuid(),
     e.Builtin.STRUUID: lambda context: context.draws.struuid(),
     e.Builtin.BNODE: _bnode,
-}
-
-_EVALUATORS: dict[type, Callable[[Any, Solution, Context], Term]] = {
-    Variable: _variable,
-    IRI: _constant,
-    BlankNode: _constant,
-    Literal: _constant,
-    e.Or: _or,
-    e.And: _and,
-    e.Not: _not,
-    e.Compare: _compare,
-    e.Calculate: _calculate,
-    e.Negate: _negate,
-    e.Plus: _plus,
-    e.In: _in,
-    e.Exists: _exists,
-    e.Bound: _bound,
-    e.If: _if,
-    e.Coalesce: _coalesce,
-    e.Call: _call,
-    e.FunctionCall: _function_call,
 }

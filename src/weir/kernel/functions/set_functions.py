@@ -10,8 +10,7 @@ from collections.abc import Callable, Sequence
 
 from weir.kernel.functions import strings
 from weir.kernel.functions.builtins import str_
-from weir.kernel.functions.operators import ExpressionError, number_of
-from weir.kernel.functions.ordering import canonical_key, extreme
+from weir.kernel.functions.operators import ExpressionError, canonical_key, extreme, number_of
 from weir.language.algebra.expressions import Aggregate, Aggregation
 from weir.rdf.terms import Literal, Term
 from weir.rdf.xsd.numbers import (

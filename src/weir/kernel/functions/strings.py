@@ -6,6 +6,7 @@ A lone surrogate is no character: a string with one is an error wherever a funct
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from urllib.parse import quote
 
 from weir.kernel.functions.operators import ExpressionError, number_of
@@ -83,34 +84,30 @@ def _rounded(number: Number) -> float:
     return to_double(round_half_up(Number(NumericKind.DOUBLE, to_double(number.value))).value)
 
 
-def ucase(text: Term) -> Literal:
-    """UCASE."""
-    source = string_literal(text)
-    return like(source, source.lexical.upper())
+def _cased(change: Callable[[str], str]) -> Callable[[Term], Literal]:
+    """UCASE and LCASE."""
+
+    def function(text: Term) -> Literal:
+        source = string_literal(text)
+        return like(source, change(source.lexical))
+
+    return function
 
 
-def lcase(text: Term) -> Literal:
-    """LCASE."""
-    source = string_literal(text)
-    return like(source, source.lexical.lower())
+ucase, lcase = _cased(str.upper), _cased(str.lower)
 
 
-def strstarts(text: Term, start: Term) -> Literal:
-    """STRSTARTS."""
-    source, part = _compatible(text, start)
-    return boolean(source.lexical.startswith(part))
+def _tested(test: Callable[[str, str], bool]) -> Callable[[Term, Term], Literal]:
+    """STRSTARTS, STRENDS and CONTAINS: whether the test holds of the text and the part."""
+
+    def function(text: Term, part: Term) -> Literal:
+        source, sought = _compatible(text, part)
+        return boolean(test(source.lexical, sought))
+
+    return function
 
 
-def strends(text: Term, end: Term) -> Literal:
-    """STRENDS."""
-    source, part = _compatible(text, end)
-    return boolean(source.lexical.endswith(part))
-
-
-def contains(text: Term, part: Term) -> Literal:
-    """CONTAINS."""
-    source, sought = _compatible(text, part)
-    return boolean(sought in source.lexical)
+strstarts, strends, contains = _tested(str.startswith), _tested(str.endswith), _tested(str.__contains__)
 
 
 def strbefore(text: Term, part: Term) -> Literal:

@@ -12,19 +12,17 @@ from weir.kernel.contract import Lack, NotCovered
 from weir.kernel.expressions import Compiled, compile
 from weir.kernel.expressions.term_cache import Terms
 from weir.kernel.operators.active_graph import Graph, PathPattern
-from weir.kernel.operators.context import Around
-from weir.kernel.operators.distinct import Distinct
-from weir.kernel.operators.extend import Extend, ExtendExists
+from weir.kernel.operators.context import Surroundings
+from weir.kernel.operators.extend import Extend
 from weir.kernel.operators.filter import Exists, Filter
 from weir.kernel.operators.group_by import Group, Measure
 from weir.kernel.operators.inputs.input import Present
 from weir.kernel.operators.inputs.pattern_inputs import PatternInputs
 from weir.kernel.operators.inputs.static_views import StaticInput
-from weir.kernel.operators.join import Join, Policy, Router, Routes, TooLarge, _reduce_windows
-from weir.kernel.operators.left_join import LeftJoin
-from weir.kernel.operators.minus import Minus
+from weir.kernel.operators.join import Join, Policy, Router, TooLarge, reduce_windows
+from weir.kernel.operators.left_join import LeftJoin, Minus
+from weir.kernel.operators.modifiers import Distinct, OrderBy, Slice
 from weir.kernel.operators.operator import Operator, Project, Scan, Union, Values
-from weir.kernel.operators.order_by import OrderBy, Slice
 from weir.kernel.operators.remote_service import Federation, Service
 from weir.kernel.windows.instants import HIGHEST, LOWEST, Instants
 from weir.kernel.windows.stream_state import Streams
@@ -33,8 +31,7 @@ from weir.language.algebra import scope
 from weir.language.algebra.expressions import Aggregate, Expression
 from weir.language.algebra.scope import has_exists, timely, volatile
 from weir.plan import nodes as p
-from weir.plan.analysis.substitution import joinable
-from weir.plan.analysis.variables import certain, marks, possible, reads
+from weir.plan.analysis.variables import certain, joinable, marks, possible, reads
 from weir.rdf.terms import Variable
 
 VIEW_LIMIT = 4_000_000
@@ -48,7 +45,7 @@ class Compiler:
         self,
         leaves: PatternInputs,
         router: Router,
-        around: Around,
+        around: Surroundings,
         terms: Terms,
         federation: Federation | None = None,
     ) -> None:
@@ -66,7 +63,9 @@ class Compiler:
         """The operator of a plan."""
         match plan:
             case p.Match(source, pattern):
-                return Scan(_sorted(possible(plan), plan), self.leaves.match(source, pattern))
+                nodes = (pattern.subject, pattern.predicate, pattern.object, source.graph)
+                names = dict.fromkeys(node.name for node in nodes if isinstance(node, Variable))
+                return Scan(tuple(names), self.leaves.match(source, pattern))
             case p.GraphNames(source):
                 return Scan(tuple(possible(plan)), self.leaves.names(source))
             case p.PathPattern():
@@ -81,7 +80,7 @@ class Compiler:
                 return self._static(inner)
             case p.Join():
                 return self._joined(plan)
-            case p.LeftJoin(_, p.Service(service), _):
+            case p.LeftJoin(_, p.Service() as service, _):
                 return self._optional_service(plan, service)
             case p.LeftJoin(left, right, condition):
                 check = None if condition is None else self._filter(condition, anonymous=True)
@@ -90,10 +89,8 @@ class Compiler:
                 return LeftJoin(one, two, check, nested=nested)
             case p.Minus(left, right):
                 one, two = self.compile(left), self.compile(right)
-                shared = tuple(sorted(certain(left) & certain(right)))
-                nested = bool(shared) and two.nests and _probes(right)
-                nested = nested and joinable(right, possible(left))
-                return Minus(one, two, shared if nested else None)
+                nested = two.nests and _probes(right) and joinable(right, possible(left))
+                return Minus(one, two, nested=nested and bool(certain(left) & certain(right)))
             case p.Union(parts):
                 return Union([self.compile(part) for part in parts])
             case p.Extend():
@@ -134,7 +131,7 @@ class Compiler:
                 continue
             parts.append((_shown(part), operator))
         filters = [self._filter(condition) for condition in conditions]
-        _reduce_windows([operator for _, operator in parts])
+        reduce_windows([operator for _, operator in parts])
         if len(parts) == 1 and not filters:
             return parts[0][1]
         return Join(parts, filters, self.present, self.router)
@@ -152,8 +149,8 @@ class Compiler:
         operator = self.compile(p.Join(others, early) if others else p.UNIT)
         for part in plan.parts:
             if isinstance(part, p.Service):
-                operator = self._service(operator, part.service, bound)
-                bound |= scope.certain(part.service)
+                operator = self._service(operator, part, bound)
+                bound |= scope.certain(part)
         late = [condition for condition in plan.conditions if not others or condition not in early]
         if not late:
             return operator
@@ -216,7 +213,7 @@ class Compiler:
         """An expression ready to run; ``place`` is the variable that it binds."""
         compiled = compile(expression, self.terms, place=place, written=written)
         if compiled.timestamps or (compiled.volatile and timely(expression)):
-            self.around.need_timestamps(self.leaves)
+            self.around.timed = self.around.timed or self.leaves.timed()
         return compiled
 
     # Other operators
@@ -238,16 +235,13 @@ class Compiler:
         return operator
 
     def _bound(self, inner: Operator, run: Sequence[p.Extend]) -> Operator:
-        checks = [(each.variable, self._filter(each.formula, each.variable)) for each in run]
-        if any(check.probes for _, check in checks):
-            return ExtendExists(inner, checks)
-        return Extend(inner, [(name, check.compiled) for name, check in checks], self.around)
+        return Extend(inner, [(each.variable, self._filter(each.formula, each.variable)) for each in run])
 
     def _grouped(
         self, inner: Operator, keys: tuple[str, ...], aggregates: Sequence[tuple[str, Aggregate]]
     ) -> Operator:
         measures: list[Measure] = []
-        bindings: list[tuple[str, Compiled]] = []
+        bindings: list[tuple[str, Filter]] = []
         for name, aggregate in aggregates:
             operand = aggregate.operand
             column: str | None = None
@@ -257,16 +251,16 @@ class Compiler:
                 if has_exists(operand):
                     raise NotCovered(Lack.DRAWS_WITH_EXISTS)
                 column = f".operand{next(self._numbers)}"
-                bindings.append((column, self.expression(operand, name)))
+                bindings.append((column, self._filter(p.Formula(operand), name)))
             measures.append(Measure(name, aggregate, column))
         if bindings:
-            inner = Extend(inner, bindings, self.around)
+            inner = Extend(inner, bindings)
         return Group(inner, keys, measures, self.present, self.terms)
 
     def _ordered(self, plan: p.OrderBy) -> Operator:
         inner = self.compile(plan.plan)
         keys = []
-        bindings: list[tuple[str, Compiled]] = []
+        bindings: list[tuple[str, Filter]] = []
         for key in plan.keys:
             if has_exists(key.expression):
                 raise NotCovered(Lack.DRAWS_WITH_EXISTS)
@@ -274,13 +268,13 @@ class Compiler:
                 keys.append((key, key.expression.name))
             else:
                 column = f".order{next(self._numbers)}"
-                bindings.append((column, self.expression(key.expression)))
+                bindings.append((column, self._filter(p.Formula(key.expression))))
                 keys.append((key, column))
         visible = plan.visible
         if visible is None:
             visible = tuple(name for name in inner.variables if not name.startswith("."))
         if bindings:
-            inner = Extend(inner, bindings, self.around, anonymous=True)
+            inner = Extend(inner, bindings, anonymous=True)
         return OrderBy(inner, keys, visible, self.terms)
 
     def _each(self, plan: p.Graph) -> Operator:
@@ -298,21 +292,17 @@ class Compiler:
         """A view; a single pattern is its own."""
         if isinstance(plan, p.Match):
             return self.compile(plan)
-        changes = self.leaves.graphs.changes()
-        times = np.concatenate([np.array([LOWEST]), changes])
+        times = np.append(LOWEST, self.leaves.graphs.changes())
         present = Present(Instants(times, np.ones(len(times), np.bool_)))
         leaves = PatternInputs(present, self.leaves.graphs, Streams(), self.leaves.dictionary)
-        router = Router(Policy.COST, Routes(), VIEW_LIMIT)
-        inner = Compiler(leaves, router, Around(present, self.around.query), self.terms)
+        router = Router(Policy.COST, Counter(), VIEW_LIMIT)
+        inner = Compiler(leaves, router, Surroundings(present, self.around.query), self.terms)
         rows = inner.compile(plan).run()
         view = rows.keep(name for name in rows.columns if not name.startswith(".order"))
         name = f"view {len(self.views) + 1}"
         self.views.append((name, len(view)))
-        if not len(changes):
-            found = StaticInput(name, self.present, view)
-        else:
-            ends = np.append(times, HIGHEST)
-            found = StaticInput(name, self.present, view, ends[view.start], ends[view.end])
+        ends = np.append(times, HIGHEST)
+        found = StaticInput(name, self.present, view.during(ends[view.start], ends[view.end]))
         return Scan(view.variables, lambda: found)
 
 
@@ -334,12 +324,6 @@ def _is_ordered(plan: p.Plan) -> bool:
     if isinstance(plan, p.Project):
         plan = plan.plan
     return isinstance(plan, p.OrderBy)
-
-
-def _sorted(names: frozenset[str], plan: p.Match) -> tuple[str, ...]:
-    pattern = plan.pattern
-    nodes = (pattern.subject, pattern.predicate, pattern.object, plan.source.graph)
-    return tuple(dict.fromkeys(node.name for node in nodes if isinstance(node, Variable)))
 
 
 def _shown(plan: p.Plan) -> str:

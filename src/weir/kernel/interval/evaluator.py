@@ -6,6 +6,7 @@ messages not yet complete, and the clock. Everything else is computed anew in ea
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
@@ -16,14 +17,14 @@ from weir.errors import UsageError
 from weir.kernel.contract import Answers, Background, Slab, Stretch
 from weir.kernel.expressions.term_cache import Terms
 from weir.kernel.fast import NothingThere, short_cuts
-from weir.kernel.functions.draws import seed
+from weir.kernel.functions.scalar import seed
 from weir.kernel.interval.compiler import Compiler
 from weir.kernel.interval.query_forms import Descriptions, QueryForms, Sent
-from weir.kernel.operators.context import Around
+from weir.kernel.operators.context import Surroundings
 from weir.kernel.operators.inputs.input import Present
 from weir.kernel.operators.inputs.pattern_inputs import EVERYTHING, PatternInputs
 from weir.kernel.operators.inputs.static_views import StaticGraphs, changes_read
-from weir.kernel.operators.join import Policy, Router, Routes
+from weir.kernel.operators.join import Policy, Router
 from weir.kernel.operators.operator import Operator
 from weir.kernel.operators.remote_service import Federation
 from weir.kernel.relations.relation import Relation
@@ -67,7 +68,7 @@ class IntervalEvaluator:
         self.name = name or query.output or "query"
         self.dictionary = dictionary
         self.plan = plan_query(query, streams) if plan is None else plan
-        self.routes = Routes()
+        self.routes: Counter[str] = Counter()
         self.streams = Streams()
         self._through: int | None = None
         self._ended = False
@@ -107,7 +108,7 @@ class IntervalEvaluator:
         leaves = self._leaves = PatternInputs(self._present, self._graphs, self.streams, self.dictionary)
         terms = Terms(self.dictionary)
         router = Router(self._policy, self.routes)
-        around = Around(self._present, self._key)
+        around = Surroundings(self._present, self._key)
         federation = Federation(
             self.services, self.name, self.dictionary, *span_of(self.query), places_of(self.query)
         )
@@ -292,7 +293,7 @@ class IntervalEvaluator:
             "views": dict(self._compiler.views),
             "services": [] if self.services is None else self.services.freshness(self.name),
             "policy": self._policy.value,
-            "routes": dict(self.routes.taken),
+            "routes": dict(self.routes),
             "indexes": asdict(self._leaves.counts),
         }
 

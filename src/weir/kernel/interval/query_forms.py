@@ -13,15 +13,14 @@ from typing import TypeAlias
 import numpy as np
 
 from weir.kernel.expressions.term_cache import TermClass, Terms
-from weir.kernel.functions.draws import blank_node, solution_text
+from weir.kernel.functions.scalar import blank_node, solution_text
 from weir.kernel.interval.r2s import sent
 from weir.kernel.operators.context import each_index
-from weir.kernel.operators.distinct import distinct
 from weir.kernel.operators.operator import Operator
 from weir.kernel.relations.coverage import uncovered, unite
-from weir.kernel.relations.keys import codes, firsts
+from weir.kernel.relations.keys import codes, firsts, occurrences
 from weir.kernel.relations.matches import join
-from weir.kernel.relations.relation import Relation, clip, union
+from weir.kernel.relations.relation import Relation, clip, distinct, union
 from weir.kernel.windows.instants import Instants
 from weir.language.algebra.patterns import Node
 from weir.language.algebra.query import Ask, Construct, Describe, Query, Select
@@ -216,11 +215,12 @@ class QueryForms:
 
     def _blanks(self, label: str, rows: Relation, places: Ids, index: Ids, at: Instants) -> Ids:
         """New blank nodes, one per solution: named by the query, the time and the solution."""
-        occurrence = _occurrences(rows, places, index)
-        columns = {name: column[places].tolist() for name, column in rows.columns.items()}
+        ids = {name: column[places] for name, column in rows.columns.items()}
+        occurrence = occurrences([*ids.values(), index + 1], len(places))
+        columns = {name: column.tolist() for name, column in ids.items()}
         nodes: list[BlankNode] = []
         for row, time in enumerate(at.time[index].tolist()):
-            solution = {name: self.terms.term(ids[row]) for name, ids in columns.items() if ids[row]}
+            solution = {name: self.terms.term(each[row]) for name, each in columns.items() if each[row]}
             identity = f"{solution_text(solution)} #{occurrence[row]}"
             nodes.append(blank_node(f"{self.key} {time} {identity}", label))
         return self.terms.encode_all(nodes)
@@ -232,17 +232,6 @@ def _taken(rows: Relation, name: str, index: Ids, places: Ids | None) -> Ids:
     if column is None:
         return np.zeros(len(index), np.int64)
     return column.copy() if places is None else column[places]
-
-
-def _occurrences(rows: Relation, places: Ids, index: Ids) -> Ids:
-    """The number of each sent solution among the equal ones of its instant, from 1."""
-    columns = [column[places] for column in rows.columns.values()]
-    numbers, _ = codes([*columns, index + 1], len(places))
-    order = np.argsort(numbers, kind="stable")
-    heads = np.flatnonzero(np.diff(numbers[order], prepend=-1))
-    found = np.empty(len(places), np.int64)
-    found[order] = np.arange(len(order)) - np.repeat(heads, np.diff(heads, append=len(order))) + 1
-    return found
 
 
 def _truth(rows: Relation, at: Instants) -> Relation:

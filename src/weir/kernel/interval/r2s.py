@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from weir.kernel.relations.coverage import expand
-from weir.kernel.relations.keys import codes
+from weir.kernel.relations.keys import codes, turns
 from weir.kernel.relations.relation import Relation
 from weir.kernel.windows.instants import Instants
 from weir.language.algebra.query import R2S
@@ -82,11 +82,5 @@ def _surplus(relation: Relation, rows: Ids, index: Ids, others: Ids, their: Ids)
     if not owed.any():
         return np.arange(len(rows))
     order = np.argsort(mine, kind="stable")
-    ordered = mine[order]
-    head = np.empty(len(ordered), np.bool_)
-    head[0] = True
-    np.not_equal(ordered[1:], ordered[:-1], out=head[1:])
-    heads = np.flatnonzero(head)
-    place = np.arange(len(ordered)) - np.repeat(heads, np.diff(heads, append=len(ordered)))
-    kept: Ids = np.sort(order[place >= owed[order]])
+    kept: Ids = np.sort(order[turns(mine[order]) >= owed[order]])
     return kept

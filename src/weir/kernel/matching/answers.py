@@ -3,6 +3,8 @@
 Queries that are equal up to the names of their variables have one *channel*. A result belongs to a channel;
 its columns are the variables in the order in which the channel's steps first meet them. What a query
 calls them, and which it selects, is its *header*. So nothing is copied per query until it is asked for.
+Queries of one shape that run as one (``plan.analysis.templates``) have solutions that carry the *number* of
+the query they belong to.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ from numpy.typing import NDArray
 
 from weir.kernel.contract import Answers
 from weir.kernel.matching.resolve import Rows
+from weir.plan.analysis.templates import NUMBER
 from weir.rdf.columns import Ids
+from weir.rdf.ids.inline import payloads
 
 _NONE = np.empty(0, np.int64)
 
@@ -190,8 +194,71 @@ class SetAnswers:
                 yield name, self.of(name)
 
 
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How a query reads a template: its number, and (column, own name) of the columns it selects.
+
+    Without a number it gets every solution, without names every column as it is.
+    """
+
+    number: int | None = None
+    names: tuple[tuple[str, str], ...] | None = None
+
+
+@dataclass(frozen=True)
+class TemplateAnswers:
+    """A template's answers, handed out by number."""
+
+    answers: Answers
+    readers: Mapping[str, Reader]
+
+    @property
+    def evaluations(self) -> int:
+        return self.answers.evaluations
+
+    def __len__(self) -> int:
+        """The number of results that were computed; one that several queries share counts once."""
+        return len(self.answers.at)
+
+    @property
+    def delivered(self) -> int:
+        """The number of results, once per query that gets them."""
+        return sum(self.counts().values())
+
+    @cached_property
+    def _order(self) -> tuple[Ids, Ids]:
+        """Rows by number, and the numbers in that order; rows of one number stay in the order of time."""
+        number = payloads(self.answers.columns[NUMBER.name])
+        order = np.argsort(number, kind="stable")
+        return order, number[order]
+
+    def _rows(self, reader: Reader) -> Ids:
+        if reader.number is None:
+            return np.arange(len(self.answers.at))
+        order, numbers = self._order
+        low, high = np.searchsorted(numbers, [reader.number, reader.number + 1])
+        return order[low:high]
+
+    def counts(self) -> dict[str, int]:
+        return {name: len(self._rows(reader)) for name, reader in self.readers.items()}
+
+    def of(self, query: str) -> Answers:
+        reader = self.readers[query]
+        if reader.names is None:
+            return self.answers
+        rows = self._rows(reader)
+        columns = {name: self.answers.columns[column][rows] for column, name in reader.names}
+        return Answers(self.answers.at[rows], columns, self.answers.empty, self.answers.evaluations)
+
+    def items(self) -> Iterator[tuple[str, Answers]]:
+        for name in self.readers:
+            found = self.of(name)
+            if len(found.at) or len(found.empty):
+                yield name, found
+
+
 Small = NDArray[np.signedinteger[Any]]
-_WIDTHS = (np.int8, np.int16)
+_WIDTHS = (np.int8, np.int16, np.int32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,12 +283,7 @@ class Near:
         for width in _WIDTHS:
             columns = np.empty((rows.shape[1] + 1, len(index)), width)
             if _shrink(index, rows, columns, np.iinfo(width).max):
-                return Near(begin, columns)
-        columns = np.empty((rows.shape[1] + 1, len(index)), np.int32)
-        columns[0] = np.diff(index, prepend=index[:1])
-        columns[1] = np.diff(rows[:, 0], prepend=rows[:1, 0])
-        for step, column in enumerate(rows.T[1:], 2):
-            columns[step] = np.where(column < 0, np.iinfo(np.int32).min, column - rows[:, 0])
+                break
         return Near(begin, columns)
 
     def __len__(self) -> int:

@@ -34,8 +34,21 @@ class Special:
     kept: NDArray[np.bool_]
     distinct: Mask
 
-    def __len__(self) -> int:
-        return len(self.channel)
+
+@dataclass(frozen=True, slots=True)
+class ByNode:
+    """What evaluation needs of channels, by node of the tree.
+
+    ``plain`` is a node's plain channel, −1 where it has none; ``whole`` tells the nodes that have others:
+    their combinations are all needed, old ones too. ``origins`` says where the columns of a node's solutions
+    are in its combinations (``answers.gather``); ``steps`` is the most steps that a query has.
+    """
+
+    plain: Ids
+    whole: Mask
+    special: Special
+    origins: NDArray[np.int8]
+    steps: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +74,7 @@ class Channels:
         self._numbers: dict[tuple[int, int, bool], int] = {}
         self._members: list[int] = []
         self._spare: list[int] = []
-        self._changed = True
+        self._by_node: ByNode | None = None
 
     def __len__(self) -> int:
         return len(self._queries)
@@ -102,10 +115,10 @@ class Channels:
             np.where(present, shapes[steps.pattern], 0),
         )
         widths = self.trie.width(ends).tolist()
-        offsets, places = encoded.offsets.tolist(), steps.columns.tolist()
+        offsets = encoded.offsets.tolist()
         for number, (name, query) in enumerate(queries):
             columns = {
-                variable.name: places[number][variables[number][variable]]
+                variable.name: steps.columns[number][variables[number][variable]]
                 if variable in variables[number]
                 else -1
                 for variable in query.variables
@@ -114,7 +127,7 @@ class Channels:
             header = Header(self._join(key), columns)
             own = machines[offsets[number] : offsets[number + 1]]
             self._queries[name] = _Registered(query, int(ends[number]), own, key, header)
-        self._changed = True
+        self._by_node = None
 
     def drop(self, names: Sequence[str]) -> None:
         """Forget queries."""
@@ -128,7 +141,7 @@ class Channels:
         if gone:
             self.trie.drop(np.array([each.end for each in gone], np.int64))
             self.matcher.drop(np.concatenate([each.machines for each in gone]))
-        self._changed = True
+        self._by_node = None
 
     def _key(self, end: int, width: int, columns: Iterable[int], distinct: bool) -> tuple[int, int, bool]:
         kept = 0
@@ -150,61 +163,36 @@ class Channels:
         self._members[channel] += 1
         return channel
 
-    # What evaluation needs, by node
-
     @property
-    def plain(self) -> Ids:
-        """The plain channel of each node, −1 where it has none."""
-        self._refresh()
-        return self._plain
+    def by_node(self) -> ByNode:
+        """Made again after a change."""
+        if self._by_node is None:
+            self._by_node = self._made_by_node()
+        return self._by_node
 
-    @property
-    def special(self) -> Special:
-        """The other channels."""
-        self._refresh()
-        return self._special
-
-    @property
-    def origins(self) -> NDArray[np.int8]:
-        """Where the columns of each node's solutions are in its combinations (``answers.gather``)."""
-        self._refresh()
-        return self._origins
-
-    @property
-    def whole(self) -> Mask:
-        """The nodes whose combinations are all needed, old ones too: those of the other channels."""
-        self._refresh()
-        return self._whole
-
-    @property
-    def width(self) -> int:
-        """The most steps that a query has."""
-        self._refresh()
-        return self._width
-
-    def _refresh(self) -> None:
-        if not self._changed:
-            return
+    def _made_by_node(self) -> ByNode:
         bound = self.trie.bound
-        self._plain = np.full(bound, -1, np.int64)
-        self._whole = np.zeros(bound, np.bool_)
+        plain, whole = np.full(bound, -1, np.int64), np.zeros(bound, np.bool_)
         ends = np.array([end for end, _, _ in self._numbers], np.int64)
         width = int(self.trie.width(ends).max(initial=0))
         special = []
         for (end, kept, distinct), channel in self._numbers.items():
             if kept == _ALL:
-                self._plain[end] = channel
+                plain[end] = channel
             else:
                 special.append((end, channel, [(kept >> column) & 1 for column in range(width)], distinct))
         special.sort()
         nodes = np.array([each[0] for each in special], np.int64)
-        self._whole[nodes] = True
-        self._special = Special(
-            np.array([each[1] for each in special], np.int64),
-            offsets_of(nodes, bound),
-            np.array([each[2] for each in special], np.bool_).reshape(len(special), width),
-            np.array([each[3] for each in special], np.bool_),
+        whole[nodes] = True
+        return ByNode(
+            plain,
+            whole,
+            Special(
+                np.array([each[1] for each in special], np.int64),
+                offsets_of(nodes, bound),
+                np.array([each[2] for each in special], np.bool_).reshape(len(special), width),
+                np.array([each[3] for each in special], np.bool_),
+            ),
+            np.ascontiguousarray(self.trie.origins[:, :width]),
+            int(self.trie.steps(ends).max(initial=1)),
         )
-        self._origins = np.ascontiguousarray(self.trie.origins[:, :width])
-        self._width = int(self.trie.steps(ends).max(initial=1))
-        self._changed = False

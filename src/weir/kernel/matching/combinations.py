@@ -38,7 +38,7 @@ class Groups(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """Which combinations to make: see ``resolve.Wanted``, and ``duplicates`` for the last four. ``fresh``
+    """Which combinations to make: see ``Wanted`` in ``resolve``, ``Duplicates`` for the last four. ``fresh``
     is the first row that is not visible at index 0."""
 
     only_new: bool
@@ -195,8 +195,9 @@ def _contested(
     chain: Any,
     as_set: Any,
 ) -> bool:
-    """See ``Duplicates.contested``. Where many triples of a bag come and go at once, that is not looked
-    into."""
+    """Whether a combination, visible in ``[begins, ends)``, is contested (``resolve``): in a set where a
+    triple takes over from an equal one, or is taken over; in a bag where it starts when an equal triple goes,
+    or ends when one comes. Where many triples of a bag come and go at once, that is not looked into."""
     gone, gone_end = (low[begins - 1], low[begins]) if begins > 0 else (low[0], low[0])
     come, come_end = (high[ends], high[ends + 1]) if ends + 1 < len(high) else (high[0], high[0])
     if not as_set and (gone_end - gone > _FEW or come_end - come > _FEW):

@@ -18,12 +18,10 @@ from weir.kernel.contract import NotCovered, Slab
 from weir.kernel.interval.r2s import sent
 from weir.kernel.matching.answers import Listed, Matched, Near, Results, SetAnswers, gather
 from weir.kernel.matching.channels import Channels
-from weir.kernel.matching.duplicates import Duplicates
-from weir.kernel.matching.resolve import Combinations, Visible, Wanted, combinations, passed
-from weir.kernel.operators.distinct import distinct
+from weir.kernel.matching.resolve import Combinations, Duplicates, Visible, Wanted, combinations, passed
 from weir.kernel.relations.coverage import expand
 from weir.kernel.relations.keys import codes
-from weir.kernel.relations.relation import Relation
+from weir.kernel.relations.relation import Relation, distinct
 from weir.kernel.windows.arrivals import Arrivals, Ready, Single
 from weir.kernel.windows.buffer import Buffer
 from weir.kernel.windows.evaluation_times import Clock
@@ -153,19 +151,20 @@ class ConjunctiveSet:
         rows: Ids,
         machines: Ids,
     ) -> Iterator[Results]:
-        channels, operator = self.channels, self.semantics.r2s
+        nodes, operator = self.channels.by_node, self.semantics.r2s
         compares, bag = operator is not R2S.RSTREAM, self.window.spec.bag
         duplicates = Duplicates(terms, start, limit, as_set=not bag) if not bag or compares else None
         visible = Visible(terms, start, limit if duplicates is None else duplicates.end, limit, len(at))
-        wanted = Wanted(operator is R2S.ISTREAM, at.emitted, channels.whole, duplicates if compares else None)
+        wanted = Wanted(operator is R2S.ISTREAM, at.emitted, nodes.whole, duplicates if compares else None)
         disputed: list[Combinations] = []
         special: list[Combinations] = []
-        for found in combinations(visible, rows, machines, channels.trie.layout, wanted, channels.width):
+        layout = self.channels.trie.layout
+        for found in combinations(visible, rows, machines, layout, wanted, nodes.steps):
             yield from self._plain(found.take(slice(found.plain)), at, terms)
             if found.plain < len(found):
                 others = found.take(slice(found.plain, None))
-                disputed.append(others.take(np.flatnonzero(channels.plain[others.node] >= 0)))
-                special.append(others.take(np.flatnonzero(channels.whole[others.node])))
+                disputed.append(others.take(np.flatnonzero(nodes.plain[others.node] >= 0)))
+                special.append(others.take(np.flatnonzero(nodes.whole[others.node])))
         if any(map(len, disputed)):
             yield from self._disputed(_concatenated(disputed), at, terms, duplicates if compares else None)
         if any(map(len, special)):
@@ -185,9 +184,9 @@ class ConjunctiveSet:
                 places = np.flatnonzero(good)
                 index, found = index[places], found.take(places)
         if len(found):
-            plain, origins = self.channels.plain, self.channels.origins
-            node = found.node.astype(np.int16) if len(plain) <= _FEW_NODES else found.node
-            yield Matched(node, Near.of(index, found.rows), terms, at.time, plain, origins)
+            nodes = self.channels.by_node
+            node = found.node.astype(np.int16) if len(nodes.plain) <= _FEW_NODES else found.node
+            yield Matched(node, Near.of(index, found.rows), terms, at.time, nodes.plain, nodes.origins)
 
     def _disputed(
         self, found: Combinations, at: Instants, terms: NDArray[np.int64], duplicates: Duplicates | None
@@ -205,8 +204,8 @@ class ConjunctiveSet:
 
     def _special(self, found: Combinations, at: Instants, terms: NDArray[np.int64]) -> Iterator[Results]:
         """The channels that leave variables out, or duplicates."""
-        special = self.channels.special
-        values = gather(terms, found.rows, self.channels.origins, found.node)
+        special = self.channels.by_node.special
+        values = gather(terms, found.rows, self.channels.by_node.origins, found.node)
         first = special.offsets[found.node]
         counts = special.offsets[found.node + 1] - first
         owner = np.repeat(np.arange(len(found)), counts)

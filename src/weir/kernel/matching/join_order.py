@@ -8,14 +8,15 @@ below tell apart, have the same steps: they are evaluated as one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from weir.plan.analysis.conjunctions import Conjunction
-from weir.rdf.columns import Ids, Mask
+from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import Variable
 
@@ -68,17 +69,17 @@ def encode(
 
 
 class Steps(NamedTuple):
-    """The chosen order: column d of each table is step d of every query, −1 where it has fewer.
+    """The chosen order: column d of each table is step d of every query.
 
-    ``pattern`` numbers rows of ``Conjunctions.symbols``; ``links`` packs, a byte a place, 1 + 4·step +
-    place of the earlier place that must be equal, 0 for none (see ``link``). ``columns`` gives, for every
-    variable of a query, its rank among them by first occurrence: the place of its values in a solution;
-    −1 beyond a query's variables.
+    ``pattern`` numbers rows of ``Conjunctions.symbols``, −1 where a query has fewer; ``links`` packs, a byte
+    a place, 1 + 4·step + place of the earlier place that must be equal, 0 for none (see ``link``).
+    ``columns`` gives, for every variable of a query, its rank among them by first occurrence: the place of
+    its values in a solution.
     """
 
     pattern: NDArray[np.int64]
     links: NDArray[np.int64]
-    columns: NDArray[np.int64]
+    columns: Sequence[Mapping[int, int]]
 
 
 def order_steps(queries: Conjunctions) -> Steps:
@@ -87,29 +88,38 @@ def order_steps(queries: Conjunctions) -> Steps:
     Selective is: more, and better placed, constants; then more variables already known. Ties fall to
     the pattern whose ids come first, so that the order in which a query was written does not matter.
     """
-    count = len(queries)
-    sizes = np.diff(queries.offsets)
-    width = int(sizes.max(initial=0))
-    place = np.arange(width)
-    present: Mask = place[None, :] < sizes[:, None]
-    pattern = np.where(present, queries.offsets[:-1, None] + place[None, :], 0)
-    rank = _ranks(queries)[pattern]
-    bits = _bits(queries.variables)[pattern]
+    ranks, variables = _ranks(queries).tolist(), queries.variables.tolist()
+    offsets = queries.offsets.tolist()
+    pattern: list[list[int]] = []
+    links: list[list[int]] = []
+    columns: list[dict[int, int]] = []
+    for first, end in pairwise(offsets):
+        left = sorted(range(first, end), key=ranks.__getitem__)
+        places: dict[int, int] = {}  # 1 + 4·step + place of each variable's first occurrence
+        pattern.append([])
+        links.append([])
+        while left:
+            connected = (each for each in left if not places.keys().isdisjoint(variables[each]))
+            chosen = next(connected, left[0])
+            left.remove(chosen)
+            linked = 0
+            for place, variable in enumerate(variables[chosen]):
+                if variable >= 0:
+                    here = 1 + 4 * len(pattern[-1]) + place
+                    found = places.setdefault(variable, here)
+                    linked |= found << (_BITS * place) if found != here else 0
+            pattern[-1].append(chosen)
+            links[-1].append(linked)
+        columns.append({variable: rank for rank, variable in enumerate(places)})
+    return Steps(_table(pattern, -1), _table(links, 0), columns)
 
-    chosen = np.full((count, width), -1, np.int64)
-    left = present.copy()
-    known = np.zeros(count, np.int64)
-    rows = np.arange(count)
-    for step in range(width):
-        connected = ((bits & known[:, None]) != 0) | (known == 0)[:, None]
-        cost = np.where(left, rank + np.where(connected, 0, np.int64(1) << 40), np.int64(1) << 50)
-        best = cost.argmin(axis=1)
-        live = left[rows, best]
-        chosen[:, step] = np.where(live, pattern[rows, best], -1)
-        left[rows, best] = False
-        known |= np.where(live, bits[rows, best], 0)
-    links, first = _links(queries.variables, chosen)
-    return Steps(chosen, links, _columns(first))
+
+def _table(rows: Sequence[Sequence[int]], missing: int) -> NDArray[np.int64]:
+    """Rows of different lengths as a table."""
+    out = np.full((len(rows), max(map(len, rows), default=0)), missing, np.int64)
+    for place, row in enumerate(rows):
+        out[place, : len(row)] = row
+    return out
 
 
 def link(links: NDArray[np.int64], place: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -130,37 +140,3 @@ def _ranks(queries: Conjunctions) -> Ids:
     out = np.empty(len(order), np.int64)
     out[order] = np.cumsum(new)
     return out
-
-
-def _bits(variables: NDArray[np.int64]) -> Ids:
-    """The set of variables of each pattern."""
-    one = np.where(variables >= 0, np.int64(1) << np.maximum(variables, 0), 0)
-    out: Ids = np.bitwise_or.reduce(one, axis=1)
-    return out
-
-
-def _columns(first: NDArray[np.int64]) -> NDArray[np.int64]:
-    order = np.argsort(np.where(first > 0, first, np.int64(1) << 40), axis=1, kind="stable")
-    rank = np.empty_like(order)
-    np.put_along_axis(rank, order, np.broadcast_to(np.arange(first.shape[1]), first.shape), axis=1)
-    return np.where(first > 0, rank, -1)
-
-
-def _links(
-    variables: NDArray[np.int64], chosen: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    count, width = chosen.shape
-    links = np.zeros((count, width), np.int64)
-    bound = int(variables.max(initial=-1)) + 1
-    first = np.zeros((count, bound), np.int64)  # 1 + 4·step + place of each variable's first occurrence
-    rows = np.arange(count)
-    for step in range(width):
-        here = chosen[:, step]
-        for place in range(PLACES):
-            number = np.where(here >= 0, variables[here, place], -1)
-            named = rows[number >= 0]
-            number = number[named]
-            links[named, step] |= first[named, number] << (_BITS * place)
-            fresh = first[named, number] == 0
-            first[named[fresh], number[fresh]] = 1 + 4 * step + place
-    return links, first

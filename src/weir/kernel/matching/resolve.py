@@ -7,12 +7,20 @@ found by one look-up in a table of all (probe, value) pairs. Windows show triple
 them. Cost follows shared prefixes and matches; the number of queries does not appear.
 
 The loops are in ``combinations``; here the slab is cut into blocks whose data stay in the processor's cache.
+
+Where a window's content is a set, a later occurrence of a triple takes over from an earlier one: each is
+visible from its own start until the later one's start. Occurrences whose visibility touches or overlaps are a
+*chain*. ISTREAM and DSTREAM compare multisets: a solution that starts where an equal one ends is no change.
+Equal solutions are made of equal triples, so their number at an index is the product of how often each of
+their triples is there; and only a combination with a triple in a chain, of which another comes or goes at the
+index in question, has to be looked at: those are *contested*.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,8 +28,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from weir.errors import EvaluationError
-from weir.kernel.matching.combinations import Kept, group, grow
-from weir.kernel.matching.duplicates import Duplicates
+from weir.kernel.matching.combinations import Kept, group, grow, previous_equal
 from weir.kernel.matching.trie import Layout
 from weir.rdf.columns import Ids, Mask
 
@@ -35,6 +42,8 @@ STRIDE = 1 << 11
 
 LIMIT = 1 << 27
 """The most combinations one slab may make."""
+
+_INDEX = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +62,66 @@ class Visible:
 
     def __len__(self) -> int:
         return len(self.start)
+
+
+class Duplicates:
+    """Equal triples among ``terms`` whose visibility, ``[start, end)``, overlaps or touches.
+
+    ``end`` is where each row ends after later ones took over, which they do ``as_set``; ``marked`` tells
+    which rows are in a chain with others, ``chain`` is equal for those of one chain.
+    """
+
+    def __init__(self, terms: NDArray[np.int64], start: Rows, end: Rows, *, as_set: bool) -> None:
+        previous: Ids = previous_equal(terms)
+        later = np.flatnonzero(previous >= 0)
+        later = later[start[later] <= end[previous[later]]]
+        earlier = previous[later]
+        self.marked = np.zeros(len(start), np.bool_)
+        self.marked[earlier] = self.marked[later] = True
+        self.chain = _chains(len(start), earlier, later)
+        self.end = end
+        if as_set and len(later):
+            self.end = end.copy()
+            self.end[earlier] = np.minimum(end[earlier], start[later])
+        self.as_set = as_set
+        self._start, self._limit = start, end
+
+    @cached_property
+    def _sorted(self) -> tuple[Ids, Ids]:
+        """Where marked rows start, and where they end, as ascending numbers (chain, index)."""
+        marked = np.flatnonzero(self.marked)
+        base = self.chain[marked] << _INDEX
+        return np.sort(base + self._start[marked]), np.sort(base + self._limit[marked])
+
+    def changes(self, rows: Rows, index: Rows, *, rising: bool) -> Ids:
+        """By how much the number of solutions equal to each combination rises, or falls, at its index."""
+        now, before = self._copies(rows, index), self._copies(rows, index - 1)
+        change: Ids = np.maximum(now - before if rising else before - now, 0)
+        return change
+
+    def _copies(self, rows: Rows, index: Rows) -> Ids:
+        """How many equal solutions there are: the product of how often each triple is there."""
+        at = (self.chain[rows] << _INDEX) + index[:, None]
+        started, ended = (np.searchsorted(each, at, side="right") for each in self._sorted)
+        count = started - ended
+        # What is not in a chain is there once or, before it came and after it went, not at all.
+        alone = (self._start[rows] <= index[:, None]) & (index[:, None] < self._limit[rows])
+        count = np.where(self.marked[rows], count, alone)
+        if self.as_set:
+            count = np.minimum(count, 1)
+        product: Ids = np.multiply.reduce(np.where(rows >= 0, count, 1), axis=1)
+        return product
+
+
+def _chains(count: int, earlier: Ids, later: Ids) -> Ids:
+    """A number per row, equal for rows that are linked; links lead from a row to a later one."""
+    number = np.arange(count)
+    number[later] = earlier
+    while True:
+        further = number[number]
+        if np.array_equal(further, number):
+            return number
+        number = further
 
 
 @dataclass(frozen=True, slots=True)

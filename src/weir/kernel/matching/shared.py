@@ -8,7 +8,7 @@ one template (``templates``), and what fits neither runs by itself; ``explain`` 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,9 @@ import numpy as np
 from weir.errors import UsageError
 from weir.kernel.contract import Answers, Background, Evaluator, Slab
 from weir.kernel.evaluators import choose_evaluator
-from weir.kernel.matching.answers import SetAnswers
+from weir.kernel.matching.answers import Reader, SetAnswers, TemplateAnswers
 from weir.kernel.matching.conjunctive import ConjunctiveSet
 from weir.kernel.matching.generations import Generation, absorb, raise_levels
-from weir.kernel.matching.template_members import Reader, Template, TemplateAnswers
 from weir.language.algebra.query import Query, Semantics
 from weir.language.algebra.windows import WindowDeclaration
 from weir.plan.analysis.conjunctions import Conjunction, conjunction
@@ -65,6 +64,31 @@ class SharedAnswers:
         """The answers of every query that has any: what is routed to its own output."""
         for part in self.parts:
             yield from part.items()
+
+
+@dataclass(slots=True)
+class Template:
+    """An evaluator and the queries that read it, from batch ``since`` on.
+
+    ``alone`` says why a query runs by itself; None for a template of several.
+    """
+
+    evaluator: Evaluator
+    since: int
+    readers: dict[str, Reader] = field(default_factory=dict)
+    alone: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.readers)
+
+    def drop(self, names: Sequence[str]) -> None:
+        """Forget queries; their constants stay in the template until its last query has gone."""
+        for name in names:
+            self.readers.pop(name, None)
+
+    def advance(self, slab: Slab) -> TemplateAnswers:
+        """Evaluate every evaluation time that the slab completes."""
+        return TemplateAnswers(self.evaluator.advance(slab), dict(self.readers))
 
 
 class SharedEvaluator:

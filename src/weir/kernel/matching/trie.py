@@ -14,10 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weir.kernel.matching.join_order import PLACES, link
-from weir.kernel.matching.pair_table import PairTable
+from weir.kernel.matching.prefix_tree import ROOT, PairTable, PrefixTree, enlarged
 from weir.rdf.columns import Ids
 
-ROOT = -1
+_LINK_BITS = 24
+_LINKS = (1 << _LINK_BITS) - 1
+"""A node's symbol is its machine and, in the last bits, its links."""
 
 WIDE = 8
 """From this many children of one node that are looked up alike, they are found by value, not one by one."""
@@ -57,10 +59,11 @@ class Layout(NamedTuple):
     wide_offsets: Ids
 
 
-def lay_out(live: Ids, bound: int, parent: Ids, machine: Ids, links: Ids, depth: Ids, ends: Ids) -> Layout:
-    """The arrays of a tree: ``live`` are its nodes, all below ``bound``; the rest is by node."""
-    every_links, every_ends = links[:bound].copy(), ends[:bound].copy()
-    parent, machine, links, depth = parent[live], machine[live], links[live], depth[live]
+def lay_out(live: Ids, tree: PrefixTree, ends: Ids) -> Layout:
+    """The arrays of a tree: ``live`` are its nodes, ``ends`` how many queries end at each."""
+    bound = tree.bound
+    parent, symbol, depth = tree.parent[live], tree.symbol[live], tree.depth[live]
+    machine, links = symbol >> _LINK_BITS, symbol & _LINKS
     from_step = np.full((PLACES, bound), -1, np.int64)
     from_place = np.zeros((PLACES, bound), np.int64)
     places, own = np.zeros(len(live), np.int64), np.zeros(len(live), np.bool_)
@@ -86,8 +89,8 @@ def lay_out(live: Ids, bound: int, parent: Ids, machine: Ids, links: Ids, depth:
     outer = np.flatnonzero(parent == ROOT)
     roots, root_offsets = runs(live[outer], machine[outer], machines)
     return Layout(
-        links=every_links,
-        ends=every_ends,
+        links=tree.symbol[:bound] & _LINKS,
+        ends=ends,
         probe=_spread(live[inner], probes, bound),
         from_step=from_step,
         from_place=from_place,
@@ -149,72 +152,56 @@ def _spread(nodes: Ids, values: Ids, bound: int) -> Ids:
     return out
 
 
-_PARENT, _MACHINE, _LINKS, _DEPTH, _USES, _ENDS, _TEMPLATE, _KIND, _WIDTH = range(9)
-
-
 class Trie:
-    """Counts references: a node lives while a query ends there or below it."""
+    """A query's path has a machine and its links at each step; what else a node has is kept beside it."""
 
     def __init__(self) -> None:
-        self._kinds = PairTable()  # (machine, links)
-        self._nodes = PairTable()  # (parent, kind)
+        self._tree = PrefixTree()
         self._templates = PairTable()  # (template of the parent, links and shape of the pattern)
-        self._columns = np.zeros((9, 16), np.int64)
-        self._origins = np.full((16, 4), -1, np.int8)
+        self._ends: Ids = np.zeros(0, np.int64)
+        self._template: Ids = np.zeros(0, np.int64)
+        self._width: Ids = np.zeros(0, np.int64)
+        self._origins = np.zeros((0, 4), np.int8)
         self._layout: Layout | None = None
 
     def __len__(self) -> int:
-        return len(self._nodes)
+        return len(self._tree)
 
     @property
     def bound(self) -> int:
         """Every node's number is below this."""
-        return self._nodes.bound
+        return self._tree.bound
 
     def add(self, machines: NDArray[np.int64], links: NDArray[np.int64], shapes: NDArray[np.int64]) -> Ids:
         """The end node of each query: rows of machines by step (−1 where a query has fewer), their
         links, and the shapes of the patterns (which places are constant, as bits)."""
-        parents = np.full(len(machines), ROOT, np.int64)
+        ends = np.full(len(machines), ROOT, np.int64)
         for step in range(machines.shape[1]):
             live = np.flatnonzero(machines[:, step] >= 0)
             if not len(live):
                 break
-            parents[live] = self._descend(
-                parents[live], machines[live, step], links[live, step], shapes[live, step], step
+            ends[live] = self._descend(
+                ends[live], machines[live, step], links[live, step], shapes[live, step], step
             )
-        np.add.at(self._columns[_ENDS], parents, 1)
-        np.add.at(self._columns[_USES], parents, 1)
+        np.add.at(self._ends, ends, 1)
+        self._tree.hold(ends)
         self._layout = None
-        return parents
+        return ends
 
     def drop(self, ends: Ids) -> None:
         """Give back one reference per end node, as ``add`` gave them."""
-        columns = self._columns
-        np.subtract.at(columns[_ENDS], ends, 1)
-        np.subtract.at(columns[_USES], ends, 1)
-        nodes = np.unique(ends)
-        while len(nodes):
-            nodes = nodes[columns[_USES, nodes] == 0]
-            parents = columns[_PARENT, nodes]
-            self._nodes.remove(parents, columns[_KIND, nodes])
-            parents = parents[parents != ROOT]
-            np.subtract.at(columns[_USES], parents, 1)
-            nodes = np.unique(parents)
+        np.subtract.at(self._ends, ends, 1)
+        self._tree.drop(ends)
         self._layout = None
 
     def path(self, end: int) -> tuple[Ids, Ids]:
         """The machines and links from the first step to a node."""
-        found = []
-        while end != ROOT:
-            found.append(end)
-            end = int(self._columns[_PARENT, end])
-        nodes = np.array(found[::-1], np.int64)
-        return self._columns[_MACHINE, nodes], self._columns[_LINKS, nodes]
+        symbols = self._tree.symbol[self._tree.path(end)]
+        return symbols >> _LINK_BITS, symbols & _LINKS
 
     def template(self, ends: Ids) -> Ids:
         """The template of each node: equal numbers for nodes that differ in constants only."""
-        found: Ids = self._columns[_TEMPLATE, ends]
-        return found
+        return self._template[ends]
 
     @property
     def origins(self) -> NDArray[np.int8]:
@@ -223,63 +210,43 @@ class Trie:
 
     def width(self, ends: Ids) -> Ids:
         """The number of variables at each node."""
-        found: Ids = self._columns[_WIDTH, ends]
-        return found
+        return self._width[ends]
 
     def steps(self, ends: Ids) -> Ids:
         """The number of patterns at each node."""
-        found: Ids = self._columns[_DEPTH, ends] + 1
-        return found
+        return self._tree.depth[ends] + 1
 
     @property
     def layout(self) -> Layout:
         """The tree as it stands; laid out again after a change, a few sorts over its nodes."""
         if self._layout is None:
-            self._layout = lay_out(
-                np.sort(self._nodes.items()[2]),
-                self.bound,
-                *(self._columns[row] for row in (_PARENT, _MACHINE, _LINKS, _DEPTH, _ENDS)),
-            )
+            tree = self._tree
+            self._layout = lay_out(tree.table.values(), tree, self._ends[: self.bound].copy())
         return self._layout
 
     def _descend(self, parents: Ids, machines: Ids, links: Ids, shapes: Ids, step: int) -> Ids:
-        kinds, _ = self._kinds.intern(machines, links)
-        nodes, makers = self._nodes.intern(parents, kinds)
-        self._reserve(self._nodes.bound)
-        columns, made, above = self._columns, nodes[makers], parents[makers]
-        before = np.where(above == ROOT, ROOT, columns[_TEMPLATE, np.maximum(above, 0)])
-        columns[_PARENT, made] = above
-        columns[_MACHINE, made] = machines[makers]
-        columns[_LINKS, made] = links[makers]
-        columns[_DEPTH, made] = step
-        columns[_USES, made] = 0
-        columns[_ENDS, made] = 0
-        columns[_KIND, made] = kinds[makers]
-        columns[_TEMPLATE, made], _ = self._templates.intern(before, links[makers] * 8 + shapes[makers])
-        np.add.at(columns[_USES], above[above != ROOT], 1)
-        self._name_columns(made, above, links[makers], shapes[makers], step)
+        nodes, makers = self._tree.descend(parents, machines << _LINK_BITS | links, step)
+        self._ends, self._template, self._width = (
+            enlarged(each, self.bound) for each in (self._ends, self._template, self._width)
+        )
+        self._origins = enlarged(self._origins, self.bound)
+        made, above, links, shapes = nodes[makers], parents[makers], links[makers], shapes[makers]
+        before = np.where(above == ROOT, ROOT, self._template[above])
+        self._ends[made] = 0
+        self._template[made], _ = self._templates.intern(before, links * 8 + shapes)
+        self._name_columns(made, above, links, shapes, step)
         return nodes
 
     def _name_columns(self, made: Ids, above: Ids, links: Ids, shapes: Ids, step: int) -> None:
         """The columns of new nodes: those of the node above, then the variables that are new."""
         inner = above != ROOT
-        width = np.where(inner, self._columns[_WIDTH, np.maximum(above, 0)], 0)
-        if len(width) and int(width.max()) + PLACES > self._origins.shape[1]:
-            wider = np.full((len(self._origins), 2 * self._origins.shape[1]), -1, np.int8)
-            wider[:, : self._origins.shape[1]] = self._origins
-            self._origins = wider
-        self._origins[made] = np.where(inner[:, None], self._origins[np.maximum(above, 0)], -1)
+        width = np.where(inner, self._width[above], 0)
+        if int(width.max(initial=0)) + PLACES > self._origins.shape[1]:
+            wider = np.full_like(self._origins, -1)
+            self._origins = np.concatenate([self._origins, wider], axis=1)
+        self._origins[made] = np.where(inner[:, None], self._origins[above], -1)
         for place in range(PLACES):
             new = ((shapes >> place) & 1 == 0) & ((links >> (8 * place)) & 0xFF == 0)
             self._origins[made[new], width[new]] = 4 * step + place
             width = width + new
-        self._columns[_WIDTH, made] = width
-
-    def _reserve(self, bound: int) -> None:
-        if bound > self._columns.shape[1]:
-            larger = np.zeros((len(self._columns), max(bound, 2 * self._columns.shape[1])), np.int64)
-            larger[:, : self._columns.shape[1]] = self._columns
-            self._columns = larger
-            origins = np.full((larger.shape[1], self._origins.shape[1]), -1, np.int8)
-            origins[: len(self._origins)] = self._origins
-            self._origins = origins
+        self._width[made] = width

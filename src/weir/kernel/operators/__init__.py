@@ -8,14 +8,12 @@ what joins read.
 __all__ = [
     "active_graph",
     "context",
-    "distinct",
     "extend",
     "filter",
     "group_by",
     "join",
     "left_join",
-    "minus",
+    "modifiers",
     "operator",
-    "order_by",
     "remote_service",
 ]

@@ -9,20 +9,18 @@ solution are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 
-from weir.kernel.operators.distinct import distinct
+from weir.kernel.operators.filter import exists
 from weir.kernel.operators.inputs.input import Input, Present
 from weir.kernel.operators.inputs.pattern_inputs import EVERYTHING, PatternInputs
-from weir.kernel.operators.inputs.static_views import StaticInput
+from weir.kernel.operators.inputs.static_views import scan
 from weir.kernel.operators.operator import Operator, project, seeded
-from weir.kernel.operators.scan import Triples, scan
-from weir.kernel.relations.coverage import uncovered
-from weir.kernel.relations.matches import join, matches
-from weir.kernel.relations.relation import Relation, Slot, rename, union
-from weir.kernel.relations.sorted_keys import LIMIT, Index
+from weir.kernel.relations.matches import Index, join
+from weir.kernel.relations.relation import Relation, Slot, distinct, rename, union
 from weir.language.algebra.patterns import (
     Alternative,
     Inverse,
@@ -36,8 +34,8 @@ from weir.language.algebra.patterns import (
 from weir.language.algebra.patterns import (
     Sequence as SequencePath,
 )
+from weir.language.algebra.scope import may_be_empty
 from weir.plan import nodes as p
-from weir.plan.analysis.substitution import may_be_empty
 from weir.plan.analysis.variables import possible
 from weir.rdf.columns import Ids
 from weir.rdf.terms import IRI, Variable
@@ -46,72 +44,40 @@ FROM, TO, _VIA = ".from", ".to", ".via"
 
 
 class PathFinder:
-    """Evaluates paths over the triples of one active graph in one slab."""
+    """Evaluates paths over the ``triples`` (subject, predicate, object) of one active graph in one slab."""
 
-    def __init__(
-        self, triples: Triples, encode: Callable[[IRI], int], indices: int, *, limit: int = LIMIT
-    ) -> None:
+    def __init__(self, triples: Relation, encode: Callable[[IRI], int], indices: int) -> None:
         self.triples = triples
         self.encode = encode
         self.indices = indices
-        self.limit = limit
-        self._nodes: Relation | None = None
 
-    def find(
-        self,
-        subject: Slot,
-        path: Path,
-        object: Slot,
-        *,
-        sources: Relation | None = None,
-        known: Mapping[str, Ids] | None = None,
-    ) -> Relation:
-        """The solutions of ``subject path object``.
-
-        ``sources``, distinct terms in the one column ``FROM``, limit where a variable subject may start: a
-        caller that joins the outcome with them anyway saves the rest. ``known`` gives the terms of
-        variables whose values were put in from outside (EXISTS): like constants, they reach themselves
-        by a path of length zero also where the graph lacks them.
-        """
+    def find(self, subject: Slot, path: Path, object: Slot) -> Relation:
+        """The solutions of ``subject path object``."""
         if isinstance(subject, int):
-            pairs = self._pairs(path, self._always(np.full(1, subject, np.int64)))
+            pairs = self._pairs(path, self._always(subject))
         elif isinstance(object, int):
-            pairs = self._pairs(Inverse(path), self._always(np.full(1, object, np.int64)))
-            pairs = rename(pairs, {FROM: TO, TO: FROM})
+            pairs = rename(self._pairs(Inverse(path), self._always(object)), {FROM: TO, TO: FROM})
         else:
-            pairs = self._pairs(path, sources)
-        pairs = union(pairs, self._isolated(subject, path, object, known or {}))
-        return _solutions(pairs, subject, object)
+            pairs = self._pairs(path, None)
+        return _solutions(union(pairs, self._isolated(subject, path, object)), subject, object)
 
-    def _isolated(self, subject: Slot, path: Path, object: Slot, known: Mapping[str, Ids]) -> Relation:
+    def _isolated(self, subject: Slot, path: Path, object: Slot) -> Relation:
         """Given ends that are no node of the graph, joined to themselves by a path of length zero."""
-        starts, ends = _given(subject, known), _given(object, known)
-        times = _zero_paths(path, starts is not None, ends is not None)
-        if not times:
+        given = {end for end in (subject, object) if isinstance(end, int)}
+        times = _zero_paths(path, isinstance(subject, int), isinstance(object, int))
+        if not times or len(given) > 1:
             return Relation.empty((FROM, TO))
-        if starts is None or ends is None:
-            given = starts if starts is not None else ends
-        else:
-            given = np.intersect1d(starts, ends)
-        assert given is not None
-        always = self._always(np.unique(given[given != 0]))
-        found = matches(always, self.nodes, limit=self.limit, operator="property path")
-        alone = always.pieces(*uncovered(always.start, always.end, found.left, found.start, found.end))
-        alone = alone.having(TO, alone.columns[FROM])
-        return union(*[alone] * times)
+        alone = exists(self._always(*given), self.nodes, negated=True)
+        return union(*[alone.having(TO, alone.columns[FROM])] * times)
 
-    def _always(self, ids: Ids) -> Relation:
-        return Relation({FROM: ids}, np.zeros(len(ids), np.int64), np.full(len(ids), self.indices, np.int64))
+    def _always(self, id: int) -> Relation:
+        return Relation.unit(self.indices).having(FROM, np.full(1, id, np.int64))
 
-    @property
+    @cached_property
     def nodes(self) -> Relation:
         """The terms of the graph while they are in it, in the column ``FROM``."""
-        if self._nodes is None:
-            triples = self.triples
-            ends = np.concatenate([triples.subject, triples.object])
-            start = np.concatenate([triples.start, triples.start])
-            self._nodes = distinct(Relation({FROM: ends}, start, np.concatenate([triples.end, triples.end])))
-        return self._nodes
+        ends = (rename(self.triples.keep([name]), {name: FROM}) for name in ("subject", "object"))
+        return distinct(union(*ends))
 
     def _pairs(self, path: Path, sources: Relation | None) -> Relation:
         """Connected pairs as the columns FROM and TO, from ``sources`` at least."""
@@ -122,12 +88,8 @@ class PathFinder:
                 return self._pairs(SequencePath(Inverse(right), Inverse(left)), sources)
             case Inverse(Alternative(left, right)):
                 return self._pairs(Alternative(Inverse(left), Inverse(right)), sources)
-            case Inverse(ZeroOrMore(inner)):
-                return self._pairs(ZeroOrMore(Inverse(inner)), sources)
-            case Inverse(OneOrMore(inner)):
-                return self._pairs(OneOrMore(Inverse(inner)), sources)
-            case Inverse(ZeroOrOne(inner)):
-                return self._pairs(ZeroOrOne(Inverse(inner)), sources)
+            case Inverse(ZeroOrMore(inner) | OneOrMore(inner) | ZeroOrOne(inner) as several):
+                return self._pairs(type(several)(Inverse(inner)), sources)
             case Inverse(Inverse(inner)):
                 return self._pairs(inner, sources)
             case Inverse(inner):
@@ -136,7 +98,7 @@ class PathFinder:
                 first = rename(self._pairs(left, sources), {TO: _VIA})
                 onward = distinct(rename(project(first, [_VIA]), {_VIA: FROM}))
                 second = rename(self._pairs(right, onward), {FROM: _VIA})
-                return project(join(first, second, limit=self.limit), [FROM, TO])
+                return project(join(first, second), [FROM, TO])
             case Alternative(left, right):
                 return union(self._pairs(left, sources), self._pairs(right, sources))
             case ZeroOrOne(inner):
@@ -146,7 +108,7 @@ class PathFinder:
                 return self._closure(identity, identity, self._pairs(inner, None))
             case OneOrMore(inner):
                 edges = distinct(self._pairs(inner, None))
-                first = edges if sources is None else join(edges, sources, limit=self.limit)
+                first = edges if sources is None else join(edges, sources)
                 return self._closure(first, first, edges)
             case NegatedSet(forward, inverse):
                 return self._negated(forward, inverse)
@@ -154,20 +116,18 @@ class PathFinder:
     def _identity(self, sources: Relation | None) -> Relation:
         nodes = self.nodes
         if sources is not None:
-            nodes = distinct(join(nodes, sources, limit=self.limit))
+            nodes = distinct(join(nodes, sources))
         return nodes.having(TO, nodes.columns[FROM])
 
     def _closure(self, known: Relation, frontier: Relation, edges: Relation) -> Relation:
         """All pairs that steps along ``edges`` reach from the frontier, and those known already."""
         steps = Index(rename(distinct(edges), {FROM: _VIA}), (_VIA,))
         while len(frontier):
-            reached = join(rename(frontier, {TO: _VIA}), steps, limit=self.limit)
+            reached = join(rename(frontier, {TO: _VIA}), steps)
             reached = distinct(project(reached, [FROM, TO]))
-            found = matches(reached, known, limit=self.limit, operator="property path")
-            new = uncovered(reached.start, reached.end, found.left, found.start, found.end)
-            frontier = reached.pieces(*new)
-            known = distinct(union(known, frontier))
-        return known
+            frontier = exists(reached, known, negated=True)
+            known = union(known, frontier)
+        return distinct(known)
 
     def _negated(self, forward: tuple[IRI, ...], inverse: tuple[IRI, ...]) -> Relation:
         parts: list[Relation] = []
@@ -177,9 +137,9 @@ class PathFinder:
             parts.append(scan(self._without(inverse), TO, ".any", FROM))
         return union(*(project(part, [FROM, TO]) for part in parts))
 
-    def _without(self, predicates: tuple[IRI, ...]) -> Triples:
+    def _without(self, predicates: tuple[IRI, ...]) -> Relation:
         refused = np.array([self.encode(iri) for iri in predicates], np.int64)
-        return self.triples.take(~np.isin(self.triples.predicate, refused))
+        return self.triples.take(~np.isin(self.triples.columns["predicate"], refused))
 
 
 def _solutions(pairs: Relation, subject: Slot, object: Slot) -> Relation:
@@ -194,10 +154,6 @@ def _solutions(pairs: Relation, subject: Slot, object: Slot) -> Relation:
         else:
             columns[slot] = ids
     return Relation(columns, pairs.start, pairs.end).take(kept)
-
-
-def _given(slot: Slot, known: Mapping[str, Ids]) -> Ids | None:
-    return np.full(1, slot, np.int64) if isinstance(slot, int) else known.get(slot)
 
 
 def _zero_paths(path: Path, start: bool, end: bool) -> int:
@@ -236,31 +192,17 @@ class PathPattern(Operator):
         source = plan.source if self._each is None else p.Source(plan.source.window, Variable(_GRAPH))
         self._triples = leaves.match(source, EVERYTHING)
         self._ends = (leaves.slot(plan.subject), leaves.slot(plan.object))
-
-    @property
-    def steady(self) -> bool:
-        found = self._triples()
-        return isinstance(found, StaticInput) and not found.varies
+        self.steady = self._triples().steady
 
     def run(self) -> Relation:
-        return self._find(self._content(), *self._ends)
+        return self._find(self._triples().relation(), *self._ends)
 
-    def _content(self) -> Relation:
-        return self._triples().relation()
-
-    def _find(self, rows: Relation, subject: Slot | None, object: Slot | None) -> Relation:
-        assert subject is not None and object is not None
-        triples = Triples(
-            rows.columns["subject"], rows.columns["predicate"], rows.columns["object"], rows.start, rows.end
-        )
-        finder = PathFinder(triples, self._encode, len(self.present))
+    def _find(self, rows: Relation, subject: Slot, object: Slot) -> Relation:
+        finder = PathFinder(rows, self.leaves.dictionary.encode, len(self.present))
         return finder.find(subject, self.plan.path, object)
 
-    def _encode(self, iri: IRI) -> int:
-        return self.leaves.dictionary.encode(iri)
-
     def within(self, seed: Relation, key: str) -> Relation:
-        rows = self._content()
+        rows = self._triples().relation()
         if self._each is None:
             return self._seeded(rows, seed, key)
         found: list[Relation] = [Relation.empty((key, *self.variables))]
@@ -299,13 +241,9 @@ class Graph(Operator):
         self.inner = inner
         self.name = name
         self.variable = variable
-        self.variables = tuple(dict.fromkeys((*inner.variables, variable)))
-        self.variables = tuple(each for each in self.variables if each != name)
+        self.variables = tuple(dict.fromkeys(each for each in (*inner.variables, variable) if each != name))
         self.nests = inner.nests
-
-    @property
-    def steady(self) -> bool:
-        return self.names().steady and self.inner.steady
+        self.steady = names().steady and inner.steady
 
     def run(self) -> Relation:
         seed = self.names().relation()

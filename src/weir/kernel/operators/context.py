@@ -9,8 +9,7 @@ ordinary rows; what was added for the purpose is dropped again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -19,44 +18,41 @@ from weir.errors import EvaluationError
 from weir.kernel.expressions import NOW, Compiled, Solutions, Timestamp
 from weir.kernel.expressions.term_cache import Terms
 from weir.kernel.functions import Context, value_or_none
-from weir.kernel.functions.draws import Draws, solution_text
+from weir.kernel.functions.scalar import Draws, solution_text
 from weir.kernel.operators.inputs.input import Input, Present
-from weir.kernel.operators.inputs.pattern_inputs import PatternInputs
-from weir.kernel.operators.scan import Triples
-from weir.kernel.relations.coverage import expand, uncovered
-from weir.kernel.relations.keys import codes
+from weir.kernel.relations.coverage import Sweep, expand, uncovered
+from weir.kernel.relations.keys import LIMIT, codes, occurrences
 from weir.kernel.relations.matches import matches, merge
 from weir.kernel.relations.relation import Relation, fresh, union
-from weir.kernel.relations.sorted_keys import LIMIT
-from weir.kernel.relations.sweep import Sweep
-from weir.kernel.windows.instants import Instants
 from weir.rdf.columns import Ids
 from weir.rdf.ids.inline import Inline, make
 from weir.rdf.terms import Term
 
 _OCCURRENCE = ".occurrence"
+_TRIPLE = ("subject", "predicate", "object")
 
 
 _NOTHING = np.iinfo(np.int64).max
 
 
-def _no_triples() -> tuple[Triples, Ids]:
-    none = np.empty(0, np.int64)
-    return Triples(none, none, none, none, none), none
-
-
-@dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What expressions may depend on besides the rows.
+    """What expressions may depend on besides the rows of the slab at hand: its evaluation times, the name of
+    the ``query``, which seeds RAND and its like, and the triples of windows with their times, which the
+    inputs ``timed`` list where ``f:timestamp`` needs them."""
 
-    ``times`` are the evaluation times (µs) of the slab's indices; ``query`` names the query for the draws of
-    RAND and its like; ``timed`` gives the triples of all windows with their times, for ``f:timestamp``.
-    """
+    def __init__(self, present: Present, query: str = "", timed: Sequence[Input] = ()) -> None:
+        self.present = present
+        self.query = query
+        self.timed = timed
 
-    times: Ids
-    query: str = ""
-    timed: Callable[[], tuple[Triples, Ids]] = _no_triples
-    context: Context = field(default_factory=Context)
+    @property
+    def times(self) -> Ids:
+        """The evaluation times (µs) of the slab's indices."""
+        return self.present.at.time
+
+    def triples(self) -> Relation:
+        """The triples of all windows: subject, predicate, object and time."""
+        return union(Relation.empty((*_TRIPLE, "time")), *(each.relation() for each in self.timed))
 
 
 def _named(names: Sequence[str]) -> list[str]:
@@ -92,10 +88,10 @@ def _stamp(relation: Relation, stamp: Timestamp, around: Surroundings, terms: Te
     keys = tuple(fresh(relation, f"{stamp.name}.{place}") for place in range(3))
     bound = np.ones(len(relation), np.bool_)
     for name, argument in zip(keys, stamp.arguments, strict=True):
-        ids = argument.evaluate(Solutions(relation.columns, len(relation), terms)).ids()
+        ids = argument(Solutions(relation.columns, len(relation), terms)).ids()
         bound &= ids != 0
         relation = relation.having(name, ids, optional=True)
-    view = latest_times(*around.timed(), terms, (*keys, stamp.name))
+    view = latest_times(around.triples(), terms, (*keys, stamp.name))
     asking = relation.take(bound)
     found = matches(asking, view)
     alone = asking.pieces(*uncovered(asking.start, asking.end, found.left, found.start, found.end))
@@ -116,24 +112,21 @@ def instants(times: Ids) -> Ids:
     )
 
 
-def latest_times(triples: Triples, times: Ids, terms: Terms, names: Sequence[str]) -> Relation:
+def latest_times(triples: Relation, terms: Terms, names: Sequence[str]) -> Relation:
     """Subject, predicate and object of each triple while it is in a window, and its latest time there as
     ``f:timestamp`` gives it, under these names."""
-    numbers, firsts = codes((triples.subject, triples.predicate, triples.object), len(triples))
+    if not len(triples):
+        return Relation.empty(tuple(names))
+    columns = [triples.columns[name] for name in _TRIPLE]
+    numbers, firsts = codes(columns, len(triples))
     sweep = Sweep(numbers, triples.start, triples.end)
     first, last = sweep.ranges(numbers, triples.start, triples.end)
     # Greatest first: the least rank is the latest time.
-    latest = sweep.least(first, last, -times, _NOTHING)
+    latest = sweep.least(first, last, -triples.columns["time"], _NOTHING)
     seen = np.flatnonzero(latest != _NOTHING)
     owner, start, end = sweep.intervals(seen)
-    chosen = firsts[owner]
-    columns = (
-        triples.subject[chosen],
-        triples.predicate[chosen],
-        triples.object[chosen],
-        _milliseconds(-latest[seen], terms),
-    )
-    return Relation(dict(zip(names, columns, strict=True)), start, end)
+    found = [*(column[firsts[owner]] for column in columns), _milliseconds(-latest[seen], terms)]
+    return Relation(dict(zip(names, found, strict=True)), start, end)
 
 
 def _milliseconds(times: Ids, terms: Terms) -> Ids:
@@ -149,13 +142,7 @@ def _identified(relation: Relation) -> Relation:
     """Every row at one index, with its number among the equal solutions there."""
     relation = each_index(relation)
     named = [relation.columns[name] for name in _named(relation.variables)]
-    numbers, _ = codes((*named, relation.start), len(relation))
-    order = np.argsort(numbers, kind="stable")
-    ordered = numbers[order]
-    heads = np.flatnonzero(np.diff(ordered, prepend=-1))
-    occurrence = np.empty(len(relation), np.int64)
-    occurrence[order] = np.arange(len(order)) - np.repeat(heads, np.diff(heads, append=len(order))) + 1
-    return relation.having(_OCCURRENCE, occurrence)
+    return relation.having(_OCCURRENCE, occurrences((*named, relation.start), len(relation)))
 
 
 def _draw(relation: Relation, compiled: Compiled, base: Sequence[str], around: Surroundings) -> Ids:
@@ -164,7 +151,7 @@ def _draw(relation: Relation, compiled: Compiled, base: Sequence[str], around: S
     ``base`` names the variables that tell solutions apart; equal ones are told apart by their occurrence,
     where that is a column.
     """
-    terms, context = compiled.terms, replace(around.context)
+    terms, context = compiled.terms, Context()
     wanted = compiled.variables.union(base)
     columns = {name: ids.tolist() for name, ids in relation.columns.items() if name in wanted}
     occurrence = relation.columns[_OCCURRENCE].tolist() if _OCCURRENCE in relation.columns else None
@@ -182,48 +169,8 @@ def _draw(relation: Relation, compiled: Compiled, base: Sequence[str], around: S
 
 
 def _time_of(around: Surroundings, index: int, terms: Terms, *triple: Term) -> int | None:
-    triples, times = around.timed()
+    triples = around.triples()
     there = (triples.start <= index) & (index < triples.end)
-    for column, term in zip((triples.subject, triples.predicate, triples.object), triple, strict=True):
-        there &= column == terms.encode(term)
-    return int(times[there].max()) if there.any() else None
-
-
-class Around:
-    """Gives the surroundings of the slab at hand; ``query`` seeds RAND and its like."""
-
-    def __init__(self, present: Present, query: str) -> None:
-        self.present = present
-        self.query = query
-        self._timed: list[Input] | None = None
-        self._for: Instants | None = None
-        self._made: Surroundings | None = None
-
-    def need_timestamps(self, leaves: PatternInputs) -> None:
-        """Keep the times of all triples of all windows, for ``f:timestamp``."""
-        if self._timed is None:
-            self._timed = leaves.timed()
-
-    def __call__(self) -> Surroundings:
-        if self._made is None or self._for is not self.present.at:
-            self._for = self.present.at
-            self._made = Surroundings(self.present.at.time, self.query, self._triples)
-        return self._made
-
-    def _triples(self) -> tuple[Triples, Ids]:
-        parts = [each.relation() for each in self._timed or ()]
-        if not parts:
-            none = np.empty(0, np.int64)
-            return Triples(none, none, none, none, none), none
-
-        def column(name: str) -> Ids:
-            return np.concatenate([part.columns[name] for part in parts])
-
-        triples = Triples(
-            column("subject"),
-            column("predicate"),
-            column("object"),
-            np.concatenate([part.start for part in parts]),
-            np.concatenate([part.end for part in parts]),
-        )
-        return triples, column("time")
+    for name, term in zip(_TRIPLE, triple, strict=True):
+        there &= triples.columns[name] == terms.encode(term)
+    return int(triples.columns["time"][there].max()) if there.any() else None

@@ -4,7 +4,7 @@ cut into pieces on which the value does not change.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from weir.errors import EvaluationError
 from weir.kernel.expressions import Compiled
@@ -18,11 +18,7 @@ from weir.kernel.operators.context import (
     each_index,
 )
 from weir.kernel.operators.filter import Filter
-from weir.kernel.operators.operator import (
-    Operator,
-    Unary,
-    informed,
-)
+from weir.kernel.operators.operator import Operator, Unary, informed
 from weir.kernel.relations.matches import join
 from weir.kernel.relations.relation import Relation
 from weir.rdf.columns import Ids
@@ -66,68 +62,37 @@ def extend_by(
 
 
 class Extend(Unary):
-    """A run of BINDs without EXISTS; ``anonymous`` for keys of ORDER BY."""
+    """A run of BINDs, none of whose EXISTS parts looks at a variable that the run binds; ``anonymous`` for
+    keys of ORDER BY."""
 
     def __init__(
-        self,
-        inner: Operator,
-        bindings: Sequence[tuple[str, Compiled]],
-        around: Callable[[], Surroundings],
-        *,
-        anonymous: bool = False,
+        self, inner: Operator, bindings: Sequence[tuple[str, Filter]], *, anonymous: bool = False
     ) -> None:
         super().__init__(inner, (*inner.variables, *(name for name, _ in bindings)))
         self.bindings = tuple(bindings)
-        self.around = around
         self.anonymous = anonymous
-        self.linear = inner.linear and all(compiled.plain for _, compiled in bindings)
-
-    @property
-    def steady(self) -> bool:
-        return self.inner.steady and all(compiled.plain for _, compiled in self.bindings)
+        plain = all(check.steady for _, check in bindings)
+        self.steady = inner.steady and plain
+        self.linear = inner.linear and plain
 
     def run(self) -> Relation:
-        return extend_by(self.inner.run(), self.bindings, self.around(), anonymous=self.anonymous)
+        return self._bound(self.inner.run(), self.bindings).keep(self.variables)
 
     def changes(self) -> Relation:
-        return extend_by(self.inner.changes(), self.bindings, self.around())
+        return self._bound(self.inner.changes(), self.bindings).keep(self.variables)
+
+    def _bound(self, rows: Relation, bindings: Sequence[tuple[str, Filter]]) -> Relation:
+        for _, check in bindings:
+            rows = check.marked(rows)
+        compiled = [(name, check.compiled) for name, check in bindings]
+        return extend_by(rows, compiled, bindings[0][1].around, anonymous=self.anonymous)
 
     def within(self, seed: Relation, key: str) -> Relation:
         rows = self.inner.within(seed, key)
-        for name, compiled in self.bindings:
-            known = informed(rows, seed, key, compiled.variables)
-            known = extend_by(known, [(name, compiled)], self.around())
-            rows = known.keep([*rows.columns, name])
+        for name, check in self.bindings:
+            read = seed.variables if check.probes else check.compiled.variables
+            known = informed(rows, seed, key, [each for each in read if each != name])
+            rows = self._bound(known, [(name, check)]).keep([*rows.columns, name])
             if name in seed.columns:
                 rows = join(rows, seed.keep([key, name]))
         return rows
-
-
-class ExtendExists(Unary):
-    """A run of BINDs with EXISTS parts, none of which looks at a variable that the run binds."""
-
-    def __init__(self, inner: Operator, bindings: Sequence[tuple[str, Filter]]) -> None:
-        super().__init__(inner, (*inner.variables, *(name for name, _ in bindings)))
-        self.bindings = tuple(bindings)
-
-    @property
-    def steady(self) -> bool:
-        return self.inner.steady and all(check.steady for _, check in self.bindings)
-
-    def run(self) -> Relation:
-        return self._marked(self.inner.run()).keep(self.variables)
-
-    def _marked(self, rows: Relation) -> Relation:
-        for _, check in self.bindings:
-            rows = check.marked(rows)
-        compiled = [(name, check.compiled) for name, check in self.bindings]
-        return extend_by(rows, compiled, self.bindings[0][1].around())
-
-    def within(self, seed: Relation, key: str) -> Relation:
-        rows = self.inner.within(seed, key)
-        names = [name for name, _ in self.bindings]
-        outer = [name for name in seed.columns if name not in names]
-        known = informed(rows, seed, key, outer)
-        found = self._marked(known).keep([*rows.columns, *names])
-        fixed = [name for name in names if name in seed.columns]
-        return join(found, seed.keep([key, *fixed])) if fixed else found

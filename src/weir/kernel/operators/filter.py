@@ -11,7 +11,7 @@ inside as one more shared column; ``exists`` is then asked with the inner relati
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,41 +26,25 @@ from weir.kernel.operators.context import (
     _named,
     each_index,
 )
-from weir.kernel.operators.distinct import distinct_on
 from weir.kernel.operators.operator import Operator
 from weir.kernel.relations.coverage import uncovered, unite
 from weir.kernel.relations.keys import codes
 from weir.kernel.relations.matches import matches
-from weir.kernel.relations.relation import Relation, union
-from weir.kernel.relations.sorted_keys import LIMIT, Index
+from weir.kernel.relations.relation import Relation, distinct, union
 from weir.language.algebra.expressions import Not
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.terms import Variable
 
 
-def exists(
-    relation: Relation, inner: Relation | Index, *, negated: bool = False, limit: int = LIMIT
-) -> Relation:
-    """What is visible of each row while ``[NOT] EXISTS`` holds for it."""
-    found = _coverage(relation, inner, limit)
-    if negated:
-        found = uncovered(relation.start, relation.end, *found)
-    else:
-        found = unite(*found)
-    return relation.pieces(*found)
+def exists(relation: Relation, inner: Relation, *, negated: bool = False, sharing: bool = False) -> Relation:
+    """What is visible of each row while ``[NOT] EXISTS`` holds for it; ``sharing`` as in ``matches``."""
+    found = _coverage(relation, inner, sharing)
+    return relation.pieces(*(uncovered(relation.start, relation.end, *found) if negated else unite(*found)))
 
 
-def mark_exists(
-    relation: Relation,
-    inner: Relation | Index,
-    name: str,
-    true: int,
-    false: int,
-    *,
-    limit: int = LIMIT,
-) -> Relation:
+def mark_exists(relation: Relation, inner: Relation, name: str, true: int, false: int) -> Relation:
     """The rows cut into pieces at which EXISTS holds or not, with the answer as the column ``name``."""
-    found = unite(*_coverage(relation, inner, limit))
+    found = unite(*_coverage(relation, inner))
     rest = uncovered(relation.start, relation.end, *found)
     holds, fails = relation.pieces(*found), relation.pieces(*rest)
     return union(
@@ -79,10 +63,9 @@ def outer_rows(relation: Relation, variables: Sequence[str], name: str) -> tuple
     return relation.having(name, numbers + 1), chosen.having(name, pieces.owner + 1)
 
 
-def _coverage(relation: Relation, inner: Relation | Index, limit: int) -> tuple[Ids, Ids, Ids]:
-    if not isinstance(inner, Index):
-        inner = distinct_on(inner, relation.variables)
-    found = matches(relation, inner, limit=limit, operator="exists")
+def _coverage(relation: Relation, inner: Relation, sharing: bool = False) -> tuple[Ids, Ids, Ids]:
+    partners = distinct(inner.keep(relation.variables))
+    found = matches(relation, partners, sharing=sharing, operator="minus" if sharing else "exists")
     return found.left, found.start, found.end
 
 
@@ -132,7 +115,8 @@ def filter_by(
 
 
 class Filter:
-    """A condition: an expression whose EXISTS parts are decided by ``probes``, and which ``reads`` variables.
+    """A condition: an expression whose EXISTS parts are decided by ``probes``, and which ``reads`` variables;
+    ``steady`` if the same row always gets the same answer.
 
     ``anonymous`` is for OPTIONAL, where equal solutions draw alike (RAND and its like).
     """
@@ -141,7 +125,7 @@ class Filter:
         self,
         compiled: Compiled,
         probes: Sequence[Exists],
-        around: Callable[[], Surroundings],
+        around: Surroundings,
         reads: frozenset[str] = frozenset(),
         *,
         anonymous: bool = False,
@@ -151,6 +135,7 @@ class Filter:
         self.probes = tuple(probes)
         self.around = around
         self.anonymous = anonymous
+        self.steady = compiled.plain and all(probe.plan.steady for probe in self.probes)
         expression = compiled.expression
         self._direct: tuple[Exists, bool] | None = None
         for probe in self.probes:
@@ -159,23 +144,18 @@ class Filter:
             elif expression == Not(Variable(probe.name)):
                 self._direct = (probe, True)
 
-    @property
-    def steady(self) -> bool:
-        """Whether the same row always gets the same answer."""
-        return self.compiled.plain and all(probe.plan.steady for probe in self.probes)
-
     def keep(self, relation: Relation) -> Relation:
         """The rows, or pieces of them, for which the condition is true."""
         if not len(relation):
             return relation
         if not self.probes:
-            return filter_by(relation, self.compiled, self.around(), anonymous=self.anonymous)
+            return filter_by(relation, self.compiled, self.around, anonymous=self.anonymous)
         if self._direct is not None:
             probe, negated = self._direct
             asking, partners = probe.asked(relation)
             return exists(asking, partners, negated=negated).keep(relation.variables)
         marked = self.marked(relation)
-        kept = filter_by(marked, self.compiled, self.around(), anonymous=self.anonymous)
+        kept = filter_by(marked, self.compiled, self.around, anonymous=self.anonymous)
         return kept.keep(relation.variables)
 
     def marked(self, relation: Relation) -> Relation:

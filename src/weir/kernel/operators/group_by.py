@@ -26,11 +26,10 @@ from weir.kernel.operators.inputs.input import Present
 from weir.kernel.operators.inputs.window_input import WindowInput
 from weir.kernel.operators.operator import Operator, Unary
 from weir.kernel.operators.sums import sums
-from weir.kernel.relations.coverage import uncovered, unite
+from weir.kernel.relations.coverage import Operand, Sweep, changes, uncovered, unite
 from weir.kernel.relations.keys import codes
 from weir.kernel.relations.matches import join, matches
 from weir.kernel.relations.relation import Relation, union
-from weir.kernel.relations.sweep import Operand, Sweep, changes
 from weir.language.algebra.expressions import Aggregate, Aggregation
 from weir.rdf.columns import Ids
 from weir.rdf.ids.inline import Inline, make

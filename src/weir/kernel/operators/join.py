@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
 
@@ -34,16 +33,6 @@ class Policy(Enum):
     COST = "cost"
 
 
-@dataclass(slots=True)
-class Routes:
-    """What was chosen: how often each flow, as the names of its operators in order."""
-
-    taken: Counter[str] = field(default_factory=Counter)
-
-    def note(self, steps: Sequence[str]) -> None:
-        self.taken[" → ".join(steps)] += 1
-
-
 _CROSS_LIMIT = 1 << 16
 
 
@@ -57,13 +46,14 @@ class TooLarge(EvaluationError):
 
 
 class Router:
-    """Joins inputs under filters; a join that would give more rows than ``limit`` is refused.
+    """Joins inputs under filters; a join that would give more rows than ``limit`` is refused. ``routes``
+    counts how often each flow was chosen, as the names of its operators in order.
 
     A filter is applied once none of the inputs still to come binds a variable that it reads, other than
     those that the flow binds already.
     """
 
-    def __init__(self, policy: Policy, routes: Routes, limit: float = math.inf) -> None:
+    def __init__(self, policy: Policy, routes: Counter[str], limit: float = math.inf) -> None:
         self.policy = policy
         self.routes = routes
         self.limit = limit
@@ -111,7 +101,7 @@ class Router:
             rest.remove(chosen)
             flow = chosen.join(flow)
             steps.append(chosen.name)
-        self.routes.note([*steps, rest[0].name])
+        self._note([*steps, rest[0].name])
         return flow, rest[0]
 
     def _flow(
@@ -141,8 +131,11 @@ class Router:
                 raise TooLarge(f"join with {chosen.name}: more than {self.limit:.0f} rows")
             flow = chosen.join(flow, stable=id(chosen) in steady)
             steps.append(chosen.name)
-        self.routes.note(steps)
+        self._note(steps)
         return flow
+
+    def _note(self, steps: Sequence[str]) -> None:
+        self.routes[" → ".join(steps)] += 1
 
     @staticmethod
     def _filtered(flow: Relation, rest: Sequence[Input], pending: list[Filter], steps: list[str]) -> Relation:
@@ -194,10 +187,7 @@ class Join(Operator):
         self.variables = tuple(dict.fromkeys(name for _, part in parts for name in part.variables))
         self.linear = all(each.steady for each in self.filters)
         self.nests = all(part.nests for _, part in parts)
-
-    @property
-    def steady(self) -> bool:
-        return self.linear and all(part.steady for _, part in self.parts)
+        self.steady = self.linear and all(part.steady for _, part in parts)
 
     def _inputs(self) -> list[Input]:
         return [part.input(name, self.present) for name, part in self.parts]
@@ -244,10 +234,10 @@ class Join(Operator):
         return found.keep([key, *self.variables])
 
 
-def _reduce_windows(parts: Sequence[Operator]) -> None:
+def reduce_windows(parts: Sequence[Operator]) -> None:
     """Let the window inputs of one join look only at rows that its static parts can match."""
     inputs = [part.give() for part in parts if isinstance(part, Scan)]
-    views = [each for each in inputs if isinstance(each, StaticInput) and not each.varies]
+    views = [each for each in inputs if isinstance(each, StaticInput) and each.steady]
     for window in inputs:
         if not isinstance(window, WindowInput):
             continue

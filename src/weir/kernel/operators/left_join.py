@@ -1,7 +1,9 @@
-"""LeftJoin (OPTIONAL): joined rows where a partner passes the condition, and the left row itself elsewhere.
+"""LeftJoin (OPTIONAL) and Minus: what the right side makes of a left row, piece by piece of its interval.
 
-A left row ``[i, j)`` yields its joins on the intersections, and keeps the pieces of ``[i, j)`` that no
-passing match covers, with the right columns unbound (SPARQL 18.5).
+A left row ``[i, j)`` of LeftJoin yields its joins on the intersections, and keeps the pieces of ``[i, j)``
+that no match which passes the condition covers, with the right columns unbound (SPARQL 18.5). Of Minus it
+keeps the pieces at which no compatible right row shares a variable: two solutions without a variable bound in
+both never exclude each other (8.3.1), so a right side with nothing in common leaves the left as it is.
 """
 
 from __future__ import annotations
@@ -10,37 +12,35 @@ from collections.abc import Callable
 
 import numpy as np
 
-from weir.kernel.operators.filter import Filter
+from weir.kernel.operators.filter import Filter, exists, outer_rows
 from weir.kernel.operators.operator import Binary, Operator, informed
 from weir.kernel.relations.coverage import uncovered
-from weir.kernel.relations.matches import matches, merge
+from weir.kernel.relations.matches import Matches, matches, merge
 from weir.kernel.relations.relation import Relation, fresh, union
-from weir.kernel.relations.sorted_keys import LIMIT, Index
-from weir.rdf.columns import Ids
+
+_LEFT = ".left"
 
 
 def left_join(
-    left: Relation,
-    right: Relation | Index,
-    condition: Callable[[Relation], Relation] | None = None,
-    *,
-    limit: int = LIMIT,
+    left: Relation, right: Relation, condition: Callable[[Relation], Relation] | None = None
 ) -> Relation:
     """``condition`` keeps the joined rows, or pieces of them, for which the filter is true."""
-    found = matches(left, right, limit=limit, operator="left join")
-    partner = right.relation if isinstance(right, Index) else right
-    joined = merge(left, partner, found)
-    if condition is None:
-        owner, start, end = found.left, found.start, found.end
-    else:
-        mark = fresh(joined, ".left")
-        joined = condition(joined.having(mark, found.left))
+    return _completed(left, right, matches(left, right, operator="left join"), condition)
+
+
+def _completed(
+    left: Relation, right: Relation, found: Matches, condition: Callable[[Relation], Relation] | None
+) -> Relation:
+    """The joined rows of matches that pass, and what is left of the left rows."""
+    joined = merge(left, right, found)
+    owner, start, end = found.left, found.start, found.end
+    if condition is not None:
+        mark = fresh(joined, _LEFT)
+        joined = condition(joined.having(mark, owner))
         owner, start, end = joined.columns[mark], joined.start, joined.end
         joined = joined.keep(name for name in joined.columns if name != mark)
     alone = uncovered(left.start, left.end, owner, start, end)
-    if not len(alone.owner):
-        return joined
-    return union(joined, left.pieces(alone.owner, alone.start, alone.end))
+    return union(joined, left.pieces(*alone)) if len(alone.owner) else joined
 
 
 class LeftJoin(Binary):
@@ -48,65 +48,64 @@ class LeftJoin(Binary):
 
     def __init__(self, left: Operator, right: Operator, check: Filter | None, *, nested: bool) -> None:
         super().__init__(left, right)
-        self.check = check
+        self.condition = None if check is None else check.keep
         self.nested = nested
         self.variables = tuple(dict.fromkeys((*left.variables, *right.variables)))
-        self.linear = left.linear and self._settled
+        if check is not None and not check.steady:
+            self.linear = self.steady = False
 
-    @property
-    def _settled(self) -> bool:
-        return self.right.steady and (self.check is None or self.check.steady)
-
-    @property
-    def steady(self) -> bool:
-        return self.left.steady and self._settled
-
-    def run(self) -> Relation:
-        return self._extended(self.left.run())
-
-    def changes(self) -> Relation:
-        return self._extended(self.left.changes())
-
-    def _extended(self, left: Relation) -> Relation:
+    def _kept(self, left: Relation) -> Relation:
         if not len(left):
             return Relation.empty(self.variables)
         if not self.nested:
-            return left_join(left, self.right.run(), None if self.check is None else self.check.keep)
-        numbered = left.having(_LEFT, np.arange(1, len(left) + 1))
-        joined = _attached(numbered, self.right.within(numbered, _LEFT))
-        if self.check is not None:
-            joined = self.check.keep(joined)
-        alone = uncovered(left.start, left.end, joined.columns[_LEFT] - 1, joined.start, joined.end)
-        joined = joined.keep(name for name in joined.columns if name != _LEFT)
-        return union(joined, left.pieces(*alone)) if len(alone.owner) else joined
+            return left_join(left, self.right.run(), self.condition)
+        right = self.right.within(left.having(_LEFT, np.arange(1, len(left) + 1)), _LEFT)
+        found = Matches(right.columns[_LEFT] - 1, np.arange(len(right)), right.start, right.end)
+        right = right.keep(name for name in right.columns if name != _LEFT)
+        return _completed(left, right, found, self.condition)
 
     def within(self, seed: Relation, key: str) -> Relation:
         left, right = self.left.within(seed, key), self.right.within(seed, key)
-        if self.check is None:
+        condition = self.condition
+        if condition is None:
             return left_join(left, right)
-        check = self.check
 
         def keep(joined: Relation) -> Relation:
-            known = informed(joined, seed, key, seed.variables)
-            return check.keep(known).keep(joined.variables)
+            return condition(informed(joined, seed, key, seed.variables)).keep(joined.variables)
 
         return left_join(left, right, keep)
 
 
-_LEFT = ".left"
+def minus(left: Relation, right: Relation) -> Relation:
+    """Left rows, or what is left of them."""
+    return exists(left, right, negated=True, sharing=True)
 
 
-def _attached(left: Relation, partners: Relation) -> Relation:
-    """Each partner with the left row whose number it carries."""
-    owner = partners.columns[_LEFT] - 1
-    columns: dict[str, Ids] = {}
-    for name, column in left.columns.items():
-        values = column[owner]
-        if name in left.optional and name in partners.columns:
-            values = np.where(values == 0, partners.columns[name], values)
-        columns[name] = values
-    for name, column in partners.columns.items():
-        if name not in columns:
-            columns[name] = column
-    optional = left.optional | partners.optional.difference(left.columns)
-    return Relation(columns, partners.start, partners.end, optional)
+class Minus(Binary):
+    """MINUS; ``nested`` says that both sides always bind some shared variable and the right side may be
+    evaluated for the left rows."""
+
+    def __init__(self, left: Operator, right: Operator, *, nested: bool) -> None:
+        super().__init__(left, right)
+        self.nested = nested
+        self.variables = left.variables
+
+    def _kept(self, left: Relation) -> Relation:
+        if not len(left):
+            return left
+        if not self.nested:
+            return minus(left, self.right.run())
+        names = [name for name in self.right.variables if name in left.columns]
+        numbered, seed = outer_rows(left, names, _LEFT)
+        partners = self.right.within(seed, _LEFT).keep([_LEFT])
+        return exists(numbered, partners, negated=True).keep(left.variables)
+
+    def within(self, seed: Relation, key: str) -> Relation:
+        left, right = self.left.within(seed, key), self.right.within(seed, key)
+        found = matches(left, right)
+        sharing = np.zeros(len(found), np.bool_)
+        for name in left.columns:
+            if name != key and not name.startswith(".") and name in right.columns:
+                sharing |= (left.columns[name][found.left] != 0) & (right.columns[name][found.right] != 0)
+        pieces = found.left[sharing], found.start[sharing], found.end[sharing]
+        return left.pieces(*uncovered(left.start, left.end, *pieces))

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from weir.kernel.operators.inputs.input import Input, Present, RelationInput
-from weir.kernel.operators.inputs.static_views import StaticInput
 from weir.kernel.operators.inputs.window_input import WindowInput
 from weir.kernel.relations.matches import join
 from weir.kernel.relations.relation import Relation, union
@@ -21,18 +20,15 @@ from weir.rdf.columns import Ids
 
 
 class Operator(ABC):
-    """``variables`` may be bound by it. ``linear`` says that it acts row by row, ``flows`` that ``within``
-    probes instead of listing, ``nests`` that it can do ``within`` at all."""
+    """``variables`` may be bound by it. ``steady`` says that its rows never change within a slab, ``linear``
+    that it acts row by row, ``flows`` that ``within`` probes instead of listing, ``nests`` that it can do
+    ``within`` at all."""
 
     variables: tuple[str, ...]
+    steady: bool = False
     linear: bool = False
     flows: bool = False
     nests: bool = True
-
-    @property
-    def steady(self) -> bool:
-        """Whether its rows never change within a slab."""
-        return False
 
     @abstractmethod
     def run(self) -> Relation:
@@ -62,10 +58,7 @@ class Unary(Operator):
         self.inner = inner
         self.variables = inner.variables if variables is None else tuple(dict.fromkeys(variables))
         self.nests = inner.nests
-
-    @property
-    def steady(self) -> bool:
-        return self.inner.steady
+        self.steady = inner.steady
 
     def required(self) -> list[WindowInput]:
         return self.inner.required()
@@ -77,6 +70,18 @@ class Binary(Operator):
     def __init__(self, left: Operator, right: Operator) -> None:
         self.left, self.right = left, right
         self.nests = left.nests and right.nests
+        self.steady = left.steady and right.steady
+        self.linear = left.linear and right.steady
+
+    @abstractmethod
+    def _kept(self, left: Relation) -> Relation:
+        """What becomes of the given rows of ``left``."""
+
+    def run(self) -> Relation:
+        return self._kept(self.left.run())
+
+    def changes(self) -> Relation:
+        return self._kept(self.left.changes())
 
     def required(self) -> list[WindowInput]:
         return self.left.required()
@@ -106,11 +111,7 @@ class Scan(Operator):
     def __init__(self, variables: tuple[str, ...], give: Callable[[], Input]) -> None:
         self.variables = variables
         self.give = give
-
-    @property
-    def steady(self) -> bool:
-        found = self.give()
-        return isinstance(found, StaticInput) and not found.varies
+        self.steady = give().steady
 
     def run(self) -> Relation:
         return self.give().relation()
@@ -144,15 +145,12 @@ class Values(Operator):
     """Inline data."""
 
     linear = True
+    steady = True
 
     def __init__(self, variables: tuple[str, ...], rows: Sequence[Sequence[int]], present: Present) -> None:
         self.variables = variables
         self.rows = rows
         self.present = present
-
-    @property
-    def steady(self) -> bool:
-        return True
 
     def run(self) -> Relation:
         return values(self.variables, self.rows, len(self.present))
@@ -173,10 +171,7 @@ class Union(Operator):
         self.linear = all(part.linear for part in parts)
         self.flows = all(part.flows for part in parts)
         self.nests = all(part.nests for part in parts)
-
-    @property
-    def steady(self) -> bool:
-        return all(part.steady for part in self.parts)
+        self.steady = all(part.steady for part in parts)
 
     def run(self) -> Relation:
         return union(*(part.run() for part in self.parts))

@@ -26,7 +26,7 @@ from weir.kernel.expressions.numeric import (
     single,
 )
 from weir.kernel.expressions.term_cache import EXOTIC, NOT_A_NUMBER, Terms
-from weir.kernel.relations.sweep import Operand, Sweep
+from weir.kernel.relations.coverage import Operand, Sweep
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.xsd.numbers import Number, NumericError, NumericKind, bounded, divide, literal_of
 

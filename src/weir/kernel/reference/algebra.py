@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from weir.errors import EvaluationError, WeirError
+from weir.errors import EvaluationError
 from weir.kernel.functions import Context, value_or_none
-from weir.kernel.functions.draws import Draws, solution_text
-from weir.kernel.functions.ordering import Solution, sort_solutions
-from weir.kernel.reference.datasets import SDS, Dataset, Graph
+from weir.kernel.functions.operators import Solution, sort_solutions
+from weir.kernel.functions.scalar import Draws, solution_text
+from weir.kernel.reference.datasets import SDS, Dataset, Graph, pairs
 from weir.kernel.reference.federation import Federation, service_variables
 from weir.kernel.reference.multisets import (
     Bindings,
@@ -30,7 +30,6 @@ from weir.kernel.reference.multisets import (
     partners,
     slice_,
 )
-from weir.kernel.reference.paths import pairs
 from weir.language.algebra import patterns as algebra
 from weir.language.algebra.expressions import Expression
 from weir.language.algebra.patterns import Node, Pattern, TriplePattern
@@ -39,8 +38,6 @@ from weir.rdf.terms import IRI, Literal, Term, Variable
 from weir.rdf.xsd.values import effective_boolean
 
 Valuer: TypeAlias = Callable[..., Term | None]
-ServiceHook: TypeAlias = Callable[[str, Pattern, Solution], Iterable[Bindings]]
-"""Evaluates a pattern at an endpoint; the solution holds what is bound already, as a hint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,25 +49,16 @@ class Scope:
     outer: Bindings = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
 class Evaluation:
-    """One query at one instant. ``key`` names query and τ for the draws of RAND and its like."""
+    """One query at one instant. ``key`` names query and τ for the draws of RAND and its like; remote data are
+    fetched only where it is an instant to ``refresh`` them at."""
 
-    def __init__(
-        self,
-        sds: SDS,
-        context: Context,
-        *,
-        service: ServiceHook | None = None,
-        federation: Federation | None = None,
-        refresh: bool = True,
-        key: str = "",
-    ) -> None:
-        self.sds = sds
-        self.service = service
-        self.federation = federation
-        self.refresh = refresh
-        self.key = key
-        self.context = context
+    sds: SDS
+    context: Context
+    federation: Federation | None = None
+    refresh: bool = True
+    key: str = ""
 
     def solutions(self, pattern: Pattern) -> list[Bindings]:
         """The multiset of solutions of a whole query's pattern, as a sequence."""
@@ -166,7 +154,8 @@ def _federated(
     evaluation: Evaluation, left: Pattern, right: algebra.Service, scope: Scope, *, optional: bool = False
 ) -> tuple[list[Bindings], list[Bindings]]:
     """The solutions of ``left``, and those of a SERVICE that may join with them."""
-    assert evaluation.federation is not None
+    if evaluation.federation is None:
+        raise EvaluationError(f"SERVICE {right.name} cannot be called here")
     solutions = evaluation.evaluate(left, scope)
     at, bound = evaluation.context.now, certain(left)
     found = evaluation.federation.solutions(
@@ -176,12 +165,11 @@ def _federated(
 
 
 def _join(evaluation: Evaluation, pattern: algebra.Join, scope: Scope) -> list[Bindings]:
-    if evaluation.federation is not None:
-        match pattern:
-            case algebra.Join(other, algebra.Service() as service):
-                return join(*_federated(evaluation, other, service, scope))
-            case algebra.Join(algebra.Service(IRI()) as service, other):
-                return join(*_federated(evaluation, other, service, scope))
+    match pattern:
+        case algebra.Join(other, algebra.Service() as service):
+            return join(*_federated(evaluation, other, service, scope))
+        case algebra.Join(algebra.Service(IRI()) as service, other):
+            return join(*_federated(evaluation, other, service, scope))
     left = evaluation.evaluate(pattern.left, scope)
     endpoints = service_variables(pattern.right) - scope.outer.keys()
     if endpoints:
@@ -203,7 +191,7 @@ def _right(
 
 
 def _left_join(evaluation: Evaluation, pattern: algebra.LeftJoin, scope: Scope) -> list[Bindings]:
-    if evaluation.federation is not None and isinstance(pattern.right, algebra.Service):
+    if isinstance(pattern.right, algebra.Service):
         left, right = _federated(evaluation, pattern.left, pattern.right, scope, optional=True)
         endpoints: set[str] = set()
     else:
@@ -277,24 +265,9 @@ def _service(evaluation: Evaluation, pattern: algebra.Service, scope: Scope) -> 
         raise EvaluationError(
             f"SERVICE {pattern.name} has no endpoint", hint="bind the variable to an IRI before SERVICE"
         )
-    if evaluation.federation is not None:
-        unit = algebra.Values((), ((),))
-        named = algebra.Service(endpoint, pattern.pattern, pattern.silent)
-        return [
-            each for each in _federated(evaluation, unit, named, scope)[1] if compatible(each, scope.outer)
-        ]
-    if evaluation.service is None:
-        raise EvaluationError(f"SERVICE {endpoint} cannot be called here")
-    try:
-        found = [
-            dict(solution) for solution in evaluation.service(endpoint.value, pattern.pattern, scope.outer)
-        ]
-    except WeirError:
-        if pattern.silent:
-            return [{}]
-        raise
-    if isinstance(pattern.name, Variable):
-        found = join(found, [{pattern.name.name: endpoint}])
+    unit = algebra.Values((), ((),))
+    named = algebra.Service(endpoint, pattern.pattern, pattern.silent)
+    found = _federated(evaluation, unit, named, scope)[1]
     return [solution for solution in found if compatible(solution, scope.outer)]
 
 

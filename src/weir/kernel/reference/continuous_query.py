@@ -1,20 +1,19 @@
 """The continuous query over messages of terms: Γ(τ) at every evaluation time, then R2S.
 
-Plain and complete: each evaluation builds the graphs anew and evaluates the algebra over them. For input that
-is given whole there are ``evaluate_query``, ``evaluations`` and ``run``, the oracles of tests.
+Plain and complete: each evaluation builds the graphs anew and evaluates the algebra over them.
 Numbers in brackets are points of decision semantics-time.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from weir.errors import UsageError
 from weir.kernel.functions import Context
-from weir.kernel.functions.draws import seed
-from weir.kernel.reference.algebra import Evaluation, ServiceHook
+from weir.kernel.functions.scalar import seed
+from weir.kernel.reference.algebra import Evaluation
 from weir.kernel.reference.datasets import (
     SDS,
     Dataset,
@@ -30,8 +29,7 @@ from weir.kernel.reference.federation import Federation
 from weir.kernel.reference.multisets import Bindings, difference
 from weir.kernel.reference.query_forms import Row, gamma, rows
 from weir.kernel.reference.reports import Schedule, horizon
-from weir.kernel.reference.term_messages import Instant, Message
-from weir.kernel.reference.windows import Held, StreamWindow
+from weir.kernel.reference.windows import Held, Instant, Message, StreamWindow
 from weir.language.algebra.query import R2S, Previous, Query
 from weir.rdf.terms import IRI, Term, Triple, Variable
 
@@ -53,11 +51,9 @@ class ContinuousQuery:
         static: Static | None = None,
         *,
         streams: Sequence[str] = (),
-        service: ServiceHook | None = None,
         federation: Federation | None = None,
     ) -> None:
         self.query = query
-        self.service = service
         self.federation = federation
         self.streams = expand(query, streams)
         self.windows = [
@@ -138,7 +134,6 @@ class ContinuousQuery:
         return Evaluation(
             sds,
             context,
-            service=self.service,
             federation=self.federation,
             refresh=refresh,
             key=f"{self._name} {instant.time}",
@@ -189,60 +184,11 @@ def expand(query: Query, registered: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(streams))
 
 
-class _timestamps:
+def _timestamps(held: Mapping[StreamWindow, Held]) -> Callable[[Term, Term, Term], int | None]:
     """f:timestamp [36]: the latest time of a triple in any window; looked up only where it is asked for."""
 
-    def __init__(self, held: Mapping[StreamWindow, Held]) -> None:
-        self.held = held
-
-    def __call__(self, subject: Term, predicate: Term, object: Term) -> int | None:
-        sought = (subject, predicate, object)
-        times = [t for content in self.held.values() for t, quad in content.quads if quad[:3] == sought]
+    def timestamp(*sought: Term) -> int | None:
+        times = [t for content in held.values() for t, quad in content.quads if quad[:3] == sought]
         return max(times, default=None)
 
-
-def evaluate_query(
-    query: Query, static: Static, *, now: int = 0, service: ServiceHook | None = None
-) -> list[Row]:
-    """A query without windows over static graphs, evaluated once."""
-    continuous = ContinuousQuery(query, static, service=service)
-    (evaluated,) = continuous.advance({}, now)
-    return evaluated.rows
-
-
-def evaluations(
-    query: Query,
-    streams: Mapping[str, Sequence[Message]],
-    static: Static | None = None,
-    *,
-    end: bool = True,
-    service: ServiceHook | None = None,
-) -> list[Evaluated]:
-    """Every evaluation of a query over streams given whole, also those without results.
-
-    Messages may come in any order; T is the smallest of the streams' largest times less their lateness.
-    With ``end`` the input ends there; otherwise more could have come.
-    """
-    continuous = ContinuousQuery(query, static, streams=list(streams), service=service)
-    lateness: dict[str, int] = {}
-    for window in continuous.windows:
-        lateness[window.stream] = max(lateness.get(window.stream, 0), window.semantics.lateness)
-    reached = [
-        max((message.time for message in streams.get(stream, ())), default=-(2**61)) - lateness[stream]
-        for stream in lateness
-    ]
-    ordered = {name: sorted(messages, key=lambda m: m.time) for name, messages in streams.items()}
-    return list(continuous.advance(ordered, min(reached, default=0), end=end))
-
-
-def run(
-    query: Query,
-    streams: Mapping[str, Sequence[Message]],
-    static: Static | None = None,
-    *,
-    end: bool = True,
-    service: ServiceHook | None = None,
-) -> list[tuple[int, Row]]:
-    """The results of a query over streams given whole, each with its evaluation time."""
-    done = evaluations(query, streams, static, end=end, service=service)
-    return [(each.at, row) for each in done for row in each.rows]
+    return timestamp

@@ -1,4 +1,4 @@
-"""Graphs and datasets of terms at one instant.
+"""Graphs and datasets of terms at one instant, and the pairs of terms that a property path connects there.
 
 A ``Graph`` is a multiset of triples: an RDF graph has each triple once, the content of a ``BAG`` window
 once per occurrence. What each part of a query's dataset is at τ is settled in
@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
 
+from weir.language.algebra import patterns as a
 from weir.language.algebra.query import Query
 from weir.plan.analysis.ticks import graphs_read
 from weir.rdf.terms import IRI, Term, Triple
@@ -72,14 +73,6 @@ class Dataset:
 
     default: Graph = field(default_factory=Graph)
     named: Mapping[Term, Graph] = field(default_factory=dict)
-
-    @staticmethod
-    def of(default: Iterable[Triple] = (), named: Mapping[str, Iterable[Triple]] | None = None) -> Dataset:
-        """A static dataset; equal triples count once."""
-        graphs: dict[Term, Graph] = {}
-        for name, triples in (named or {}).items():
-            graphs[IRI(name)] = Graph(as_set(triples))
-        return Dataset(Graph(as_set(default)), graphs)
 
 
 def window_dataset(quads: Iterable[Quad], *, bag: bool) -> Dataset:
@@ -148,12 +141,6 @@ class Static:
         times = {time for each in timed for time in (each.start, each.end) if time is not None}
         return sorted(times.union(self.made.values()))
 
-    @staticmethod
-    def of(default: Sequence[Triple] = (), named: Mapping[str, Sequence[Triple]] | None = None) -> Static:
-        """Graphs that never change."""
-        graphs = {name: [Timed(t) for t in triples] for name, triples in (named or {}).items()}
-        return Static([Timed(t) for t in default], graphs)
-
 
 def static_dataset(query: Query, static: Static, time: int) -> Dataset:
     """The dataset of the static graphs [31, 34]: the registered one as the query's clauses change it."""
@@ -170,7 +157,8 @@ def static_dataset(query: Query, static: Static, time: int) -> Dataset:
         default += known.get(name, [])
     if asked.named or (not windows and asked.default):
         known = {name: known.get(name, []) for name in asked.named}
-    return Dataset.of(default, known)
+    named: dict[Term, Graph] = {IRI(name): Graph(as_set(triples)) for name, triples in known.items()}
+    return Dataset(Graph(as_set(default)), named)
 
 
 def changes_read(query: Query, static: Static) -> list[int]:
@@ -193,3 +181,83 @@ def changes_read(query: Query, static: Static) -> list[int]:
 def valid_at(time: int, graph: Sequence[Timed]) -> list[Triple]:
     """The triples that a graph has at a time."""
     return [timed.triple for timed in graph if timed.valid(time)]
+
+
+# Property paths (section 18.4)
+
+Pair: TypeAlias = tuple[Term, Term]
+
+
+def pairs(path: a.Path, start: Term | None, end: Term | None, graph: Graph) -> Iterator[Pair]:
+    """The multiset of pairs (x, y) that ``path`` connects; x is ``start`` and y ``end`` where they are given.
+
+    Zero-length paths connect every node of the graph with itself, and a known end also where the graph lacks
+    it.
+    """
+    match path:
+        case a.Link(iri):
+            for subject, _, object in graph.match(start, iri, end):
+                yield subject, object
+        case a.Inverse(inner):
+            for x, y in pairs(inner, end, start, graph):
+                yield y, x
+        case a.Sequence(left, right):
+            for x, middle in pairs(left, start, None, graph):
+                for _, y in pairs(right, middle, end, graph):
+                    yield x, y
+        case a.Alternative(left, right):
+            yield from pairs(left, start, end, graph)
+            yield from pairs(right, start, end, graph)
+        case a.NegatedSet():
+            yield from _negated(path, start, end, graph)
+        case a.ZeroOrOne(inner):
+            steps = pairs(inner, start, end, graph)
+            yield from dict.fromkeys([*_zero(start, end, graph), *steps])
+        case a.ZeroOrMore(inner):
+            yield from dict.fromkeys(_closure(inner, start, end, graph, zero=True))
+        case a.OneOrMore(inner):
+            yield from dict.fromkeys(_closure(inner, start, end, graph, zero=False))
+
+
+def _negated(path: a.NegatedSet, start: Term | None, end: Term | None, graph: Graph) -> Iterator[Pair]:
+    if path.forward or not path.inverse:
+        for subject, predicate, object in graph.match(start, None, end):
+            if predicate not in path.forward:
+                yield subject, object
+    if path.inverse:
+        for subject, predicate, object in graph.match(end, None, start):
+            if predicate not in path.inverse:
+                yield object, subject
+
+
+def _zero(start: Term | None, end: Term | None, graph: Graph) -> Iterable[Pair]:
+    """The zero-length path: a term reaches itself."""
+    known = {term for term in (start, end) if term is not None}
+    return [(node, node) for node in known or graph.nodes()] if len(known) < 2 else []
+
+
+def _closure(
+    inner: a.Path, start: Term | None, end: Term | None, graph: Graph, *, zero: bool
+) -> Iterator[Pair]:
+    """Arbitrary length paths: from each start, everything reached, once (the ALP procedure)."""
+    if start is None and end is not None:
+        for y, x in _closure(a.Inverse(inner), end, None, graph, zero=zero):
+            yield x, y
+        return
+    starts = [start] if start is not None else graph.nodes()
+    for origin in starts:
+        for reached in _reach(inner, origin, graph, zero=zero):
+            if end is None or reached == end:
+                yield origin, reached
+
+
+def _reach(inner: a.Path, origin: Term, graph: Graph, *, zero: bool) -> list[Term]:
+    seen: dict[Term, None] = {origin: None} if zero else {}
+    frontier = [origin]
+    while frontier:
+        node = frontier.pop()
+        for _, reached in pairs(inner, node, None, graph):
+            if reached not in seen:
+                seen[reached] = None
+                frontier.append(reached)
+    return list(seen)

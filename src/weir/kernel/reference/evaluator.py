@@ -13,12 +13,11 @@ import numpy as np
 
 from weir.errors import CheckpointError
 from weir.kernel.contract import NO_GRAPH, Answers, Background, GraphTable, Slab
-from weir.kernel.reference.algebra import ServiceHook
 from weir.kernel.reference.continuous_query import ContinuousQuery, Evaluated
 from weir.kernel.reference.datasets import Quad, Static, Timed
 from weir.kernel.reference.federation import Federation
 from weir.kernel.reference.query_forms import Row
-from weir.kernel.reference.term_messages import Message
+from weir.kernel.reference.windows import Message
 from weir.kernel.service_calls import Services
 from weir.language.algebra.query import Ask, Query, Select
 from weir.rdf.columns import Ids
@@ -31,7 +30,7 @@ _VERSION = 1
 
 class ReferenceEvaluator:
     """Naive, complete, obviously right. ``streams`` are the registered ones, for ``STREAM ?v``; ``services``
-    answer SERVICE, for which the query is known by its ``name`` (``service`` is a plain hook for tests)."""
+    answer SERVICE, for which the query is known by its ``name``."""
 
     def __init__(
         self,
@@ -40,7 +39,6 @@ class ReferenceEvaluator:
         dictionary: Dictionary,
         *,
         streams: Sequence[str] = (),
-        service: ServiceHook | None = None,
         services: Services | None = None,
         name: str | None = None,
     ) -> None:
@@ -51,9 +49,7 @@ class ReferenceEvaluator:
         self._terms: dict[int, Term] = {}
         static = self._static(background)
         federation = None if services is None else Federation(services, query, self.name, dictionary)
-        self._continuous = ContinuousQuery(
-            query, static, streams=streams, service=service, federation=federation
-        )
+        self._continuous = ContinuousQuery(query, static, streams=streams, federation=federation)
 
     def renew(self, background: Background) -> None:
         """Use other static graphs from the next slab on."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weir.errors import EvaluationError
-from weir.kernel.reference.multisets import Bindings
-from weir.kernel.service_calls import ServiceCall, Services, places_of, span_of
+from weir.kernel.reference.multisets import Bindings, compatible
+from weir.kernel.service_calls import ServiceCall, ServiceRows, Services, places_of, span_of
 from weir.language.algebra import patterns as a
 from weir.language.algebra.fold import walk
 from weir.language.algebra.patterns import Pattern, Service
@@ -42,51 +42,30 @@ class Federation:
     ) -> list[Bindings]:
         """Solutions that may join with ``left``, all of whose solutions bind ``bound``."""
         place = self._places.get(id(service.pattern), len(self._places))
-        if isinstance(service.name, IRI):
-            return self._asked(place, service, left, bound, at, refresh, optional)
-        name = service.name.name
+        names = tuple(v.name for v in visible(service.pattern) if v.name in bound)
         found: list[Bindings] = []
-        endpoints = dict.fromkeys(solution.get(name) for solution in left)
-        for endpoint in endpoints:
-            if not isinstance(endpoint, IRI):
-                raise EvaluationError(
-                    f"SERVICE {service.name} has no endpoint",
-                    hint="bind the variable to an IRI before SERVICE",
+        for endpoint, here in _endpoints(service, left).items():
+            call = self._calls.get((place, endpoint.value))
+            if call is None:
+                call = self._calls[place, endpoint.value] = self._services.call(
+                    self._name,
+                    Service(endpoint, service.pattern, service.silent),
+                    names,
+                    optional=optional,
+                    width=self._width,
+                    slide=self._slide,
+                    place=str(place),
                 )
-            here = [solution for solution in left if solution[name] == endpoint]
-            named = Service(endpoint, service.pattern, service.silent)
-            rows = self._asked(place, named, here, bound, at, refresh, optional)
-            found += [{**row, name: endpoint} for row in rows if row.get(name, endpoint) == endpoint]
+            columns = {
+                name: self._dictionary.encode_terms([solution[name] for solution in here])
+                for name in call.join
+            }
+            rows = self._decoded(call.rows(columns, len(here), at, refresh=refresh))
+            bind: Bindings = {service.name.name: endpoint} if isinstance(service.name, Variable) else {}
+            found += [{**row, **bind} for row in rows if compatible(row, bind)]
         return found
 
-    def _asked(
-        self,
-        place: int,
-        service: Service,
-        left: Sequence[Bindings],
-        bound: frozenset[str],
-        at: int,
-        refresh: bool,
-        optional: bool,
-    ) -> list[Bindings]:
-        assert isinstance(service.name, IRI)
-        names = tuple(v.name for v in visible(service.pattern) if v.name in bound)
-        key = (place, service.name.value)
-        call = self._calls.get(key)
-        if call is None:
-            call = self._calls[key] = self._services.call(
-                self._name,
-                service,
-                names,
-                optional=optional,
-                width=self._width,
-                slide=self._slide,
-                place=str(place),
-            )
-        columns = {
-            name: self._dictionary.encode_terms([solution[name] for solution in left]) for name in call.join
-        }
-        answer = call.rows(columns, len(left), at, refresh=refresh)
+    def _decoded(self, answer: ServiceRows) -> list[Bindings]:
         rows: list[Bindings] = [{} for _ in range(len(answer.fetched))]
         terms: dict[int, Term] = {}
         for name, column in answer.columns.items():
@@ -96,6 +75,21 @@ class Federation:
                         terms[identifier] = self._dictionary.decode(identifier)
                     row[name] = terms[identifier]
         return rows
+
+
+def _endpoints(service: Service, left: Sequence[Bindings]) -> dict[IRI, Sequence[Bindings]]:
+    """The solutions of ``left`` by the endpoint that they are to be joined at."""
+    if isinstance(service.name, IRI):
+        return {service.name: left}
+    found: dict[IRI, list[Bindings]] = {}
+    for solution in left:
+        endpoint = solution.get(service.name.name)
+        if not isinstance(endpoint, IRI):
+            raise EvaluationError(
+                f"SERVICE {service.name} has no endpoint", hint="bind the variable to an IRI before SERVICE"
+            )
+        found.setdefault(endpoint, []).append(solution)
+    return dict(found)
 
 
 def service_variables(pattern: Pattern) -> set[str]:

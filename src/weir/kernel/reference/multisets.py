@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from weir.kernel.functions import ExpressionError, aggregate
-from weir.kernel.functions.ordering import solution_key
+from weir.kernel.functions.operators import solution_key
 from weir.language.algebra.expressions import Aggregate
 from weir.language.algebra.patterns import Distinct, Group, OrderBy, Pattern, Project, Reduced, Slice
 from weir.rdf.terms import Literal, Term

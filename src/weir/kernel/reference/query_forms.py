@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from weir.kernel.functions.draws import blank_node
+from weir.kernel.functions.scalar import blank_node
 from weir.kernel.reference.algebra import Evaluation, identities
 from weir.kernel.reference.datasets import Graph, as_set
 from weir.kernel.reference.multisets import Bindings

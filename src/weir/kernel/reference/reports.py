@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from weir.errors import UsageError
-from weir.kernel.reference.term_messages import Instant, Message
-from weir.kernel.reference.windows import StreamWindow, can_close
+from weir.kernel.reference.windows import Instant, Message, StreamWindow, can_close
 from weir.language.algebra.windows import All, Bounds, Elements, Past, Range, TickKind, Triples
 
 BEGINNING = -(2**62)

@@ -1,22 +1,33 @@
-"""Rows as single integers: what indexes, DISTINCT and GROUP BY compare.
+"""Rows as single integers: what DISTINCT and GROUP BY compare, and what joins search.
 
 One column is its own key. Several are mixed into one 64-bit hash, so that one sort or search serves any
 number of columns; whoever uses such keys verifies the columns where keys are equal, so a collision
 costs time and never a wrong answer.
+
+In ``SortedKeys`` rows of one key are listed in ascending position. Where positions stand for time (rows of a
+window), a probe can ask for a range of positions as well, so its cost follows what is visible and not all
+there is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
+from numba import njit
 
+from weir.errors import EvaluationError
 from weir.rdf.columns import Ids, Mask
 
+LIMIT = 1 << 25
+"""The most rows one operator may make in one slab."""
+
 _GOLDEN = np.int64(-7046029254386353131)
-
-
 _MIX = np.int64(-4658895280553007687)
+_LARGE = 1 << 9
+_MANY = 1 << 9
+"""From so many probes on, a compiled loop is worth its compilation."""
 
 
 def combine(columns: Sequence[Ids]) -> Ids:
@@ -53,6 +64,21 @@ def firsts(columns: Sequence[Ids], length: int) -> Ids:
     return np.sort(order[new])
 
 
+def occurrences(columns: Sequence[Ids], length: int) -> Ids:
+    """The number of each row among the equal ones up to it, from 1."""
+    numbers, _ = codes(columns, length)
+    order = np.argsort(numbers, kind="stable")
+    found = np.empty(length, np.int64)
+    found[order] = turns(numbers[order]) + 1
+    return found
+
+
+def turns(values: Ids) -> Ids:
+    """The place of each value among its neighbours of the same value, from 0."""
+    heads = np.flatnonzero(np.diff(values, prepend=-1))
+    return np.arange(len(values)) - np.repeat(heads, np.diff(heads, append=len(values)))
+
+
 def _ordered(columns: Sequence[Ids], length: int) -> tuple[Ids, Mask]:
     """The rows such that equal ones are neighbours, in their old order, and where a new one begins."""
     keys = combine(columns)
@@ -79,9 +105,6 @@ def _ordered(columns: Sequence[Ids], length: int) -> tuple[Ids, Mask]:
     return order, new
 
 
-_LARGE = 1 << 9
-
-
 def _spread(keys: Ids) -> Ids:
     """Keys whose low bits depend on all of theirs."""
     mixed = keys * _GOLDEN
@@ -95,3 +118,175 @@ def same(columns: Sequence[Ids], left: Ids, right: Ids) -> Mask:
     for column in columns[1:]:
         equal &= column[left] == column[right]
     return equal
+
+
+class SortedKeys:
+    """The positions ``0 … len(keys)−1`` in the order of their keys.
+
+    Distinct keys are kept with the offsets of their runs, so that a probe is one binary search.
+    """
+
+    def __init__(self, keys: Ids) -> None:
+        self.order = np.argsort(keys, kind="stable")
+        ordered = keys[self.order]
+        first = np.empty(len(ordered) + 1, np.bool_)
+        first[:1] = first[-1:] = True
+        np.not_equal(ordered[1:], ordered[:-1], out=first[1:-1])
+        self._offsets = np.flatnonzero(first)
+        self._distinct = ordered[self._offsets[:-1]]
+        self._asked = 0
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def ranges(self, probes: Ids) -> tuple[Ids, Ids]:
+        """For each probe the first place in ``order`` of its key, and how many places follow."""
+        if not len(self._distinct):
+            none = np.zeros(len(probes), np.int64)
+            return none, none
+        if len(probes) > _MANY:
+            self._asked += len(probes)
+            if self._asked > len(self._distinct):
+                return _found(self._table, self._distinct, self._offsets, probes)
+        rank = self._distinct.searchsorted(probes)
+        np.minimum(rank, len(self._distinct) - 1, out=rank)
+        first = self._offsets[rank]
+        counts = self._offsets[rank + 1] - first
+        counts[self._distinct[rank] != probes] = 0
+        return first, counts
+
+    def ranges_within(self, probes: Ids, low: Ids, high: Ids) -> tuple[Ids, Ids]:
+        """As ``ranges``, of the positions in ``[low, high)`` alone."""
+        if not len(self._distinct):
+            return self.ranges(probes)
+        if len(probes) > _MANY:
+            return _places_within(self._distinct, self._offsets, self.order, probes, low, high)
+        rank = self._distinct.searchsorted(probes)
+        np.minimum(rank, len(self._distinct) - 1, out=rank)
+        known = self._distinct[rank] == probes
+        rows = len(self.order)
+        rank *= rows
+        first = self._placed.searchsorted(rank + np.clip(low, 0, rows))
+        counts = self._placed.searchsorted(rank + np.clip(high, 0, rows)) - first
+        return first, np.maximum(counts, 0) * known
+
+    @cached_property
+    def _table(self) -> Ids:
+        """Keys by their hash: made where enough has been asked for to pay for it."""
+        return _hashed(self._distinct)
+
+    @cached_property
+    def _placed(self) -> Ids:
+        """Rank of key and position as one ascending number."""
+        rank = np.repeat(np.arange(len(self._distinct)), np.diff(self._offsets))
+        return rank * len(self.order) + self.order
+
+
+def spread(first: Ids, counts: Ids) -> tuple[Ids, Ids]:
+    """The pairs (probe, place) of ranges: each probe with every place from ``first`` on."""
+    if len(counts) and int(counts.sum()) > LIMIT:
+        raise EvaluationError(
+            f"join: more than {LIMIT} pairs in one slab",
+            hint="a join without shared variables, or on one that hardly differs, multiplies its inputs",
+        )
+    probe = np.repeat(np.arange(len(counts)), counts)
+    ends = np.cumsum(counts)
+    place = np.arange(len(probe)) + np.repeat(first - ends + counts, counts)
+    return probe, place
+
+
+def positions_in(ascending: Ids, probes: Ids) -> Ids:
+    """As ``ascending.searchsorted(probes)``, where the probes ascend, too."""
+    return _walked(ascending, probes) if len(probes) > _MANY else ascending.searchsorted(probes)
+
+
+@njit(cache=True)
+def _walked(ascending: Ids, probes: Ids) -> Ids:
+    """One walk along the two."""
+    places = np.empty(len(probes), np.int64)
+    place = 0
+    for row in range(len(probes)):
+        while place < len(ascending) and ascending[place] < probes[row]:
+            place += 1
+        places[row] = place
+    return places
+
+
+@njit(cache=True)
+def _places_within(
+    distinct: Ids, offsets: Ids, order: Ids, probes: Ids, low: Ids, high: Ids
+) -> tuple[Ids, Ids]:
+    """For each probe the first place in ``order`` of its key whose position lies in ``[low, high)``, and how
+    many such places follow. ``order[offsets[i] : offsets[i + 1]]`` are the positions of ``distinct[i]``."""
+    first = np.zeros(len(probes), np.int64)
+    counts = np.zeros(len(probes), np.int64)
+    for row in range(len(probes)):
+        probe = probes[row]
+        left, right = 0, len(distinct)
+        while left < right:
+            middle = (left + right) >> 1
+            if distinct[middle] < probe:
+                left = middle + 1
+            else:
+                right = middle
+        if left == len(distinct) or distinct[left] != probe:
+            continue
+        begin, end = offsets[left], offsets[left + 1]
+        at, right = begin, end
+        while at < right:
+            middle = (at + right) >> 1
+            if order[middle] < low[row]:
+                at = middle + 1
+            else:
+                right = middle
+        upto, right = at, end
+        while upto < right:
+            middle = (upto + right) >> 1
+            if order[middle] < high[row]:
+                upto = middle + 1
+            else:
+                right = middle
+        first[row] = at
+        counts[row] = upto - at
+    return first, counts
+
+
+@njit(cache=True)
+def _hashed(distinct: Ids) -> Ids:
+    """A table in which the place of each of the distinct keys is found by its hash; -1 is nothing."""
+    size = 16
+    while size < 2 * len(distinct):
+        size *= 2
+    table = np.full(size, -1, np.int64)
+    for place in range(len(distinct)):
+        slot = _slot(distinct[place], size)
+        while table[slot] >= 0:
+            slot = (slot + 1) & (size - 1)
+        table[slot] = place
+    return table
+
+
+@njit(cache=True)
+def _found(table: Ids, distinct: Ids, offsets: Ids, probes: Ids) -> tuple[Ids, Ids]:
+    """For each probe where the rows of its key begin, and how many there are."""
+    first = np.zeros(len(probes), np.int64)
+    counts = np.zeros(len(probes), np.int64)
+    size = len(table)
+    for row in range(len(probes)):
+        probe = probes[row]
+        slot = _slot(probe, size)
+        while table[slot] >= 0:
+            place = table[slot]
+            if distinct[place] == probe:
+                first[row] = offsets[place]
+                counts[row] = offsets[place + 1] - offsets[place]
+                break
+            slot = (slot + 1) & (size - 1)
+    return first, counts
+
+
+@njit(inline="always")
+def _slot(key: int, size: int) -> int:
+    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= mixed >> np.uint64(32)
+    return np.int64(mixed & np.uint64(size - 1))  # type: ignore[return-value]

@@ -11,19 +11,16 @@ so memory follows the result and not the fan-out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from weir.errors import EvaluationError
-from weir.kernel.relations.keys import codes, combine
+from weir.kernel.relations.coverage import CHUNK
+from weir.kernel.relations.keys import LIMIT, SortedKeys, codes, combine, spread
 from weir.kernel.relations.relation import Relation
-from weir.kernel.relations.sorted_keys import LIMIT, Index
 from weir.rdf.columns import Ids
-
-CHUNK = 1 << 20
-"""The most candidate matches held at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +36,24 @@ class Matches:
         return len(self.left)
 
 
-def join(left: Relation | Index, right: Relation | Index, *, limit: int = LIMIT) -> Relation:
+class Index:
+    """``relation`` by the columns ``on`` (at least one), none of which may hold 0 in any row; built once and
+    probed many times."""
+
+    __slots__ = ("keys", "on", "relation")
+
+    def __init__(self, relation: Relation, on: Sequence[str]) -> None:
+        self.relation = relation
+        self.on = tuple(on)
+        self.keys = SortedKeys(combine([relation.columns[name] for name in self.on]))
+
+    def __len__(self) -> int:
+        return len(self.relation)
+
+
+def join(left: Relation, right: Relation | Index, *, limit: int = LIMIT) -> Relation:
     """All unions of compatible solutions; an ``Index`` is probed where its columns are shared ones."""
-    found = matches(left, right, limit=limit, operator="join")
-    return merge(_relation(left), _relation(right), found)
+    return merge(left, _relation(right), matches(left, right, limit=limit))
 
 
 def merge(left: Relation, right: Relation, found: Matches) -> Relation:
@@ -67,7 +78,7 @@ def _optional(left: Relation, right: Relation) -> frozenset[str]:
 
 
 def matches(
-    left: Relation | Index,
+    left: Relation,
     right: Relation | Index,
     *,
     sharing: bool = False,
@@ -79,26 +90,25 @@ def matches(
     ``sharing`` asks for at least one variable bound on both sides, as MINUS does (8.3.1).
     """
     refusal = f"{operator}: more than {limit:,} rows in one slab"
-    one, two = _relation(left), _relation(right)
-    if not len(one) or not len(two):
+    two = _relation(right)
+    if not len(left) or not len(two):
         return _NO_MATCHES
-    shared = [name for name in one.columns if name in two.columns]
-    if not one.optional and not two.optional:
-        loose: list[str] = []
-    else:
-        loose = [name for name in shared if one.may_lack(name) or two.may_lack(name)]
+    shared = [name for name in left.columns if name in two.columns]
+    loose: list[str] = []
+    if left.optional or two.optional:
+        loose = [name for name in shared if left.may_lack(name) or two.may_lack(name)]
     if not loose:
         if not shared and sharing:
             return _NO_MATCHES
         return _matches_on(left, right, shared, limit, refusal)
     strict = [name for name in shared if name not in loose]
     parts: list[Matches] = []
-    for left_rows, left_bound in _by_bound(one, loose):
+    for left_rows, left_bound in _by_bound(left, loose):
         for right_rows, right_bound in _by_bound(two, loose):
             on = strict + [name for name in loose if name in left_bound and name in right_bound]
             if sharing and not on:
                 continue
-            part = _matches_on(one.take(left_rows), two.take(right_rows), on, limit, refusal)
+            part = _matches_on(left.take(left_rows), two.take(right_rows), on, limit, refusal)
             parts.append(Matches(left_rows[part.left], right_rows[part.right], part.start, part.end))
             limit -= len(part)
     return _concatenate(parts)
@@ -113,61 +123,63 @@ def _by_bound(relation: Relation, names: Sequence[str]) -> Iterator[tuple[Ids, s
 
 
 def _matches_on(
-    left: Relation | Index, right: Relation | Index, on: Sequence[str], limit: int, refusal: str
+    left: Relation, right: Relation | Index, on: Sequence[str], limit: int, refusal: str
 ) -> Matches:
     """Pairs equal on the columns ``on``, none of which holds 0; every pair where there are none."""
-    one, two = _relation(left), _relation(right)
+    two = _relation(right)
+    parts: list[Matches] = []
+    for left_rows, right_rows in _candidates(left, right, on):
+        part = _meeting(left, two, left_rows, right_rows)
+        limit -= len(part)
+        if limit < 0:
+            raise EvaluationError(
+                refusal,
+                hint="a join without shared variables, or on one that hardly differs, multiplies its inputs",
+            )
+        parts.append(part)
+    return _concatenate(parts)
+
+
+def _candidates(left: Relation, right: Relation | Index, on: Sequence[str]) -> Iterator[tuple[Ids, Ids]]:
+    """The pairs equal on ``on``, in chunks."""
+    if isinstance(right, Index) and on and set(right.on) <= set(on):
+        yield from _probe(left, right, on)
+        return
+    two = _relation(right)
     if not on:
-        return _cross(one, two, limit, refusal)
-    if isinstance(right, Index) and set(right.on) <= set(on):
-        return _probe(one, right, on, limit, refusal)
-    if isinstance(left, Index) and set(left.on) <= set(on):
-        return _swap(_probe(two, left, on, limit, refusal))
-    if len(two) <= len(one):
-        return _probe(one, Index(two, on), on, limit, refusal)
-    return _swap(_probe(two, Index(one, on), on, limit, refusal))
+        for begin in range(0, len(left) * len(two), CHUNK):
+            flat = np.arange(begin, min(begin + CHUNK, len(left) * len(two)))
+            yield flat // len(two), flat % len(two)
+    elif len(two) <= len(left):
+        yield from _probe(left, Index(two, on), on)
+    else:
+        for right_rows, left_rows in _probe(two, Index(left, on), on):
+            yield left_rows, right_rows
 
 
-def _probe(probing: Relation, index: Index, on: Sequence[str], limit: int, refusal: str) -> Matches:
-    target = index.relation
+def _probe(probing: Relation, index: Index, on: Sequence[str]) -> Iterator[tuple[Ids, Ids]]:
     keys = combine([probing.columns[name] for name in index.on])
     # A single-column key is exact; a combined one, and columns beyond the key, are compared here.
     check = [name for name in on if len(index.on) > 1 or name not in index.on]
     first, counts = index.keys.ranges(keys)
     ends = np.cumsum(counts)
     total = int(ends[-1]) if len(ends) else 0
-    if total <= CHUNK:
-        left = np.repeat(np.arange(len(probing)), counts)
-        right = index.keys.order[np.arange(total) + np.repeat(first - ends + counts, counts)]
-        left, right = _verified(probing, target, left, right, check)
-        return _bounded(_meeting(probing, target, left, right), limit, refusal)
-    parts: list[Matches] = []
     for begin in range(0, total, CHUNK):
-        flat = np.arange(begin, min(begin + CHUNK, total))
-        left = np.searchsorted(ends, flat, side="right")
-        right = index.keys.order[first[left] + flat - (ends - counts)[left]]
-        left, right = _verified(probing, target, left, right, check)
-        part = _bounded(_meeting(probing, target, left, right), limit, refusal)
-        limit -= len(part)
-        parts.append(part)
-    return _concatenate(parts)
+        if total <= CHUNK:
+            left, place = spread(first, counts)
+        else:
+            flat = np.arange(begin, min(begin + CHUNK, total))
+            left = np.searchsorted(ends, flat, side="right")
+            place = first[left] + flat - (ends - counts)[left]
+        yield verified(probing.columns, index.relation.columns, left, index.keys.order[place], check)
 
 
-def _cross(left: Relation, right: Relation, limit: int, refusal: str) -> Matches:
-    width = len(right)
-    total = len(left) * width
-    parts: list[Matches] = []
-    for begin in range(0, total, CHUNK):
-        flat = np.arange(begin, min(begin + CHUNK, total))
-        part = _bounded(_meeting(left, right, flat // width, flat % width), limit, refusal)
-        limit -= len(part)
-        parts.append(part)
-    return _concatenate(parts)
-
-
-def _verified(one: Relation, two: Relation, left: Ids, right: Ids, on: Sequence[str]) -> tuple[Ids, Ids]:
+def verified(
+    one: Mapping[str, Ids], two: Mapping[str, Ids], left: Ids, right: Ids, on: Sequence[str]
+) -> tuple[Ids, Ids]:
+    """The pairs of rows that are equal on these columns."""
     for name in on:
-        equal = one.columns[name][left] == two.columns[name][right]
+        equal = one[name][left] == two[name][right]
         if not equal.all():
             left, right = left[equal], right[equal]
     return left, right
@@ -183,30 +195,13 @@ def _meeting(one: Relation, two: Relation, left: Ids, right: Ids) -> Matches:
     return Matches(left[kept], right[kept], start[kept], end[kept])
 
 
-def _bounded(found: Matches, limit: int, refusal: str) -> Matches:
-    if len(found) > limit:
-        raise EvaluationError(
-            refusal,
-            hint="a join without shared variables, or on one that hardly differs, multiplies its inputs",
-        )
-    return found
-
-
-def _swap(found: Matches) -> Matches:
-    return Matches(found.right, found.left, found.start, found.end)
-
-
 def _concatenate(parts: Sequence[Matches]) -> Matches:
     if len(parts) == 1:
         return parts[0]
     if not parts:
         return _NO_MATCHES
-    return Matches(
-        np.concatenate([part.left for part in parts]),
-        np.concatenate([part.right for part in parts]),
-        np.concatenate([part.start for part in parts]),
-        np.concatenate([part.end for part in parts]),
-    )
+    columns = ([part.left, part.right, part.start, part.end] for part in parts)
+    return Matches(*(np.concatenate(each) for each in zip(*columns, strict=True)))
 
 
 def _relation(side: Relation | Index) -> Relation:

@@ -3,7 +3,7 @@
 Inside a slab times are *indices* into the sorted array of its evaluation times, index 0 being the last
 one already evaluated: a row is visible at the indices of ``[start, end)``. A relation is a multiset:
 at index k its content is the bag of rows with ``start <= k < end``. Rows with an empty interval never
-occur. 0 in a column is *unbound*. The order of rows means nothing, except after ``order_by.order``.
+occur. 0 in a column is *unbound*. The order of rows means nothing, except after ``modifiers.order``.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from typing import TypeAlias
 
 import numpy as np
 
+from weir.kernel.relations.coverage import unite
+from weir.kernel.relations.keys import codes
 from weir.rdf.columns import Ids, Mask
 
 Slot: TypeAlias = int | str
@@ -118,6 +120,20 @@ def union(*relations: Relation) -> Relation:
     start = np.concatenate([part.start for part in parts])
     end = np.concatenate([part.end for part in parts])
     return Relation(columns, start, end, frozenset(optional))
+
+
+def distinct(relation: Relation) -> Relation:
+    """Each solution once at each index: the intervals of equal rows are united."""
+    if len(relation) <= 1:
+        return relation
+    numbers, firsts = codes(tuple(relation.columns.values()), len(relation))
+    if len(firsts) == len(relation):
+        return relation
+    start, end = relation.start, relation.end
+    if (start == start[0]).all() and (end == end[0]).all():
+        return relation.take(firsts)
+    pieces = unite(numbers, start, end)
+    return relation.pieces(firsts[pieces.owner], pieces.start, pieces.end)
 
 
 def clip(relation: Relation, start: int, end: int) -> Relation:

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weir.kernel.relations.keys import combine
-from weir.kernel.relations.sorted_keys import SortedKeys, spread
+from weir.kernel.relations.keys import SortedKeys, combine, spread
 from weir.kernel.windows.live_triples import LiveTriples
 from weir.rdf.columns import Ids
 

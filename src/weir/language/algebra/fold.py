@@ -2,16 +2,27 @@
 
 Patterns, expressions and query forms are frozen dataclasses and tuples of them, so three functions serve them
 all, and whatever is made of them. A rewrite that reaches everywhere calls itself from ``change``.
+
+All of them go down by recursion, and Python's stack ends at about a thousand frames. What is only long is
+balanced where that keeps the meaning; what is deep is refused.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from weir.language.algebra import patterns as a
+from weir.rdf.terms import IRI, Literal, Variable
 
+DEPTH = 200
+"""Operators of the algebra, one within another."""
+
+BALANCE = 64
+"""Operands of an associative operator beyond which its tree is balanced."""
+
+_Node = TypeVar("_Node")
 _KNOWN: dict[type, tuple[str, ...] | None] = {}
 
 
@@ -65,3 +76,29 @@ def mapped(pattern: a.Pattern, change: Callable[[a.Pattern], a.Pattern]) -> a.Pa
 def patterns(pattern: a.Pattern) -> Iterator[a.Pattern]:
     """The pattern and all patterns below it, those of EXISTS included."""
     return (node for node in walk(pattern) if isinstance(node, a.Pattern))
+
+
+def folded(combine: Callable[[_Node, _Node], _Node], operands: tuple[_Node, ...]) -> _Node:
+    """``a op b op …`` as a tree: leaning to the left, or balanced if it is long. ``op`` is associative."""
+    if len(operands) > BALANCE:
+        middle = len(operands) // 2
+        return combine(folded(combine, operands[:middle]), folded(combine, operands[middle:]))
+    tree = operands[0]
+    for operand in operands[1:]:
+        tree = combine(tree, operand)
+    return tree
+
+
+_LEAVES = (a.BGP, a.Values, IRI, Literal, Variable)
+
+
+def deeper_than(pattern: a.Pattern, limit: int) -> bool:
+    """Whether patterns and expressions nest deeper than ``limit``; itself not recursive."""
+    stack: list[tuple[Any, int]] = [(pattern, 1)]
+    while stack:
+        node, depth = stack.pop()
+        if depth > limit:
+            return True
+        if not isinstance(node, _LEAVES):
+            stack.extend((part, depth if isinstance(node, tuple) else depth + 1) for part in parts(node))
+    return False

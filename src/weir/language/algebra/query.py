@@ -1,12 +1,18 @@
-"""A query as RSP-QL's quadruple: expression, dataset, evaluation times, form."""
+"""A query as RSP-QL's quadruple: expression, dataset, evaluation times, form; and equality of queries.
+
+A window's name means nothing to a query unless ``WINDOW ?w`` binds it, and dialects differ in which
+windows they name. ``canonical`` names windows ``.1``, ``.2``, … in the order in which the pattern uses
+them, then those in the default graph, so that a query equals its translation.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TypeAlias
 
-from weir.language.algebra.patterns import Pattern, TriplePattern
+from weir.language.algebra.fold import mapped, patterns
+from weir.language.algebra.patterns import Pattern, TriplePattern, Window
 from weir.language.algebra.windows import WindowDeclaration
 from weir.rdf.terms import IRI, Variable
 
@@ -117,3 +123,42 @@ class Query:
     def streams(self) -> tuple[str | Variable, ...]:
         """The streams read, each once, in the order of declaration."""
         return tuple(dict.fromkeys(w.stream for w in self.dataset.windows))
+
+
+def names_are_bound(query: Query) -> bool:
+    """Whether the query can tell how its windows are called."""
+    return any(
+        isinstance(pattern, Window) and isinstance(pattern.name, Variable)
+        for pattern in patterns(query.pattern)
+    )
+
+
+def canonical(query: Query) -> Query:
+    """The same query with its windows in canonical order and named canonically where names do not matter."""
+    if not query.dataset.windows:
+        return query
+    declared = {window.name: window for window in query.dataset.windows}
+    used = [
+        pattern.name.value
+        for pattern in patterns(query.pattern)
+        if isinstance(pattern, Window) and isinstance(pattern.name, IRI)
+    ]
+    order = list(dict.fromkeys([*used, *(w.name for w in query.dataset.named_windows), *declared]))
+    if names_are_bound(query):
+        names = {name: name for name in order}
+    else:
+        names = {name: f".{place}" for place, name in enumerate(order, 1)}
+    windows = tuple(replace(declared[name], name=names[name]) for name in order)
+
+    def rename(pattern: Pattern) -> Pattern:
+        if isinstance(pattern, Window) and isinstance(pattern.name, IRI):
+            return Window(IRI(names[pattern.name.value]), rename(pattern.pattern))
+        return mapped(pattern, rename)
+
+    dataset = replace(query.dataset, windows=windows)
+    return replace(query, pattern=rename(query.pattern), dataset=dataset)
+
+
+def equivalent(one: Query, other: Query) -> bool:
+    """Whether two queries are the same but for the names of their windows."""
+    return canonical(one) == canonical(other)

@@ -1,7 +1,8 @@
 """What a pattern binds and what an expression reads, told from the algebra alone.
 
 ``visible`` are the in-scope variables (SPARQL 1.1 section 18.2.1), ``certain`` those that every solution
-binds. An expression is looked at outside EXISTS, whose pattern has a scope of its own.
+binds, ``required`` the windows that a pattern cannot do without. An expression is looked at outside EXISTS,
+whose pattern has a scope of its own.
 """
 
 from __future__ import annotations
@@ -93,6 +94,44 @@ def certain(pattern: a.Pattern) -> frozenset[str]:
             return certain(pattern.pattern)
 
 
+def required(pattern: a.Pattern, active: str | None = None) -> frozenset[str]:
+    """The names of windows without whose triples a pattern has no solution; ``active`` names the graph that
+    its own triple patterns are matched against."""
+    match pattern:
+        case a.BGP(triples):
+            return frozenset({active} if triples and active is not None else ())
+        case a.PathPattern(_, path, _):
+            return frozenset(() if may_be_empty(path) or active is None else {active})
+        case a.Window(IRI(name), inner):
+            return required(inner, name)
+        case a.Join(left, right):
+            return required(left, active) | required(right, active)
+        case a.Union(left, right):
+            return required(left, active) & required(right, active)
+        case a.LeftJoin(left, _) | a.Minus(left, _):
+            return required(left, active)
+        case a.Group(inner, keys, _):
+            return required(inner, active) if keys else frozenset()
+        case a.Values() | a.Graph() | a.Window() | a.Service():
+            return frozenset()
+    return required(pattern.pattern, active)
+
+
+def may_be_empty(path: a.Path) -> bool:
+    """Whether a path can have length zero."""
+    match path:
+        case a.ZeroOrMore() | a.ZeroOrOne():
+            return True
+        case a.Inverse(inner) | a.OneOrMore(inner):
+            return may_be_empty(inner)
+        case a.Sequence(left, right):
+            return may_be_empty(left) and may_be_empty(right)
+        case a.Alternative(left, right):
+            return may_be_empty(left) or may_be_empty(right)
+        case _:
+            return False
+
+
 def always(expression: e.Expression, bound: Collection[str]) -> bool:
     """Whether an expression surely has a value where the variables ``bound`` are bound."""
     if isinstance(expression, Variable):
@@ -127,23 +166,3 @@ def timely(expression: e.Expression) -> bool:
 def has_exists(expression: e.Expression) -> bool:
     """Whether EXISTS occurs."""
     return any(isinstance(part, e.Exists) for part in within(expression))
-
-
-def needed_windows(pattern: a.Pattern, window: str | None = None) -> frozenset[str]:
-    """The windows without whose content the pattern has no solution; ``window`` is the one it is in."""
-    match pattern:
-        case a.BGP(triples):
-            return frozenset({window} if triples and window is not None else ())
-        case a.Window(IRI(name), inner):
-            return needed_windows(inner, name)
-        case a.Join(left, right):
-            return needed_windows(left, window) | needed_windows(right, window)
-        case a.Union(left, right):
-            return needed_windows(left, window) & needed_windows(right, window)
-        case a.LeftJoin(left, _) | a.Minus(left, _):
-            return needed_windows(left, window)
-        case a.Group(inner, keys, _):
-            return needed_windows(inner, window) if keys else frozenset()
-        case a.PathPattern() | a.Values() | a.Graph() | a.Window() | a.Service():
-            return frozenset()
-    return needed_windows(pattern.pattern, window)

@@ -61,6 +61,11 @@ class Past:
 WindowKind: TypeAlias = Range | Now | All | Triples | Elements | Past
 
 
+def closes(kind: WindowKind) -> bool:
+    """Whether windows of this kind have a close that can be reported."""
+    return not isinstance(kind, Now | All) and kind.step is not None
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """When a window is reported (SECRET's report policies). ``non_empty`` is a condition on the rest;

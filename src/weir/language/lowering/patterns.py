@@ -7,17 +7,18 @@ group after its patterns, so that equal algebra has equal names whatever text it
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 
 from weir.language.algebra import expressions as e
 from weir.language.algebra import patterns as a
+from weir.language.algebra import windows as w
+from weir.language.algebra.fold import folded
 from weir.language.algebra.scope import visible
-from weir.language.algebra.windows import WindowDeclaration
-from weir.language.dialects import Preset
-from weir.language.limits import CHAIN, folded
-from weir.language.lowering.expressions import ExpressionLowering, conjunction
-from weir.language.lowering.windows import declare
+from weir.language.lowering.expressions import ExpressionLowering
+from weir.language.presets import Preset
 from weir.language.syntax import tree
-from weir.language.syntax.source import Source
+from weir.language.syntax.cursor import CHAIN
+from weir.language.syntax.lexer import Source
 from weir.rdf.terms import IRI, BlankNode, Literal, Variable
 
 EMPTY = a.BGP(())
@@ -57,7 +58,8 @@ class PatternLowering(ExpressionLowering):
         super().__init__(source)
         self.preset = preset
         self.every = every
-        self.windows: dict[str, WindowDeclaration] = {}
+        self.tick = preset.tick
+        self.windows: dict[str, w.WindowDeclaration] = {}
         self.streams: dict[str, Variable] = {}
         self.used: set[str] = set()
         self.in_place = False
@@ -83,7 +85,7 @@ class PatternLowering(ExpressionLowering):
     def parts(self, node: tree.Group) -> tuple[a.Pattern, e.Expression | None]:
         """A group's pattern and the conjunction of its own conditions, which act on the whole group."""
         build = _Build()
-        conditions: list[tree.Expression] = []
+        conditions: list[e.Expression] = []
         self.block += 1
         for element in node.elements:
             if isinstance(element, tree.Triples):
@@ -99,9 +101,7 @@ class PatternLowering(ExpressionLowering):
                 self._element(build, element)
                 self.block += 1
         pattern = build.flush()
-        condition = None
-        if conditions:
-            condition = conjunction(tuple([self.expression(found) for found in conditions]))
+        condition = folded(e.And, self._all(conditions)) if conditions else None
         return (EMPTY if pattern is None else pattern), condition
 
     def _element(self, build: _Build, element: tree.Element) -> None:
@@ -178,12 +178,32 @@ class PatternLowering(ExpressionLowering):
         if isinstance(stream, Variable):
             self.streams[label] = stream
         over = stream if isinstance(stream, Variable) else stream.value
-        self.windows[label] = declare(
-            self.source, self.preset, self.every, label, over, element.window, False
-        )
+        self.windows[label] = self.declare(label, over, element.window)
         self.used.add(label)
         self.in_place = True
         return a.Window(IRI(label), self.group(element.group))
+
+    def declare(
+        self, name: str, stream: str | Variable, spec: tree.WindowSpec, in_default: bool = False
+    ) -> w.WindowDeclaration:
+        """A window clause as a declaration: what the text leaves unsaid comes from the preset. C-SPARQL's
+        COMPUTED EVERY is a periodic report of each window; the tick is the query's."""
+        kind = window_kind(spec.shape, self.preset.tumbling)
+        options = spec.options
+        report, said = self.preset.report_of(kind, self.every), options.report
+        if said is not None:
+            when = said.window_close or said.content_change or said.periodic is not None
+            report = said if when else replace(report, non_empty=True)
+        if (report.window_close or report.closed) and not w.closes(kind):
+            raise self.error(
+                spec.at,
+                "a window without a step has no close to report",
+                "use REPORT CONTENT CHANGE, or give the window a STEP",
+            )
+        semantics = w.WindowSemantics(report, self.preset.content, self.tick)
+        given = {name: getattr(options, name) for name in options.__slots__ if name != "report"}
+        semantics = replace(semantics, **{name: said for name, said in given.items() if said is not None})
+        return w.WindowDeclaration(name, stream, kind, semantics, in_default)
 
     # Triples and paths (sections 18.2.2.4 and 18.2.2.5)
 
@@ -240,6 +260,14 @@ class PatternLowering(ExpressionLowering):
         build.length += 1
         if build.length > CHAIN:
             raise self.error(at, f"more than {CHAIN} paths in one group")
+
+
+def window_kind(shape: tree.WindowShape, tumbling: bool) -> w.WindowKind:
+    """The kind of a window; ``tumbling`` decides what a range without a step is."""
+    if not isinstance(shape, tree.RangeWindow):
+        return shape
+    step = shape.range if shape.step is None and tumbling else shape.step
+    return w.Range(shape.range, None if shape.each else step)
 
 
 def _flatten(path: a.Path, inverse: bool, steps: list[a.Path]) -> None:

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from weir.language.algebra import expressions as e
 from weir.language.algebra import patterns as a
 from weir.language.algebra import query as q
+from weir.language.algebra.fold import folded
 from weir.language.algebra.scope import mentioned
-from weir.language.dialects import Preset
-from weir.language.lowering.expressions import conjunction, has_aggregate
+from weir.language.lowering.expressions import has_aggregate
 from weir.language.lowering.patterns import EMPTY, PatternLowering, joined
-from weir.language.lowering.windows import declare, one_tick
+from weir.language.presets import Preset
 from weir.language.syntax import tree
-from weir.language.syntax.source import Source
+from weir.language.syntax.lexer import Source
 from weir.rdf.terms import IRI, BlankNode, Variable
 
 
@@ -34,7 +34,7 @@ class _QueryLowering(PatternLowering):
             settings.r2s or (self.preset.r2s if windows else q.R2S.RSTREAM),
             settings.previous or (self.preset.previous if windows else q.Previous.EVALUATION),
             settings.emit_after or 0,
-            settings.empty,
+            bool(settings.empty),
         )
         warnings = tuple(
             f"the window <{window.name}> is declared but not used"
@@ -55,8 +55,7 @@ class _QueryLowering(PatternLowering):
     def _declare(self, clauses: Sequence[tree.DatasetClause]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         default: dict[str, None] = {}
         named: dict[str, None] = {}
-        declared = [clause.window for clause in clauses if not isinstance(clause, tree.FromGraph)]
-        tick = one_tick(self.source, declared)
+        self._one_tick([clause.window for clause in clauses if not isinstance(clause, tree.FromGraph)])
         for clause in clauses:
             match clause:
                 case tree.FromGraph(_, graph, is_named):
@@ -68,10 +67,21 @@ class _QueryLowering(PatternLowering):
                     in_default = True
             if label in self.windows:
                 raise self.error(at, f"the window <{label}> is declared twice")
-            self.windows[label] = declare(
-                self.source, self.preset, self.every, label, stream.value, window, in_default, tick
-            )
+            self.windows[label] = self.declare(label, stream.value, window, in_default)
         return tuple(default), tuple(named)
+
+    def _one_tick(self, windows: Sequence[tree.WindowSpec]) -> None:
+        """The tick that some windows name is that of all."""
+        named = [window for window in windows if window.options.tick is not None]
+        for window in named:
+            if window.options.tick != named[0].options.tick:
+                raise self.error(
+                    window.at,
+                    "the windows of a query name different ticks",
+                    "a query has one tick: name it once, or the same in all of its windows",
+                )
+            assert window.options.tick is not None
+            self.tick = window.options.tick
 
     # Forms
 
@@ -161,7 +171,7 @@ class _QueryLowering(PatternLowering):
         else:
             self.aggregates = None
             if modifiers.having:
-                pattern = a.Filter(conjunction(self._all(modifiers.having)), pattern)
+                pattern = a.Filter(folded(e.And, self._all(modifiers.having)), pattern)
             pattern = self._with_values(pattern, modifiers)
             taken = set(inner)
             for item in computed:
@@ -222,7 +232,7 @@ class _QueryLowering(PatternLowering):
         aggregates = tuple((variable, aggregate) for aggregate, variable in collected.items())
         pattern = a.Group(pattern, tuple(dict.fromkeys(keys)), aggregates)
         if conditions:
-            pattern = a.Filter(conjunction(conditions), pattern)
+            pattern = a.Filter(folded(e.And, conditions), pattern)
         pattern = self._with_values(pattern, modifiers)
         for variable, expression in extensions:
             pattern = a.Extend(pattern, variable, expression)

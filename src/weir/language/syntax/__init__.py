@@ -1,3 +1,3 @@
 """Text → AST: lexer, syntax tree and the superset grammar of all dialects."""
 
-__all__ = ["durations", "iris", "lexer", "queries", "source", "tree"]
+__all__ = ["cursor", "durations", "lexer", "queries", "terms", "tree"]

@@ -12,15 +12,17 @@ from difflib import get_close_matches
 
 from weir.errors import SyntaxError
 from weir.language.algebra.query import Dialect
-from weir.language.dialects import PRESETS, Feature, Preset
-from weir.language.limits import BRACKETS, CHAIN
+from weir.language.presets import PRESETS, Feature, Preset
 from weir.language.syntax.lexer import Kind, Tokens
 
+BRACKETS = 100
+"""Brackets of all kinds, one within another."""
+
+CHAIN = 150
+"""Operators in one chain whose tree leans to one side: paths, sums, the patterns of a group."""
+
 _BITS = {dialect: 1 << place for place, dialect in enumerate(PRESETS)}
-_MASKS = {
-    feature: sum(_BITS[dialect] for dialect, preset in PRESETS.items() if feature in preset.features)
-    for feature in Feature
-}
+_MASKS = {feature: sum(_BITS[dialect] for dialect in feature.dialects) for feature in Feature}
 _EVERY = sum(_BITS.values())
 
 _KEYWORDS = (
@@ -62,20 +64,24 @@ class Cursor:
         self.candidates = left
         self.used.append((feature, index))
 
+    def may_use(self, feature: Feature) -> bool:
+        """Whether a construct leaves a dialect that the text fits."""
+        return bool(self.candidates & _MASKS[feature])
+
     def _refuse(self, feature: Feature, index: int) -> None:
-        owners = _titles(p for d, p in PRESETS.items() if _BITS[d] & _MASKS[feature])
+        owners = _titles(PRESETS[dialect] for dialect in feature.dialects)
         if self.explicit is not None:
             title = PRESETS[self.explicit].title
-            named = feature.value.removeprefix("a ").removeprefix("an ")
+            named = feature.title.removeprefix("a ").removeprefix("an ")
             raise self.error(f"{title} has no {named}", index, f"it is {owners}")
         fits = _titles(self.presets)
         first, place = next((f, p) for f, p in self.used if _MASKS[f] != _EVERY)
         hint = (
-            f"it is {fits} by {first.value} on line {self._line(place)}; one query is written in one dialect"
+            f"it is {fits} by {first.title} on line {self._line(place)}; one query is written in one dialect"
         )
         if first is Feature.BARE_AGGREGATE:
             hint = f"{hint}; outside CQELS-QL write ({self.tokens.written(place)}(…) AS ?name)"
-        raise self.error(f"{feature.value} is {owners}, but this query is {fits}", index, hint)
+        raise self.error(f"{feature.title} is {owners}, but this query is {fits}", index, hint)
 
     @property
     def presets(self) -> tuple[Preset, ...]:

@@ -7,10 +7,12 @@ microsecond exists.
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 from weir.language.algebra.windows import DAY
+from weir.rdf.xsd.durations import XSD_DAY_TIME, Duration, duration_literal, parse_duration
+from weir.rdf.xsd.moments import XSD_DATETIME, civil_text, parse_moment
+from weir.rdf.xsd.numbers import EXACT
 
 UNITS: dict[str, int] = {}
 for _names, _size in (
@@ -24,33 +26,24 @@ for _names, _size in (
 ):
     UNITS |= dict.fromkeys(_names.split(), _size)
 
-XSD_DURATION = re.compile(
-    r"P(?=[0-9T])(?:(?P<days>[0-9]{1,9})D)?"
-    r"(?:T(?=[0-9])(?:(?P<hours>[0-9]{1,12})H)?(?:(?P<minutes>[0-9]{1,12})M)?"
-    r"(?:(?P<seconds>[0-9]{1,12}(?:\.[0-9]{1,9})?)S)?)?(?![A-Za-z0-9_])",
-    re.IGNORECASE,
-)
+XSD_DURATION = re.compile(r"P[0-9DHMST.]+(?![A-Za-z0-9_])", re.IGNORECASE)
 COMPACT = re.compile(r"(?:[0-9]{1,12}(?:\.[0-9]{1,9})?[A-Za-z]+)+(?![A-Za-z0-9_])")
 PIECE = re.compile(r"([0-9]+(?:\.[0-9]+)?)([A-Za-z]+)")
-INSTANT = re.compile(
-    r"(-?[0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.([0-9]{1,9}))?(Z|[+-][0-9]{2}:[0-9]{2})?"
-)
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+INSTANT = re.compile(r"(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,}(?:Z|[+-][0-9]{2}:[0-9]{2})?")
 _LONGEST = 2**62
 
 
-def microseconds(amount: Decimal) -> int | None:
+def microseconds(seconds: Decimal) -> int | None:
     """A whole count of microseconds that fits, or None."""
+    amount = EXACT.multiply(seconds, 1_000_000)
     whole = int(amount)
-    return whole if whole == amount and 0 <= whole < _LONGEST else None
+    return whole if whole == amount and abs(whole) < _LONGEST else None
 
 
-def from_xsd(match: re.Match[str]) -> int | None:
-    """The length of an ``XSD_DURATION`` match."""
-    total = Decimal(0)
-    for name, unit in (("days", "D"), ("hours", "H"), ("minutes", "M"), ("seconds", "S")):
-        total += Decimal(match[name] or 0) * UNITS[unit]
-    return microseconds(total)
+def from_xsd(text: str) -> int | None:
+    """The length of days, hours, minutes and seconds; None where it is none, or too fine."""
+    found = parse_duration(text.upper(), XSD_DAY_TIME)
+    return None if found is None else microseconds(found.seconds)
 
 
 def from_units(text: str) -> int | None:
@@ -58,45 +51,23 @@ def from_units(text: str) -> int | None:
     total = Decimal(0)
     for piece in PIECE.finditer(text):
         unit = piece[2].upper()
-        if unit == "NS":
-            total += Decimal(piece[1]) / 1000
-        elif unit in UNITS:
-            total += Decimal(piece[1]) * UNITS[unit]
-        else:
+        if unit not in UNITS and unit != "NS":
             return None
-    return microseconds(total)
+        total += Decimal(piece[1]) * UNITS.get(unit, Decimal("0.001"))
+    return microseconds(total.scaleb(-6))
 
 
-def from_instant(match: re.Match[str]) -> int | None:
-    """Microseconds since 1970 of an ``INSTANT`` match; without a zone it is UTC."""
-    date, time, fraction, zone = match.groups()
-    try:
-        moment = datetime.fromisoformat(f"{date}T{time}{zone or 'Z'}")
-    except ValueError:
-        return None
-    micro = Decimal(f"0.{fraction or 0}") * 1_000_000
-    if micro != int(micro):
-        return None
-    return (moment - _EPOCH) // timedelta(microseconds=1) + int(micro)
+def from_instant(text: str) -> int | None:
+    """Microseconds since 1970 of an xsd:dateTime; without a zone it is UTC."""
+    found = parse_moment(text, XSD_DATETIME)
+    return None if found is None else microseconds(found.utc_seconds())
 
 
 def written(length: int) -> str:
     """A duration as xsd:duration."""
-    days, rest = divmod(length, DAY)
-    hours, rest = divmod(rest, UNITS["H"])
-    minutes, rest = divmod(rest, UNITS["M"])
-    seconds, micro = divmod(rest, UNITS["S"])
-    time = f"{hours}H" if hours else ""
-    time += f"{minutes}M" if minutes else ""
-    if seconds or micro:
-        time += f"{seconds}" + (f".{micro:06d}".rstrip("0") if micro else "") + "S"
-    if not days and not time:
-        return "PT0S"
-    return "P" + (f"{days}D" if days else "") + (f"T{time}" if time else "")
+    return duration_literal(Duration(0, Decimal(length).scaleb(-6))).lexical
 
 
 def written_instant(moment: int) -> str:
     """Microseconds since 1970 as xsd:dateTime in UTC."""
-    stamp = _EPOCH + timedelta(microseconds=moment)
-    text = stamp.strftime("%Y-%m-%dT%H:%M:%S").rjust(19, "0")
-    return text + (f".{stamp.microsecond:06d}".rstrip("0") if stamp.microsecond else "") + "Z"
+    return civil_text(moment, 6).rstrip("0").rstrip(".") + "Z"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import cast
 
-from weir.language.algebra.expressions import Aggregation, Arithmetic, Builtin, Comparison
+from weir.language.algebra import expressions as e
+from weir.language.algebra.expressions import Aggregation, Arithmetic, Builtin, Comparison, Expression
+from weir.language.algebra.fold import folded
 from weir.language.syntax import tree
 from weir.language.syntax.lexer import Kind
 from weir.language.syntax.terms import TermParser
-from weir.rdf.terms import IRI
+from weir.rdf.terms import IRI, Variable
 
 _OR, _AND, _COMPARE, _ADD, _MULTIPLY = range(5)
 _LEVELS = {
@@ -55,15 +58,15 @@ _ONE = (1, 1)
 
 
 class ExpressionParser(TermParser):
-    """Reads expressions; a bracket costs three frames of the stack."""
+    """Reads expressions; a bracket costs three frames of the stack. EXISTS and aggregates stand among the
+    algebra's expressions as nodes of the tree: only lowering knows what they mean."""
 
     @abstractmethod
     def group(self) -> tree.Group:
         """A pattern in braces, for EXISTS."""
 
-    def expression(self, level: int = _OR) -> tree.Expression:
+    def expression(self, level: int = _OR) -> Expression:
         """An expression whose operators bind at least as tightly as ``level``."""
-        start = self.i
         left = self._unary()
         ceiling = _MULTIPLY
         length = 0
@@ -72,52 +75,50 @@ class ExpressionParser(TermParser):
             binding = _LEVELS.get(operator)
             if binding is None or not level <= binding <= ceiling:
                 return left
-            at = self.tokens.offset(start)
             if binding == _OR:
-                left = tree.Or(at, self._operands(left, operator, _AND))
+                left = folded(e.Or, self._operands(left, operator, _AND))
             elif binding == _AND:
-                left = tree.And(at, self._operands(left, operator, _COMPARE))
+                left = folded(e.And, self._operands(left, operator, _COMPARE))
             elif binding == _COMPARE:
-                left = self._comparison(at, left, operator)
+                left = self._comparison(left, operator)
                 ceiling = _AND
             else:
                 self.i += 1
                 length += 1
                 self.bounded(length, "operators")
                 right = self.expression(binding + 1)
-                left = tree.Calculate(at, _ARITHMETIC[operator], left, right)
+                left = e.Calculate(_ARITHMETIC[operator], left, right)
 
-    def _operands(self, first: tree.Expression, operator: str, level: int) -> tuple[tree.Expression, ...]:
+    def _operands(self, first: Expression, operator: str, level: int) -> tuple[Expression, ...]:
         operands = [first]
         while self.accept(operator):
             operands.append(self.expression(level))
         return tuple(operands)
 
-    def _comparison(self, at: int, left: tree.Expression, operator: str) -> tree.Expression:
+    def _comparison(self, left: Expression, operator: str) -> Expression:
         self.i += 1
         if operator == "NOT":
             self.expect("IN")
-            return tree.In(at, left, self.arguments(), True)
+            return e.In(left, self.arguments(), True)
         if operator == "IN":
-            return tree.In(at, left, self.arguments(), False)
-        return tree.Compare(at, _COMPARISONS[operator], left, self.expression(_ADD))
+            return e.In(left, self.arguments(), False)
+        return e.Compare(_COMPARISONS[operator], left, self.expression(_ADD))
 
-    def _unary(self) -> tree.Expression:
+    def _unary(self) -> Expression:
         text = self.texts[self.i]
         if self.kinds[self.i] != Kind.MARK or text == "(":
             return self.primary()
-        at = self.tokens.offset(self.i)
         if text == "!":
             self.i += 1
-            return tree.Not(at, self.primary())
+            return e.Not(self.primary())
         if text in "+-":
             if self.signed():
                 return self.literal()
             self.i += 1
-            return tree.Negate(at, self.primary()) if text == "-" else tree.Plus(at, self.primary())
+            return e.Negate(self.primary()) if text == "-" else e.Plus(self.primary())
         raise self.expected("an expression")
 
-    def primary(self) -> tree.Expression:
+    def primary(self) -> Expression:
         """A bracketed expression, a call, or a term."""
         kind = self.kinds[self.i]
         if kind == Kind.VARIABLE:
@@ -127,11 +128,10 @@ class ExpressionParser(TermParser):
                 return self.literal()
             return self.call()
         if kind == Kind.PREFIXED or kind == Kind.IRI:
-            start = self.i
             iri = self.iri()
             if self.texts[self.i] == "(":
                 distinct = self.texts[self.i + 1] == "DISTINCT"
-                return tree.FunctionCall(self.tokens.offset(start), iri, self.arguments(True), distinct)
+                return e.FunctionCall(iri, self.arguments(True), distinct)
             return iri
         if self.texts[self.i] == "(":
             return self.bracketed()
@@ -141,7 +141,7 @@ class ExpressionParser(TermParser):
             return self.literal()
         raise self.expected("an expression")
 
-    def bracketed(self) -> tree.Expression:
+    def bracketed(self) -> Expression:
         self.expect("(")
         self.enter()
         inner = self.expression()
@@ -151,7 +151,20 @@ class ExpressionParser(TermParser):
         self.depth -= 1
         return inner
 
-    def arguments(self, distinct: bool = False) -> tuple[tree.Expression, ...]:
+    def named(self, *, bare: bool = False) -> tuple[Expression, Variable | None]:
+        """``(expression AS ?name)``; the name may be missing from a ``bare`` one."""
+        self.expect("(")
+        self.enter()
+        expression = self.expression()
+        variable = None
+        if not bare or self.texts[self.i] == "AS":
+            self.expect("AS")
+            variable = self.variable()
+        self.expect(")")
+        self.depth -= 1
+        return expression, variable
+
+    def arguments(self, distinct: bool = False) -> tuple[Expression, ...]:
         """``(a, b, …)``, possibly empty, with DISTINCT passed over where it may stand."""
         self.expect("(")
         if self.accept(")"):
@@ -168,7 +181,7 @@ class ExpressionParser(TermParser):
         self.depth -= 1
         return tuple(found)
 
-    def constraint(self) -> tree.Expression:
+    def constraint(self) -> Expression:
         """What FILTER, HAVING and ORDER BY take without further brackets."""
         kind = self.kinds[self.i]
         if self.texts[self.i] == "(":
@@ -177,12 +190,12 @@ class ExpressionParser(TermParser):
             return self.call()
         if kind == Kind.PREFIXED or kind == Kind.IRI:
             call = self.primary()
-            if isinstance(call, tree.FunctionCall):
+            if isinstance(call, e.FunctionCall):
                 return call
             raise self.expected("'(' with the function's arguments")
         raise self.expected("a condition in brackets or a call", "write FILTER (…)")
 
-    def call(self) -> tree.Expression:
+    def call(self) -> Expression:
         """A built-in function, an aggregate or EXISTS."""
         start, name = self.i, self.texts[self.i]
         at = self.tokens.offset(start)
@@ -196,34 +209,34 @@ class ExpressionParser(TermParser):
                 raise self.error(f"{name} takes {wants} arguments, not {len(given)}", start)
             if builtin is Builtin.IRI and len(given) == 1 and self.base is not None:
                 given = (*given, IRI(self.base))  # what a relative reference is resolved against
-            return tree.Call(at, builtin, given)
+            return e.Call(builtin, given)
         if name in _AGGREGATES:
             return self.aggregate()
         if name == "EXISTS" or (name == "NOT" and self.texts[self.i + 1] == "EXISTS"):
             self.i += 1 if name == "EXISTS" else 2
-            return tree.Exists(at, self.group(), name == "NOT")
+            return cast(Expression, tree.Exists(at, self.group(), name == "NOT"))
         if name == "BOUND":
             self.i += 1
             self.expect("(")
             variable = self.variable()
             self.expect(")")
-            return tree.Bound(at, variable)
+            return e.Bound(variable)
         if name == "COALESCE":
             self.i += 1
-            return tree.Coalesce(at, self.arguments())
+            return e.Coalesce(self.arguments())
         if name == "IF":
             self.i += 1
             given = self.arguments()
             if len(given) != 3:
                 raise self.error(f"IF takes 3 arguments, not {len(given)}", start)
-            return tree.If(at, *given)
+            return e.If(*given)
         raise self.expected("an expression")
 
     @property
     def at_aggregate(self) -> bool:
         return self.kinds[self.i] == Kind.WORD and self.texts[self.i] in _AGGREGATES
 
-    def aggregate(self) -> tree.Aggregate:
+    def aggregate(self) -> Expression:
         """``COUNT(DISTINCT ?x)`` and its like."""
         at = self.tokens.offset(self.i)
         function = _AGGREGATES[self.texts[self.i]]
@@ -231,7 +244,7 @@ class ExpressionParser(TermParser):
         self.expect("(")
         self.enter()
         distinct = self.accept("DISTINCT")
-        operand: tree.Expression | None = None
+        operand: Expression | None = None
         if not (function is Aggregation.COUNT and self.accept("*")):
             operand = self.expression()
         separator: str | None = None
@@ -241,4 +254,4 @@ class ExpressionParser(TermParser):
             separator = self.string()
         self.expect(")")
         self.depth -= 1
-        return tree.Aggregate(at, function, operand, distinct, separator)
+        return cast(Expression, tree.Aggregate(at, function, operand, distinct, separator))

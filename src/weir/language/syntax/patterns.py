@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 
-from weir.language.dialects import Feature
+from weir.language.presets import Feature
 from weir.language.syntax import tree
 from weir.language.syntax.lexer import Kind
 from weir.language.syntax.windows import WindowParser
@@ -106,13 +106,8 @@ class PatternParser(WindowParser):
 
     def _bind(self) -> tree.Bind:
         at = self._start()
-        self.expect("(")
-        self.enter()
-        expression = self.expression()
-        self.expect("AS")
-        variable = self.variable()
-        self.expect(")")
-        self.depth -= 1
+        expression, variable = self.named()
+        assert variable is not None
         return tree.Bind(at, expression, variable)
 
     def values(self) -> tree.Values:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any, TypeVar
 
+from weir.language.algebra.expressions import Expression
 from weir.language.algebra.query import R2S, Dialect, Previous
-from weir.language.dialects import Feature
+from weir.language.presets import Feature
 from weir.language.syntax import tree
-from weir.language.syntax.iris import resolve
 from weir.language.syntax.lexer import Kind, Tokens
 from weir.language.syntax.patterns import PatternParser
+from weir.language.syntax.terms import resolve
 
 _R2S = {operator.name: operator for operator in R2S}
 _LARGEST = 2**63
+_Read = TypeVar("_Read")
 
 
 class QueryParser(PatternParser):
@@ -120,32 +124,17 @@ class QueryParser(PatternParser):
 
     def _options(self) -> None:
         """PREVIOUS, EMIT AFTER and EMPTY."""
-        while self.kinds[self.i] == Kind.WORD:
-            start, word, settings = self.i, self.texts[self.i], self.settings
-            if word == "EMPTY":
-                self.use(Feature.EMPTY)
-                self.i += 1
-                given, settings = settings.empty, replace(settings, empty=True)
-            elif word == "PREVIOUS":
-                self.use(Feature.QUERY_OPTIONS)
-                self.i += 1
-                names = {choice.value: choice for choice in Previous}
-                choice = names.get(self.texts[self.i])
-                if choice is None:
-                    raise self.expected("EVALUATION or INSTANT")
-                self.i += 1
-                given, settings = settings.previous is not None, replace(settings, previous=choice)
-            elif word == "EMIT":
-                self.use(Feature.QUERY_OPTIONS)
-                self.i += 1
-                self.expect("AFTER")
-                after = self.duration(zero=True)
-                given, settings = settings.emit_after is not None, replace(settings, emit_after=after)
-            else:
-                return
-            if given:
-                raise self.error(f"{word} is given twice", start)
-            self.settings = settings
+        while (word := self.texts[self.i]) in _OPTIONS and self.kinds[self.i] == Kind.WORD:
+            feature, name, read = _OPTIONS[word]
+            self.use(feature)
+            if getattr(self.settings, name) is not None:
+                raise self.error(f"{word} is given twice")
+            self.i += 1
+            self.settings = replace(self.settings, **{name: read(self)})
+
+    def _emit_after(self) -> int:
+        self.expect("AFTER")
+        return self.duration(zero=True)
 
     # Dataset
 
@@ -195,42 +184,34 @@ class QueryParser(PatternParser):
         reduced = not distinct and self.accept("REDUCED")
         items = None
         if not self.accept("*"):
-            items = self._items()
+            items = self._several(self._item, "'*', a variable or an expression in brackets")
         if top:
             self._dataset()
         where = self._where()
         return tree.Select(at, items, distinct, reduced, where, self._modifiers())
 
-    def _items(self) -> tuple[tree.Item, ...]:
-        items: list[tree.Item] = []
-        while True:
-            kind = self.kinds[self.i]
-            at = self.tokens.offset(self.i)
-            if kind == 1:
-                items.append(tree.Item(at, self.variable(), None))
-            elif self.texts[self.i] == "(":
-                items.append(self._alias(at))
-            elif self.at_aggregate:
-                items.append(self._bare_aggregate(at))
-            elif items:
-                return tuple(items)
-            else:
-                raise self.expected("'*', a variable or an expression in brackets")
+    def _item(self) -> tree.Item | None:
+        at = self.tokens.offset(self.i)
+        if self.kinds[self.i] == 1:
+            return tree.Item(at, self.variable(), None)
+        if self.texts[self.i] == "(":
+            expression, variable = self.named()
+            return tree.Item(at, variable, expression)
+        return self._bare_aggregate(at) if self.at_aggregate else None
 
-    def _alias(self, at: int) -> tree.Item:
-        self.i += 1
-        self.enter()
-        expression = self.expression()
-        self.expect("AS")
-        variable = self.variable()
-        self.expect(")")
-        self.depth -= 1
-        return tree.Item(at, variable, expression)
+    def _several(self, read: Callable[[], _Read | None], what: str) -> tuple[_Read, ...]:
+        """As many as there are, at least one."""
+        found: list[_Read] = []
+        while (one := read()) is not None:
+            found.append(one)
+        if not found:
+            raise self.expected(what)
+        return tuple(found)
 
     def _bare_aggregate(self, at: int) -> tree.Item:
         """CQELS-QL's ``count(distinct ?x) as ?n``."""
         start = self.i
-        if not any(Feature.BARE_AGGREGATE in preset.features for preset in self.presets):
+        if not self.may_use(Feature.BARE_AGGREGATE):
             raise self.error(
                 "an aggregate in SELECT stands in brackets",
                 start,
@@ -293,14 +274,14 @@ class QueryParser(PatternParser):
 
     def _modifiers(self) -> tree.Modifiers:
         group_by: tuple[tree.Item, ...] = ()
-        having: tuple[tree.Expression, ...] = ()
+        having: tuple[Expression, ...] = ()
         order_by: tuple[tree.Order, ...] = ()
         limit = offset = values = None
         if self.kinds[self.i] != Kind.WORD:
             return tree.Modifiers()
         if self.accept("GROUP"):
             self.expect("BY")
-            group_by = self._keys()
+            group_by = self._several(self._key, "a variable or an expression to group by")
         if self.accept("HAVING"):
             conditions = [self.constraint()]
             while self._at_constraint():
@@ -308,7 +289,7 @@ class QueryParser(PatternParser):
             having = tuple(conditions)
         if self.accept("ORDER"):
             self.expect("BY")
-            order_by = self._orders()
+            order_by = self._several(self._order, "a variable or an expression to order by")
         while self.texts[self.i] in ("LIMIT", "OFFSET"):
             word = self.texts[self.i]
             if (limit if word == "LIMIT" else offset) is not None:
@@ -337,40 +318,32 @@ class QueryParser(PatternParser):
             return text not in ("ORDER", "LIMIT", "OFFSET", "VALUES", "HAVING", "ASC", "DESC")
         return text == "(" or kind in (Kind.PREFIXED, Kind.IRI)
 
-    def _keys(self) -> tuple[tree.Item, ...]:
-        keys: list[tree.Item] = []
-        while True:
-            at = self.tokens.offset(self.i)
-            if self.kinds[self.i] == Kind.VARIABLE:
-                keys.append(tree.Item(at, self.variable(), None))
-            elif self.texts[self.i] == "(":
-                self.i += 1
-                self.enter()
-                expression = self.expression()
-                variable = self.variable() if self.accept("AS") else None
-                self.expect(")")
-                self.depth -= 1
-                keys.append(tree.Item(at, variable, expression))
-            elif self._at_constraint():
-                keys.append(tree.Item(at, None, self.constraint()))
-            elif keys:
-                return tuple(keys)
-            else:
-                raise self.expected("a variable or an expression to group by")
+    def _key(self) -> tree.Item | None:
+        at = self.tokens.offset(self.i)
+        if self.kinds[self.i] == Kind.VARIABLE:
+            return tree.Item(at, self.variable(), None)
+        if self.texts[self.i] == "(":
+            expression, variable = self.named(bare=True)
+            return tree.Item(at, variable, expression)
+        return tree.Item(at, None, self.constraint()) if self._at_constraint() else None
 
-    def _orders(self) -> tuple[tree.Order, ...]:
-        orders: list[tree.Order] = []
-        while True:
-            at = self.tokens.offset(self.i)
-            if self.kinds[self.i] == Kind.VARIABLE:
-                orders.append(tree.Order(at, self.variable(), False))
-            elif self.texts[self.i] in ("ASC", "DESC"):
-                self.i += 1
-                descending = self.texts[self.i - 1] == "DESC"
-                orders.append(tree.Order(at, self.bracketed(), descending))
-            elif self._at_constraint():
-                orders.append(tree.Order(at, self.constraint(), False))
-            elif orders:
-                return tuple(orders)
-            else:
-                raise self.expected("a variable or an expression to order by")
+    def _order(self) -> tree.Order | None:
+        at = self.tokens.offset(self.i)
+        if self.kinds[self.i] == Kind.VARIABLE:
+            return tree.Order(at, self.variable(), False)
+        if self.texts[self.i] in ("ASC", "DESC"):
+            self.i += 1
+            descending = self.texts[self.i - 1] == "DESC"
+            return tree.Order(at, self.bracketed(), descending)
+        return tree.Order(at, self.constraint(), False) if self._at_constraint() else None
+
+
+_OPTIONS: dict[str, tuple[Feature, str, Callable[[QueryParser], Any]]] = {
+    "EMPTY": (Feature.EMPTY, "empty", lambda parser: True),
+    "PREVIOUS": (
+        Feature.QUERY_OPTIONS,
+        "previous",
+        lambda parser: parser.choice(Previous, "EVALUATION or INSTANT"),
+    ),
+    "EMIT": (Feature.QUERY_OPTIONS, "emit_after", QueryParser._emit_after),
+}

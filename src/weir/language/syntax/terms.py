@@ -1,4 +1,7 @@
-"""Terms, triples and property paths (SPARQL 1.1 grammar, rules 75 to 109 and 127 to 138)."""
+"""Terms, triples and property paths (SPARQL 1.1 grammar, rules 75 to 109 and 127 to 138).
+
+Relative IRIs are resolved by RFC 3986, section 5.2.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,6 @@ from weir.language.algebra import patterns as a
 from weir.language.algebra.query import Dialect
 from weir.language.syntax import tree
 from weir.language.syntax.cursor import Cursor
-from weir.language.syntax.iris import WELL_KNOWN, resolve
 from weir.language.syntax.lexer import Kind, Tokens
 from weir.rdf.terms import IRI, RDF, XSD, BlankNode, Literal, Variable
 
@@ -23,8 +25,33 @@ _NUMBERS = {Kind.INTEGER: XSD + "integer", Kind.DECIMAL: XSD + "decimal", Kind.D
 _CHARACTERS = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _PATH_MARKS = frozenset("/|*+?")
-_REPEATED = {"*": a.ZeroOrMore, "+": a.OneOrMore, "?": a.ZeroOrOne}
+_REPEATED: dict[str, type[a.ZeroOrMore | a.OneOrMore | a.ZeroOrOne]] = {
+    "*": a.ZeroOrMore,
+    "+": a.OneOrMore,
+    "?": a.ZeroOrOne,
+}
 _VERB_KINDS = frozenset((Kind.VARIABLE, Kind.PREFIXED, Kind.IRI, Kind.A))
+
+_PARTS = re.compile(
+    r"(?:([A-Za-z][A-Za-z0-9+.\-]*):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL
+)
+WELL_KNOWN = {
+    "dc": "http://purl.org/dc/elements/1.1/",
+    "dcterms": "http://purl.org/dc/terms/",
+    "f": "http://larkc.eu/csparql/sparql/jena/ext#",
+    "foaf": "http://xmlns.com/foaf/0.1/",
+    "geo": "http://www.w3.org/2003/01/geo/wgs84_pos#",
+    "owl": "http://www.w3.org/2002/07/owl#",
+    "prov": "http://www.w3.org/ns/prov#",
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+    "sioc": "http://rdfs.org/sioc/ns#",
+    "skos": "http://www.w3.org/2004/02/skos/core#",
+    "sosa": "http://www.w3.org/ns/sosa/",
+    "ssn": "http://www.w3.org/ns/ssn/",
+    "swrc": "http://swrc.ontoware.org/ontology#",
+    "xsd": "http://www.w3.org/2001/XMLSchema#",
+}
 
 
 class TermParser(Cursor):
@@ -239,9 +266,7 @@ class TermParser(Cursor):
         mark = self.texts[self.i]
         if self.kinds[self.i] == Kind.MARK and mark in "*+?" and not (mark == "+" and self.signed()):
             self.i += 1
-            path = (
-                a.ZeroOrMore(path) if mark == "*" else a.OneOrMore(path) if mark == "+" else a.ZeroOrOne(path)
-            )
+            path = _REPEATED[mark](path)
         return a.Inverse(path) if inverse else path
 
     def _path_primary(self) -> a.Path:
@@ -274,3 +299,55 @@ class TermParser(Cursor):
         else:
             (inverse if self.accept("^") else forward).append(self._link())
         return a.NegatedSet(tuple(forward), tuple(inverse))
+
+
+def _without_dots(path: str) -> str:
+    """``remove_dot_segments`` of RFC 3986 section 5.2.4."""
+    out: list[str] = []
+    segments = path.split("/")
+    for place, segment in enumerate(segments):
+        last = place == len(segments) - 1
+        if segment == "..":
+            if len(out) > 1 or (out and out[0] != ""):
+                out.pop()
+            if last:
+                out.append("")
+        elif segment == ".":
+            if last:
+                out.append("")
+        else:
+            out.append(segment)
+    return "/".join(out)
+
+
+def resolve(reference: str, base: str | None) -> str:
+    """``reference`` against ``base``; left as written where there is no base."""
+    if base is None:
+        return reference
+    match = _PARTS.fullmatch(reference)
+    origin = _PARTS.fullmatch(base)
+    if match is None or origin is None or match[1] is not None:
+        return reference
+    _, authority, path, query, fragment = match.groups()
+    if authority is not None:
+        path = _without_dots(path)
+    else:
+        authority = origin[2]
+        if not path:
+            path = origin[3]
+            query = origin[4] if query is None else query
+        elif path.startswith("/"):
+            path = _without_dots(path)
+        elif authority is not None and not origin[3]:
+            path = _without_dots("/" + path)
+        else:
+            path = _without_dots(origin[3][: origin[3].rfind("/") + 1] + path)
+    return "".join(
+        (
+            f"{origin[1]}:" if origin[1] is not None else "",
+            f"//{authority}" if authority is not None else "",
+            path,
+            f"?{query}" if query is not None else "",
+            f"#{fragment}" if fragment is not None else "",
+        )
+    )

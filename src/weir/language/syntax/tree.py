@@ -2,7 +2,8 @@
 
 IRIs are resolved and ``;``, ``,``, ``[…]`` and ``(…)`` in triples are spelled out as plain triples; all
 else keeps the shape and order of the text. Terms and variables stand for themselves; a blank node whose
-label starts with a dot was written without one.
+label starts with a dot was written without one. Paths, expressions and windows are those of the algebra
+where nothing has to be translated.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from weir.language.algebra.expressions import Aggregation, Arithmetic, Builtin, Comparison
+from weir.language.algebra.expressions import Aggregation, Expression
 from weir.language.algebra.patterns import Path
 from weir.language.algebra.query import R2S, Previous
 from weir.language.algebra.windows import All, Bounds, Content, Elements, Now, Past, Report, Start, Tick
@@ -20,61 +21,7 @@ from weir.rdf.terms import IRI, BlankNode, Literal, Term, Variable
 TermNode: TypeAlias = IRI | Literal | BlankNode | Variable
 
 
-# Expressions
-
-
-@dataclass(frozen=True, slots=True)
-class Or:
-    at: int
-    operands: tuple[Expression, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class And:
-    at: int
-    operands: tuple[Expression, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Compare:
-    at: int
-    operator: Comparison
-    left: Expression
-    right: Expression
-
-
-@dataclass(frozen=True, slots=True)
-class Calculate:
-    at: int
-    operator: Arithmetic
-    left: Expression
-    right: Expression
-
-
-@dataclass(frozen=True, slots=True)
-class Not:
-    at: int
-    operand: Expression
-
-
-@dataclass(frozen=True, slots=True)
-class Negate:
-    at: int
-    operand: Expression
-
-
-@dataclass(frozen=True, slots=True)
-class Plus:
-    at: int
-    operand: Expression
-
-
-@dataclass(frozen=True, slots=True)
-class In:
-    at: int
-    operand: Expression
-    choices: tuple[Expression, ...]
-    negated: bool
+# Expressions are the algebra's, but for what has to be translated first
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,41 +29,6 @@ class Exists:
     at: int
     group: Group
     negated: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    at: int
-    variable: Variable
-
-
-@dataclass(frozen=True, slots=True)
-class If:
-    at: int
-    condition: Expression
-    then: Expression
-    otherwise: Expression
-
-
-@dataclass(frozen=True, slots=True)
-class Coalesce:
-    at: int
-    choices: tuple[Expression, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    at: int
-    function: Builtin
-    arguments: tuple[Expression, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionCall:
-    at: int
-    function: IRI
-    arguments: tuple[Expression, ...]
-    distinct: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,28 +40,6 @@ class Aggregate:
     operand: Expression | None
     distinct: bool
     separator: str | None
-
-
-Expression: TypeAlias = (
-    IRI
-    | Literal
-    | Variable
-    | Or
-    | And
-    | Compare
-    | Calculate
-    | Not
-    | Negate
-    | Plus
-    | In
-    | Exists
-    | Bound
-    | If
-    | Coalesce
-    | Call
-    | FunctionCall
-    | Aggregate
-)
 
 
 # Windows
@@ -425,7 +315,7 @@ class Settings:
     computed_every: int | None = None
     previous: Previous | None = None
     emit_after: int | None = None
-    empty: bool = False
+    empty: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeVar
+from enum import Enum
+from typing import Any, TypeVar
 
 from weir.language.algebra import windows as w
 from weir.language.algebra.query import Dialect
-from weir.language.dialects import Feature
+from weir.language.presets import Feature
 from weir.language.syntax import durations, tree
 from weir.language.syntax.expressions import ExpressionParser
 from weir.language.syntax.lexer import Kind, Tokens
 
 _LARGEST_COUNT = 2**31
-_Choice = TypeVar("_Choice", w.Content, w.TickKind)
-_OPTIONS = ("STARTING", "REPORT", "CONTENT", "TICK", "TIMES", "LATENESS", "AHEAD", "BOUNDS")
+_Choice = TypeVar("_Choice", bound=Enum)
 
 
 class WindowParser(ExpressionParser):
@@ -37,8 +38,6 @@ class WindowParser(ExpressionParser):
         shape = self._shape()
         options = tree.WindowOptions()
         while not self.accept("]"):
-            if self._at_option():
-                self.use(Feature.WINDOW_OPTIONS)
             options = self._option(options)
         return tree.WindowSpec(at, shape, options)
 
@@ -147,19 +146,16 @@ class WindowParser(ExpressionParser):
         if kind == Kind.STRING:
             start = self.i
             self.use(Feature.XSD_DURATION)
-            literal = self.literal()
-            match = durations.XSD_DURATION.fullmatch(literal.lexical)
-            if match is None:
+            lexical = self.literal().lexical
+            if durations.XSD_DURATION.fullmatch(lexical) is None:
                 raise self.error("not an xsd:duration of days, hours, minutes and seconds", start)
-            return durations.from_xsd(match)
+            return durations.from_xsd(lexical)
         if kind == Kind.WORD:
             if self.texts[self.i][0] != "P":
                 raise self.expected("a duration", "for example PT10M, 10m or 500ms")
             self.use(Feature.XSD_DURATION)
             match = self.raw(durations.XSD_DURATION)
-            if match is None:
-                return None
-            return durations.from_xsd(match)
+            return None if match is None else durations.from_xsd(match[0])
         if kind not in (Kind.INTEGER, Kind.DECIMAL):
             raise self.expected("a duration", "for example PT10M, 10m or 500ms")
         start = self.i
@@ -175,9 +171,7 @@ class WindowParser(ExpressionParser):
             self.use(Feature.SPACED_DURATION, start)
             self.i += 2
             return durations.from_units(number + unit)
-        if self.kinds[start] == Kind.INTEGER and any(
-            Feature.BARE_DURATION in preset.features for preset in self.presets
-        ):
+        if self.kinds[start] == Kind.INTEGER and self.may_use(Feature.BARE_DURATION):
             self.use(Feature.BARE_DURATION, start)
             self.i += 1
             return durations.from_units(number + "ms")
@@ -187,35 +181,16 @@ class WindowParser(ExpressionParser):
 
     # Weir's options
 
-    def _at_option(self) -> bool:
-        return self.texts[self.i] in _OPTIONS
-
     def _option(self, options: tree.WindowOptions) -> tree.WindowOptions:
-        start, word = self.i, self.texts[self.i]
-        self.i += 1
-        if word == "STARTING" and options.start is None:
-            self.expect("AT")
-            return replace(options, start=self._starting())
-        if word == "REPORT" and options.report is None:
-            return replace(options, report=self._report())
-        if word == "CONTENT" and options.content is None:
-            return replace(options, content=self._choice(w.Content, "GRAPH or BAG"))
-        if word == "TICK" and options.tick is None:
-            kind = self._choice(w.TickKind, "TUPLE, BATCH, CHANGE or TIME")
-            return replace(options, tick=w.Tick(kind, self.duration() if kind is w.TickKind.TIME else None))
-        if word == "TIMES" and options.times_distinct is None:
-            self.expect("DISTINCT")
-            return replace(options, times_distinct=True)
-        if word == "LATENESS" and options.lateness is None:
-            return replace(options, lateness=self.duration(zero=True))
-        if word == "AHEAD" and options.ahead is None:
-            return replace(options, ahead=self.duration())
-        if word == "BOUNDS" and options.bounds is None:
-            return replace(options, bounds=self._bounds())
-        self.i = start
-        if self._at_option():
+        word = self.texts[self.i]
+        if word not in _OPTIONS:
+            raise self.expected("']' or an option of the window", self._window_slip())
+        self.use(Feature.WINDOW_OPTIONS)
+        name, read = _OPTIONS[word]
+        if getattr(options, name) is not None:
             raise self.error(f"{word} is given twice")
-        raise self.expected("']' or an option of the window", self._window_slip())
+        self.i += 1
+        return replace(options, **{name: read(self)})
 
     def _window_slip(self) -> str | None:
         if self.kinds[self.i] == Kind.WORD and self.kinds[self.i - 1] in (Kind.INTEGER, Kind.DECIMAL):
@@ -223,6 +198,7 @@ class WindowParser(ExpressionParser):
         return None
 
     def _starting(self) -> w.Start:
+        self.expect("AT")
         start = self.i
         if self.accept("FIRST"):
             return w.AtFirst()
@@ -237,7 +213,7 @@ class WindowParser(ExpressionParser):
             match = self.raw(durations.INSTANT)
             if match is None:
                 return w.AlignedTo(self.duration())
-        moment = None if match is None else durations.from_instant(match)
+        moment = None if match is None else durations.from_instant(match[0])
         if moment is None:
             raise self.error(
                 "STARTING AT takes an xsd:dateTime, a duration or FIRST",
@@ -270,7 +246,16 @@ class WindowParser(ExpressionParser):
             if not self.accept(","):
                 return report
 
-    def _choice(self, kind: type[_Choice], what: str) -> _Choice:
+    def _tick(self) -> w.Tick:
+        kind = self.choice(w.TickKind, "TUPLE, BATCH, CHANGE or TIME")
+        return w.Tick(kind, self.duration() if kind is w.TickKind.TIME else None)
+
+    def _distinct(self) -> bool:
+        self.expect("DISTINCT")
+        return True
+
+    def choice(self, kind: type[_Choice], what: str) -> _Choice:
+        """A word that is a value of an enumeration."""
         word = self.texts[self.i]
         for choice in kind:
             if choice.value == word:
@@ -291,3 +276,15 @@ class WindowParser(ExpressionParser):
             if bounds.value == text:
                 return bounds
         raise self.error('BOUNDS takes "[)" or "(]"', start)
+
+
+_OPTIONS: dict[str, tuple[str, Callable[[WindowParser], Any]]] = {
+    "STARTING": ("start", WindowParser._starting),
+    "REPORT": ("report", WindowParser._report),
+    "CONTENT": ("content", lambda parser: parser.choice(w.Content, "GRAPH or BAG")),
+    "TICK": ("tick", WindowParser._tick),
+    "TIMES": ("times_distinct", WindowParser._distinct),
+    "LATENESS": ("lateness", lambda parser: parser.duration(zero=True)),
+    "AHEAD": ("ahead", WindowParser.duration),
+    "BOUNDS": ("bounds", WindowParser._bounds),
+}

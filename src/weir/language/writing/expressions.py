@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from weir.language.algebra import expressions as e
 from weir.language.algebra import patterns as a
-from weir.language.limits import BALANCE
+from weir.language.algebra.fold import BALANCE
 from weir.language.writing.terms import Terms
 from weir.rdf.terms import IRI, Literal, Variable
 

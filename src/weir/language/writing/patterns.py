@@ -6,8 +6,8 @@ from abc import abstractmethod
 
 from weir.language.algebra import patterns as a
 from weir.language.algebra.expressions import Expression
+from weir.language.algebra.fold import BALANCE
 from weir.language.algebra.scope import visible
-from weir.language.limits import BALANCE
 from weir.language.writing.expressions import ExpressionWriter
 from weir.language.writing.terms import Terms
 from weir.rdf.terms import IRI, Variable

@@ -9,19 +9,26 @@ otherwise the same, provided that it is registered without a default graph.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
-from weir.errors import TranslationError
 from weir.language.algebra import patterns as a
-from weir.language.algebra.canonical import names_are_bound
 from weir.language.algebra.fold import mapped, patterns, walk
-from weir.language.algebra.query import R2S, Construct, Dataset, Dialect, Previous, Query, Semantics
-from weir.language.algebra.scope import certain, needed_windows, visible
+from weir.language.algebra.query import (
+    Construct,
+    Dataset,
+    Dialect,
+    Query,
+    Semantics,
+    names_are_bound,
+)
+from weir.language.algebra.scope import certain, required, visible
 from weir.language.algebra.windows import Range, Report, WindowDeclaration
-from weir.language.dialects import CSPARQL
 from weir.language.frontend import dialect_named
+from weir.language.presets import CSPARQL
 from weir.language.writing.dialects import write
-from weir.language.writing.windows import check_semantics
+from weir.language.writing.obstacles import Obstacle, query_obstacles, refuse, window_obstacles
+from weir.language.writing.windows import report_text
 from weir.rdf.terms import IRI, Variable
 
 COLUMN = "urn:weir:column:"
@@ -31,7 +38,7 @@ _REPORT = Report(window_close=True, non_empty=True)
 
 
 def translate(query: Query, dialect: str | Dialect) -> str | list[tuple[str, str]]:
-    """The query's text in a dialect (raises ``weir.TranslationError`` with the missing feature).
+    """The query's text in a dialect (raises ``weir.TranslationError`` with all that is missing).
 
     Where C-SPARQL cannot keep windows apart, the answer is the network of the RSP-QL paper's section 4:
     a list of (name, text), each query reading streams that those before it register.
@@ -44,7 +51,7 @@ def translate(query: Query, dialect: str | Dialect) -> str | list[tuple[str, str
 
 def needs_network(query: Query) -> bool:
     """Whether the query tells at least two windows apart."""
-    return sum(isinstance(pattern, a.Window) for pattern in patterns(query.pattern)) > 1
+    return len(_uses(query)) > 1
 
 
 def network(query: Query) -> list[tuple[str, str]]:
@@ -58,7 +65,7 @@ def _name(query: Query, place: int) -> str:
 
 def _parts(query: Query) -> tuple[Query, ...]:
     """The network as queries: one per use of a window, then the one that joins them."""
-    _check(query)
+    refuse(Dialect.CSPARQL, _obstacles(query))
     windows = {window.name: window for window in query.dataset.windows}
     producers: list[Query] = []
     sources: list[WindowDeclaration] = []
@@ -83,39 +90,44 @@ def _parts(query: Query) -> tuple[Query, ...]:
     return (*producers, replace(query, pattern=joined, dataset=dataset, dialect=Dialect.CSPARQL))
 
 
-def _refuse(feature: str, hint: str | None = None) -> TranslationError:
-    return TranslationError(feature, CSPARQL.title, hint=hint)
-
-
-def _check(query: Query) -> None:
-    """Refuse what the network would not answer alike."""
-    semantics = query.semantics
-    if semantics != Semantics():
-        raise _refuse(
-            semantics.r2s.name
-            if semantics.r2s is not R2S.RSTREAM
-            else f"PREVIOUS {Previous.INSTANT.value}, EMIT AFTER or EMPTY over several windows"
-        )
+def _obstacles(query: Query) -> Iterator[Obstacle]:
+    """What the network would not answer alike."""
+    yield from query_obstacles(query, Dialect.CSPARQL)
+    if query.semantics.report_empty:
+        yield Obstacle("EMPTY over several windows", "a query of the network is silent about an empty window")
     if names_are_bound(query):
-        raise _refuse("WINDOW with a variable")
+        yield Obstacle("WINDOW with a variable", "its windows have no names that could be bound")
     windows = query.dataset.windows
     for window in windows:
         if window.in_default or isinstance(window.stream, Variable):
-            raise _refuse("a named window beside one in the default graph or on every stream")
+            yield Obstacle(
+                "a named window beside one in the default graph or on every stream",
+                "each window becomes a query of its own, on one stream",
+            )
         reported = replace(window.semantics, report=replace(window.semantics.report, non_empty=True))
-        check_semantics(replace(window, semantics=reported), CSPARQL, None)
+        yield from window_obstacles(replace(window, semantics=reported), CSPARQL, None)
     steps = {window.kind.step for window in windows if isinstance(window.kind, Range)}
     step = next(iter(steps), None)
     if len(steps) != 1 or step is None or any(not _aligned(window, step) for window in windows):
-        raise _refuse("windows whose closes do not fall together")
+        yield Obstacle(
+            "windows whose closes do not fall together", "the last query joins what was counted at one close"
+        )
     if _reads_default(query.pattern) or query.dataset.default:
-        raise _refuse("patterns on the default graph beside several windows")
-    for pattern in patterns(query.pattern):
-        if isinstance(pattern, a.Window) and any(isinstance(p, a.Graph) for p in patterns(pattern.pattern)):
-            raise _refuse("GRAPH inside a window")
-    missing = {window.name for window in windows} - needed_windows(query.pattern)
+        yield Obstacle(
+            "patterns on the default graph beside several windows", "the network's streams are merged into it"
+        )
+    if any(isinstance(inner, a.Graph) for window in _uses(query) for inner in patterns(window.pattern)):
+        yield Obstacle("GRAPH inside a window", "all its windows are merged into the default graph")
+    missing = {window.name for window in windows} - required(query.pattern)
     if missing:
-        raise _refuse(f"a report when the window <{min(missing)}> is empty")
+        yield Obstacle(
+            f"a report when the window <{min(missing)}> is empty",
+            f"its windows always report {report_text(_REPORT)} (RSP-QL paper, section 3)",
+        )
+
+
+def _uses(query: Query) -> list[a.Window]:
+    return [pattern for pattern in patterns(query.pattern) if isinstance(pattern, a.Window)]
 
 
 def _aligned(window: WindowDeclaration, step: int) -> bool:

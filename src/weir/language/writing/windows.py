@@ -1,11 +1,9 @@
-"""Windows as each dialect writes them, or the reason why it cannot."""
+"""Windows as each dialect writes them."""
 
 from __future__ import annotations
 
-from weir.errors import TranslationError
 from weir.language.algebra import windows as w
-from weir.language.dialects import Preset
-from weir.language.lowering.windows import computed_every, default_report
+from weir.language.algebra.query import Dialect
 from weir.language.syntax.durations import UNITS, written, written_instant
 
 _DEFAULT = w.WindowSemantics(w.Report())
@@ -84,69 +82,24 @@ def kind_text(kind: w.WindowKind) -> str:
             return f"FROM NOW-{written(start)} TO NOW-{written(end)}{slide}"
 
 
-def cqels(window: w.WindowDeclaration) -> str:
-    """CQELS-QL's four kinds."""
-    match window.kind:
-        case w.Range(width, None):
-            return f"[RANGE {unit(width)}]"
-        case w.Range(width, int(step)):
-            return f"[RANGE {unit(width)} SLIDE {unit(step)}]"
-        case w.Now():
-            return "[NOW]"
-        case w.All():
-            return "[ALL]"
-        case w.Triples(count, None):
+def bracket(kind: w.WindowKind, dialect: Dialect) -> str | None:
+    """A window in a dialect whose windows have no options; None where it has none of this kind."""
+    match dialect, kind:
+        case Dialect.RSPQL, _:
+            return f"[{kind_text(kind)}]"
+        case Dialect.CQELS, w.Range(width, step):
+            return f"[RANGE {unit(width)}{'' if step is None else f' SLIDE {unit(step)}'}]"
+        case Dialect.CQELS, w.Now() | w.All():
+            return f"[{kind_text(kind)}]"
+        case Dialect.CQELS | Dialect.SPARQLSTREAM, w.Triples(count, None):
             return f"[TRIPLES {count}]"
-    raise TranslationError(f"the window {rspql(window)}", "CQELS-QL")
-
-
-def csparql(window: w.WindowDeclaration) -> str:
-    """C-SPARQL's ranges and triple counts."""
-    match window.kind:
-        case w.Range(width, int(step)):
+        case Dialect.CSPARQL, w.Range(width, int(step)):
             return f"[RANGE {unit(width)} STEP {unit(step)}]"
-        case w.Triples(count, None):
+        case Dialect.CSPARQL, w.Triples(count, None):
             return f"[RANGE TRIPLES {count}]"
-    raise TranslationError(f"the window {rspql(window)}", "C-SPARQL")
-
-
-def sparqlstream(window: w.WindowDeclaration) -> str:
-    """SPARQLstream's windows relative to NOW."""
-    match window.kind:
-        case w.Range(width, int(step)):
+        case Dialect.SPARQLSTREAM, w.Range(width, int(step)):
             return f"[NOW - {unit(width, ' ', _LONG)} TO NOW SLIDE {unit(step, ' ', _LONG)}]"
-        case w.Past(start, end, int(step)):
+        case Dialect.SPARQLSTREAM, w.Past(start, end, int(step)):
             past = f"NOW - {unit(start, ' ', _LONG)} TO NOW - {unit(end, ' ', _LONG)}"
             return f"[{past} SLIDE {unit(step, ' ', _LONG)}]"
-        case w.Triples(count, None):
-            return f"[TRIPLES {count}]"
-    raise TranslationError(f"the window {rspql(window)}", "SPARQLstream")
-
-
-def check_semantics(window: w.WindowDeclaration, preset: Preset, every: int | None) -> None:
-    """Refuse semantics that differ from what the dialect takes for granted; it has no options."""
-    semantics, title = window.semantics, preset.title
-    expected = default_report(preset, window.kind)
-    if every is not None:
-        expected = computed_every(expected, window.kind, every)
-    if semantics.report != expected:
-        raise TranslationError(
-            f"REPORT {report_text(semantics.report)}",
-            title,
-            hint=f"its windows always report {report_text(expected)}",
-        )
-    if semantics.content is not preset.content:
-        raise TranslationError(f"CONTENT {semantics.content.value}", title)
-    if semantics.tick != preset.tick:
-        raise TranslationError(
-            f"TICK {tick_text(semantics.tick)}", title, hint=f"its tick is always {tick_text(preset.tick)}"
-        )
-    for name, feature in (
-        ("start", "STARTING AT"),
-        ("times_distinct", "TIMES DISTINCT"),
-        ("lateness", "LATENESS"),
-        ("ahead", "AHEAD"),
-        ("bounds", "BOUNDS"),
-    ):
-        if getattr(semantics, name) != getattr(_DEFAULT, name):
-            raise TranslationError(f"{feature} of a window", title)
+    return None

@@ -4,8 +4,8 @@ An engine collects ``GraphSources``; opened, they are ``StaticGraphs``, which gi
 """
 
 from weir.linked.graphs.extract import StaticGraphs
+from weir.linked.graphs.graph_files import RemoteGraph
 from weir.linked.graphs.graph_sources import GraphSources, read_graphs
-from weir.linked.graphs.remote_graph import RemoteGraph
 
 __all__ = [
     "GraphSources",
@@ -15,6 +15,5 @@ __all__ = [
     "history",
     "parquet_store",
     "read_graphs",
-    "remote_graph",
     "triple_tables",
 ]

@@ -140,13 +140,13 @@ class StaticGraphs:
     def base(self, scan: Scan) -> IndexedTable:
         """A scan of the graphs as they were read."""
         if scan not in self._tables:
-            self._tables[scan] = scanned(self.source, scan)
+            self._tables[scan] = IndexedTable(self.source.scan(scan))
         return self._tables[scan]
 
     def added(self, scan: Scan) -> IndexedTable:
         """A scan of the triples that updates named."""
         if scan not in self._added:
-            self._added[scan] = scanned(self._triples, scan)
+            self._added[scan] = IndexedTable(self._triples.scan(scan))
         return self._added[scan]
 
     def _selected(self, scan: Scan, selections: Sequence[Ids | None]) -> GraphTable:
@@ -155,13 +155,6 @@ class StaticGraphs:
         if len(chosen) < len(selections):
             return table
         return take(table, np.unique(np.concatenate(chosen)))
-
-
-def scanned(source: TripleSource, scan: Scan) -> IndexedTable:
-    """The triples of a scan."""
-    graph, subject, predicate, object = scan
-    predicates = None if predicate is None else [predicate]
-    return IndexedTable(source.scan(graph, predicates, subject, object))
 
 
 @dataclass(slots=True)
@@ -253,7 +246,7 @@ class _Walk:
         assert self.changed is not None
         for graph in self._graphs(match.source):
             scan = self._scan_of(graph, match.pattern)
-            yield PatternRows(scan, scanned(self.changed, scan), _places(match.pattern), added=True)
+            yield PatternRows(scan, IndexedTable(self.changed.scan(scan)), _places(match.pattern), added=True)
 
     def _scan(self, scan: Scan) -> Iterator[PatternRows]:
         """All triples of a scan, or those of them that changed."""
@@ -261,7 +254,7 @@ class _Walk:
             yield PatternRows(scan, self.graphs.base(scan), {})
             yield PatternRows(scan, self.graphs.added(scan), {}, added=True)
             return
-        seeds = PatternRows(scan, scanned(self.changed, scan), {}, added=True)
+        seeds = PatternRows(scan, IndexedTable(self.changed.scan(scan)), {}, added=True)
         self.touched |= len(seeds) > 0
         yield seeds
 

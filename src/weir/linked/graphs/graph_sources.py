@@ -10,10 +10,9 @@ import numpy as np
 from weir.errors import DataError, UsageError
 from weir.kernel.contract import Background, GraphTable
 from weir.linked.graphs.extract import StaticGraphs
-from weir.linked.graphs.graph_files import graph_files, read_file
+from weir.linked.graphs.graph_files import RemoteGraph, fetch, graph_files, kept, read_file
 from weir.linked.graphs.history import background_of
 from weir.linked.graphs.parquet_store import MANIFEST, GraphStore, StoreSource
-from weir.linked.graphs.remote_graph import RemoteGraph, fetch, kept
 from weir.linked.graphs.triple_tables import (
     DEFAULT,
     CombinedSource,

@@ -11,7 +11,7 @@ rest, so a scan with a constant predicate reads little else.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -22,7 +22,7 @@ import pyarrow.dataset as ds
 
 from weir.errors import DataError, UsageError
 from weir.kernel.contract import GraphTable
-from weir.linked.graphs.triple_tables import DEFAULT
+from weir.linked.graphs.triple_tables import DEFAULT, Scan
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI
@@ -79,20 +79,17 @@ class GraphStore:
     def table(
         self,
         graph: int = 0,
-        predicates: Collection[int] | None = None,
         subject: int | None = None,
+        predicate: int | None = None,
         object: int | None = None,
     ) -> GraphTable:
         """The triples of one graph, restricted as far as constants allow."""
         condition = pc.field("g") == graph
-        if predicates is not None:
-            parts = {self.manifest.partitions.get(str(each), REST) for each in predicates}
-            condition &= pc.field("part").isin(sorted(parts))
-            condition &= pc.field("p").isin(sorted(predicates))
-        if subject is not None:
-            condition &= pc.field("s") == subject
-        if object is not None:
-            condition &= pc.field("o") == object
+        if predicate is not None:
+            condition &= pc.field("part") == self.manifest.partitions.get(str(predicate), REST)
+        for name, constant in (("s", subject), ("p", predicate), ("o", object)):
+            if constant is not None:
+                condition &= pc.field(name) == constant
         data = ds.dataset(self.folder / "triples", format="parquet", partitioning=_PARTITIONING)
         found = data.to_table(columns=["s", "p", "o"], filter=condition)
         return GraphTable(*(_column(found, name) for name in ("s", "p", "o")))
@@ -139,15 +136,12 @@ class StoreSource:
     def names(self) -> Sequence[str]:
         return tuple(name for name in self.store.manifest.graphs if name != DEFAULT)
 
-    def scan(
-        self, graph: str, predicates: Collection[int] | None, subject: int | None, object: int | None
-    ) -> GraphTable:
+    def scan(self, scan: Scan) -> GraphTable:
+        graph, *constants = scan
         if graph not in self.store.manifest.graphs:
             return GraphTable.empty()
         number = 0 if graph == DEFAULT else self._own.encode(IRI(graph))
-        chosen = None if predicates is None else [self._there(each) for each in predicates]
-        ends = [None if end is None else self._there(end) for end in (subject, object)]
-        found = self.store.table(number, chosen, ends[0], ends[1])
+        found = self.store.table(number, *(None if each is None else self._there(each) for each in constants))
         if self._same:
             return found
         return GraphTable(*(self._here(column) for column in (found.subject, found.predicate, found.object)))

@@ -6,9 +6,9 @@ has the variable. It never drops a row that some solution uses, whatever the int
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
@@ -23,6 +23,10 @@ CLOSE = int(np.iinfo(np.int64).max)
 """Without a start, without an end."""
 
 
+Scan: TypeAlias = tuple[str, int | None, int | None, int | None]
+"""A graph and the constants of a pattern: subject, predicate, object; None is any."""
+
+
 class TripleSource(Protocol):
     """Static graphs by name, scanned by constants; ids are those of one key."""
 
@@ -30,10 +34,8 @@ class TripleSource(Protocol):
         """The named graphs."""
         ...
 
-    def scan(
-        self, graph: str, predicates: Collection[int] | None, subject: int | None, object: int | None
-    ) -> GraphTable:
-        """The triples of a graph (none if there is no such graph) that the constants allow."""
+    def scan(self, scan: Scan) -> GraphTable:
+        """The triples that it stands for; none if there is no such graph."""
         ...
 
     def add_texts(self, ids: Ids) -> None:
@@ -50,14 +52,9 @@ class CombinedSource:
     def names(self) -> Sequence[str]:
         return tuple(dict.fromkeys(name for _, names in self.parts for name in names if name != DEFAULT))
 
-    def scan(
-        self, graph: str, predicates: Collection[int] | None, subject: int | None, object: int | None
-    ) -> GraphTable:
-        found = [
-            source.scan(names[graph], predicates, subject, object)
-            for source, names in self.parts
-            if graph in names
-        ]
+    def scan(self, scan: Scan) -> GraphTable:
+        graph, s, p, o = scan
+        found = [source.scan((names[graph], s, p, o)) for source, names in self.parts if graph in names]
         return merged([table for table in found if len(table.subject)])
 
     def add_texts(self, ids: Ids) -> None:
@@ -74,19 +71,15 @@ class TableSource:
     def names(self) -> Sequence[str]:
         return tuple(name for name in self.tables if name != DEFAULT)
 
-    def scan(
-        self, graph: str, predicates: Collection[int] | None, subject: int | None, object: int | None
-    ) -> GraphTable:
+    def scan(self, scan: Scan) -> GraphTable:
+        graph, *constants = scan
         table = self.tables.get(graph)
         if table is None:
             return GraphTable.empty()
         keep = np.ones(len(table.subject), np.bool_)
-        if predicates is not None:
-            keep &= np.isin(table.predicate, list(predicates))
-        if subject is not None:
-            keep &= table.subject == subject
-        if object is not None:
-            keep &= table.object == object
+        for column, constant in zip((table.subject, table.predicate, table.object), constants, strict=True):
+            if constant is not None:
+                keep &= column == constant
         return take(table, np.flatnonzero(keep))
 
     def add_texts(self, ids: Ids) -> None:
@@ -170,9 +163,6 @@ class IndexedTable:
 
 _ROUNDS = 8
 _RARE = 8
-
-Scan = tuple[str, int | None, int | None, int | None]
-"""A graph and the constants of a pattern; None is any."""
 
 
 @dataclass(slots=True)

@@ -5,21 +5,30 @@ address for as long as that is fresh; ``open_document`` fetches one document fro
 ``allowed_hosts.Allowed`` says which hosts may be asked, and no connection goes to an address that it refuses.
 """
 
-from weir.linked.http.cache import HttpCache, freshness
-from weir.linked.http.client import Breaker, BreakerState, HttpClient, RequestLimits, Response, Transient
-from weir.linked.http.document import open_document
+from weir.linked.http.cache import HttpCache
+from weir.linked.http.client import (
+    Breaker,
+    BreakerState,
+    Clock,
+    HttpClient,
+    RequestLimits,
+    Response,
+    Transient,
+    WallClock,
+    open_document,
+)
 
 __all__ = [
     "Breaker",
     "BreakerState",
+    "Clock",
     "HttpCache",
     "HttpClient",
     "RequestLimits",
     "Response",
     "Transient",
+    "WallClock",
     "allowed_hosts",
-    "clocks",
-    "freshness",
-    "negotiation",
+    "headers",
     "open_document",
 ]

@@ -17,10 +17,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-import httpx
-
-from weir.linked.http.client import HttpClient, Response, after_date, whole_number
-from weir.linked.http.clocks import SECOND
+from weir.linked.http.client import HttpClient, Response
+from weir.linked.http.headers import SECOND, directives, freshness
 
 T = TypeVar("T")
 
@@ -126,34 +124,9 @@ class HttpCache(Generic[T]):
             response.headers.get("last-modified", same and same.modified),
         )
         self._seen[url] = stored
-        if self._storing and "no-store" not in _directives(response.headers):
+        if self._storing and "no-store" not in directives(response.headers):
             self._stored[url] = stored
             self._stored.move_to_end(url)
             while len(self._stored) > self._most:
                 self._stored.popitem(last=False)
         return stored
-
-
-def freshness(headers: httpx.Headers, *, shared: bool = False) -> float | None:
-    """For how many seconds a response may be used again (RFC 9111, section 4.2).
-
-    None where it does not say, 0 where it must not be used again unasked. ``shared`` is for a cache that
-    answers for many, which ``s-maxage`` addresses.
-    """
-    directives = _directives(headers)
-    if "no-store" in directives or "no-cache" in directives:
-        return 0.0
-    age = whole_number(headers.get("age")) or 0
-    lifetime = whole_number(directives.get("s-maxage")) if shared else None
-    if lifetime is None:
-        lifetime = whole_number(directives.get("max-age"))
-    if lifetime is not None:
-        return max(0.0, float(lifetime - age))
-    if "expires" in headers:
-        return max(0.0, (after_date(headers, "expires") or 0.0) - age)
-    return None
-
-
-def _directives(headers: httpx.Headers) -> dict[str, str]:
-    parts = headers.get("cache-control", "").lower().split(",")
-    return {name.strip(): value.strip() for name, _, value in (part.partition("=") for part in parts)}

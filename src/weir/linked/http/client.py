@@ -4,24 +4,46 @@ A request either gives what ``read`` makes of its response or raises: ``RemoteEr
 or the network can do wrong, else what ``read`` raises. It never reads more than ``max_bytes``, and never
 lasts longer than time-out × attempts and the waits between. Tried again are failures that may pass: no
 connection, a time-out, a connection lost in the middle, a status such as 429 or 503, and whatever ``read``
-calls ``Transient``. A server that keeps failing is left alone for a while (``Breaker``).
+calls ``Transient``. A server that keeps failing is left alone for a while (``Breaker``). ``open_document``
+is for ordinary code: one document, as it comes.
 """
 
 from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Collection
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from enum import Enum
-from time import monotonic
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
+from urllib.parse import urljoin
 
 import httpx
 
 from weir.errors import RemoteError
-from weir.linked.http.clocks import SECOND, Clock, Skew, WallClock
+from weir.linked.http.allowed_hosts import Allowed, plain_session
+from weir.linked.http.headers import SECOND, Skew, media_type, retry_after
+
+
+class Clock(Protocol):
+    """Microseconds since 1970, and waiting for them."""
+
+    def now(self) -> int: ...
+
+    async def sleep_until(self, instant: int) -> None: ...
+
+
+class WallClock:
+    """The machine's clock."""
+
+    def now(self) -> int:
+        return time.time_ns() // 1000
+
+    async def sleep_until(self, instant: int) -> None:
+        while (left := instant - self.now()) > 0:
+            await asyncio.sleep(min(left / SECOND, 3600.0))
 
 
 class BreakerState(Enum):
@@ -38,7 +60,7 @@ class Breaker:
     """
 
     def __init__(
-        self, failures: int, cool_down: float, longest: float, clock: Callable[[], float] = monotonic
+        self, failures: int, cool_down: float, longest: float, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._limit = failures
         self._first = cool_down
@@ -90,6 +112,7 @@ class Breaker:
 
 T = TypeVar("T")
 
+_REDIRECTS = 5
 _TRANSIENT = frozenset((408, 425, 429, 500, 502, 503, 504))
 
 
@@ -227,7 +250,7 @@ class HttpClient:
                 status, headers = response.status_code, response.headers
                 self.skew.observe(headers.get("date"), sent, self.clock.now())
                 if status in _TRANSIENT:
-                    raise Transient(f"status {status}", _retry_after(headers))
+                    raise Transient(f"status {status}", retry_after(headers))
                 if status not in statuses:
                     raise RemoteError(f"{url} refused", detail=f"status {status}")
                 body = await self._body(url, response)
@@ -256,29 +279,62 @@ class HttpClient:
         await self._http.aclose()
 
 
-def media_type(headers: httpx.Headers) -> str:
-    """The content type without its parameters; empty where there is none."""
-    declared: str = headers.get("content-type", "")
-    return declared.partition(";")[0].strip().lower()
+@dataclass(frozen=True, slots=True)
+class RemoteDocument:
+    """A document that is being read: ``url`` after redirects, and its bytes as they come."""
+
+    url: str
+    media_type: str
+    chunks: Iterator[bytes]
 
 
-def whole_number(text: str | None) -> int | None:
-    """A number of seconds as headers write it, at most 10⁹; None where the text is none."""
-    text = (text or "").strip('" ')
-    return min(int(text), 10**9) if text.isascii() and text.isdecimal() and len(text) < 20 else None
+@contextmanager
+def open_document(
+    url: str, *, accept: str, timeout: float, max_bytes: int, allowed: Allowed | None = None
+) -> Iterator[RemoteDocument]:
+    """Ask for a document; the time-out is that of the whole reading. Without ``allowed`` any host is asked.
 
-
-def after_date(headers: httpx.Headers, name: str) -> float | None:
-    """The seconds from a response's Date to the time in another of its headers; None where one is no date."""
+    Every address on the way is checked. Raises ``RemoteError``, also while the chunks are read.
+    """
+    deadline = time.monotonic() + timeout
     try:
-        later, date = parsedate_to_datetime(headers[name]), parsedate_to_datetime(headers["date"])
-        return (later - date).total_seconds()
-    except (KeyError, ValueError, TypeError, OverflowError):
-        return None
+        with plain_session(allowed, timeout) as http:
+            response = _followed(http, url, accept, allowed)
+            try:
+                if response.status_code != 200:
+                    raise RemoteError(f"{url} answered with status {response.status_code}")
+                chunks = _bounded(response, url, timeout, deadline, max_bytes)
+                yield RemoteDocument(str(response.url), media_type(response.headers), chunks)
+            finally:
+                response.close()
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise RemoteError(f"cannot fetch {url}", detail=f"{type(error).__name__}: {error}") from None
 
 
-def _retry_after(headers: httpx.Headers) -> float:
-    """Seconds that a server asks to wait, as a number or as a date (RFC 9110, section 10.2.3)."""
-    seconds = whole_number(headers.get("retry-after"))
-    wait = after_date(headers, "retry-after") if seconds is None else float(seconds)
-    return max(wait or 0.0, 0.0)
+def _followed(http: httpx.Client, url: str, accept: str, allowed: Allowed | None) -> httpx.Response:
+    following = url
+    for _ in range(_REDIRECTS + 1):
+        if allowed is not None:
+            allowed.check(following)
+        response = http.send(http.build_request("GET", following, headers={"Accept": accept}), stream=True)
+        if not response.has_redirect_location:
+            return response
+        response.close()
+        following = urljoin(following, response.headers["location"])
+    raise RemoteError(f"cannot fetch {url}", detail="it is moved too often")
+
+
+def _bounded(
+    response: httpx.Response, url: str, timeout: float, deadline: float, max_bytes: int
+) -> Iterator[bytes]:
+    size = 0
+    for chunk in response.iter_bytes():
+        size += len(chunk)
+        if size > max_bytes:
+            raise RemoteError(
+                f"the document at {url} is larger than {max_bytes:,} bytes",
+                hint="fetch it to a file and load that, or raise max_bytes",
+            )
+        if time.monotonic() > deadline:
+            raise RemoteError(f"the document at {url} took longer than {timeout:g} s")
+        yield chunk

@@ -22,11 +22,11 @@ from weir.kernel.service_calls import Freshness, ServiceRows
 from weir.linked.service.budget import Ledger, choose, definite_policy, horizon_of
 from weir.linked.service.config import OnFailure
 from weir.linked.service.endpoint import RemoteLoop
-from weir.linked.service.estimates import Lifetimes
 from weir.linked.service.local_view import NEVER, LocalView, State
 from weir.linked.service.maintenance_graph import (
     CallViews,
     LeftNodes,
+    Lifetimes,
     NeededKeys,
     RightNodes,
     maintenance_graph,

@@ -17,8 +17,9 @@ from time import monotonic
 from typing import Any
 
 from weir.errors import DataError, RemoteError
-from weir.linked.http import Breaker, HttpClient, RequestLimits, Response, Transient, freshness
+from weir.linked.http import Breaker, HttpClient, RequestLimits, Response, Transient
 from weir.linked.http.allowed_hosts import session
+from weir.linked.http.headers import freshness
 from weir.linked.service.config import ServiceConfig
 from weir.linked.service.remote_query import ACCEPT, Solutions, parse_results
 

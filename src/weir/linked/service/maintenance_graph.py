@@ -8,20 +8,113 @@ In a call, left nodes are the distinct bindings of the join variables and right 
 one part, where each left node needs its own key; or of both, where a left node needs its link key and,
 through the link's rows, any number of value keys that others may need too. A link not known yet, and a key
 known to have no rows, take part as well: they may have some once asked for.
+
+How long things last are the scores L and B (section 5.2). Times are in any one unit (Weir: microseconds);
+scores count evaluations, the present one included. A copy that expires at t is fresh at every evaluation
+before t, and stale at t itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from weir.kernel.relations.keys import codes, combine
-from weir.linked.service.estimates import evaluations_fresh
 from weir.linked.service.local_view import NEVER, LocalView
 from weir.linked.service.service_parts import ServiceParts
 from weir.rdf.columns import Ids, Mask
+
+
+def remaining_life(arrival: Ids, width: int, now: int, slide: int) -> Ids:
+    """L (formula 12): at how many evaluations from now on a window row takes part; never negative.
+
+    Law: a row that arrived at t is seen at ``now``, ``now + slide``, … as long as that is < t + width.
+    """
+    return np.maximum(-((now - width - arrival) // slide), 0)
+
+
+def evaluations_fresh(expiry: Ids, now: int, slide: int) -> Ids:
+    """B: for how many evaluations a copy fetched now stays fresh; never negative."""
+    return np.maximum(-((now - expiry) // slide), 0)
+
+
+LONG = 64
+"""The life of a row in a window without a known width: longer than anybody plans."""
+
+
+class Lifetimes:
+    """How long window rows will still be seen, inferred from how many there are at each evaluation.
+
+    An evaluator hands over the rows of the present window, not when each arrived. But rows of a time window
+    leave in the order in which they came, a width later: so a binding that is there more often than was
+    expected has arrived since, and one that is there less often has lost its oldest. Law: where the width
+    is a multiple of the slide, the lives so found are L of formula 12, exactly.
+
+    Kept are the arrivals of each binding that are still in the window, as runs of equal arrival time.
+    Bindings are named by a hash of their ids: a collision would mislead a score, never a result.
+    """
+
+    def __init__(self, width: int | None) -> None:
+        self._width = width
+        none = np.empty(0, np.int64)
+        self._binding, self._arrival, self._count = none, none, none
+
+    def state(self) -> Mapping[str, Ids]:
+        """What is known, for ``restore``."""
+        return {"binding": self._binding, "arrival": self._arrival, "count": self._count}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Replace what is known."""
+        self._binding, self._arrival, self._count = (
+            np.array(state[name]) for name in ("binding", "arrival", "count")
+        )
+
+    def update(self, binding: Ids, count: Ids, at: int, slide: int) -> tuple[Ids, Ids]:
+        """The lives of the rows at ``at``: for each row the place of its binding, and its L.
+
+        ``binding`` are the distinct bindings of the window and ``count`` how many rows have each.
+        """
+        order = np.argsort(binding)
+        named = binding[order]
+        if not len(named):
+            self._binding, self._arrival, self._count = named, named, named
+            return named, named
+        if self._width is not None:
+            self._advance(named, count[order], at)
+            place = np.searchsorted(named, self._binding)
+            life = np.maximum(remaining_life(self._arrival, self._width, at, slide), 1)
+            return np.repeat(order[place], self._count), np.repeat(life, self._count)
+        rows = np.repeat(np.arange(len(binding)), count)
+        return rows, np.full(len(rows), LONG, np.int64)
+
+    def _advance(self, named: Ids, count: Ids, at: int) -> None:
+        assert self._width is not None
+        place = np.minimum(np.searchsorted(named, self._binding), len(named) - 1)
+        stay = (self._arrival + self._width > at) & (named[place] == self._binding)
+        place, arrival, runs = place[stay], self._arrival[stay], self._count[stay]
+        held = np.bincount(place, weights=runs, minlength=len(named)).astype(np.int64)
+        runs = self._less_the_oldest(place, runs, np.maximum(held - count, 0))
+        new = np.flatnonzero(count > held)
+        place = np.concatenate((place, new))
+        arrival = np.concatenate((arrival, np.full(len(new), at)))
+        runs = np.concatenate((runs, (count - held)[new]))
+        order = np.lexsort((arrival, place))
+        order = order[runs[order] > 0]
+        self._binding, self._arrival, self._count = named[place[order]], arrival[order], runs[order]
+
+    @staticmethod
+    def _less_the_oldest(place: Ids, runs: Ids, excess: Ids) -> Ids:
+        """Runs (by place, oldest first) shortened from the front by each place's ``excess``."""
+        if not excess.any():
+            return runs
+        ends = np.cumsum(runs)
+        first = np.searchsorted(place, place)
+        gone = ends - (ends[first] - runs[first])
+        left: Ids = np.clip(gone - excess[place], 0, runs)
+        return left
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from weir.linked.service.estimates import evaluations_fresh
-from weir.linked.service.maintenance_graph import MaintenanceGraph
+from weir.linked.service.maintenance_graph import MaintenanceGraph, evaluations_fresh
 from weir.rdf.columns import Ids
 
 

@@ -14,6 +14,7 @@ from weir.language.algebra import expressions as e
 from weir.language.algebra import patterns as a
 from weir.language.algebra.fold import parts, walk
 from weir.language.algebra.query import Construct, Describe, Query, Select
+from weir.language.algebra.scope import required
 from weir.language.algebra.windows import Triples, WindowDeclaration
 from weir.rdf.terms import IRI, Term, Variable
 
@@ -83,31 +84,28 @@ def written_variables(query: Query) -> frozenset[Variable] | None:
         case Select(variables):
             needed.update(variables)
         case Construct(template):
-            named = [
-                node for triple in template for node in (triple.subject, triple.predicate, triple.object)
-            ]
-            needed.update(node for node in named if isinstance(node, Variable))
+            needed.update(node for node in walk(template) if isinstance(node, Variable))
             if any(variable.internal for variable in needed):
                 return None
         case Describe():
             return None
     for node in walk(query.pattern):
-        if isinstance(node, (a.Slice, a.OrderBy)) or (
-            isinstance(node, e.Call) and node.function in e.VOLATILE
-        ):
-            return None
-        if isinstance(node, a.Service):
-            needed.update(n for n in walk((node.name, node.pattern)) if isinstance(n, Variable))
-        if isinstance(node, _EXPRESSIONS):
-            needed.update(n for n in walk(node) if isinstance(n, Variable))
-        if isinstance(node, (a.Filter, a.LeftJoin)):
-            needed.update(n for n in walk(node.condition) if isinstance(n, Variable))
-        if isinstance(node, a.Extend):
-            needed.update(n for n in walk(node.expression) if isinstance(n, Variable))
+        read: object = None
+        match node:
+            case a.Slice() | a.OrderBy():
+                return None
+            case e.Call(function) if function in e.VOLATILE:
+                return None
+            case a.Service(name, pattern):
+                read = name, pattern
+            case a.Filter(condition, _) | a.LeftJoin(_, _, condition):
+                read = condition
+            case a.Extend(_, _, expression):
+                read = expression
+            case e.Aggregate():
+                read = node
+        needed.update(part for part in walk(read) if isinstance(part, Variable))
     return frozenset(needed)
-
-
-_EXPRESSIONS = (e.Aggregate, a.OrderKey)
 
 
 def _walk(
@@ -133,7 +131,7 @@ def _walk(
             yield from _walk(inner, _Scope(chosen, fixed=scope.fixed, inside=True), query, lean)
         case a.Graph(name, inner):
             within = replace(scope, graph=name) if scope.inside else _Scope(())
-            if without_triple(inner):
+            if not required(inner, "graph"):
                 yield from _names(within, lean)
             yield from _walk(inner, within, query, lean)
         case a.Service():
@@ -151,27 +149,6 @@ def _walk(
         case _:
             for child in parts(pattern):
                 yield from _walk(child, replace(scope, fixed={}), query, lean)
-
-
-def without_triple(pattern: a.Pattern) -> bool:
-    """Whether a pattern can have a solution in a graph of which it wants no triple. A path of length zero
-    wants them all."""
-    match pattern:
-        case a.BGP(triples):
-            return not triples
-        case a.PathPattern():
-            return False
-        case a.Join(left, right):
-            return without_triple(left) and without_triple(right)
-        case a.Union(left, right):
-            return without_triple(left) or without_triple(right)
-        case a.LeftJoin(left, _, _) | a.Minus(left, _):
-            return without_triple(left)
-        case a.Group(inner, keys, _):
-            return not keys or without_triple(inner)
-        case a.Values() | a.Service() | a.Graph() | a.Window():
-            return True
-    return without_triple(pattern.pattern)
 
 
 def _names(scope: _Scope, lean: frozenset[Variable] | None) -> Iterator[tuple[WindowDeclaration, Wanted]]:

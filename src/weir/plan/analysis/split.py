@@ -12,13 +12,13 @@ read by another, reads no other and asks no endpoint. It costs the windows once 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
 from weir.language.algebra import expressions as e
 from weir.language.algebra import patterns as a
-from weir.language.algebra.fold import parts, walk
+from weir.language.algebra.fold import walk
 from weir.language.algebra.query import R2S, Construct, Query, Select
 from weir.language.algebra.windows import Elements, TickKind, Triples
 from weir.rdf.terms import Variable
@@ -55,7 +55,8 @@ def splitting(query: Query, outputs: Collection[str] = ()) -> Split:
     refused = _refusal(query)
     if refused is not None:
         return Split(reason=refused, by_time=True)
-    patterns = list(_windowed(query.pattern, False))
+    windows = [node for node in walk(query.pattern) if isinstance(node, a.Window)]
+    patterns = [node for node in walk(tuple(windows)) if isinstance(node, a.TriplePattern)]
     if not patterns:
         return Split(reason="no pattern reads a stream", by_time=True)
     reason = "the patterns on its streams share no variable at one place"
@@ -129,50 +130,41 @@ def _whole(query: Query, variable: Variable) -> str | None:
     return None
 
 
-def _keyed(pattern: Any, variable: Variable) -> bool:
-    """Whether every solution has ``variable`` bound, and is made of triples of one share."""
-    match pattern:
-        case a.Window(_, inner):
-            return _matches(inner, variable)
-        case a.Join(left, right):
-            keyed = _keyed(left, variable), _keyed(right, variable)
-            return any(keyed) and (keyed[0] or _static(left)) and (keyed[1] or _static(right))
-        case a.LeftJoin(left, right, condition):
-            return (
-                _keyed(left, variable) and (_keyed(right, variable) or _static(right)) and _tests(condition)
-            )
-        case a.Minus(left, right):
-            return _keyed(left, variable) and (_keyed(right, variable) or _static(right))
-        case a.Union(left, right):
-            return _keyed(left, variable) and _keyed(right, variable)
-        case a.Filter(condition, inner):
-            return _keyed(inner, variable) and _tests(condition)
-        case a.Extend(inner, _, expression):
-            return _keyed(inner, variable) and _tests(expression)
-        case a.Group(inner, keys, aggregates):
-            return variable in keys and _keyed(inner, variable) and _tests(aggregates)
-        case a.Project(inner, variables):
-            return variable in variables and _keyed(inner, variable)
-        case a.Distinct(inner) | a.Reduced(inner):
-            return _keyed(inner, variable)
-    return False
+def _keyed(pattern: Any, variable: Variable, inside: bool = False) -> bool:
+    """Whether every solution has ``variable`` bound, and is made of triples of one share. All patterns
+    ``inside`` a window have the variable."""
 
+    def keyed(part: Any) -> bool:
+        return _keyed(part, variable, inside)
 
-def _matches(pattern: Any, variable: Variable) -> bool:
-    """The same inside a window, whose patterns all have the variable."""
+    def same(part: Any) -> bool:
+        return keyed(part) or (not inside and _static(part))
+
     match pattern:
         case a.BGP(triples):
-            return bool(triples)
-        case a.Join(left, right) | a.Union(left, right) | a.Minus(left, right):
-            return _matches(left, variable) and _matches(right, variable)
-        case a.LeftJoin(left, right, condition):
-            return _matches(left, variable) and _matches(right, variable) and _tests(condition)
-        case a.Filter(condition, inner):
-            return _matches(inner, variable) and _tests(condition)
+            return inside and bool(triples)
+        case a.Window(_, inner):
+            return _keyed(inner, variable, True)
         case a.Graph(_, inner):
-            return _matches(inner, variable)
+            return inside and keyed(inner)
+        case a.Join(left, right):
+            return (keyed(left) and same(right)) or (same(left) and keyed(right))
+        case a.LeftJoin(left, right, condition):
+            return keyed(left) and same(right) and _tests(condition)
+        case a.Minus(left, right):
+            return keyed(left) and same(right)
+        case a.Union(left, right):
+            return keyed(left) and keyed(right)
+        case a.Filter(condition, inner):
+            return keyed(inner) and _tests(condition)
         case a.Extend(inner, _, expression):
-            return _matches(inner, variable) and _tests(expression)
+            return keyed(inner) and _tests(expression)
+        case a.Group(inner, keys, aggregates):
+            return variable in keys and keyed(inner) and _tests(aggregates)
+        case a.Project(inner, variables):
+            return variable in variables and keyed(inner)
+        case a.Distinct(inner) | a.Reduced(inner):
+            return keyed(inner)
     return False
 
 
@@ -184,11 +176,3 @@ def _static(pattern: Any) -> bool:
 def _tests(expression: Any) -> bool:
     """Whether an expression looks at its solution and at static graphs alone."""
     return _static(expression) and not any(isinstance(node, e.Exists) for node in walk(expression))
-
-
-def _windowed(pattern: Any, inside: bool) -> Iterator[a.TriplePattern]:
-    """The triple patterns on windows."""
-    if isinstance(pattern, a.TriplePattern) and inside:
-        yield pattern
-    for child in parts(pattern):
-        yield from _windowed(child, inside or isinstance(pattern, a.Window))

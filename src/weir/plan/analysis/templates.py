@@ -16,9 +16,8 @@ from typing import Any
 
 from weir.language.algebra import expressions as e
 from weir.language.algebra import patterns as a
-from weir.language.algebra.canonical import canonical
 from weir.language.algebra.fold import rebuilt, walk
-from weir.language.algebra.query import Query, Select
+from weir.language.algebra.query import Query, Select, canonical
 from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term, Variable
 
 NUMBER = Variable(".query")
@@ -85,15 +84,16 @@ def template(shape: Shape, rows: Sequence[tuple[int, tuple[Term, ...]]]) -> Quer
     )
 
 
-def _check(node: Any) -> Any:
+def _check(pattern: a.Pattern) -> None:
     """Refuse what depends on who asks: on a query's identity, or on the names of its variables."""
-    if isinstance(node, e.Call) and node.function in e.VOLATILE:
-        raise Refused(f"{node.function.value}, which is seeded by the query")
-    if isinstance(node, a.OrderBy | a.Slice):
-        raise Refused("ORDER BY, LIMIT or OFFSET")
-    if isinstance(node, a.Service):
-        raise Refused("SERVICE")
-    return rebuilt(node, _check)
+    for node in walk(pattern):
+        match node:
+            case e.Call(function) if function in e.VOLATILE:
+                raise Refused(f"{function.value}, which is seeded by the query")
+            case a.OrderBy() | a.Slice():
+                raise Refused("ORDER BY, LIMIT or OFFSET")
+            case a.Service():
+                raise Refused("SERVICE")
 
 
 class _Names:
@@ -122,7 +122,12 @@ class _Abstraction:
     def pattern(self, pattern: a.Pattern) -> a.Pattern:
         match pattern:
             case a.BGP(triples):
-                return a.BGP(tuple(self._triple(triple) for triple in triples))
+                return a.BGP(
+                    tuple(
+                        replace(triple, subject=self._node(triple.subject), object=self._node(triple.object))
+                        for triple in triples
+                    )
+                )
             case a.Filter(condition, inner):
                 return a.Filter(self._condition(condition), self.pattern(inner))
             case a.Minus(left, right):
@@ -134,9 +139,6 @@ class _Abstraction:
             case a.PathPattern() | a.Values():
                 return pattern
         return replace(pattern, pattern=self.pattern(pattern.pattern))
-
-    def _triple(self, triple: a.TriplePattern) -> a.TriplePattern:
-        return a.TriplePattern(self._node(triple.subject), triple.predicate, self._node(triple.object))
 
     def _node(self, node: a.Node) -> a.Node:
         return node if isinstance(node, Variable) else self._parameter(node)

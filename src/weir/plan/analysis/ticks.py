@@ -15,7 +15,7 @@ from weir.language.algebra import expressions as e
 from weir.language.algebra import patterns as a
 from weir.language.algebra.fold import parts, walk
 from weir.language.algebra.query import R2S, Ask, Describe, Previous, Query
-from weir.language.algebra.scope import needed_windows, timely, volatile
+from weir.language.algebra.scope import required, timely, volatile
 from weir.language.algebra.windows import Now, Past, Tick, TickKind, WindowDeclaration
 from weir.rdf.terms import IRI
 
@@ -77,7 +77,7 @@ def _needs_now(query: Query) -> bool:
         for window in query.dataset.windows
         if isinstance(window.kind, Now) and window.semantics.report.content_change
     }
-    return bool(now & needed_windows(query.pattern))
+    return bool(now & required(query.pattern))
 
 
 def _grows(query: Query) -> str | None:

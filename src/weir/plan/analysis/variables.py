@@ -1,9 +1,14 @@
-"""Which variables a plan can bind, and which it binds in every solution."""
+"""Which variables a plan can bind, which it binds in every solution, and when it may be joined with values.
+
+Putting the current solution into the pattern of EXISTS (18.6) and joining with it are the same as long as
+nothing in the pattern looks at a variable that its own group leaves unbound, and nothing counts or cuts
+solutions (``joinable``). Else the values must be put in first.
+"""
 
 from __future__ import annotations
 
-from weir.language.algebra.patterns import Node
-from weir.language.algebra.scope import always, mentioned, visible
+from weir.language.algebra import patterns as a
+from weir.language.algebra.scope import always, may_be_empty, mentioned, visible
 from weir.plan import nodes as p
 from weir.rdf.terms import Variable
 
@@ -31,8 +36,8 @@ def possible(plan: p.Plan) -> frozenset[str]:
             return possible(inner)
         case p.Graph(_, _, variable, inner):
             return possible(inner) | {variable}
-        case p.Service(service):
-            return frozenset(variable.name for variable in visible(service))
+        case p.Service():
+            return frozenset(variable.name for variable in visible(plan))
 
 
 def certain(plan: p.Plan) -> frozenset[str]:
@@ -69,7 +74,7 @@ def certain(plan: p.Plan) -> frozenset[str]:
             return frozenset()
 
 
-def _names(*nodes: Node | None) -> frozenset[str]:
+def _names(*nodes: a.Node | None) -> frozenset[str]:
     return frozenset(
         node.name for node in nodes if isinstance(node, Variable) and not node.name.startswith(".each")
     )
@@ -113,3 +118,58 @@ def subjects(plan: p.Plan) -> frozenset[str]:
         case p.Static(inner) | p.Extend(inner, _, _) | p.OrderBy(inner) | p.Distinct(inner) | p.Slice(inner):
             return subjects(inner)
     return frozenset()
+
+
+def substituted(plan: p.Plan, known: frozenset[str]) -> tuple[str, ...]:
+    """The variables among ``known`` whose values must be put into the plan; none where a join will do."""
+    if joinable(plan, known):
+        return ()
+    return tuple(sorted(known & everything(plan)))
+
+
+def everything(plan: p.Plan) -> frozenset[str]:
+    """All variables that the plan mentions where values put in from outside would reach them."""
+    names = set(possible(plan))
+    for formula in p.formulas(plan):
+        names |= reads(formula)
+        for test in formula.tests:
+            names |= everything(test.plan)
+    if isinstance(plan, p.Project):
+        return frozenset(plan.variables)
+    for child in p.children(plan):
+        names |= everything(child)
+    return frozenset(names)
+
+
+def joinable(plan: p.Plan, known: frozenset[str]) -> bool:
+    """Whether putting values of ``known`` into the plan is the same as joining with them."""
+    match plan:
+        case p.Match() | p.GraphNames() | p.Values():
+            return True
+        case p.PathPattern(_, _, path, _):
+            return not (possible(plan) & known and may_be_empty(path))
+        case p.Join(parts, conditions):
+            bound = certain(plan)
+            return all(joinable(part, known) for part in parts) and all(
+                reads(condition) & known <= bound for condition in conditions
+            )
+        case p.Union(parts):
+            return all(joinable(part, known) for part in parts)
+        case p.Extend(inner, _, formula):
+            return joinable(inner, known) and reads(formula) & known <= certain(inner)
+        case p.LeftJoin(left, right, condition):
+            seen = everything(right) | (reads(condition) if condition else frozenset())
+            return joinable(left, known) and joinable(right, known) and seen & known <= certain(left)
+        case p.Minus(left, right):
+            return (
+                joinable(left, known)
+                and joinable(right, known)
+                and everything(right) & known <= certain(left)
+            )
+        case p.Project(inner, variables):
+            return joinable(inner, known & frozenset(variables))
+        case p.Distinct(inner):
+            return joinable(inner, known)
+        case p.Graph(_, _, variable, inner):
+            return variable not in everything(inner) and joinable(inner, known)
+    return not everything(plan) & known

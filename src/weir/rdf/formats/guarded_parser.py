@@ -2,15 +2,16 @@
 
 The parsers recurse on nested JSON and triple terms until the stack is gone, which no caller can catch, and
 expand XML entities without a bound. What comes from outside must not be able to end a worker: ``parse_quads``
-refuses such texts before a parser sees them. ``read_statements`` is the slow and complete way for single
-statements: what a vectorised reader does not recognise comes here, and what is refused here is malformed.
+refuses such texts before a parser sees them, and files while it does. ``read_statements`` is the slow and
+complete way for single statements: what a vectorised reader does not recognise comes here, and what is
+refused here is malformed.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeAlias
+from typing import IO, TypeAlias, cast
 
 import numpy as np
 import pyoxigraph as ox
@@ -39,13 +40,34 @@ class Unparsable(ValueError):
         self.reason, self.line, self.column = reason, line, column
 
 
-def parse_quads(data: bytes, syntax: ox.RdfFormat, base: str | None = None) -> Iterator[ox.Quad]:
-    """The quads of a text; raises ``Unparsable`` at the first mistake, also between two quads."""
-    reason = refusal(data, syntax)
-    if reason is not None:
+class _Watched:
+    """A file of Turtle or TriG, read as far as its triple terms do not nest too deeply."""
+
+    def __init__(self, source: IO[bytes]) -> None:
+        self._source = source
+        self._open = 0
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._source.read(size)
+        self._open += data.count(b"<<")
+        if self._open > DEEPEST:
+            raise Unparsable(f"more than {DEEPEST} triple terms, which are not supported")
+        self._open = max(0, self._open - data.count(b">>"))
+        return data
+
+
+def parse_quads(data: bytes | IO[bytes], syntax: ox.RdfFormat, base: str | None = None) -> Iterator[ox.Quad]:
+    """The quads of a text or a file; raises ``Unparsable`` at the first mistake, also between two quads.
+
+    Files of formats without a bound on nesting are read whole, the others as the quads are taken.
+    """
+    if not isinstance(data, bytes) and syntax in (ox.RdfFormat.JSON_LD, ox.RdfFormat.RDF_XML):
+        data = data.read()
+    if isinstance(data, bytes) and (reason := refusal(data, syntax)) is not None:
         raise Unparsable(reason)
+    source = data if isinstance(data, bytes) else cast("IO[bytes]", _Watched(data))
     try:
-        yield from ox.parse(data, format=syntax, base_iri=base)
+        yield from ox.parse(source, format=syntax, base_iri=base)
     except SyntaxError as error:
         raise Unparsable(_shortened(error.msg), error.lineno or 0, error.offset or 0) from None
     except (ValueError, MemoryError) as error:

@@ -244,18 +244,18 @@ def _lines_of(
     lines: Sequence[int] | None,
 ) -> tuple[list[bytes], list[int], list[int | None], list[int]]:
     """Payloads that hold a message per line, as payloads of their own."""
-    texts: list[bytes] = []
-    places: list[int] = []
-    stamps: list[int | None] = []
-    numbers: list[int] = []
-    for number, (payload, place) in enumerate(zip(payloads, positions, strict=True)):
-        for line, (begin, text) in enumerate(split_lines(payload)):
-            if text:
-                texts.append(text)
-                places.append(int(place) + begin)
-                stamps.append(None if times is None else times[number])
-                numbers.append(number + 1 if lines is None else lines[number] + line)
-    return texts, places, stamps, numbers
+    cut = [
+        (number, line, begin, text)
+        for number, payload in enumerate(payloads)
+        for line, (begin, text) in enumerate(split_lines(payload))
+        if text
+    ]
+    return (
+        [text for *_, text in cut],
+        [int(positions[number]) + begin for number, _, begin, _ in cut],
+        [None if times is None else times[number] for number, *_ in cut],
+        [number + 1 if lines is None else lines[number] + line for number, line, *_ in cut],
+    )
 
 
 def split_lines(data: bytes) -> Iterator[tuple[int, bytes]]:

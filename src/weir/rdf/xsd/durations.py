@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from weir.rdf.terms import XSD, Literal
+from weir.rdf.xsd.moments import days_from_civil
 from weir.rdf.xsd.numbers import EXACT, decimal_text
 
 XSD_DURATION = XSD + "duration"
@@ -72,15 +73,12 @@ def compare_durations(left: Duration, right: Duration) -> int | None:
 def _days(months: int, longest: bool) -> int:
     """Days that a run of months has at most or at least, from any of XSD's four starting points."""
     starts = ((1696, 9), (1697, 2), (1903, 3), (1903, 7))
-    counts = [_day_number(year, month + months) - _day_number(year, month) for year, month in starts]
+    counts = [_month_begin(year, month + months) - _month_begin(year, month) for year, month in starts]
     return max(counts) if longest else min(counts)
 
 
-def _day_number(year: int, month: int) -> int:
-    year, month = year + (month - 1) // 12, (month - 1) % 12 + 1
-    if month <= 2:
-        year, month = year - 1, month + 12
-    return 365 * year + year // 4 - year // 100 + year // 400 + (153 * (month - 3) + 2) // 5
+def _month_begin(year: int, month: int) -> int:
+    return days_from_civil(year + (month - 1) // 12, (month - 1) % 12 + 1, 1)
 
 
 def _sign(value: int | Decimal) -> int:

@@ -85,7 +85,6 @@ EXACT = Context(prec=MAX_DIGITS + 100, Emin=-(10**9), Emax=10**9, traps=[Inexact
 """Decimal arithmetic without rounding; Python's own context has 28 digits."""
 
 _ROUND = Context(prec=2 * MAX_DIGITS, rounding=ROUND_HALF_EVEN, Emin=-(10**9), Emax=10**9, traps=[])
-_QUANTUM = Decimal(1).scaleb(-FRACTION_DIGITS)
 
 
 def parse_number(lexical: str, datatype: str) -> Number | None:

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
-from weir.rdf.terms import RDF_LANGSTRING, XSD, XSD_STRING, Literal
+from weir.rdf.terms import XSD, XSD_STRING, Literal
 from weir.rdf.xsd.durations import DURATION_TYPES, Duration, parse_duration
 from weir.rdf.xsd.moments import MOMENT_TYPES, Moment, parse_moment
-from weir.rdf.xsd.numbers import INTEGER_RANGES, NUMERIC_TYPES, Number, parse_number
+from weir.rdf.xsd.numbers import NUMERIC_TYPES, Number, parse_number
 
 XSD_BOOLEAN = XSD + "boolean"
 
@@ -47,10 +47,6 @@ _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 TRUE = Literal("true", XSD_BOOLEAN)
 FALSE = Literal("false", XSD_BOOLEAN)
 
-KNOWN_TYPES = frozenset(
-    {XSD_STRING, XSD_BOOLEAN, RDF_LANGSTRING} | set(NUMERIC_TYPES) | set(MOMENT_TYPES) | set(DURATION_TYPES)
-)
-
 
 def boolean(value: bool) -> Literal:
     """The canonical literal of a truth value."""
@@ -82,11 +78,6 @@ def value_of(literal: Literal) -> Value | None:
     return None
 
 
-def ill_typed(literal: Literal) -> bool:
-    """Whether the datatype is known and the lexical form is not one of its."""
-    return literal.datatype in KNOWN_TYPES and value_of(literal) is None
-
-
 def effective_boolean(literal: Literal) -> bool | None:
     """The effective boolean value (section 17.2.2); None is a type error.
 
@@ -103,21 +94,3 @@ def effective_boolean(literal: Literal) -> bool | None:
             return False
         return bool(number.value) and number.value == number.value
     return None
-
-
-__all__ = [
-    "FALSE",
-    "INTEGER_RANGES",
-    "KNOWN_TYPES",
-    "TRUE",
-    "XSD_BOOLEAN",
-    "Boolean",
-    "TaggedText",
-    "Text",
-    "Value",
-    "boolean",
-    "effective_boolean",
-    "ill_typed",
-    "parse_boolean",
-    "value_of",
-]

@@ -11,48 +11,27 @@ from __future__ import annotations
 
 import json
 import secrets
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from weir.errors import CheckpointError
-from weir.runtime.control.entries import ControlLog
-from weir.runtime.worker.spool import Spool
+from weir.runtime.control.catalog import ControlLog
 from weir.storage import numbered, replace_file
+from weir.storage.spool import Spool
 
-FORMAT = 3
+FORMAT = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Meta:
-    """What a checkpoint fixes for good."""
-
-    format: int
-    version: str
-    key: str
-    slots: int
-    origin: str = ""
-
-
 class Checkpoint:
     """An open folder. Only the driver writes to it, but for Spark's own part and the spool."""
 
-    def __init__(self, folder: Path, meta: Meta, durable: bool = True) -> None:
-        self.folder = folder
-        self.meta = meta
-        self.durable = durable
-
-    @property
-    def key(self) -> bytes:
-        return bytes.fromhex(self.meta.key)
-
-    @property
-    def slots(self) -> int:
-        return self.meta.slots
-
-    @property
-    def origin(self) -> str:
-        return self.meta.origin
+    folder: Path
+    key: bytes
+    slots: int
+    origin: str
+    durable: bool = True
 
     @property
     def own(self) -> Path:
@@ -91,16 +70,20 @@ class Checkpoint:
         lost with the machine."""
         path = folder / "weir" / "meta.json"
         if path.exists():
-            return Checkpoint(folder, _read_meta(path), durable)
+            meta = _read_meta(path)
+            return Checkpoint(folder, bytes.fromhex(meta["key"]), meta["slots"], meta["origin"], durable)
         if folder.exists() and any(folder.iterdir()) and not (folder / "weir").exists():
             raise CheckpointError(
                 f"{folder} is not a checkpoint of Weir, and not empty", hint="give an empty or a new folder"
             )
-        drawn = secrets.token_bytes(16)
-        meta = Meta(FORMAT, version, (key or drawn).hex(), slots, origin or secrets.token_hex(8))
+        made = Checkpoint(
+            folder, key or secrets.token_bytes(16), slots, origin or secrets.token_hex(8), durable
+        )
+        meta = {"format": FORMAT, "version": version, "key": made.key.hex()}
         path.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(path, json.dumps(asdict(meta)).encode(), durable=durable)
-        return Checkpoint(folder, meta, durable)
+        told = {**meta, "slots": made.slots, "origin": made.origin}
+        replace_file(path, json.dumps(told).encode(), durable=durable)
+        return made
 
     def next_batch(self) -> int:
         """The first batch id that Spark has not planned yet."""
@@ -123,16 +106,19 @@ class Checkpoint:
         return None
 
 
-def _read_meta(path: Path) -> Meta:
+def _read_meta(path: Path) -> dict[str, Any]:
+    """What a checkpoint fixes for good."""
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-        meta = Meta(**values)
+        meta: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        missing = {"format", "version", "key", "slots", "origin"} - set(meta)
+        if missing:
+            raise ValueError(f"without {', '.join(sorted(missing))}")
     except (ValueError, TypeError) as error:
         raise CheckpointError(f"{path} is damaged", detail=str(error), hint="use a new folder") from None
-    if meta.format != FORMAT:
+    if meta["format"] != FORMAT:
         raise CheckpointError(
-            f"the checkpoint has format {meta.format}, this version of Weir writes {FORMAT}",
-            detail=f"it was made by Weir {meta.version}",
+            f"the checkpoint has format {meta['format']}, this version of Weir writes {FORMAT}",
+            detail=f"it was made by Weir {meta['version']}",
             hint="finish it with that version, or start again with a new folder",
         )
     return meta

@@ -1,7 +1,7 @@
 """Extracts of static graphs as files beside the checkpoint: written once by the driver, mapped by workers.
 
 An extract has the triples of some graphs and the texts of their terms. Its file is named by what is in it,
-so queries with equal extracts share one.
+so queries with equal extracts share one. What an update adds to a query's extract is an extract, too.
 """
 
 from __future__ import annotations
@@ -16,16 +16,15 @@ import pyarrow as pa
 
 from weir.kernel.contract import Background, GraphTable
 from weir.language.algebra.query import Query
-from weir.language.update import Update
+from weir.language.update import InsertData, Update
 from weir.linked.graphs import StaticGraphs, read_graphs
 from weir.linked.graphs.triple_tables import DEFAULT
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
-from weir.runtime.control.catalog import Catalog
+from weir.rdf.terms import BlankNode, Term
+from weir.runtime.control.catalog import UpdateEntry
 from weir.runtime.control.checkpoint import Checkpoint
-from weir.runtime.control.entries import UpdateEntry
-from weir.runtime.control.updates import net_of
-from weir.storage import numbers, pack, put_if_absent, unpack
+from weir.storage import numbers, pack, replace_file, unpack
 
 _KIND = "weir.extract/1"
 _PLACES, _VALIDITY = ("s", "p", "o"), ("start", "end")
@@ -46,7 +45,7 @@ def write_extract(
     name = f"{hashlib.sha256(data).hexdigest()[:20]}.graphs"
     folder.mkdir(parents=True, exist_ok=True)
     if not (folder / name).exists():
-        put_if_absent(folder / name, data, durable=durable)
+        replace_file(folder / name, data, durable=durable)
     return name
 
 
@@ -71,7 +70,7 @@ class Extractor:
         self.graphs = graphs
         self.folder = checkpoint.graphs
         self._durable = checkpoint.durable
-        for update in Catalog.of(checkpoint.control().entries()).updates:
+        for update in checkpoint.control().catalog().updates:
             graphs.apply(self.load(update.inserted), self.load(update.deleted))
 
     def extract(self, query: Query, streams: Sequence[str]) -> tuple[str, int]:
@@ -118,3 +117,34 @@ def _columns(table: GraphTable) -> dict[str, Ids]:
     columns = (table.subject, table.predicate, table.object, table.start, table.end)
     named = zip((*_PLACES, *_VALIDITY), columns, strict=True)
     return {name: column[order] for name, column in named if column is not None}
+
+
+def net_of(operations: Sequence[Update], dictionary: Dictionary, scope: str) -> tuple[Background, Background]:
+    """The insertions and the deletions of a request: of several operations on a triple the last counts.
+
+    Blank nodes are new ones: ``scope`` tells them from those of any other request.
+    """
+    last: dict[tuple[Term, Term, Term, str], bool] = {}
+    for operation in operations:
+        for s, p, o, graph in operation.quads:
+            quad = (_scoped(s, scope), p, _scoped(o, scope), graph or DEFAULT)
+            last.pop(quad, None)
+            last[quad] = isinstance(operation, InsertData)
+    kept: dict[bool, dict[str, list[tuple[Term, Term, Term]]]] = {True: {}, False: {}}
+    for (subject, predicate, object, graph), inserted in last.items():
+        kept[inserted].setdefault(graph, []).append((subject, predicate, object))
+    return _tables(kept[True], dictionary), _tables(kept[False], dictionary)
+
+
+def _scoped(term: Term, scope: str) -> Term:
+    return BlankNode(f"{scope}x{term.label}") if isinstance(term, BlankNode) else term
+
+
+def _tables(rows: Mapping[str, Sequence[tuple[Term, Term, Term]]], dictionary: Dictionary) -> Background:
+    found = {
+        graph: GraphTable(
+            *(dictionary.encode_terms([triple[place] for triple in triples]) for place in range(3))
+        )
+        for graph, triples in rows.items()
+    }
+    return Background(found.pop(DEFAULT, GraphTable.empty()), found)

@@ -1,23 +1,31 @@
-"""The static graphs of a running job, as its user changes them."""
+"""The static graphs of a running job, as its user and the timers of remote graphs change them.
+
+A timer fetches a document again and turns the difference into an update. The version last turned into updates
+lies beside the first one, which stays the base of the checkpoint. A crash after an update was logged and
+before its version was put there makes the same update once more, which changes nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+import shutil
+import threading
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeAlias
 
-from weir.errors import UsageError
-from weir.kernel.contract import Background
+from weir.errors import UsageError, WeirError
+from weir.kernel.contract import Background, GraphTable
 from weir.language.update import Update, parse_update
 from weir.linked.graphs import RemoteGraph
-from weir.plan.analysis.chain import parsed
+from weir.linked.graphs.graph_files import fetch, kept
+from weir.linked.graphs.history import background_of, contains, graphs_of
+from weir.linked.graphs.triple_tables import take
 from weir.rdf.formats.times import read_time
-from weir.runtime.control.entries import entry_of
+from weir.runtime.control.catalog import entry_of
 from weir.runtime.control.extracts import Extractor
 from weir.runtime.control.planning import ControlWriter
-from weir.runtime.control.refresh import Refresher
-from weir.runtime.control.updates import is_empty
 
 When: TypeAlias = int | str | datetime | None
 """A time of the data: microseconds since 1970, an xsd:dateTime, a ``datetime``; None is the present."""
@@ -25,7 +33,63 @@ When: TypeAlias = int | str | datetime | None
 BASE, LATEST = "fetched", "refreshed"
 """Folders beside the extracts: documents as they were first fetched, and as they were last."""
 
+_LOG = logging.getLogger("weir.graphs")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+Read = Callable[[str | None, Path], Background]
+"""Reads a file for a graph."""
+
+Change = Callable[[Background, Background], int]
+"""Logs an update that inserts and deletes; its number."""
+
+
+class Refresher(threading.Thread):
+    """Fetches one document every so often. A failure is logged and tried again the next time."""
+
+    def __init__(
+        self, iri: str | None, graph: RemoteGraph, folders: tuple[Path, Path], read: Read, change: Change
+    ) -> None:
+        super().__init__(name=f"weir-refresh-{graph.stem}", daemon=True)
+        self.iri = iri
+        self.graph = graph
+        self.base, self.latest = folders
+        self.read = read
+        self.change = change
+        self.failures = 0
+        self._ended = threading.Event()
+
+    def run(self) -> None:
+        assert self.graph.refresh is not None
+        while not self._ended.wait(self.graph.refresh):
+            try:
+                self.refresh()
+            except (WeirError, OSError) as error:
+                self.failures += 1
+                _LOG.warning("the graph at %s was not refreshed: %s", self.graph.url, error)
+
+    def refresh(self) -> int:
+        """Fetch and compare once; the number of the update, 0 where nothing changed."""
+        before = kept(self.graph, self.latest) or kept(self.graph, self.base)
+        fetched = fetch(self.graph, self.latest / "new")
+        old = self._read(before)
+        new = self._read(fetched)
+        number = 0
+        if not self._ended.is_set():
+            number = self.change(minus(new, old), minus(old, new))
+        for path in self.latest.glob(f"{self.graph.stem}.*"):
+            path.unlink()
+        for path in (self.latest / "new").glob(f"{self.graph.stem}.*"):
+            shutil.move(path, self.latest / path.name)
+        return number
+
+    def _read(self, path: Path | None) -> Background:
+        return Background() if path is None else self.read(self.iri, path)
+
+    def stop(self) -> None:
+        self._ended.set()
+        if threading.current_thread() is not self:
+            self.join(timeout=10)
 
 
 class GraphUpdates:
@@ -85,10 +149,7 @@ class GraphUpdates:
         if is_empty(inserted) and is_empty(deleted):
             return 0
         catalog = self.control.catalog()
-        queries = {
-            name: parsed(registration.text, registration.dialect)
-            for name, registration in catalog.queries.items()
-        }
+        queries = {name: each.query for name, each in catalog.queries.items()}
         entry = self._graphs.update(inserted, deleted, at, queries, tuple(catalog.streams))
         self.control.append(lambda batch: [entry_of(entry, batch)])
         return entry.number
@@ -106,3 +167,18 @@ def moment(at: When) -> int | None:
             raise UsageError(f"not a time: {at!r}", hint="an xsd:dateTime, such as 2026-11-15T12:00:00Z")
         return found
     return at
+
+
+def minus(left: Background, right: Background) -> Background:
+    """The triples of ``left`` that are not in the same graph of ``right``."""
+    others = graphs_of(right)
+    found = {}
+    for name, table in graphs_of(left).items():
+        known = contains(others.get(name, GraphTable.empty()), table)
+        found[name] = take(table, (~known).nonzero()[0])
+    return background_of(found)
+
+
+def is_empty(background: Background) -> bool:
+    """Whether no graph holds a triple."""
+    return not any(len(table.subject) for table in graphs_of(background).values())

@@ -19,9 +19,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from pathlib import Path
 from typing import Any
 
-from weir.runtime.control.catalog import Catalog
+from weir.runtime.control.catalog import Catalog, ControlLog, Entry, StreamEntry
 from weir.runtime.control.checkpoint import Checkpoint
-from weir.runtime.control.entries import ControlLog, Entry, StreamEntry
 from weir.runtime.ingest.sources import Feed, Place, Reached, source_of
 from weir.storage import replace_file
 
@@ -91,16 +90,19 @@ class ControlWriter:
         self.ended = ended
         self._next_batch = next_batch or checkpoint.next_batch
         self._held = held
+        self._log = checkpoint.control()
+        self._reading = threading.Lock()
 
     def catalog(self) -> Catalog:
         """What is registered, counting changes whose batch is still to come."""
-        return Catalog.of(self.checkpoint.control().entries())
+        with self._reading:
+            return self._log.catalog()
 
     def append(self, entries: Callable[[int], list[Entry]]) -> int:
         """Log what counts from a batch on; that batch. It is durable when this returns."""
         with self.lock, self._held():
             batch = self._next_batch()
-            self.checkpoint.control().append(entries(batch))
+            self._log.append(entries(batch))
         return batch
 
 
@@ -122,7 +124,6 @@ class Feeds:
         self.own = own
         self.parallelism = max(1, parallelism)
         self._log = ControlLog(own)
-        self._catalog = Catalog()
         self._feeds: dict[str, tuple[StreamEntry, Feed]] = {}
 
     def latest(self, start: Reached) -> dict[str, Any]:
@@ -132,21 +133,15 @@ class Feeds:
             return dict(start)
         finishing = (self.own / FINISH).exists()
         reached = dict(start)
-        catalog = self._present()
+        catalog = self._log.catalog()
         for key, feed in self._fed(catalog.streams.values()).items():
             if key in start or _wanted(self._feeds[key][0], catalog):
                 reached[key] = feed.latest(start.get(key, {}), finishing)
         return dict(sorted(reached.items()))
 
-    def _present(self) -> Catalog:
-        entries = self._log.entries()
-        if self._catalog.version != len(entries):
-            self._catalog = Catalog.of(entries)
-        return self._catalog
-
     def parts(self, start: Reached, end: Reached) -> list[str]:
         """The parts of a batch, as JSON texts; a replayed batch may have parts of a stream that is gone."""
-        ever = [StreamEntry(**entry.values) for entry in self._log.entries() if entry.operation == "stream"]
+        ever = [each.item for each in self._log.entries() if isinstance(each.item, StreamEntry)]
         feeds = self._fed(ever)
         return [
             json.dumps(part.as_json())
@@ -157,7 +152,7 @@ class Feeds:
 
     def committed(self, reached: Reached) -> None:
         """Spark will not ask again for anything before ``reached``."""
-        for key, feed in self._fed(self._present().streams.values()).items():
+        for key, feed in self._fed(self._log.catalog().streams.values()).items():
             if key in reached:
                 feed.committed(reached[key])
 

@@ -6,42 +6,36 @@ The engine does this when it starts and a running job whenever it is asked; both
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from weir.errors import CheckpointError, SyntaxError, UsageError
 from weir.kernel.contract import Background
 from weir.kernel.evaluators import choose_evaluator
+from weir.kernel.matching.conjunctive import ConjunctiveSet
+from weir.kernel.matching.shared import SharedEvaluator
 from weir.language import parse
 from weir.language.algebra.fold import walk
-from weir.language.algebra.patterns import BGP, Pattern, Service
+from weir.language.algebra.patterns import BGP, Graph, PathPattern, Pattern, Service, Window
 from weir.language.algebra.query import Query
+from weir.language.algebra.windows import TickKind
 from weir.linked.service import HINT, ServiceResolver
-from weir.plan.analysis.chain import parsed, refuse_bad_chains, streams_read
-from weir.plan.analysis.place import place
+from weir.plan.analysis.chain import parsed, place, refuse_bad_chains, streams_read
+from weir.plan.analysis.conjunctions import conjunction
 from weir.plan.analysis.split import splitting
+from weir.plan.analysis.templates import Shape, instance
+from weir.plan.analysis.ticks import looking
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI
-from weir.runtime.control.catalog import Catalog
-from weir.runtime.control.entries import Registration
+from weir.runtime.control.catalog import SHARED, Catalog, Registration
 from weir.runtime.control.extracts import Extractor
-from weir.runtime.worker.sharing import MANY, SHARED, alike, shareable
 
 FEW = 8
 """Up to this many queries for each slot, those that can be are split; more keep all slots busy anyway.
 By time only where there are two slots for each query, and over streams that end: every slot then has all of
 its windows, which pays where batches are large and only costs time where they are small."""
+MANY = 16
+"""From this many queries on sharing pays for the compiled loops that it loads."""
 EVALUATORS = ("auto", "interval", "reference")
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """A query that asks to be registered."""
-
-    name: str
-    text: str
-    dialect: str
-    evaluator: str
-    query: Query
 
 
 def offer(
@@ -52,8 +46,9 @@ def offer(
     dialect: str = "auto",
     evaluator: str = "auto",
     file: str | None = None,
-) -> Offer:
-    """Its name is that of REGISTER, or else ``name``, or else one that is not ``taken``."""
+) -> Registration:
+    """A query that asks to be registered. Its name is that of REGISTER, or else ``name``, or else one that is
+    not ``taken``."""
     if evaluator not in EVALUATORS:
         raise UsageError(f"unknown evaluator {evaluator!r}", hint=f"one of {', '.join(EVALUATORS)}")
     query = _parsed(text, dialect, file)
@@ -64,7 +59,7 @@ def offer(
         number += 1
     if chosen in taken:
         raise UsageError(f"two queries are named {chosen!r}")
-    return Offer(chosen, text, dialect, evaluator, query)
+    return Registration(chosen, text, dialect, evaluator)
 
 
 def _parsed(text: str, dialect: str, file: str | None) -> Query:
@@ -75,13 +70,8 @@ def _parsed(text: str, dialect: str, file: str | None) -> Query:
         return parse(text, dialect=dialect, file=file)
 
 
-def queries_of(registrations: Mapping[str, Registration]) -> dict[str, Query]:
-    """The parsed queries of a catalog."""
-    return {name: parsed(each.text, each.dialect) for name, each in registrations.items()}
-
-
 def registrations_of(
-    offers: Sequence[Offer],
+    offers: Sequence[Registration],
     catalog: Catalog,
     streams: Sequence[str],
     slots: int,
@@ -92,7 +82,7 @@ def registrations_of(
 
     ``streams`` are those with a source, ``finite`` those that end. The extracts of their graphs are written;
     queries that are evaluated together read none."""
-    known = queries_of(catalog.queries)
+    known = {name: each.query for name, each in catalog.queries.items()}
     new = {each.name: each.query for each in offers}
     refuse_bad_chains({**known, **new}, streams)
     chosen = _evaluators(offers, catalog, streams)
@@ -100,8 +90,8 @@ def registrations_of(
     slot = placed(new, catalog, known, slots)
     out = []
     for each in offers:
-        made = Registration(each.name, each.text, each.dialect, chosen[each.name], (slot[each.name],))
-        made = replace(made, reads=streams_read(each.query, streams))
+        own, reads = chosen[each.name], streams_read(each.query, streams)
+        made = replace(each, evaluator=own, slots=(slot[each.name],), reads=reads)
         many = len(known) + len(new)
         if made.evaluator != SHARED and many <= FEW * slots and slots > 1:
             split = splitting(each.query, outputs)
@@ -140,7 +130,7 @@ def _pays(reads: Collection[str], finite: Collection[str], many: int, slots: int
     return 2 * many <= slots and all(stream in finite for stream in reads)
 
 
-def _evaluators(offers: Sequence[Offer], catalog: Catalog, streams: Sequence[str]) -> dict[str, str]:
+def _evaluators(offers: Sequence[Registration], catalog: Catalog, streams: Sequence[str]) -> dict[str, str]:
     """The evaluator of each: its own choice, or together with others where those are many."""
     auto = {each.name: each.query for each in offers if each.evaluator == "auto"}
     free = {name for name, query in auto.items() if shareable(query)}
@@ -163,9 +153,72 @@ def evaluator_of(query: Query, streams: Sequence[str], asked: str = "auto") -> s
     ).name
 
 
+_OFTEN = "it is not evaluated batch by batch"
+
+
+def shareable(query: Query) -> bool:
+    """Whether a query may be evaluated with others."""
+    return why_alone(query) is None
+
+
+def why_alone(query: Query) -> str | None:
+    """Why a query cannot be evaluated with others, None where it can: it then sees nothing but one named
+    window, batch by batch."""
+    found = conjunction(query)
+    if isinstance(found, str):
+        return found
+    if found.window.in_default:
+        return "its patterns may match static triples"
+    if found.window.semantics.tick.kind is not TickKind.BATCH:
+        return _OFTEN
+    return None if ConjunctiveSet.covers(found.window) else "its window goes back in time"
+
+
+def shape_of(query: Query) -> Shape | str:
+    """What a query has in common with others that it may be evaluated with though it is no conjunction, or
+    why it may not: it then sees nothing but named windows on one stream, batch by batch."""
+    windows = query.dataset.windows
+    if not windows or len(query.streams) != 1 or not isinstance(windows[0].stream, str):
+        return "it does not read one stream"
+    if any(window.in_default for window in windows):
+        return "its patterns may match static triples"
+    if looking(query).tick.kind is not TickKind.BATCH:
+        return _OFTEN
+    if any(isinstance(node, (BGP, PathPattern, Graph)) for node in walk(query.pattern, closed=(Window,))):
+        return "it reads static graphs"
+    found = instance(query)
+    return found if isinstance(found, str) else found.shape
+
+
+def alike(queries: Mapping[str, Query]) -> set[str]:
+    """Those of the queries that have the shape of at least ``MANY`` of them, so that sharing pays."""
+    shapes: dict[Shape, list[str]] = {}
+    for name, query in queries.items():
+        shape = shape_of(query)
+        if isinstance(shape, Shape):
+            shapes.setdefault(shape, []).append(name)
+    return {
+        name
+        for names in shapes.values()
+        if len(names) >= MANY and _covered([queries[each] for each in names[:2]])
+        for name in names
+    }
+
+
+def _covered(queries: Sequence[Query]) -> bool:
+    """Whether the evaluator of a template takes ids alone: texts beyond those of
+    results do not come."""
+    shared = SharedEvaluator(Background(), Dictionary(), choice="interval")
+    shared.add({str(number): query for number, query in enumerate(queries)})
+    try:
+        return all(template.alone is None for template in shared.templates)
+    except UsageError:
+        return False
+
+
 def refuse_changes(
     catalog: Catalog,
-    offers: Mapping[str, Offer],
+    offers: Mapping[str, Registration],
     streams: Collection[str],
     frames: Collection[str],
     resume: bool,

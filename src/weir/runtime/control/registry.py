@@ -7,45 +7,32 @@ is durable, and it counts from that batch on. What is refused leaves no trace.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 from weir.errors import UsageError
-from weir.plan.analysis.chain import parsed, readers_of
+from weir.plan.analysis.chain import readers_of
 from weir.plan.querysets import Drop, Register, parse_command
-from weir.runtime.control.catalog import Catalog
-from weir.runtime.control.entries import (
-    Registration,
-    StreamEntry,
-    drop_entry,
-    drop_stream_entry,
-    entry_of,
-    pause_entry,
-)
+from weir.runtime.control.catalog import SHARED, Catalog, Entry, Registration, StreamEntry, entry_of
 from weir.runtime.control.extracts import Extractor
 from weir.runtime.control.planning import ControlWriter
-from weir.runtime.control.registration import Offer, offer, queries_of, registrations_of
+from weir.runtime.control.registration import offer, registrations_of
 from weir.runtime.ingest.sources import Source, source_of
-from weir.runtime.worker.sharing import SHARED
 
 IDLE = 10_000_000
 """Microseconds after which a silent lane of a live source is not waited for."""
 
 
-@dataclass(frozen=True, slots=True)
-class QueryInfo:
-    """A registered query. ``since`` is its first batch; ``output`` the stream that it makes, if it does."""
+@dataclass(frozen=True)
+class QueryInfo(Registration):
+    """A registered query, and whether it is paused. ``since`` is its first batch."""
 
-    name: str
-    text: str
-    dialect: str
-    evaluator: str
-    since: int
-    paused: bool
-    slots: tuple[int, ...]
-    share: int | None
-    reads: tuple[str, ...]
-    output: str | None
+    paused: bool = False
+
+    @property
+    def output(self) -> str | None:
+        """The stream that it makes, if it does."""
+        return self.query.output
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,19 +63,20 @@ class Registry:
 
     def register(self, text: str, name: str | None, dialect: str, evaluator: str) -> str:
         """Register a query; its name."""
-        with self._lock:
-            catalog = self._present()
-            made = offer(text, catalog.every_query, name=name, dialect=dialect, evaluator=evaluator)
-            self._register([made], catalog)
-        return made.name
+        return self._register_all([(name, text)], dialect, evaluator)[0]
 
     def register_all(self, texts: Mapping[str, str], dialect: str, evaluator: str) -> list[str]:
         """Register queries, all from the same batch on, or none of them; their names."""
+        return self._register_all(texts.items(), dialect, evaluator)
+
+    def _register_all(
+        self, texts: Iterable[tuple[str | None, str]], dialect: str, evaluator: str
+    ) -> list[str]:
         with self._lock:
             catalog = self._present()
             taken: dict[str, object] = dict(catalog.every_query)
             offers = []
-            for name, text in texts.items():
+            for name, text in texts:
                 offers.append(offer(text, taken, name=name, dialect=dialect, evaluator=evaluator))
                 taken[offers[-1].name] = text
             self._register(offers, catalog)
@@ -100,7 +88,7 @@ class Registry:
             catalog = self._present()
             if name not in catalog.paused:
                 self._refuse_while_read(self._running(name, catalog), catalog)
-            return self.control.append(lambda batch: [drop_entry(name, batch)])
+            return self.control.append(lambda batch: [Entry(batch, "drop", {"name": name})])
 
     def pause(self, name: str) -> int | None:
         """Stop a query but keep it registered; the first batch without it, None where it was paused."""
@@ -109,7 +97,7 @@ class Registry:
             if name in catalog.paused:
                 return None
             self._refuse_while_read(self._running(name, catalog), catalog)
-            return self.control.append(lambda batch: [pause_entry(name, batch)])
+            return self.control.append(lambda batch: [Entry(batch, "pause", {"name": name})])
 
     def resume(self, name: str) -> int | None:
         """Register a paused query anew; its first batch, None where it is running."""
@@ -120,8 +108,7 @@ class Registry:
                 self._running(name, catalog)
                 return None
             evaluator = "auto" if known.evaluator == SHARED else known.evaluator
-            query = parsed(known.text, known.dialect)
-            return self._register([Offer(name, known.text, known.dialect, evaluator, query)], catalog)
+            return self._register([Registration(name, known.text, known.dialect, evaluator)], catalog)
 
     def add_stream(self, iri: str, source: Source) -> None:
         """Add a stream."""
@@ -137,7 +124,7 @@ class Registry:
         catalog = self._present()
         if iri in catalog.streams:
             raise UsageError(f"the stream <{iri}> is given twice")
-        makers = [name for name, query in queries_of(catalog.every_query).items() if query.output == iri]
+        makers = [name for name, each in catalog.every_query.items() if each.query.output == iri]
         if makers:
             raise UsageError(f"the stream <{iri}> is the output of the query {makers[0]!r}")
         return StreamEntry(iri, IDLE, self.keep_late, number=catalog.numbered)
@@ -154,14 +141,15 @@ class Registry:
                     f"the stream <{iri}> is read by {', '.join(repr(name) for name in readers)}",
                     hint="drop what reads it first",
                 )
-            self.control.append(lambda batch: [drop_stream_entry(iri, batch)])
+            self.control.append(lambda batch: [Entry(batch, "drop_stream", {"iri": iri})])
             for tell in self.closed:
                 tell(catalog.streams[iri])
 
     def queries(self) -> list[QueryInfo]:
         """Everything that is registered, in the order of registration."""
         catalog = self.catalog()
-        return [_query(each, each.name in catalog.paused) for each in catalog.every_query.values()]
+        known = catalog.every_query.items()
+        return [QueryInfo(**asdict(each), paused=name in catalog.paused) for name, each in known]
 
     def streams(self) -> list[StreamInfo]:
         """Every stream that has a source."""
@@ -181,15 +169,15 @@ class Registry:
         return found
 
     def _refuse_while_read(self, registration: Registration, catalog: Catalog) -> None:
-        output = parsed(registration.text, registration.dialect).output
-        readers = readers_of(output, queries_of(catalog.queries))
+        queries = {name: each.query for name, each in catalog.queries.items()}
+        readers = readers_of(registration.query.output, queries)
         if readers:
             raise UsageError(
                 f"the output of {registration.name!r} is read by {', '.join(map(repr, readers))}",
                 hint="drop or pause what reads it first",
             )
 
-    def _register(self, offers: Sequence[Offer], catalog: Catalog) -> int:
+    def _register(self, offers: Sequence[Registration], catalog: Catalog) -> int:
         finite = {iri for iri, entry in catalog.streams.items() if not _endless(entry)}
         slots = self.control.checkpoint.slots
         made = registrations_of(offers, catalog, tuple(catalog.streams), slots, self.extractor, finite)
@@ -200,21 +188,6 @@ def stream_entry(iri: str, source: Source, number: int, keep_late: bool = False)
     """The entry of a stream with a source of Weir's own."""
     idle = IDLE if source.endless else None
     return StreamEntry(iri, idle, keep_late, source.as_json(), number)
-
-
-def _query(registration: Registration, paused: bool) -> QueryInfo:
-    return QueryInfo(
-        registration.name,
-        registration.text,
-        registration.dialect,
-        registration.evaluator,
-        registration.since,
-        paused,
-        registration.slots,
-        registration.share,
-        registration.reads,
-        parsed(registration.text, registration.dialect).output,
-    )
 
 
 def _stream(entry: StreamEntry, catalog: Catalog) -> StreamInfo:

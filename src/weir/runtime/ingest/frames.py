@@ -17,8 +17,8 @@ import pyarrow as pa
 
 from weir.rdf.columns import NEVER, Ids
 from weir.rdf.messages import Messages
-from weir.runtime.worker.spool import Buffer
 from weir.storage import numbers, pack, unpack
+from weir.storage.spool import Buffer
 
 _KIND = "weir frame 1"
 _NONE = np.empty(0, np.int64)

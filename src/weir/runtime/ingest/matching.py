@@ -1,4 +1,8 @@
-"""The match step: which triples each slot wants, and which texts go with them."""
+"""The match step: which triples of a stream queries want, what each slot gets, and which texts go with them.
+
+A graph's name travels as a triple of that graph: the first of each message, its *witness*. So names need no
+columns of their own, and are in a window exactly as long as their messages are.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +14,61 @@ import polars as pl
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from weir.kernel.contract import NO_GRAPH
 from weir.kernel.matching.automaton import Matcher
-from weir.plan.analysis.chain import parsed
 from weir.plan.analysis.demand import Wanted, demands
 from weir.rdf.columns import Ids, Mask
+from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.ids.encoding import encode_texts
-from weir.rdf.messages import Parsed, Terms
+from weir.rdf.messages import Messages, Parsed, Terms
 from weir.rdf.terms import Term
-from weir.runtime.control.catalog import Catalog
-from weir.runtime.control.entries import Registration
+from weir.runtime.control.catalog import SHARED, Catalog, Registration
 from weir.runtime.ingest.frames import Frame
 from weir.runtime.ingest.parts import LaneInput
-from weir.runtime.ingest.selection import witnesses
 from weir.runtime.output.text_columns import arrow_texts
-from weir.runtime.worker.members import needs_every_text, share
 
 _BITS = np.array([1, 2, 4, 8], np.uint8)
+
+
+def share(ids: np.ndarray, slots: int) -> np.ndarray:
+    """The slot that each id belongs to, where queries are split over ``slots``."""
+    mixed = ids.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    return ((mixed >> np.uint64(33)) % np.uint64(slots)).astype(np.int64)
+
+
+def needs_every_text(choice: str) -> bool:
+    """Whether the evaluator works on terms, and so has to have the text of each."""
+    return choice not in ("interval", SHARED)
+
+
+def witnesses(message: Ids, graph: Ids) -> Ids:
+    """The first row of each named graph in each message, ascending; rows are in the order of messages."""
+    named = np.flatnonzero(graph != NO_GRAPH)
+    names, code = np.unique(graph[named], return_inverse=True)
+    _, first = np.unique(message[named] * len(names) + code, return_index=True)
+    return np.sort(named[first])
+
+
+class Selection:
+    """The triples that one query wants of one stream.
+
+    Law: a query answers the same whether it is given all triples or those that its selection keeps.
+    """
+
+    def __init__(self, wanted: Iterable[Wanted], dictionary: Dictionary) -> None:
+        self._triples, self._names = Matcher(), Matcher()
+        for each in wanted:
+            places = (each.subject, each.predicate, each.object, each.graph)
+            matcher = self._names if each.names else self._triples
+            matcher.add(np.atleast_2d(dictionary.encode_terms(places)))
+
+    def of(self, messages: Messages) -> Messages:
+        """All messages, without the triples that are not wanted."""
+        keep = self._triples.mask(*messages.quads)
+        if len(self._names):
+            rows = witnesses(messages.message, messages.graph)
+            keep[rows] |= self._names.mask(*(column[rows] for column in messages.quads))
+        return messages.rows(keep)
 
 
 class _Pool:
@@ -142,8 +185,8 @@ class MatchPlan:
         wanted: dict[tuple[int, str, _Kind], list[Wanted]] = {}
         for each in registrations:
             self._known[each.name], self._parts[each.name] = each, []
-            query, every = parsed(each.text, each.dialect), needs_every_text(each.evaluator)
-            for stream, patterns in demands(query, each.over(self._streams), every_text=every).items():
+            every, over = needs_every_text(each.evaluator), each.over(self._streams)
+            for stream, patterns in demands(each.query, over, every_text=every).items():
                 for kind, asked in _by_kind(patterns, each.share).items():
                     for slot in each.slots:
                         owners.setdefault((slot, stream, kind), []).append((each.name, len(asked)))

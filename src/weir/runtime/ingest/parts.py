@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import mmap
+import re
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -30,8 +31,7 @@ FILE_SHIFT = 40
 OFFSET_SHIFT = 20
 """A position in a lane of Kafka is an offset shifted by this: a payload may hold many messages."""
 
-_NEWLINE = b"\n"
-_FIRST, _MOST = 1 << 8, 1 << 20
+_NEWLINE = re.compile(b"\n")
 _LEAST_PART, _MOST_PART = 1 << 18, 12 << 20
 _MESSAGE, _DOCUMENTS = 128, 16
 """Bytes of a message of Kafka, as a guess; how much more work a byte of another format is."""
@@ -110,12 +110,13 @@ def dead_letters(
     files: Sequence[str] = (),
     before: int = 0,
 ) -> list[dict[str, Any]]:
-    """The one schema of dead letters: the stream, the file and its line or else the source, the reason, and
-    how the text begins. ``before`` lines of the files were not read."""
+    """The one schema of dead letters: the stream, the source, the reason, and how the text begins. That of
+    files is one of them, with the ``line``; ``before`` lines of it were not read."""
     return [
         {
             "stream": stream,
-            **({"file": files[item.record], "line": before + item.line} if files else {"source": source}),
+            "source": files[item.record] if files else source,
+            **({"line": before + item.line} if files else {}),
             "reason": item.reason,
             "text": item.text,
         }
@@ -217,31 +218,14 @@ def message_start(data: mmap.mmap | bytes, cut: int) -> int:
 def line_end(data: mmap.mmap | bytes, place: int) -> int:
     """Where the line that holds a byte ends, with its newline. A mapped file by itself is searched byte by
     byte, which for a line of many megabytes takes seconds."""
-    block = _FIRST
-    while place < len(data):
-        found = data[place : place + block].find(_NEWLINE)
-        if found >= 0:
-            return place + found + 1
-        place, block = place + block, min(16 * block, _MOST)
-    return len(data)
-
-
-def _line_begin(data: mmap.mmap | bytes, end: int) -> int:
-    """Where the line begins whose newline is at ``end``."""
-    block = _FIRST
-    while end > 0:
-        begin = max(0, end - block)
-        found = data[begin:end].rfind(_NEWLINE)
-        if found >= 0:
-            return begin + found + 1
-        end, block = begin, min(16 * block, _MOST)
-    return 0
+    found = _NEWLINE.search(data, place)
+    return found.end() if found is not None else len(data)
 
 
 def _time_before(data: mmap.mmap | bytes, place: int) -> int | None:
     """The time of the last line before ``place`` that has one."""
     while place > 0:
-        begin = _line_begin(data, place - 1)
+        begin = data.rfind(b"\n", 0, place - 1) + 1
         time = _time_of(data, begin, place)
         if time is not None:
             return time

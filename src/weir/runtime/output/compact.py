@@ -26,8 +26,8 @@ from weir.rdf.ids.dictionary import Dictionary
 from weir.runtime.output.results import COLUMNS, Emission, by_query, set_tables
 from weir.runtime.output.sinks.base import Results
 from weir.runtime.output.text_columns import arrow_texts, distinct_values, texts_of
-from weir.runtime.worker.spool import Buffer
 from weir.storage import Container, numbers, pack, read_header, unpack
+from weir.storage.spool import Buffer
 
 COMPACT = "compact"
 """The form that a sink asks for to get results of queries evaluated together as they are here."""

@@ -167,7 +167,10 @@ def _larger(known: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]
 def told_by(group: Group, step: Step, frames: Iterable[Frame]) -> dict[str, Any]:
     """What a group tells of itself after a step. Evaluators that queries share are told of with the first
     of their names."""
-    shared = {min(each.names): each.evaluator.statistics() for each in group.shared.values()}
+    statistics = {
+        name: m.evaluator.statistics() for name, m in group.members.items() if m.evaluator is not None
+    }
+    statistics |= {min(each.names): each.evaluator.statistics() for each in group.shared.values()}
     sides = [frame.side for frame in frames]
     return {
         "ended": step.ended,
@@ -176,7 +179,7 @@ def told_by(group: Group, step: Step, frames: Iterable[Frame]) -> dict[str, Any]
         "streams": _streams(group),
         "queries": {
             name: {
-                **_told(shared.get(name) or member.evaluator.statistics()),
+                **_told(statistics.get(name, {})),
                 "through": None if member.given == NEVER else member.given,
                 "evaluations": member.evaluations if member.tells else 0,
                 "results": member.results,

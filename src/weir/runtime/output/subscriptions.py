@@ -2,7 +2,8 @@
 
 A follower holds a position and nothing else. It is woken when there are new lines, takes the chunk at its
 position, and gets the next only after the last has gone out. A slow follower reads from what is kept; one
-that is slower than that is told how many lines it missed. Nobody holds up the job or another follower.
+that is slower than that is told how many lines it missed. Nobody holds up the job or another follower. Over
+HTTP, followers get a response of server-sent events, or a WebSocket with a message a line.
 """
 
 from __future__ import annotations
@@ -10,10 +11,17 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import OrderedDict, deque
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Protocol
 
+from starlette.responses import StreamingResponse
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+EVENT_STREAM = "text/event-stream"
+PAUSE = 15.0
+"""Seconds of silence after which a follower gets a sign of life."""
 _KEPT = 8 << 20
 """Bytes of encoded chunks kept per query and encoding."""
 
@@ -217,3 +225,47 @@ def event(data: bytes, *, name: bytes = b"", id: int | None = None) -> bytes:
     """A server-sent event (HTML standard, 9.2); ``data`` is one line."""
     head = (b"event: %s\n" % name if name else b"") + (b"id: %d\n" % id if id is not None else b"")
     return b"%sdata: %s\n\n" % (head, data)
+
+
+def event_response(following: AsyncGenerator[Sent], last: bytes = b"") -> StreamingResponse:
+    """All that a follower is sent as one response; ``last`` where it comes to its end."""
+
+    async def body() -> AsyncIterator[bytes]:
+        async with aclosing(following):
+            async for sent in following:
+                yield sent.data
+        if last:
+            yield last
+
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(body(), media_type=EVENT_STREAM, headers=headers)
+
+
+async def send_messages(
+    socket: WebSocket, following: AsyncGenerator[Sent], code: int = 1000, reason: str = ""
+) -> None:
+    """Send an accepted socket what a follower is sent, until either side ends; what it sends is not read."""
+    sending = asyncio.create_task(_send(socket, following))
+    listening = asyncio.create_task(_until_gone(socket))
+    try:
+        await asyncio.wait((sending, listening), return_when=asyncio.FIRST_COMPLETED)
+        if not listening.done():
+            with suppress(WebSocketDisconnect, RuntimeError):
+                await socket.close(code, reason)
+    finally:
+        for task in (sending, listening):
+            task.cancel()
+        await asyncio.gather(sending, listening, return_exceptions=True)
+
+
+async def _send(socket: WebSocket, following: AsyncGenerator[Sent]) -> None:
+    with suppress(WebSocketDisconnect, RuntimeError):
+        async with aclosing(following):
+            async for sent in following:
+                for line in sent.data.splitlines():
+                    await socket.send_text(line.decode())
+
+
+async def _until_gone(socket: WebSocket) -> None:
+    while (await socket.receive())["type"] != "websocket.disconnect":
+        pass

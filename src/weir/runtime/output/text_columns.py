@@ -1,8 +1,7 @@
 """Columns of text: of terms, of times, and of rows put together from them.
 
-Each distinct term is written once, each second once. Rows of text are made from columns of numbered texts by
-a compiled loop that copies bytes once: putting rows together as texts would copy each of them once per column
-and ask for memory as often. No call per row, and per distinct term only where it is unusual.
+Each distinct term is written once, each second once. Rows of text are put together from columns of numbered
+texts. No call per row, and per distinct term only where it is unusual.
 """
 
 from __future__ import annotations
@@ -14,17 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 import pyarrow as pa
-from numba import njit
-from numpy.typing import NDArray
+import pyarrow.compute as pc
 
 from weir.rdf.columns import Ids
-from weir.rdf.formats.tnq_split import Bytes, Words, words_of
+from weir.rdf.formats.tnq_split import Bytes
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import json_term, parse_term
 from weir.rdf.xsd.moments import civil_text
 from weir.runtime.worker.texts import StreamTexts
-
-_WORD = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,23 +54,8 @@ class Coded:
 
 def weave(columns: Sequence[Coded]) -> pa.LargeStringArray:
     """The texts of each row side by side."""
-    begins, data = bytes_of(arrow_texts(pl.concat([column.texts.fill_null("") for column in columns])))
-    codes = np.empty((len(columns), len(columns[0].codes)), np.int64)
-    first = 0
-    for place, column in enumerate(columns):
-        np.add(column.codes, first, out=codes[place])
-        first += len(column.texts)
-    return _woven(codes, begins, data)
-
-
-def _woven(codes: NDArray[np.int64], begins: Ids, data: Bytes) -> pa.LargeStringArray:
-    """For each row the texts that its column of ``codes`` names, one after the other."""
-    offsets = _offsets(codes, begins)
-    out = np.empty(int(offsets[-1]) + _WORD, np.uint8)
-    padded = np.empty(len(data) + _WORD, np.uint8)
-    padded[: len(data)] = data
-    _fill(words_of(out), offsets, codes, begins, words_of(padded))
-    return pa.LargeStringArray.from_buffers(codes.shape[1], pa.py_buffer(offsets), pa.py_buffer(out))
+    parts = [arrow_texts(column.texts).take(pa.array(column.codes)) for column in columns]
+    return pc.binary_join_element_wise(*parts, pa.scalar("", pa.large_string()), null_handling="skip")
 
 
 def run_together(pieces: pa.LargeStringArray, starts: Ids) -> pa.LargeStringArray:
@@ -90,44 +71,11 @@ def arrow_texts(texts: pl.Series) -> pa.LargeStringArray:
     return texts.to_arrow().cast(pa.large_string())
 
 
-def taken(texts: pa.LargeStringArray, rows: Ids) -> pa.LargeStringArray:
-    """Some of the texts, in the order of ``rows``."""
-    return _woven(rows.reshape(1, -1), *bytes_of(texts))
-
-
 def bytes_of(column: pa.LargeStringArray) -> tuple[Ids, Bytes]:
     """Where each text begins, and the end of the last; and the bytes of all."""
     _, offsets, data = column.buffers()
     begins = np.frombuffer(offsets, np.int64)[column.offset : column.offset + len(column) + 1]
     return begins, np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8)
-
-
-@njit(cache=True)
-def _offsets(codes: NDArray[np.int64], begins: Ids) -> Ids:
-    """Where each row begins, and the end of the last."""
-    offsets = np.empty(codes.shape[1] + 1, np.int64)
-    at = 0
-    for row in range(codes.shape[1]):
-        offsets[row] = at
-        for column in range(codes.shape[0]):
-            code = codes[column, row]
-            at += begins[code + 1] - begins[code]
-    offsets[codes.shape[1]] = at
-    return offsets
-
-
-@njit(cache=True)
-def _fill(out: Words, offsets: Ids, codes: NDArray[np.int64], begins: Ids, data: Words) -> None:
-    """Copy the texts of each row to their place, eight bytes at a time: what is copied too much is written
-    over by what comes next."""
-    for row in range(codes.shape[1]):
-        place = offsets[row]
-        for column in range(codes.shape[0]):
-            code = codes[column, row]
-            first, length = begins[code], begins[code + 1] - begins[code]
-            for byte in range(0, length, _WORD):
-                out[place + byte] = data[first + byte]
-            place += length
 
 
 _SECOND, _MILLISECOND = 1_000_000, 1000

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,13 +23,12 @@ from weir.plan.analysis.chain import evaluation_order
 from weir.plan.analysis.demand import Reading
 from weir.rdf.columns import NEVER, Ids
 from weir.rdf.messages import Messages
-from weir.runtime.control.entries import StreamEntry
+from weir.runtime.control.catalog import StreamEntry
 from weir.runtime.ingest.frames import Frame, column_of
 from weir.runtime.ingest.order import Dropped, Inbox
 from weir.runtime.output.results import order_of_rows
 from weir.runtime.output.text_columns import arrow_texts, coded_texts, texts_of
-from weir.runtime.worker.members import Member, horizon
-from weir.runtime.worker.sharing import SharedQueries, SharedQuery
+from weir.runtime.worker.members import Member, SharedQueries, horizon
 from weir.runtime.worker.texts import StreamTexts, TextChunk
 
 _DERIVED_AHEAD = 2**61
@@ -99,18 +99,18 @@ class Group:
         """Take in queries; the inboxes that they read from are made where they are missing."""
         for member in members:
             self.members[member.name] = member
-            if isinstance(member.evaluator, SharedQuery):
+            if member.evaluator is None:
                 reading = member.readings[0]
                 if reading not in self.shared:
                     self.shared[reading] = SharedQueries(self.dictionary)
-                self.shared[reading].add(member.evaluator)
+                self.shared[reading].add(member)
         self._arrange()
         self.dictionary.settle()
 
     def drop(self, name: str) -> None:
         """Remove a query, and the inboxes that no other reads."""
         member = self.members.pop(name)
-        if isinstance(member.evaluator, SharedQuery):
+        if member.evaluator is None:
             shared = self.shared[member.readings[0]]
             shared.drop(name)
             if not shared.names:
@@ -159,8 +159,6 @@ class Group:
                 step.dropped += [(key[0], item) for item in told]
         for name in self._order:
             member = self.members[name]
-            if isinstance(member.evaluator, SharedQuery):
-                continue
             answers = self._advance(member, outputs, batch, now)
             if answers is not None:
                 step.answered.append(Answered(member, answers))
@@ -186,7 +184,7 @@ class Group:
         return all(member.done for member in self.members.values())
 
     def _advance(self, member: Member, outputs: Mapping[str, str], batch: int, now: int) -> Answers | None:
-        if member.done:
+        if member.done or member.evaluator is None:
             return None
         boxes = {reading.stream: self.inboxes[self._key(reading, outputs)] for reading in member.readings}
         complete = min((box.complete for box in boxes.values()), default=now)
@@ -202,7 +200,15 @@ class Group:
             stream: member.part_of(box.take(low, FOREVER if end else high, since), stream)
             for stream, box in boxes.items()
         }
-        answers = self._evaluate(member, Slab(batches, through, end, member.turn))
+        slab = Slab(batches, through, end, member.turn)
+        try:
+            answers = member.evaluator.advance(slab)
+        except WeirError:
+            raise
+        except Exception as error:
+            raise EvaluationError(
+                f"query {member.name!r} failed", detail=f"{type(error).__name__}: {error}"
+            ) from error
         member.given, member.done = complete, end
         member.count(answers)
         output = member.query.output
@@ -232,16 +238,6 @@ class Group:
         for member in members.values():
             member.given, member.done = box.complete, end
         return AnsweredTogether(members, answers)
-
-    def _evaluate(self, member: Member, slab: Slab) -> Answers:
-        try:
-            return member.evaluator.advance(slab)
-        except WeirError:
-            raise
-        except Exception as error:
-            raise EvaluationError(
-                f"query {member.name!r} failed", detail=f"{type(error).__name__}: {error}"
-            ) from error
 
     def _derive(
         self, stream: str, member: Member, answers: Answers, through: int, batch: int, now: int
@@ -316,7 +312,8 @@ class Group:
             for inbox in self.inboxes.values()
             for name in ("subject", "predicate", "object", "graph")
         ]
-        columns += [m.evaluator.live_ids() for m in self.members.values() if hasattr(m.evaluator, "live_ids")]
+        evaluators: list[Any] = [member.evaluator for member in self.members.values()]
+        columns += [each.live_ids() for each in evaluators if hasattr(each, "live_ids")]
         columns += [shared.evaluator.live_ids() for shared in self.shared.values()]
         return np.unique(np.concatenate(columns)) if columns else np.empty(0, np.int64)
 

@@ -1,36 +1,66 @@
-"""A registered query made ready to run in a group: parsed, with its evaluator and its readings."""
+"""A registered query made ready to run in a group: with its evaluator and its readings, by itself or shared.
+
+Where many conjunctive queries are registered, or many that differ in constants alone, none gets an evaluator
+of its own: one evaluator is advanced once a step for all that read a stream alike (``kernel.matching``).
+
+An update of static graphs is logged with the time asked for, and what it adds to the extract of each query
+that it concerns. A group that reaches the entry's batch settles from when on it counts for each of its
+queries: the later of that time and the query's present. That is in its state, so that a replay or a restart
+settles nothing twice. No evaluation comes of an update by itself.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-
-import numpy as np
+from typing import TypeAlias
 
 from weir.kernel.contract import Answers, Background, Evaluator
 from weir.kernel.evaluators import make_evaluator
+from weir.kernel.matching.shared import SharedEvaluator
 from weir.kernel.reference import ReferenceEvaluator
 from weir.kernel.service_calls import Services
 from weir.kernel.windows.window import spec_of
 from weir.language.algebra.query import Query
 from weir.language.algebra.windows import All, Elements, Now, Past, Range, TickKind, Triples
-from weir.plan.analysis.chain import parsed
+from weir.linked.graphs.history import layered, resolved
 from weir.plan.analysis.demand import Reading, demands, readings
 from weir.rdf.columns import NEVER
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.messages import Messages
-from weir.runtime.control.entries import Registration
-from weir.runtime.ingest.selection import Selection
-from weir.runtime.worker.sharing import SHARED, SharedQuery
+from weir.runtime.control.catalog import SHARED, Catalog, Registration, UpdateEntry
+from weir.runtime.ingest.matching import Selection, needs_every_text, share
+
+Loader: TypeAlias = Callable[[str], Background]
+"""Finds an extract by its name."""
+
+
+class SharedQueries:
+    """The queries of a group that read one stream with one lateness and AHEAD: one evaluator advances them
+    all, and its state is kept once, whichever of them come and go."""
+
+    def __init__(self, dictionary: Dictionary) -> None:
+        self.evaluator = SharedEvaluator(Background(), dictionary)
+        self.names: set[str] = set()
+
+    def add(self, member: Member) -> None:
+        """Evaluate one more query."""
+        self.evaluator.add({member.name: member.query}, member.registration.since)
+        self.names.add(member.name)
+
+    def drop(self, name: str) -> None:
+        """Evaluate a query no longer."""
+        self.evaluator.drop([name])
+        self.names.discard(name)
 
 
 @dataclass(slots=True)
 class Member:
-    """``given`` is the time below which the evaluator has all messages; ``done`` that its input ended."""
+    """``given`` is the time below which the evaluator has all messages; ``done`` that its input ended. One of
+    ``SharedQueries`` has no evaluator of its own."""
 
     registration: Registration
-    query: Query
-    evaluator: Evaluator
+    evaluator: Evaluator | None
     readings: tuple[Reading, ...]
     selections: Mapping[str, Selection] = field(default_factory=dict)
     """What it wants of each stream, where its evaluator works on terms."""
@@ -39,7 +69,6 @@ class Member:
     done: bool = False
     evaluations: int = 0
     results: int = 0
-    counters: dict[str, int] = field(default_factory=dict)
     effective: dict[int, int] = field(default_factory=dict)
     """The time from which each update of its graphs counts, once that is settled."""
     followed: tuple[int, ...] = ()
@@ -50,6 +79,10 @@ class Member:
     @property
     def name(self) -> str:
         return self.registration.name
+
+    @property
+    def query(self) -> Query:
+        return self.registration.query
 
     @property
     def as_it_comes(self) -> bool:
@@ -97,11 +130,40 @@ class Member:
         self.evaluations += answers.evaluations
         self.results += len(answers.at)
 
+    def follow(self, catalog: Catalog, load: Loader) -> None:
+        """Take in the updates of its graphs that the catalog has and it does not have yet."""
+        known = self.registration
+        own = [each for each in catalog.updates if each.number > known.updates and known.name in each.parts]
+        numbers = tuple(each.number for each in own)
+        known_all = numbers == self.followed and all(n in self.effective for n in numbers)
+        if self.done or self.evaluator is None or known_all:
+            return
+        present = self.present
+        for each in own:
+            self.effective.setdefault(each.number, max(_asked(each), present))
+        self.evaluator.renew(settled(known, own, catalog, self.effective, load))
+        self.followed = numbers
 
-def share(ids: np.ndarray, slots: int) -> np.ndarray:
-    """The slot that each id belongs to, where queries are split over ``slots``."""
-    mixed = ids.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    return ((mixed >> np.uint64(33)) % np.uint64(slots)).astype(np.int64)
+
+def settled(
+    registration: Registration,
+    own: Sequence[UpdateEntry],
+    catalog: Catalog,
+    effective: Mapping[int, int],
+    load: Loader,
+) -> Background:
+    """A query's graphs with the updates in ``own``. An update from before its registration counts from
+    the time asked for, or else from the beginning: the query has no present yet."""
+    base = Background() if registration.graphs is None else load(registration.graphs)
+    layers = [base, *(load(each.parts[registration.name]) for each in own)]
+    if not own and not registration.updates:
+        return layers[0]
+    times = {each.number: effective.get(each.number, _asked(each)) for each in catalog.updates}
+    return resolved(layered(layers), times)
+
+
+def _asked(update: UpdateEntry) -> int:
+    return NEVER if update.at is None else update.at
 
 
 def make_member(
@@ -111,13 +173,11 @@ def make_member(
     streams: Iterable[str],
     services: Services | None = None,
 ) -> Member:
-    """Parse and build; the constants of its patterns become known to ``dictionary``."""
+    """The constants of its patterns become known to ``dictionary``."""
     registered = registration.over(streams)
-    query = parsed(registration.text, registration.dialect)
-    evaluator: Evaluator
-    if registration.evaluator == SHARED:
-        evaluator = SharedQuery(registration.name, query, registration.since)
-    else:
+    query = registration.query
+    evaluator = None
+    if registration.evaluator != SHARED:
         evaluator = make_evaluator(
             query,
             background,
@@ -136,12 +196,7 @@ def make_member(
     selections = {}
     if isinstance(evaluator, ReferenceEvaluator):
         selections = {stream: Selection(patterns, dictionary) for stream, patterns in wanted.items()}
-    return Member(registration, query, evaluator, readings(query, registered), selections)
-
-
-def needs_every_text(choice: str) -> bool:
-    """Whether the evaluator works on terms, and so has to have the text of each."""
-    return choice not in ("interval", SHARED)
+    return Member(registration, evaluator, readings(query, registered), selections)
 
 
 def horizon(query: Query) -> int | None:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import mmap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -29,7 +28,6 @@ from weir.plan.analysis.demand import Reading
 from weir.rdf.messages import Messages
 from weir.runtime.worker.group import Group, InboxKey
 from weir.runtime.worker.members import Member
-from weir.runtime.worker.sharing import SharedQuery
 from weir.runtime.worker.texts import TextChunk
 from weir.storage import Container, numbers, pack, unpack
 
@@ -42,8 +40,9 @@ _PANE = "weir.pane/1"
 
 Run = tuple[int, int]
 """Row numbers ``[first, end)``."""
-Tables = dict[str, dict[str, list[Run]]]
-Fetch = Callable[[str], "bytes | mmap.mmap"]
+Tables = dict[str, tuple[int, list[Run]]]
+"""Of each table the first live row, and the runs of its panes."""
+Fetch = Callable[[str], bytes]
 
 
 @dataclass(slots=True)
@@ -51,17 +50,8 @@ class StoredPanes:
     """What the store holds: digests of all panes, the panes of each query's tables, the states before."""
 
     digests: dict[str, str] = field(default_factory=dict)
-    tables: Tables = field(default_factory=dict)
+    tables: dict[str, Tables] = field(default_factory=dict)
     lineage: list[str] = field(default_factory=list)
-
-    @staticmethod
-    def of(head: Mapping[str, Any]) -> StoredPanes:
-        """What a head describes."""
-        tables: Tables = {
-            query: {table: [(a, b) for a, b in runs] for table, (_, runs) in found.items()}
-            for query, found in head["tables"].items()
-        }
-        return StoredPanes(dict(head["panes"]), tables, list(head["lineage"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,20 +78,19 @@ def dump(group: Group, stored: StoredPanes, nonce: str) -> Changes:
         if len(inbox.waiting):
             columns = inbox.waiting.columns
             panes[f"inbox/{_key(key)}"] = _packed({name: {name: each} for name, each in columns.items()})
-    tables: Tables = {}
-    described: dict[str, dict[str, tuple[int, list[Run]]]] = {}
+    tables: dict[str, Tables] = {}
     for reading, shared in group.shared.items():
         panes[_shared(reading)] = shared.evaluator.snapshot()
     for name, member in group.members.items():
-        evaluator = segmented(member)
-        if member.done or isinstance(member.evaluator, SharedQuery):
+        if member.done or member.evaluator is None:
             continue
+        evaluator = segmented(member)
         if evaluator is None:
             panes[f"query/{name}"] = member.evaluator.snapshot()
             continue
         panes[f"core/{name}"] = evaluator.core()
         before = stored.tables.get(name, {}) if _same(name, member, stored) else {}
-        tables[name], described[name] = _dump_tables(name, evaluator, before, stored, panes, kept)
+        tables[name] = _dump_tables(name, evaluator, before, stored, panes, kept)
     if group.services.used:
         panes["services"] = group.services.snapshot()
     digests = {name: _digest(data) for name, data in panes.items()}
@@ -114,7 +103,7 @@ def dump(group: Group, stored: StoredPanes, nonce: str) -> Changes:
         "origin": group.origin,
         "lineage": lineage,
         "panes": digests,
-        "tables": described,
+        "tables": tables,
         "derived": group.derived,
         "updates": {name: list(m.effective.items()) for name, m in group.members.items() if m.effective},
         "texts": {chunk.name: chunk.until for chunk in group.dictionary.chunks},
@@ -142,15 +131,14 @@ def _same(name: str, member: Member, stored: StoredPanes) -> bool:
 def _dump_tables(
     query: str,
     evaluator: Segmented,
-    before: Mapping[str, list[Run]],
+    before: Tables,
     stored: StoredPanes,
     panes: dict[str, bytes],
     kept: dict[str, str],
-) -> tuple[dict[str, list[Run]], dict[str, tuple[int, list[Run]]]]:
-    runs: dict[str, list[Run]] = {}
-    described: dict[str, tuple[int, list[Run]]] = {}
+) -> Tables:
+    tables: Tables = {}
     for table, (first, end) in evaluator.tables().items():
-        old, new = repaned(before.get(table, []), first, end)
+        old, new = repaned(before.get(table, (0, []))[1], first, end)
         for run in old:
             name = _pane(query, table, run)
             kept[name] = stored.digests[name]
@@ -158,9 +146,8 @@ def _dump_tables(
             columns = {str(place): column for place, column in enumerate(evaluator.rows(table, *new))}
             panes[_pane(query, table, new)] = _packed({"rows": columns})
             old = [*old, new]
-        runs[table] = old
-        described[table] = (first, old)
-    return runs, described
+        tables[table] = first, old
+    return tables
 
 
 def load(group: Group, head: Mapping[str, Any], fetch: Fetch) -> None:
@@ -197,22 +184,22 @@ def load(group: Group, head: Mapping[str, Any], fetch: Fetch) -> None:
             _, member.given, member.done, member.evaluations, member.results = found
             member.effective = dict(head.get("updates", {}).get(name, ()))
             member.stored = True
-            evaluator = segmented(member)
-            if member.done or isinstance(member.evaluator, SharedQuery):
+            if member.done or member.evaluator is None:
                 continue
+            evaluator = segmented(member)
             with _refusal(f"query {name!r}"):
                 if evaluator is None:
-                    member.evaluator.restore(bytes(fetch(f"query/{name}")))
+                    member.evaluator.restore(fetch(f"query/{name}"))
                 else:
                     stretches = _load_tables(name, evaluator, head["tables"][name], fetch)
-                    evaluator.rebuild(bytes(fetch(f"core/{name}")), stretches)
+                    evaluator.rebuild(fetch(f"core/{name}"), stretches)
     for reading, shared in group.shared.items():
         if _shared(reading) in head["panes"]:
             with _refusal(f"the queries on <{reading.stream}>"):
-                shared.evaluator.restore(bytes(fetch(_shared(reading))))
+                shared.evaluator.restore(fetch(_shared(reading)))
     if "services" in head["panes"]:
         with _refusal("what SERVICE answered"):
-            group.services.restore(bytes(fetch("services")))
+            group.services.restore(fetch("services"))
     group.derived |= {iri: count for iri, count in head["derived"].items() if iri in group.derived}
 
 
@@ -241,7 +228,7 @@ def _load_tables(
         parts = []
         for run in runs:
             if run[1] > start:
-                columns = _unpacked(fetch(_pane(query, table, (run[0], run[1])))).table("rows").values()
+                columns = _unpacked(fetch(_pane(query, table, run))).table("rows").values()
                 parts.append([numbers(column)[max(0, start - run[0]) :] for column in columns])
         empty = evaluator.rows(table, reached, reached) if not parts else []
         joined = [np.concatenate(same) for same in zip(*parts, strict=True)] if parts else empty
@@ -285,7 +272,7 @@ def _packed(tables: Mapping[str, Mapping[str, np.ndarray | pa.Array]]) -> bytes:
     return bytes(pack(_PANE, {}, tables))
 
 
-def _unpacked(data: bytes | mmap.mmap) -> Container:
+def _unpacked(data: bytes) -> Container:
     return unpack(data, _PANE)
 
 

@@ -2,21 +2,15 @@
 
 A state is a *head*, which says what there is, and *panes*, byte strings that are never changed once written
 (``state``). The store is the truth. A worker's copy is used as it is where it is in the stored state, caught
-up with what came since where it is in an earlier state of the same history, and built anew otherwise. Panes
-are found by the digest of their bytes, first in a folder of this host.
+up with what came since where it is in an earlier state of the same history, and built anew otherwise.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-import mmap
-import os
 import secrets
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Protocol
 
 import pyarrow as pa
@@ -24,13 +18,12 @@ import pyarrow as pa
 from weir.errors import CheckpointError
 from weir.runtime.worker.group import Group
 from weir.runtime.worker.state import FORMAT, StoredPanes, dump, load
-from weir.storage import pack, replace_file, unpack
+from weir.storage import pack, unpack
 
 SMALL, ROOM = 16 << 10, 128 << 10
 """The largest pane that is stored with the head, and the bytes of all that are."""
 
 _HEAD = "weir.state-head/1"
-_LEAST_CACHED = 1 << 14
 
 
 class StateStore(Protocol):
@@ -102,42 +95,6 @@ class BundledStore:
         self._inner.clear()
 
 
-class PaneCache:
-    """Panes of one slot of one checkpoint on this host, by their digests. What is missing is in the store.
-
-    They are in the system's folder for temporary files, or where ``WEIR_CACHE`` says.
-    """
-
-    def __init__(self, checkpoint: str, slot: int, root: Path | None = None) -> None:
-        name = hashlib.sha256(checkpoint.encode()).hexdigest()[:16]
-        named = os.environ.get("WEIR_CACHE")
-        usual = Path(named) if named else Path(tempfile.gettempdir()) / f"weir-cache-{os.getuid()}"
-        self.folder = (root or usual) / name / str(slot)
-
-    def get(self, digest: str, fetch: Callable[[], bytes]) -> bytes | mmap.mmap:
-        """The pane with this digest: mapped where it is here, else fetched and kept."""
-        try:
-            with open(self.folder / digest, "rb") as file:
-                return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        except (FileNotFoundError, ValueError):
-            data = fetch()
-            self.put(digest, data)
-            return data
-
-    def put(self, digest: str, data: bytes) -> None:
-        """Keep a pane; a full disk is no reason to fail."""
-        if len(data) < _LEAST_CACHED:
-            return
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            replace_file(self.folder / digest, data, durable=False)
-        except OSError:
-            return
-
-    def drop(self, digest: str) -> None:
-        (self.folder / digest).unlink(missing_ok=True)
-
-
 @dataclass(slots=True)
 class GroupCopy:
     """A group as some worker left it; ``nonce`` names the state it is in, ``stored`` what the store has."""
@@ -152,7 +109,6 @@ def load_group(
     known: GroupCopy | None,
     make: Callable[[], Group],
     update: Callable[[Group], None],
-    cache: PaneCache | None = None,
 ) -> GroupCopy:
     """The group in the stored state. ``make`` builds one without state, ``update`` brings the members of a
     known one up to the present batch."""
@@ -173,36 +129,25 @@ def load_group(
         update(group)
     else:
         group = make()
-    digests: dict[str, str] = head["panes"]
-    if cache is None:
-        load(group, head, store.pane)
-    else:
-        load(group, head, lambda name: cache.get(digests[name], lambda: store.pane(name)))
-    return GroupCopy(head["nonce"], group, StoredPanes.of(head))
+    load(group, head, store.pane)
+    return GroupCopy(head["nonce"], group, StoredPanes(head["panes"], head["tables"], head["lineage"]))
 
 
-def save_group(store: StateStore, copy: GroupCopy, cache: PaneCache | None = None) -> None:
+def save_group(store: StateStore, copy: GroupCopy) -> None:
     """Write what has changed; the copy is then in the stored state, under a new name.
 
     A group without queries leaves nothing behind.
     """
     if not copy.group.members:
         store.clear()
-        if cache is not None:
-            for digest in copy.stored.digests.values():
-                cache.drop(digest)
         copy.nonce, copy.stored = "", StoredPanes()
         return
     copy.nonce = secrets.token_hex(8)
     changes = dump(copy.group, copy.stored, copy.nonce)
     for name, data in changes.put.items():
         store.put(name, data)
-        if cache is not None:
-            cache.put(changes.stored.digests[name], data)
     for name in changes.remove:
         store.remove(name)
-        if cache is not None:
-            cache.drop(copy.stored.digests[name])
     store.set_head(changes.head)
     copy.stored = changes.stored
     for member in copy.group.members.values():

@@ -6,19 +6,16 @@ version; losing it costs time and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Set
 from pathlib import Path
 
-from weir.kernel.contract import Background
 from weir.linked.service import config_of
 from weir.runtime.control.catalog import Catalog
 from weir.runtime.control.checkpoint import Checkpoint
-from weir.runtime.control.entries import ControlLog
 from weir.runtime.control.extracts import load_extract
-from weir.runtime.control.updates import follow, settled
 from weir.runtime.ingest.matching import MatchPlan
 from weir.runtime.worker.group import Group
-from weir.runtime.worker.members import make_member
+from weir.runtime.worker.members import Loader, make_member, settled
 from weir.runtime.worker.state_store import GroupCopy
 from weir.runtime.worker.texts import StreamTexts
 
@@ -28,18 +25,14 @@ class WorkerCache:
 
     def __init__(self, folder: str) -> None:
         self.checkpoint = Checkpoint.open(Path(folder), version="", slots=0)
-        self.log: ControlLog = self.checkpoint.control()
+        self.log = self.checkpoint.control()
         self.groups: dict[int, GroupCopy] = {}
-        self._catalog: Catalog | None = None
         self._plan: tuple[Catalog, MatchPlan] | None = None
         self._counted: tuple[Catalog, dict[int, set[str]]] | None = None
 
     def catalog(self, batch: int) -> Catalog:
         """What is registered as of ``batch``."""
-        entries = self.log.entries(batch)
-        if self._catalog is None or self._catalog.version != len(entries):
-            self._catalog = Catalog.of(entries)
-        return self._catalog
+        return self.log.catalog(batch)
 
     def match_plan(self, batch: int) -> MatchPlan:
         """The match step as of ``batch``."""
@@ -101,10 +94,11 @@ class WorkerCache:
 
     def follow(self, group: Group, batch: int) -> None:
         """Bring the graphs of a group's members up to ``batch``; their state is that of the batch before."""
-        follow(group.members.values(), self.catalog(batch), self._loader(group))
+        for member in group.members.values():
+            member.follow(self.catalog(batch), self._loader(group))
         group.dictionary.settle()
 
-    def _loader(self, group: Group) -> Callable[[str], Background]:
+    def _loader(self, group: Group) -> Loader:
         return lambda name: load_extract(self.checkpoint.graphs / name, group.dictionary)
 
 

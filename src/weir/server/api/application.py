@@ -13,18 +13,15 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware.cors import CORSMiddleware
-from starlette.responses import HTMLResponse
 from starlette.types import ASGIApp
 
 from weir.fragments.server import Dataset
 from weir.server.api import graph_routes, query_routes, result_routes, status_routes, stream_routes
 from weir.server.api.access import Access, Gate
-from weir.server.api.documentation import reference_page
-from weir.server.dashboard import mount
+from weir.server.api.pages import mount
 from weir.server.problems import install
-from weir.server.service import Service
+from weir.server.service import Service, Supervisor
 from weir.server.settings import Settings
-from weir.server.supervisor import Supervisor
 
 _ABOUT = "Continuous SPARQL queries over RDF streams: streams, graphs, queries and their results over HTTP."
 
@@ -44,10 +41,6 @@ def build(service: Service) -> FastAPI:
     install(app)
     for module in (stream_routes, graph_routes, query_routes, result_routes, status_routes):
         app.include_router(module.router)
-
-    @app.get("/docs", include_in_schema=False)
-    async def reference() -> HTMLResponse:
-        return HTMLResponse(reference_page(app.openapi()))
 
     app.mount("/fragments", service.fragments)
     mount(app)

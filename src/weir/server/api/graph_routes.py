@@ -16,10 +16,10 @@ from weir.kernel.contract import Background
 from weir.language import parse
 from weir.language.algebra.query import Ask, Select
 from weir.linked.graphs import RemoteGraph
-from weir.linked.graphs.remote_graph import TYPES, fetch
+from weir.linked.graphs.graph_files import TYPES, fetch
 from weir.linked.http.allowed_hosts import Forbidden
-from weir.runtime.control.refresh import minus
-from weir.server.api.dependencies import ADMIN, READ, WRITE, Body, Here, chosen
+from weir.runtime.control.graph_updates import minus
+from weir.server.api.access import ADMIN, READ, WRITE, Body, Here, chosen
 from weir.server.api.models import PROBLEMS, GraphUrl, Id, IriText, Updated, described_body, media_type_of
 from weir.server.drawing import services_of
 from weir.server.problems import Problem

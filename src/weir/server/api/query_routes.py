@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from weir.language import translate
 from weir.runtime.control.registry import QueryInfo
 from weir.runtime.output.text_columns import timestamp
-from weir.server.api.dependencies import ADMIN, READ, Here
+from weir.server.api.access import ADMIN, READ, Here
 from weir.server.api.models import (
     PROBLEMS,
     Id,

@@ -8,9 +8,8 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Header, Query, Request, Response, WebSocket
 from starlette.concurrency import run_in_threadpool
 
-from weir.runtime.output.subscription_server import EVENT_STREAM, PAUSE, event_response, send_messages
-from weir.runtime.output.subscriptions import Channel
-from weir.server.api.dependencies import READ, Here, chosen
+from weir.runtime.output.subscriptions import EVENT_STREAM, PAUSE, Channel, event_response, send_messages
+from weir.server.api.access import READ, Here, chosen
 from weir.server.api.models import PROBLEMS, Id
 from weir.server.api.result_formats import (
     BATCHES,

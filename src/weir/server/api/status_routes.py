@@ -15,7 +15,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 
 from weir.linked.service import HINT
 from weir.runtime.output.text_columns import timestamp
-from weir.server.api.dependencies import READ, Here
+from weir.server.api.access import READ, Here
 from weir.server.api.models import PROBLEMS
 from weir.server.drawing import services_of
 from weir.server.problems import Problem

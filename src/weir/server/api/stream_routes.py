@@ -9,10 +9,11 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from weir.errors import BacklogFull, DataError, UsageError
+from weir.rdf.formats.media import FORMATS
 from weir.rdf.formats.times import FIRST_TIME, LAST_TIME, read_time
 from weir.runtime.control.registry import StreamInfo
 from weir.runtime.output.text_columns import timestamp
-from weir.server.api.dependencies import ADMIN, READ, WRITE, Here, base_of, chosen
+from weir.server.api.access import ADMIN, READ, WRITE, Here, base_of, chosen
 from weir.server.api.models import (
     PROBLEMS,
     Id,
@@ -26,21 +27,11 @@ from weir.server.api.models import (
 )
 from weir.server.api.stream_catalog import TYPES, catalog, document
 from weir.server.problems import Problem
-from weir.server.pushed_streams import form_of
+from weir.server.pushed_streams import MEDIA_TYPES, form_of
+from weir.server.service import Service
 
 router = APIRouter(prefix="/api/streams", tags=["streams"], responses=PROBLEMS)
-_MEDIA = (
-    "application/x-tnq",
-    "text/tab-separated-values",
-    "text/turtle",
-    "application/trig",
-    "application/n-triples",
-    "application/n-quads",
-    "application/ld+json",
-    "application/rdf+xml",
-    "application/x-ndjson",
-)
-_BODY = described_body(*_MEDIA)
+_BODY = described_body(*MEDIA_TYPES[:2], *(form.media_types[0] for form in FORMATS if not form.timed))
 _REJECTED = 100
 
 
@@ -72,12 +63,16 @@ def stream_json(service: Here, stream: StreamInfo) -> Stream:
 @router.get("", dependencies=[Depends(READ)], response_model=Streams)
 def list_streams(service: Here, request: Request) -> Any:
     """All streams; as Turtle or JSON-LD a DCAT catalogue of them and of the results of queries."""
-    streams = service.streams()
+    described = _described(service, request)
+    return described or Streams(streams=[stream_json(service, each) for each in service.streams()])
+
+
+def _described(service: Service, request: Request, only: StreamInfo | None = None) -> Response | None:
+    """The description of one stream, or of all, where the client asks for RDF."""
     media_type = chosen(request, ("application/json", *TYPES))
-    if media_type in TYPES:
-        triples = catalog(service, base_of(request))
-        return Response(document(triples, media_type), media_type=media_type)
-    return Streams(streams=[stream_json(service, each) for each in streams])
+    if media_type not in TYPES:
+        return None
+    return Response(document(catalog(service, base_of(request), only), media_type), media_type=media_type)
 
 
 @router.post("", dependencies=[Depends(ADMIN)], status_code=201, response_model=Stream)
@@ -92,11 +87,7 @@ def create_stream(service: Here, body: NewStream, response: Response) -> Any:
 def describe_stream(service: Here, id: Id, request: Request) -> Any:
     """One stream; as Turtle or JSON-LD its VoCaLS and DCAT description."""
     found = service.stream(id)
-    media_type = chosen(request, ("application/json", *TYPES))
-    if media_type in TYPES:
-        triples = catalog(service, base_of(request), found)
-        return Response(document(triples, media_type), media_type=media_type)
-    return stream_json(service, found)
+    return _described(service, request, found) or stream_json(service, found)
 
 
 @router.delete("/{id}", dependencies=[Depends(ADMIN)], status_code=204)

@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from kafka_broker import create_topic, kafka, produce
 from network_peers import Events, event_server, mosquitto, until, websocket_server
 from weir import Engine
-from weir.runtime.output.sinks.routing import FilePerQuery
+from weir.runtime.output.sinks.result_files import FilePerQuery
 from weir.spark.job import Job
 
 pytestmark = [pytest.mark.network, pytest.mark.spark]
@@ -76,8 +76,8 @@ def test_every_kind_of_push_and_a_restart(spark: SparkSession, tmp_path: Path) -
             return job
 
         def push(job: Job, numbers: tuple[int, ...]) -> None:
-            mine = [line("push", number).encode() for number in numbers]
-            job.receivers.writer("urn:push").append_many(mine)
+            for number in numbers:
+                job.receivers.writer("urn:push").append(line("push", number).encode())
             produce(servers, "t", [(0, line("kafka", number).encode(), 0) for number in numbers])
 
         job = started()

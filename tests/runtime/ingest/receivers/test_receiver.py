@@ -9,7 +9,7 @@ import pytest
 
 from network_peers import dead, logged, until
 from weir.errors import RemoteError
-from weir.runtime.ingest.receivers.receiver import Client, Intake
+from weir.runtime.ingest.receivers.receiver import Client
 from weir.runtime.ingest.sources import Place
 from weir.runtime.ingest.sources.log_writer import LogWriter
 from weir.runtime.ingest.sources.push_sources import PushSource, TcpSource
@@ -24,7 +24,7 @@ def source(**options: int) -> PushSource:
     return TcpSource(host="h", port=1, **options)  # type: ignore[arg-type]
 
 
-class Broken(Client):
+class Broken(Client[PushSource]):
     """A session brings one message and breaks."""
 
     def __init__(self, source: PushSource, writer: LogWriter) -> None:
@@ -36,13 +36,11 @@ class Broken(Client):
         self.put(b"1\t<urn:s> <urn:p> <urn:o> .")
         raise RemoteError("broken")
 
-    def interrupt(self) -> None: ...
-
 
 def test_a_message_that_is_too_large_is_set_aside(place: Place) -> None:
     pushed = source(max_message=10)
     with pushed.writer(place) as writer:
-        intake = Intake(pushed, writer)
+        intake = Broken(pushed, writer)
         for payload in (b"x" * 11, b"1\tx"):
             taken = intake.put(payload)
             assert taken is not None
@@ -54,7 +52,7 @@ def test_a_message_that_is_too_large_is_set_aside(place: Place) -> None:
 def test_a_full_log_is_waited_for_until_the_receiver_is_stopped(place: Place) -> None:
     pushed = source(limit_bytes=1)
     with pushed.writer(place) as writer:
-        intake = Intake(pushed, writer)
+        intake = Broken(pushed, writer)
         results: list[object] = []
         thread = threading.Thread(target=lambda: results.append(intake.put(b"1\t")))
         thread.start()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ START: Reached = {}
 
 
 def at(file: int, byte: int = 0, end: bool = False) -> Reached:
-    return Offset(file, byte, end).as_json()
+    return asdict(Offset(file, byte, end))
 
 
 def line(time: int, name: str = "o") -> str:

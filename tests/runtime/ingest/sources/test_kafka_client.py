@@ -19,7 +19,7 @@ from weir.runtime.ingest.sources.kafka_client import consumer_of, read_kafka_par
 from weir.runtime.ingest.sources.kafka_source import KafkaSource
 from weir.runtime.output.sinks.base import Results
 from weir.runtime.output.sinks.kafka_sink import KafkaSink
-from weir.runtime.output.sinks.making import sink_from
+from weir.runtime.output.sinks.making import sink_at
 
 pytestmark = pytest.mark.network
 KEY = b"k" * 16
@@ -95,7 +95,7 @@ def test_messages_without_a_time_have_kafkas_and_a_silent_topic_beats(servers: s
 def test_results_go_to_a_topic_of_their_query(servers: str) -> None:
     rows = [json.dumps({"n": number}) + "\n" for number in range(3)]
     table = pa.table({"at": pa.array([1, 2, 3]), "line": pa.array(rows, pa.large_string())})
-    maker = sink_from(f"kafka://{servers}/out-{{query}}")
+    maker = sink_at(f"kafka://{servers}/out-{{query}}")
     assert maker is not None
     sink = maker(Path())
     sink.open()

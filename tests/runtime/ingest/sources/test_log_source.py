@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from log_kit import KEY, drained, read, triple
+from weir.errors import CheckpointError
 from weir.runtime.ingest.sources import Place, source_of
-from weir.runtime.ingest.sources.log_segments import (
-    segments,
-)
 from weir.runtime.ingest.sources.log_source import LogSource, read_log_part
+from weir.storage.segments import Segments
 
 
 @pytest.fixture
@@ -28,7 +27,8 @@ def test_source_is_found_again_from_its_values() -> None:
 def test_pushes_of_equal_time_are_messages_of_their_own(place: Place) -> None:
     source = LogSource()
     writer = source.writer(place)
-    writer.append_many([triple(1), triple(2) + triple(3)], format="nt", time=5_000)
+    writer.append(triple(1), format="nt", time=5_000)
+    writer.append(triple(2) + triple(3), format="nt", time=5_000)
     writer.append(b"5\t" + triple(4) + b"5\t" + triple(5))
     writer.append(b"5\t" + triple(6).rstrip())
     writer.close()
@@ -88,7 +88,7 @@ def test_cuts_and_segments_change_nothing(place: Place) -> None:
         writer.append(triple(number), format="nt", time=number // 3 * 1000, lane=lane)
         expected.setdefault(lane, []).append((number // 3, [f"<urn:s{number}>"]))
     writer.close()
-    assert len(segments(writer.folder)) > 5
+    assert len(Segments(writer.folder).numbers) > 5
     assert drained(source.feed(place)) == expected
     wide = LogSource().feed(place)
     assert read(wide.parts({}, wide.latest({}, False))) == expected
@@ -103,3 +103,29 @@ def test_blank_nodes_do_not_depend_on_cuts(place: Place) -> None:
     labels = [name for _, names in read(whole.parts({}, whole.latest({}, False)))[""] for name in names]
     assert len(set(labels)) == 20
     assert [name for _, names in drained(cut)[""] for name in names] == labels
+
+
+def test_old_segments_go_once_they_are_committed(place: Place) -> None:
+    source = LogSource(segment_bytes=500)
+    writer = source.writer(place)
+    for number in range(20):
+        writer.append(triple(number), format="nt", time=0, lane=f"lane{number}")
+    feed = source.feed(place)
+    reached = feed.latest({}, False)
+    feed.committed(reached)
+    assert Segments(writer.folder).numbers == [reached["segment"]]
+    assert writer.backlog() == 0
+    writer.append(b"", format="nt", time=9, lane="late")
+    writer.close()
+    again = source.writer(place)
+    again.append(triple(99), format="nt", time=1_000, lane="lane0")
+    again.close()
+    assert drained(feed, reached) == {"late": [(0, [])], "lane0": [(1, ["<urn:s99>"])]}
+    end = feed.latest(reached, True)
+    finals = [part.lane for part in feed.parts(reached, end) if part.final]
+    assert sorted(finals) == sorted([f"lane{number}" for number in range(20)] + ["late"])
+    feed.refuse_more(end)
+    with source.writer(place) as more:
+        more.append(triple(1), format="nt", time=0)
+    with pytest.raises(CheckpointError, match="there is more"):
+        feed.refuse_more(end)

@@ -15,11 +15,9 @@ import pytest
 from log_kit import KEY, drained, triple
 from weir.errors import BacklogFull
 from weir.runtime.ingest.sources import Place
-from weir.runtime.ingest.sources.log_segments import (
-    log_folder,
-)
-from weir.runtime.ingest.sources.log_source import LogSource, read_log_part
+from weir.runtime.ingest.sources.log_source import LogSource, log_folder, read_log_part
 from weir.runtime.ingest.sources.log_writer import LogWriter
+from weir.storage.segments import Segments
 
 
 @pytest.fixture
@@ -29,8 +27,9 @@ def place(tmp_path: Path) -> Place:
 
 def test_a_payload_has_its_position_once_it_is_synced(place: Place) -> None:
     with LogWriter(log_folder(place)) as writer:
-        first, second = writer.append_many([triple(1), triple(2)], format="nt", time=0)
-        assert second - first == len(triple(1)) and writer.reached.byte > second
+        futures = [writer.submit(triple(number), format="nt", time=0) for number in (1, 2)]
+        first, second = (future.result() for future in futures)
+        assert second - first == len(triple(1)) and Segments(writer.folder).synced.byte > second
 
 
 def test_without_a_time_a_message_counts_from_its_arrival(place: Place) -> None:

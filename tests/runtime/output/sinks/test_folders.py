@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 
 from answers_kit import stepped
 from weir.runtime.output.compact import COMPACT
-from weir.runtime.output.merging import merged
-from weir.runtime.output.outputs import outputs
+from weir.runtime.output.outputs import merged, outputs
 from weir.runtime.output.results import result_columns
 from weir.runtime.output.sinks.base import Results
-from weir.runtime.output.sinks.folders import ResultsFolder, read_results
+from weir.runtime.output.sinks.result_files import ResultsFolder, read_results
 
 
 def test_a_folder_of_results(tmp_path: Path) -> None:
     scenario, step = stepped(4)
-    every_row = outputs(scenario.group, step, [], 0, COMPACT)
-    rows = [replace(row, kind=COMPACT) for row in every_row if row.kind == "answers"]
+    every_row = outputs(scenario.group, step, [], 0, [COMPACT])
+    rows = [row for row in every_row if row.kind == COMPACT]
     single = Results("other", pa.table({"at": [1], "op": ["R"], "x": ["<http://e/a>"]}))
     sink = ResultsFolder(tmp_path / "out")
     sink.open()

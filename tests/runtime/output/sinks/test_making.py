@@ -21,7 +21,7 @@ from weir.runtime.ingest.sources import path_source
 from weir.runtime.ingest.sources.feeds import Place
 from weir.runtime.ingest.stage import read_messages
 from weir.runtime.output.sinks.base import Results, Sink
-from weir.runtime.output.sinks.making import FORMATS, sink_for, sink_from
+from weir.runtime.output.sinks.making import FORMATS, sink_at, sink_for
 
 SECOND = 1_000_000
 INTEGER = "http://www.w3.org/2001/XMLSchema#integer"
@@ -240,6 +240,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
+        ("some/file.jsonl", "not the address of a sink"),
         ("ftp://h/x", "unknown kind of sink"),
         ("mqtt://me:pw@h/x", "a password does not belong"),
         ("mqtt://h/x?qos=2", "qos is 0 or 1"),
@@ -249,10 +250,8 @@ def test_what_is_refused(tmp_path: Path) -> None:
 )
 def test_a_wrong_address_is_told(text: str, reason: str) -> None:
     with pytest.raises(UsageError, match=reason):
-        sink_from(text)
+        sink_at(text)
 
 
-def test_a_path_is_no_address(tmp_path: Path) -> None:
-    assert sink_from("some/file.jsonl") is None
-    maker = sink_from(f"files:{tmp_path}/per")
-    assert maker is not None and maker(tmp_path).promise == "exactly once"
+def test_a_folder_of_files_is_an_address(tmp_path: Path) -> None:
+    assert sink_at(f"files:{tmp_path}/per")(tmp_path).promise == "exactly once"

@@ -13,7 +13,7 @@ from paho.mqtt.enums import CallbackAPIVersion
 from answers_kit import line_results as results
 from network_peers import Broker, mosquitto, until
 from weir.errors import RemoteError
-from weir.runtime.output.sinks.making import sink_from
+from weir.runtime.output.sinks.making import sink_at
 from weir.runtime.output.sinks.mqtt_sink import MqttSink
 
 pytestmark = pytest.mark.network
@@ -35,7 +35,7 @@ def test_mqtt_sink_confirms_each_batch(broker: Broker) -> None:
     client.connect("127.0.0.1", broker.port)
     client.loop_start()
     until(lambda: ready)
-    maker = sink_from(f"mqtt://127.0.0.1:{broker.port}/out/{{query}}")
+    maker = sink_at(f"mqtt://127.0.0.1:{broker.port}/out/{{query}}")
     assert maker is not None
     sink = maker(Path())
     sink.open()

@@ -11,10 +11,9 @@ from typing import Protocol
 
 import numpy as np
 
-from weir.kernel.relations.keys import combine
+from weir.kernel.relations.keys import SortedKeys, combine
 from weir.kernel.relations.matches import matches, merge
 from weir.kernel.relations.relation import Relation, union
-from weir.kernel.relations.sorted_keys import SortedKeys
 from weir.kernel.windows.instants import Instants
 
 

@@ -5,17 +5,14 @@ Patterns that differ only in the names of variables share their live triples.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
-from weir.kernel.operators.distinct import distinct
 from weir.kernel.operators.inputs.input import Input, Present, RelationInput, UnionInput
-from weir.kernel.operators.inputs.static_views import StaticGraphs, StaticInput, StaticTable
+from weir.kernel.operators.inputs.static_views import StaticGraphs, StaticInput
 from weir.kernel.operators.inputs.window_input import AlternatingInput, WindowInput
-from weir.kernel.relations.keys import combine
-from weir.kernel.relations.relation import Relation, Slot, union
-from weir.kernel.relations.sorted_keys import spread
+from weir.kernel.relations.relation import Relation, Slot, distinct, union
 from weir.kernel.windows.instants import Instants
 from weir.kernel.windows.live_triples import LiveTriples
 from weir.kernel.windows.stream_state import Streams
@@ -26,6 +23,7 @@ from weir.plan import nodes as p
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import Variable
 
+Slots = tuple[Slot, Slot, Slot, Slot | None]
 Given = Callable[[], Input]
 """Gives the input of a leaf in the slab at hand."""
 
@@ -58,33 +56,18 @@ class PatternInputs:
 
     def match(self, source: p.Source, pattern: TriplePattern) -> Given:
         """The input of one triple pattern."""
-        nodes: tuple[Node | None, ...] = (pattern.subject, pattern.predicate, pattern.object, source.graph)
-        slots = tuple(self.slot(node) for node in nodes)
+        triple = (self.slot(pattern.subject), self.slot(pattern.predicate), self.slot(pattern.object))
+        slots = (*triple, None if source.graph is None else self.slot(source.graph))
         name = shown(source, pattern)
         if source.window is not None:
             return _always(self._windowed(name, self.streams.windows[source.window], slots))
         if source.graph is None and self.streams.default:
             return self._merged(name, slots)
-        return _always(self._static(name, slots))
+        return _always(StaticInput(name, self.present, self.graphs.match(*slots)))
 
-    def slot(self, node: Node | None) -> Slot | None:
+    def slot(self, node: Node) -> Slot:
         """A variable's name or a constant's id."""
-        if node is None:
-            return None
         return node.name if isinstance(node, Variable) else self.dictionary.encode(node)
-
-    def table(self, slots: Sequence[Slot | None]) -> StaticTable:
-        """The static table that a pattern with this graph slot looks at."""
-        graph = slots[3]
-        if graph is None:
-            return self.graphs.default
-        return self.graphs.quads() if isinstance(graph, str) else self.graphs.graph(graph)
-
-    def _static(self, name: str, slots: tuple[Slot | None, ...]) -> StaticInput:
-        table = self.table(slots)
-        if isinstance(slots[3], int):
-            slots = (*slots[:3], None)
-        return StaticInput(name, self.present, *table.match(slots))
 
     def _windowed(
         self, name: str, window: Window, slots: tuple[Slot | None, ...], *, once: bool = False
@@ -100,11 +83,11 @@ class PatternInputs:
         self, name: str, triples: LiveTriples, window: Window, names: dict[str, str]
     ) -> WindowInput | AlternatingInput:
         """The triples of a pattern in a window, prepared in every slab."""
-        found: WindowInput | AlternatingInput = WindowInput(name, triples, window, names, self.counts)
+        first = WindowInput(name, triples, window, names, self.counts)
+        found: WindowInput | AlternatingInput = first
         if window.spec.back_and_forth:
-            assert isinstance(found, WindowInput)
             opened = WindowInput(name, triples, window, names, self.counts)
-            found = AlternatingInput(name, self.present, found, opened)
+            found = AlternatingInput(name, self.present, first, opened)
         self.inputs.setdefault(window.spec.name, []).append(found)
         return found
 
@@ -119,18 +102,18 @@ class PatternInputs:
 
     def names(self, source: p.Source) -> Given:
         """The input of a graph's name: one row, or one for each name, while the graph is there."""
+        assert source.graph is not None
         slot = self.slot(source.graph)
         shown = f"names of graphs in {source.window or 'the dataset'}"
         if source.window is not None:
             window = self.streams.windows[source.window]
             return _always(self._windowed(shown, window, (None, None, None, slot), once=True))
-        assert slot is not None
-        return _always(StaticInput(shown, self.present, *self.graphs.names(slot)))
+        return _always(StaticInput(shown, self.present, self.graphs.names(slot)))
 
-    def _merged(self, name: str, slots: tuple[Slot | None, ...]) -> Given:
+    def _merged(self, name: str, slots: Slots) -> Given:
         """The default graph where windows are part of it: one graph of the static triples and of all
         windows of content GRAPH, and every occurrence in windows of content BAG (33)."""
-        static = self._static(name, slots)
+        static = StaticInput(name, self.present, self.graphs.match(*slots))
         windows = [self.streams.windows[each] for each in self.streams.default]
         bags: list[Input] = [
             self._windowed(f"{name} in {w.spec.name}", w, slots) for w in windows if w.spec.bag
@@ -144,17 +127,15 @@ class PatternInputs:
         variables = static.variables
 
         def streamed() -> Relation:
-            rows = distinct(union(*(each.relation() for each in sets)))
-            return rows if static.varies else _absent(rows, static)
+            return _absent(distinct(union(*(each.relation() for each in sets))), static)
 
         def varying() -> Relation:
             return distinct(union(static.relation(), *(each.relation() for each in sets)))
 
         def merged() -> Input:
             count = len(self.present)
-            if static.varies:
-                graph: list[Input] = [RelationInput(name, variables, varying, count)]
-            else:
+            graph: list[Input] = [RelationInput(name, variables, varying, count)]
+            if static.steady:
                 graph = [static, RelationInput(name, variables, streamed, count)]
             return UnionInput(name, [*graph, *bags])
 
@@ -163,19 +144,8 @@ class PatternInputs:
 
 def _absent(rows: Relation, static: StaticInput) -> Relation:
     """The rows that are not in a static view of the same variables anyway."""
-    if not len(rows) or not len(static):
-        return rows
-    if not static.variables:
-        return rows.take(np.empty(0, np.int64))
-    index = static.index(static.variables)
-    probing = [rows.columns[name] for name in static.variables]
-    probe, place = spread(*index.ranges(combine(probing)))
-    found = index.order[place]
-    same = np.ones(len(probe), np.bool_)
-    for name, column in zip(static.variables, probing, strict=True):
-        same &= column[probe] == static.view.columns[name][found]
     absent = np.ones(len(rows), np.bool_)
-    absent[probe[same]] = False
+    absent[static.partners(rows, static.variables)[0]] = False
     return rows.take(np.flatnonzero(absent))
 
 

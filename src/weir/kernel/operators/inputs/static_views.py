@@ -1,23 +1,21 @@
-"""The static side of a query's dataset as tables of ids (decision semantics-time, 31, 33, 34).
+"""The static side of a query's dataset (decision semantics-time, 31, 33, 34): graphs as relations.
 
-A table that changes has validity columns; the distinct instants at which anything changes are the
-indices of the slab in which static views are computed, once.
+A graph is a relation of the columns subject, predicate and object, and graph where there are several; a row's
+interval is not of indices but of microseconds, in which the triple is valid. The distinct instants at which
+anything changes are the indices of the slab in which static views are computed, once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from weir.kernel.contract import Background, GraphTable
 from weir.kernel.operators.inputs.input import Present, join_generally, unsteady
-from weir.kernel.operators.scan import Triples, select
-from weir.kernel.relations.coverage import unite
-from weir.kernel.relations.keys import codes, combine
-from weir.kernel.relations.relation import Relation, Slot
-from weir.kernel.relations.sorted_keys import SortedKeys, spread
+from weir.kernel.relations.keys import SortedKeys, combine, spread
+from weir.kernel.relations.matches import Matches, merge, verified
+from weir.kernel.relations.relation import Relation, Slot, distinct, union
 from weir.kernel.windows.instants import HIGHEST, LOWEST
 from weir.language.algebra.query import Query
 from weir.plan.analysis.ticks import graphs_read
@@ -25,41 +23,42 @@ from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI
 
-
-@dataclass(frozen=True, slots=True)
-class StaticTable:
-    """Triples, or quads where ``graph`` is given; ``since`` and ``until`` where any of them changes."""
-
-    subject: Ids
-    predicate: Ids
-    object: Ids
-    graph: Ids | None = None
-    since: Ids | None = None
-    until: Ids | None = None
-
-    def __len__(self) -> int:
-        return len(self.subject)
-
-    def match(self, slots: Sequence[Slot | None]) -> tuple[Relation, Ids | None, Ids | None]:
-        """The solutions of one pattern, and their validity."""
-        timeless = np.broadcast_to(np.int64(0), len(self))
-        triples = Triples(self.subject, self.predicate, self.object, timeless, timeless, self.graph)
-        subject, predicate, object, graph = slots
-        assert subject is not None and predicate is not None and object is not None
-        rows = select(triples, subject, predicate, object, graph)
-        columns: dict[str, Ids] = {}
-        for slot, column in zip(slots, (self.subject, self.predicate, self.object, self.graph), strict=True):
-            if isinstance(slot, str) and column is not None and slot not in columns:
-                columns[slot] = column if rows is None else column[rows]
-        count = len(self) if rows is None else len(rows)
-        view = Relation(columns, np.zeros(count, np.int64), np.ones(count, np.int64))
-        if self.since is None or self.until is None:
-            return view, None, None
-        return view, _taken(self.since, rows), _taken(self.until, rows)
+QUAD = ("subject", "predicate", "object", "graph")
 
 
-def _taken(column: Ids, rows: Ids | None) -> Ids:
-    return column if rows is None else column[rows]
+def scan(
+    triples: Relation, subject: Slot, predicate: Slot, object: Slot, graph: Slot | None = None
+) -> Relation:
+    """The solutions of one triple pattern: a row has the interval of the triple it matches.
+
+    A slot is a constant's id or a variable's name; a variable in two slots matches only triples with equal
+    ids there. ``graph`` None looks at every graph, a variable at every *named* graph (SPARQL 1.1 13.3).
+    """
+    rows: Ids | None = None
+    columns: dict[str, Ids] = {}
+    slots = dict(zip(QUAD, (subject, predicate, object, graph), strict=True))
+    for name in ("predicate", "subject", "object", "graph"):
+        slot = slots[name]
+        if isinstance(slot, int):
+            rows = _where(rows, triples.columns[name], slot)
+    for name, slot in slots.items():
+        if isinstance(slot, str):
+            column = triples.columns[name]
+            if slot in columns:
+                rows = _where(rows, column, columns[slot])
+            columns.setdefault(slot, column)
+            if name == "graph":
+                rows = np.flatnonzero(column) if rows is None else rows[column[rows] != 0]
+    found = Relation(columns, triples.start, triples.end)
+    return found if rows is None else found.take(rows)
+
+
+def _where(rows: Ids | None, column: Ids, value: Ids | int) -> Ids:
+    """Those of the rows, or of all, at which a column has a value or is equal to another."""
+    if rows is None:
+        return np.flatnonzero(column == value)
+    narrowed: Ids = rows[column[rows] == (value if isinstance(value, int) else value[rows])]
+    return narrowed
 
 
 class StaticGraphs:
@@ -76,49 +75,47 @@ class StaticGraphs:
         else:
             named, made = dict(background.named), background.made
         self.default = merged(default)
-        self.named = {dictionary.encode(IRI(name)): _table(table) for name, table in named.items()}
+        self.named = {dictionary.encode(IRI(name)): _valid(table) for name, table in named.items()}
         self.made = {dictionary.encode(IRI(name)): max(min(times), LOWEST) for name, times in made.items()}
-        self._all: StaticTable | None = None
+        self._all: Relation | None = None
 
-    def graph(self, identifier: int) -> StaticTable:
-        """A named graph; empty where there is none of that name."""
-        return self.named.get(identifier) or merged([])
-
-    def quads(self) -> StaticTable:
-        """All named graphs with their names."""
+    def match(self, subject: Slot, predicate: Slot, object: Slot, graph: Slot | None) -> Relation:
+        """The solutions of a pattern in the default graph, one named graph or all of them."""
+        if graph is None:
+            return scan(self.default, subject, predicate, object)
+        if isinstance(graph, int):
+            return scan(self.named.get(graph, merged([])), subject, predicate, object)
         if self._all is None:
-            parts = [_named(table, name) for name, table in self.named.items()]
-            self._all = _concatenated(parts) if parts else _named(merged([]), 0)
-        return self._all
+            parts = [
+                table.having("graph", np.full(len(table), name, np.int64))
+                for name, table in self.named.items()
+            ]
+            self._all = union(Relation.empty(QUAD), *parts)
+        return scan(self._all, subject, predicate, object, graph)
 
-    def names(self, slot: Slot) -> tuple[Relation, Ids | None, Ids | None]:
-        """The names of all graphs under a variable, or one empty solution where a graph of this name exists;
-        and their validity."""
+    def names(self, slot: Slot) -> Relation:
+        """The names of all graphs under a variable, or one empty solution where a graph of this name exists,
+        while they are there."""
         known = [slot] if isinstance(slot, int) and slot in self.named else []
         if isinstance(slot, str):
             known = list(self.named)
-        count = len(known)
         columns = {slot: np.array(known, np.int64)} if isinstance(slot, str) else {}
-        view = Relation(columns, np.zeros(count, np.int64), np.ones(count, np.int64))
-        if not any(name in self.made for name in known):
-            return view, None, None
         since = np.array([self.made.get(name, LOWEST) for name in known], np.int64)
-        return view, since, np.full(count, HIGHEST, np.int64)
+        return Relation(columns, since, np.full(len(known), HIGHEST, np.int64))
 
     def changes(self) -> Ids:
         """The times at which any graph changes, ascending."""
-        tables = [self.default, *self.named.values()]
-        times = [column for table in tables for column in (table.since, table.until) if column is not None]
-        times.append(np.fromiter(self.made.values(), np.int64, len(self.made)))
-        found = np.unique(np.concatenate(times)) if times else np.empty(0, np.int64)
-        return found[(found > LOWEST) & (found < HIGHEST)]
+        times = [np.fromiter(self.made.values(), np.int64, len(self.made))]
+        for table in (self.default, *self.named.values()):
+            times += [table.start[table.start > LOWEST], table.end[table.end < HIGHEST]]
+        found = np.unique(np.concatenate(times))
+        return found[found > LOWEST]
 
     def ids(self) -> Ids:
         """Every term of every graph."""
-        tables = [self.default, *self.named.values()]
         names = np.fromiter(self.named, np.int64, len(self.named))
-        parts = [names, *(c for t in tables for c in (t.subject, t.predicate, t.object))]
-        return np.unique(np.concatenate(parts))
+        tables = (self.default, *self.named.values())
+        return np.unique(np.concatenate([names, *(c for table in tables for c in table.columns.values())]))
 
 
 def changes_read(query: Query, background: Background) -> Ids:
@@ -131,113 +128,47 @@ def changes_read(query: Query, background: Background) -> Ids:
     ]
     tables = [background.named[name] for name in named]
     if read.default:
-        tables += [
-            background.default,
-            *(background.named.get(n, GraphTable.empty()) for n in dataset.default),
-        ]
+        known = [name for name in dataset.default if name in background.named]
+        tables += [background.default, *(background.named[name] for name in known)]
     made = [] if dataset.named else [min(background.made[name]) for name in named if name in background.made]
     times = [column for table in tables for column in (table.start, table.end) if column is not None]
     found = np.unique(np.concatenate([*times, np.array(made, np.int64)]))
     return found[(found > LOWEST) & (found < HIGHEST)]
 
 
-def merged(tables: Iterable[GraphTable]) -> StaticTable:
+def merged(tables: Iterable[GraphTable]) -> Relation:
     """The union of graphs as one graph: equal triples once at a time."""
-    parts = [_table(table) for table in tables]
-    if not parts:
-        none = np.empty(0, np.int64)
-        return StaticTable(none, none, none)
-    if len(parts) == 1:
-        return parts[0]
-    both = _concatenated(parts)
-    numbers, firsts = codes([both.subject, both.predicate, both.object], len(both))
-    if both.since is None or both.until is None:
-        return StaticTable(both.subject[firsts], both.predicate[firsts], both.object[firsts])
-    pieces = unite(numbers, both.since, both.until)
-    rows = firsts[pieces.owner]
-    return StaticTable(
-        both.subject[rows],
-        both.predicate[rows],
-        both.object[rows],
-        None,
-        pieces.start,
-        pieces.end,
-    )
+    parts = [_valid(table) for table in tables]
+    return parts[0] if len(parts) == 1 else distinct(union(Relation.empty(QUAD[:3]), *parts))
 
 
-def _table(table: GraphTable) -> StaticTable:
+def _valid(table: GraphTable) -> Relation:
     """A registered graph; open ends of validity lie beyond every instant."""
-    if table.start is None and table.end is None:
-        return StaticTable(table.subject, table.predicate, table.object)
-    rows = len(table.subject)
-    since = np.full(rows, LOWEST, np.int64) if table.start is None else np.maximum(table.start, LOWEST)
-    until = np.full(rows, HIGHEST, np.int64) if table.end is None else np.minimum(table.end, HIGHEST)
-    return StaticTable(table.subject, table.predicate, table.object, None, since, until)
-
-
-def _named(table: StaticTable, name: int) -> StaticTable:
-    graph = np.full(len(table), name, np.int64)
-    return StaticTable(table.subject, table.predicate, table.object, graph, table.since, table.until)
-
-
-def _concatenated(parts: Sequence[StaticTable]) -> StaticTable:
-    varies = any(part.since is not None for part in parts)
-
-    def column(name: str, default: int) -> Ids:
-        arrays = [getattr(part, name) for part in parts]
-        filled = [
-            np.full(len(part), default, np.int64) if array is None else array
-            for part, array in zip(parts, arrays, strict=True)
-        ]
-        return np.concatenate(filled)
-
-    return StaticTable(
-        column("subject", 0),
-        column("predicate", 0),
-        column("object", 0),
-        column("graph", 0) if parts[0].graph is not None else None,
-        column("since", LOWEST) if varies else None,
-        column("until", HIGHEST) if varies else None,
+    columns = dict(zip(QUAD, (table.subject, table.predicate, table.object), strict=False))
+    # One number for all rows where nothing changes: a graph may be large.
+    since, until = (np.broadcast_to(np.int64(time), len(table.subject)) for time in (LOWEST, HIGHEST))
+    return Relation(
+        columns,
+        since if table.start is None else np.maximum(table.start, LOWEST),
+        until if table.end is None else np.minimum(table.end, HIGHEST),
     )
 
 
 _NONE = np.empty(0, np.int64)
-
-
 _TINY = 1 << 10
 
 
 class StaticInput:
-    """A view on static graphs: rows valid for ever, or in ``[since, until)`` microseconds."""
+    """A view on static graphs, whose intervals are of microseconds; ``steady`` if no row comes or goes."""
 
-    def __init__(
-        self,
-        name: str,
-        present: Present,
-        view: Relation,
-        since: Ids | None = None,
-        until: Ids | None = None,
-    ) -> None:
+    def __init__(self, name: str, present: Present, view: Relation) -> None:
         self.name = name
         self.present = present
         self.view = view
         self.variables = view.variables
-        self._since, self._until = since, until
+        self.steady = bool((view.start == LOWEST).all() and (view.end == HIGHEST).all())
         self._indexes: dict[tuple[str, ...], SortedKeys] = {}
         self._probed: tuple[Relation, Ids, Ids] | None = None
-
-    @property
-    def _time(self) -> Ids:
-        return self.present.at.time
-
-    @property
-    def varies(self) -> bool:
-        """Whether rows come and go."""
-        return self._since is not None
-
-    @property
-    def steady(self) -> bool:
-        return self._since is None
 
     def __len__(self) -> int:
         return len(self.view)
@@ -249,28 +180,23 @@ class StaticInput:
         return len(self.view) > 0
 
     def _intervals(self, rows: Ids | slice) -> tuple[Ids, Ids]:
-        assert self._since is not None and self._until is not None
-        return (
-            self._time.searchsorted(self._since[rows]),
-            self._time.searchsorted(self._until[rows]),
-        )
+        time = self.present.at.time
+        return time.searchsorted(self.view.start[rows]), time.searchsorted(self.view.end[rows])
 
     def relation(self) -> Relation:
-        rows, instants = len(self.view), len(self._time)
-        if self._since is None:
+        rows = len(self.view)
+        if self.steady:
             start = np.zeros(rows, np.int64)
-            return self.view.during(start, np.full(rows, instants, np.int64))
+            return self.view.during(start, np.full(rows, len(self.present), np.int64))
         start, end = self._intervals(slice(None))
         seen = start < end
         found = self.view.during(start, end)
         return found if seen.all() else found.take(np.flatnonzero(seen))
 
     def changed(self) -> Relation:
-        if self._since is None:
-            return self.view.take(_NONE)
-        return unsteady(self.relation(), len(self._time))
+        return self.view.take(_NONE) if self.steady else unsteady(self.relation(), len(self.present))
 
-    def index(self, on: tuple[str, ...]) -> SortedKeys:
+    def _index(self, on: tuple[str, ...]) -> SortedKeys:
         """The view by some of its variables, built once."""
         found = self._indexes.get(on)
         if found is None:
@@ -278,38 +204,28 @@ class StaticInput:
         return found
 
     def join(self, flow: Relation, *, stable: bool = False) -> Relation:
-        shared = [name for name in self.variables if name in flow.columns]
-        if self.view.optional.intersection(shared) or flow.optional.intersection(shared):
-            return join_generally(flow, self.relation(), len(self._time), stable)
-        if shared:
-            on = tuple(shared)
-            left, right = self._probe(flow, on)
-            if len(on) > 1:
-                for name in on:
-                    same = flow.columns[name][left] == self.view.columns[name][right]
-                    if not same.all():
-                        left, right = left[same], right[same]
-        else:
-            left = np.repeat(np.arange(len(flow)), len(self.view))
-            right = np.tile(np.arange(len(self.view)), len(flow))
+        on = tuple(name for name in self.variables if name in flow.columns)
+        if self.view.optional.intersection(on) or flow.optional.intersection(on):
+            return join_generally(flow, self.relation(), len(self.present), stable)
+        left, right = self.partners(flow, on)
         start, end = flow.start[left], flow.end[left]
-        if self._since is not None:
+        if not self.steady:
             since, until = self._intervals(right)
             if stable:
-                seen = (since == 0) & (until == len(self._time))
+                seen = (since == 0) & (until == len(self.present))
             else:
                 start, end = np.maximum(start, since), np.minimum(end, until)
                 seen = start < end
             if not seen.all():
                 left, right, start, end = left[seen], right[seen], start[seen], end[seen]
-        columns = {name: column[left] for name, column in flow.columns.items()}
-        for name, column in self.view.columns.items():
-            if name not in columns:
-                columns[name] = column[right]
-        optional = flow.optional
-        if self.view.optional:
-            optional |= self.view.optional.difference(flow.columns)
-        return Relation(columns, start, end, optional)
+        return merge(flow, self.view, Matches(left, right, start, end))
+
+    def partners(self, flow: Relation, on: tuple[str, ...]) -> tuple[Ids, Ids]:
+        """Pairs (row of the flow, row of the view) that are equal on these variables, valid or not."""
+        if not on:
+            return spread(np.zeros(len(flow), np.int64), np.full(len(flow), len(self.view)))
+        left, right = self._probe(flow, on)
+        return verified(flow.columns, self.view.columns, left, right, on) if len(on) > 1 else (left, right)
 
     def _probe(self, flow: Relation, on: tuple[str, ...]) -> tuple[Ids, Ids]:
         """Pairs (row of the flow, row of the view); what was estimated is not looked up again."""
@@ -324,7 +240,7 @@ class StaticInput:
                 hits &= flow.columns[name][:, None] == self.view.columns[name]
             left, right = np.nonzero(hits)
             return left, right
-        index = self.index(on)
+        index = self._index(on)
         probe, place = spread(*index.ranges(combine([flow.columns[name] for name in on])))
         return probe, index.order[place]
 
@@ -334,4 +250,4 @@ class StaticInput:
             return float(len(flow)) * len(self.view)
         if len(self.view) * len(flow) <= _TINY:
             return float(len(self._probe(flow, on)[0]))
-        return float(self.index(on).ranges(combine([flow.columns[name] for name in on]))[1].sum())
+        return float(self._index(on).ranges(combine([flow.columns[name] for name in on]))[1].sum())

@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from weir.kernel.operators.inputs.input import Present, RelationInput, instantaneous, join_generally, unsteady
+from weir.kernel.relations.keys import positions_in, spread
+from weir.kernel.relations.matches import Matches, merge, verified
 from weir.kernel.relations.relation import Relation, union
-from weir.kernel.relations.sorted_keys import spread
 from weir.kernel.windows.arrivals import FEW
 from weir.kernel.windows.live_triples import NEVER, Keeping, LiveTriples
 from weir.kernel.windows.reduction import Members, ReducedTriples, reduced
@@ -19,14 +20,8 @@ from weir.kernel.windows.window_index import IndexCounts, WindowIndex
 from weir.rdf.columns import Ids, Mask
 
 _NONE = np.empty(0, np.int64)
-
-
 _ANYWHERE = (_NONE, _NONE)
-
-
 _SHORT = 1 << 6
-
-
 _LAZY = 1 << 14
 
 
@@ -115,9 +110,6 @@ class WindowInput:
         first, end = self._throughout()
         return first < end
 
-    def _column(self, name: str) -> Ids:
-        return self._rows.column(self._place[name])
-
     @property
     def _superseded(self) -> Ids | None:
         """Which row takes over from each, where any does."""
@@ -127,8 +119,8 @@ class WindowInput:
 
     def _intervals(self, rows: Ids | slice) -> tuple[Ids, Ids]:
         where = self._where[rows]
-        start = self._high.searchsorted(where, side="right")
-        end = self._low.searchsorted(where, side="right")
+        search = positions_in if isinstance(rows, slice) else np.searchsorted
+        start, end = search(self._high, where + 1), search(self._low, where + 1)
         later = self._superseded
         if later is not None:
             takers = later[rows]
@@ -179,7 +171,7 @@ class WindowInput:
         if self._bounds is None:
             first, end = self._shown()
             where = self._where[first:end]
-            self._bounds = (where.searchsorted(self._low) + first, where.searchsorted(self._high) + first)
+            self._bounds = (positions_in(where, self._low) + first, positions_in(where, self._high) + first)
         return self._bounds[0][flow.start], self._bounds[1][flow.end - 1]
 
     def _index(self, on: tuple[str, ...]) -> WindowIndex:
@@ -199,24 +191,20 @@ class WindowInput:
             left, right = found
         else:
             left, right = self._pairs(flow, on, *(self._throughout() if stable else self._shown()), exact)
+        rows = Relation({name: self._rows.column(place) for name, place in self._columns}, _NONE, _NONE)
         if len(on) > 1:
-            for name in on:
-                same = flow.columns[name][left] == self._column(name)[right]
-                if not same.all():
-                    left, right = left[same], right[same]
-        if exact:
-            return self._merged(flow, left, right, flow.start[left], flow.end[left])
-        start, finish = self._intervals_of(right)
-        if stable:
-            kept = (start == 0) & (finish == len(self._low))
-            start, finish = flow.start[left], flow.end[left]
-        else:
-            start = np.maximum(start, flow.start[left])
-            finish = np.minimum(finish, flow.end[left])
-            kept = start < finish
-        if not kept.all():
-            left, right, start, finish = left[kept], right[kept], start[kept], finish[kept]
-        return self._merged(flow, left, right, start, finish)
+            left, right = verified(flow.columns, rows.columns, left, right, on)
+        start, end = flow.start[left], flow.end[left]
+        if not exact:
+            since, until = self._intervals_of(right)
+            if stable:
+                kept = (since == 0) & (until == len(self._low))
+            else:
+                start, end = np.maximum(start, since), np.minimum(end, until)
+                kept = start < end
+            if not kept.all():
+                left, right, start, end = left[kept], right[kept], start[kept], end[kept]
+        return merge(flow, rows, Matches(left, right, start, end))
 
     def takes_ranges(self, flow: Relation) -> bool:
         """Whether a range of positions is all that tells what of the window each row of a flow can see."""
@@ -228,7 +216,7 @@ class WindowInput:
 
     def column(self, name: str) -> Ids:
         """The live rows of a variable."""
-        return self._column(name)
+        return self._rows.column(self._place[name])
 
     def _at_once(self, flow: Relation, on: tuple[str, ...]) -> tuple[Ids, Ids] | None:
         """Pairs for a few rows of one instant, to which the same rows of the window are visible."""
@@ -253,13 +241,6 @@ class WindowInput:
         limited = exact or len(flow) * (end - first) > _LAZY
         bounds = self._visible(flow) if limited else _ANYWHERE
         return self._index(on).matches(probes, first, end, bounds, exact=exact)
-
-    def _merged(self, flow: Relation, left: Ids, right: Ids, start: Ids, end: Ids) -> Relation:
-        columns = {name: column[left] for name, column in flow.columns.items()}
-        for name, place in self._columns:
-            if name not in columns:
-                columns[name] = self._rows.column(place)[right]
-        return Relation(columns, start, end, flow.optional)
 
     def estimate(self, flow: Relation) -> float:
         if not len(self._where):

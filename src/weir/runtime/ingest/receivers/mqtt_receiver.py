@@ -18,7 +18,7 @@ from paho.mqtt.enums import CallbackAPIVersion
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
-from weir.runtime.ingest.receivers.receiver import FIRST_DELAY, LONGEST_DELAY, Intake
+from weir.runtime.ingest.receivers.receiver import FIRST_DELAY, LONGEST_DELAY, Receiver
 from weir.runtime.ingest.sources.log_writer import LogWriter
 from weir.runtime.ingest.sources.push_sources import MqttSource
 from weir.runtime.ingest.sources.source_addresses import password
@@ -28,12 +28,11 @@ _PATIENCE = 10.0
 """Seconds to wait for the acknowledgement of what was taken."""
 
 
-class MqttReceiver(Intake):
+class MqttReceiver(Receiver[MqttSource]):
     """Paho's own thread reads and reconnects; a callback that waits holds the broker back."""
 
     def __init__(self, source: MqttSource, writer: LogWriter) -> None:
         super().__init__(source, writer)
-        self.mqtt = source
         client = Paho(
             CallbackAPIVersion.VERSION2,
             client_id=source.client or client_id(source, writer),
@@ -56,7 +55,7 @@ class MqttReceiver(Intake):
         self._settled = threading.Condition()
 
     def start(self) -> None:
-        self._client.connect_async(self.mqtt.host, self.mqtt.port, keepalive=_KEEPALIVE)
+        self._client.connect_async(self.source.host, self.source.port, keepalive=_KEEPALIVE)
         self._client.loop_start()
 
     def stop(self) -> None:
@@ -78,7 +77,7 @@ class MqttReceiver(Intake):
         if flags.session_present:
             self.state.connected = True
         else:
-            client.subscribe(self.mqtt.topic, qos=self.mqtt.qos)
+            client.subscribe(self.source.topic, qos=self.source.qos)
 
     def _subscribed(
         self, _: Paho, __: Any, ___: int, reasons: list[ReasonCode], ____: Properties | None
@@ -86,12 +85,12 @@ class MqttReceiver(Intake):
         """Only now does the broker keep what is published."""
         refused = [reason for reason in reasons if reason.is_failure]
         if refused:
-            self.state.problem = f"the broker refused the topic {self.mqtt.topic!r}: {refused[0]}"
+            self.state.problem = f"the broker refused the topic {self.source.topic!r}: {refused[0]}"
         else:
             self.state.connected = True
 
     def _failed(self, _: Paho, __: Any) -> None:
-        self.state.problem = f"no connection to {self.mqtt.host}:{self.mqtt.port}"
+        self.state.problem = f"no connection to {self.source.host}:{self.source.port}"
 
     def _disconnected(
         self, _: Paho, __: Any, ___: DisconnectFlags, reason: ReasonCode, ____: Properties | None

@@ -14,9 +14,8 @@ from typing import Any
 
 from weir.errors import BacklogFull, UsageError
 from weir.extras import load
-from weir.runtime.ingest.receivers.fragments_receiver import FragmentsReceiver
+from weir.runtime.ingest.receivers.http_receivers import FragmentsReceiver, SseReceiver
 from weir.runtime.ingest.receivers.receiver import Receiver
-from weir.runtime.ingest.receivers.sse_receiver import SseReceiver
 from weir.runtime.ingest.receivers.tcp_receiver import TcpReceiver
 from weir.runtime.ingest.sources import Place, Source
 from weir.runtime.ingest.sources.log_source import LogSource
@@ -29,14 +28,15 @@ from weir.runtime.ingest.sources.push_sources import (
     WebSocketSource,
 )
 
-Connect = Callable[[Any, LogWriter], Receiver]
+AnyReceiver = Receiver[Any]
+Connect = Callable[[Any, LogWriter], AnyReceiver]
 
 
 def _loaded(module: str, name: str) -> Connect:
     """A receiver whose client is a package of an extra."""
 
-    def connect(source: Any, writer: LogWriter) -> Receiver:
-        found: Receiver = getattr(load(f"weir.runtime.ingest.receivers.{module}"), name)(source, writer)
+    def connect(source: Any, writer: LogWriter) -> AnyReceiver:
+        found: AnyReceiver = getattr(load(f"weir.runtime.ingest.receivers.{module}"), name)(source, writer)
         return found
 
     return connect
@@ -63,7 +63,7 @@ class OpenStream:
 
     source: LogSource
     writer: LogWriter
-    receiver: Receiver | None
+    receiver: AnyReceiver | None
     beaten: float = field(default_factory=time.monotonic)
     told: int | None = None
 

@@ -1,5 +1,5 @@
-"""What all receivers share: a thread that connects, takes messages until the connection breaks, and connects
-again after a while.
+"""What all receivers share: the way of messages into their log, and for most of them a thread that connects,
+takes messages until the connection breaks, and connects again after a while.
 
 A receiver logs before it acknowledges. Where the log is full it stops reading, so that its peer has to wait.
 """
@@ -9,9 +9,11 @@ from __future__ import annotations
 import random
 import threading
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Generic, TypeVar
 
 from weir.errors import BacklogFull, WeirError
 from weir.runtime.ingest.sources.log_writer import LogWriter
@@ -20,6 +22,8 @@ from weir.runtime.ingest.sources.push_sources import PushSource
 FIRST_DELAY, LONGEST_DELAY = 0.5, 30.0
 """Seconds before a connection is tried again: doubled with every failure."""
 _FULL = 0.05
+
+S = TypeVar("S", bound=PushSource)
 
 
 @dataclass(slots=True)
@@ -33,26 +37,21 @@ class State:
     problem: str = ""
 
 
-class Receiver(Protocol):
+class Receiver(ABC, Generic[S]):
     """Runs beside the job."""
 
-    state: State
-
-    def start(self) -> None: ...
-
-    def stop(self) -> None:
-        """Take nothing more; what was taken is logged. Returns once all is quiet."""
-        ...
-
-
-class Intake:
-    """The way of a receiver's messages into its log."""
-
-    def __init__(self, source: PushSource, writer: LogWriter) -> None:
+    def __init__(self, source: S, writer: LogWriter) -> None:
         self.source = source
         self.writer = writer
         self.state = State()
         self.stopping = threading.Event()
+
+    @abstractmethod
+    def start(self) -> None: ...
+
+    @abstractmethod
+    def stop(self) -> None:
+        """Take nothing more; what was taken is logged. Returns once all is quiet."""
 
     def put(
         self,
@@ -94,21 +93,18 @@ class Intake:
         return f"larger than {self.source.max_message} bytes"
 
 
-class Client(Intake, ABC):
-    """A receiver with a thread of its own."""
+class Client(Receiver[S]):
+    """A receiver with a thread of its own. ``hang_up`` makes a session that waits for its peer come back."""
 
-    def __init__(self, source: PushSource, writer: LogWriter) -> None:
+    def __init__(self, source: S, writer: LogWriter) -> None:
         super().__init__(source, writer)
         self.delay = FIRST_DELAY
+        self.hang_up: Callable[[], object] | None = None
         self._thread = threading.Thread(target=self._run, name=f"receiver {source.kind}", daemon=True)
 
     @abstractmethod
     def session(self) -> None:
         """Connect and take messages until the connection ends or ``stopping`` is set."""
-
-    @abstractmethod
-    def interrupt(self) -> None:
-        """Make a session that waits for its peer come back."""
 
     def start(self) -> None:
         self._thread.start()
@@ -116,7 +112,10 @@ class Client(Intake, ABC):
     def stop(self) -> None:
         self.stopping.set()
         while self._thread.is_alive():
-            self.interrupt()
+            hang_up = self.hang_up
+            if hang_up is not None:
+                with suppress(OSError, RuntimeError):
+                    hang_up()
             self._thread.join(0.1)
 
     def opened(self) -> None:
@@ -134,7 +133,7 @@ class Client(Intake, ABC):
             except (OSError, WeirError, ValueError) as error:
                 self.state.problem = str(error) or type(error).__name__
             finally:
-                self.state.connected = False
+                self.state.connected, self.hang_up = False, None
             failures = 0 if self.state.messages > taken else failures + 1
             longest = min(LONGEST_DELAY, self.delay * 2 ** max(0, failures - 1))
             self.stopping.wait(longest * random.uniform(0.5, 1.0))

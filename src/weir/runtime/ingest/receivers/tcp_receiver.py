@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-from contextlib import suppress
 
 from weir.rdf.formats.media import format_of
 from weir.runtime.ingest.receivers.receiver import Client
@@ -15,32 +14,22 @@ _PATIENCE = 0.2
 """Seconds after which the lines of one time are taken for a whole message."""
 
 
-class TcpReceiver(Client):
+class TcpReceiver(Client[TcpSource]):
     """What ends with a line of another time, with a pause or with the connection is a message."""
 
     def __init__(self, source: TcpSource, writer: LogWriter) -> None:
         super().__init__(source, writer)
-        self.tcp = source
         self.timed = format_of(source.format).timed
-        self._socket: socket.socket | None = None
         self._skipping = False
 
     def session(self) -> None:
-        with socket.create_connection((self.tcp.host, self.tcp.port), self.tcp.timeout) as peer:
-            self._socket = peer
+        source = self.source
+        with socket.create_connection((source.host, source.port), source.timeout) as peer:
+            self.hang_up = lambda: peer.shutdown(socket.SHUT_RDWR)
             self.opened()
             peer.settimeout(_PATIENCE)
-            try:
-                self._read(peer)
-            finally:
-                self._socket = None
+            self._read(peer)
         self.state.problem = "the server closed the connection"
-
-    def interrupt(self) -> None:
-        peer = self._socket
-        if peer is not None:
-            with suppress(OSError):
-                peer.shutdown(socket.SHUT_RDWR)
 
     def _read(self, peer: socket.socket) -> None:
         rest, held = b"", b""
@@ -54,7 +43,7 @@ class TcpReceiver(Client):
                 continue
             lines, rest = self._lines(rest + chunk, ended=not chunk)
             held = self._messages(held + lines)
-            if len(held) > self.tcp.max_message:
+            if len(held) > self.source.max_message:
                 self._put(held)
                 held = b""
             if not chunk:
@@ -72,7 +61,7 @@ class TcpReceiver(Client):
         if ended:
             return (data + b"\n" if data and not data.endswith(b"\n") else data), b""
         cut = data.rfind(b"\n") + 1
-        if len(data) - cut > self.tcp.max_message:
+        if len(data) - cut > self.source.max_message:
             self.refuse(data[cut:], self.too_large)
             self._skipping = True
             return data[:cut], b""

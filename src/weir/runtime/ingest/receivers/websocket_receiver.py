@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import ssl
-from contextlib import suppress
 from urllib.parse import urlsplit
 
 from websockets.exceptions import ConnectionClosed, WebSocketException
@@ -12,27 +11,21 @@ from websockets.sync.client import ClientConnection, connect
 
 from weir.errors import RemoteError
 from weir.runtime.ingest.receivers.receiver import Client
-from weir.runtime.ingest.sources.log_writer import LogWriter
 from weir.runtime.ingest.sources.push_sources import WebSocketSource
 
 _TOO_BIG = 1009
 
 
-class WebSocketReceiver(Client):
+class WebSocketReceiver(Client[WebSocketSource]):
     """Connects to the very host of its URL: a redirection is a failure."""
-
-    def __init__(self, source: WebSocketSource, writer: LogWriter) -> None:
-        super().__init__(source, writer)
-        self.websocket = source
-        self._connection: ClientConnection | None = None
 
     def session(self) -> None:
         try:
             with self._connected() as connection:
-                self._connection = connection
+                self.hang_up = connection.close
                 self.opened()
-                if self.websocket.hello:
-                    connection.send(self.websocket.hello)
+                if self.source.hello:
+                    connection.send(self.source.hello)
                 for message in connection:
                     self.put(message.encode() if isinstance(message, str) else message)
         except ConnectionClosed as error:
@@ -40,19 +33,11 @@ class WebSocketReceiver(Client):
                 self.refuse(b"", self.too_large)
             raise RemoteError(f"the connection broke: {error}") from None
         except WebSocketException as error:
-            raise RemoteError(f"no WebSocket at {self.websocket.url}: {error}") from None
-        finally:
-            self._connection = None
-
-    def interrupt(self) -> None:
-        connection = self._connection
-        if connection is not None:
-            with suppress(OSError):
-                connection.close()
+            raise RemoteError(f"no WebSocket at {self.source.url}: {error}") from None
 
     def _connected(self) -> ClientConnection:
         """On a socket of our own, on which the library cannot follow a redirection to another host."""
-        url, timeout = self.websocket.url, self.websocket.timeout
+        url, timeout = self.source.url, self.source.timeout
         parts = urlsplit(url)
         secure = parts.scheme == "wss"
         peer = parts.hostname or "", parts.port or (443 if secure else 80)
@@ -63,6 +48,6 @@ class WebSocketReceiver(Client):
             server_hostname=parts.hostname if secure else None,
             open_timeout=timeout,
             close_timeout=1,
-            max_size=self.websocket.max_message,
+            max_size=self.source.max_message,
             proxy=None,
         )

@@ -7,11 +7,13 @@ without a restart, and a batch has the fixed cost of one source however many str
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
+from weir.errors import CheckpointError
 from weir.runtime.ingest.parts import Part
 
 Reached: TypeAlias = Mapping[str, Any]
@@ -32,46 +34,58 @@ class Place:
     parallelism: int = 1
 
 
-class Feed(Protocol):
+class Feed(ABC):
     """Plans batches in the driver. Given the same offsets it gives the same parts, also after a restart."""
 
+    @abstractmethod
     def latest(self, start: Reached, finishing: bool) -> Reached:
         """How far the next batch goes; equal to ``start`` where there is nothing new. ``finishing``: what is
         there now is all there will be."""
-        ...
 
+    @abstractmethod
     def parts(self, start: Reached, end: Reached) -> list[Part]:
         """What lies between two offsets, about as many parts as there are cores."""
-        ...
 
     def committed(self, reached: Reached) -> None:
-        """Everything before ``reached`` has been read for good."""
-        ...
+        """Everything before ``reached`` has been read for good. Most sources keep what they have."""
+        return
 
     def refuse_more(self, reached: Reached) -> None:
         """Raise ``CheckpointError`` where the source has grown after its end was reported."""
-        ...
+        more = self.beyond(reached) if reached.get("end") else None
+        if more is not None:
+            raise CheckpointError(
+                f"the input of this checkpoint has ended, but there is more: {more}",
+                hint="the end of the input ends its checkpoint: start again with a new one",
+            )
+
+    @abstractmethod
+    def beyond(self, reached: Reached) -> object | None:
+        """What there is behind the end of the input, None where there is nothing."""
 
 
-class Source(Protocol):
+class Source(ABC):
     """A description of where messages come from: a frozen dataclass of plain values.
 
     ``kind`` finds the class again (``sources.source_of``). ``endless`` sources go on until they are told to
     finish; lanes of theirs that are silent for longer than IDLE are not waited for.
     """
 
-    @property
-    def kind(self) -> str: ...
+    __slots__ = ()
+    kind: ClassVar[str]
 
     @property
-    def endless(self) -> bool: ...
+    def endless(self) -> bool:
+        return True
 
+    @abstractmethod
     def check(self) -> None:
         """Raise ``UsageError`` where nothing can be read."""
-        ...
 
     def as_json(self) -> dict[str, Any]:
         """The fields, and ``kind``."""
-        ...
+        fields: Any = self
+        return {"kind": self.kind, **asdict(fields)}
 
+    @abstractmethod
     def feed(self, place: Place) -> Feed: ...

@@ -13,13 +13,13 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from weir.errors import CheckpointError, UsageError
+from weir.errors import UsageError
 from weir.rdf.formats.media import Format, endings, format_of, format_of_path
 from weir.rdf.formats.units import UNITS
 from weir.runtime.ingest.parts import Part, is_packed, part_size
-from weir.runtime.ingest.sources.feeds import Place, Reached
+from weir.runtime.ingest.sources.feeds import Feed, Place, Reached, Source
 from weir.storage import LineLog
 
 DEFAULT_BATCH_BYTES = 128 << 20
@@ -27,7 +27,7 @@ _DECLARE = "declare it: time=prov:generatedAtTime, time=sosa:resultTime or any o
 
 
 @dataclass(frozen=True, slots=True)
-class FileSource:
+class FileSource(Source):
     """A file, or a directory in name order. ``watch`` makes it go on for ever.
 
     Files other than ``.tnq`` need the predicate that states the ``time`` of their messages. The ``format``
@@ -84,9 +84,6 @@ class FileSource:
         if not found.timed and self.time is None:
             raise UsageError(f"{name}: {found.name} messages, and where is their time?", hint=_DECLARE)
 
-    def as_json(self) -> dict[str, Any]:
-        return {"kind": self.kind, **asdict(self)}
-
     def feed(self, place: Place) -> FileFeed:
         return FileFeed(self, place)
 
@@ -125,9 +122,6 @@ class Offset:
     byte: int = 0
     end: bool = False
 
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class Listed:
@@ -137,7 +131,7 @@ class Listed:
     size: int
 
 
-class FileFeed:
+class FileFeed(Feed):
     """A file source together with its log."""
 
     def __init__(self, source: FileSource, place: Place) -> None:
@@ -154,28 +148,21 @@ class FileFeed:
 
     def latest(self, start: Reached, finishing: bool) -> Reached:
         """How far the next batch goes."""
-        return self._latest(Offset(**start), finishing).as_json()
-
-    def _latest(self, start: Offset, finishing: bool) -> Offset:
-        if start.end:
+        begin = Offset(**start)
+        if begin.end:
             return start
-        finished = finishing or not self.source.watch
         self.look()
-        files = self._files
         if self.source.files_per_batch is not None:
-            last = min(len(files), start.file + self.source.files_per_batch)
-            reached = Offset(last, 0)
+            reached = Offset(min(self.count, begin.file + self.source.files_per_batch))
         else:
-            reached = self._by_bytes(start)
-        over = finished and reached.file == len(files)
-        return Offset(reached.file, reached.byte, over)
+            reached = self._by_bytes(begin)
+        over = (finishing or not self.source.watch) and reached.file == self.count
+        return asdict(replace(reached, end=over))
 
     def parts(self, start: Reached, end: Reached) -> list[Part]:
         """The parts between two offsets, about as many as there are cores."""
-        return self._parts(Offset(**start), Offset(**end))
-
-    def _parts(self, start: Offset, end: Offset) -> list[Part]:
-        ranges = list(self._ranges(start, end))
+        begin, until = Offset(**start), Offset(**end)
+        ranges = list(self._ranges(begin, until))
         total = sum(last - first for _, first, last in ranges)
         size = part_size(total, self.parallelism)
         parts: list[Part] = []
@@ -192,8 +179,8 @@ class FileFeed:
             else:
                 self._whole(parts, number, size)
             before += last - first
-        if end.end and not start.end:
-            parts.append(Part(self.stream, self.lane, number=end.file, final=True))
+        if until.end and not begin.end:
+            parts.append(Part(self.stream, self.lane, number=until.file, final=True))
         return parts
 
     def _whole(self, parts: list[Part], number: int, size: int) -> None:
@@ -209,33 +196,14 @@ class FileFeed:
             if taken + listed.size <= size:
                 parts[-1] = replace(last, also=[*last.also, listed.path])
                 return
-        source = self.source
-        parts.append(
-            Part(
-                self.stream,
-                self.lane,
-                listed.path,
-                number,
-                format=form.name,
-                time=source.time,
-                unit=source.unit,
-            )
-        )
+        read_as = {"format": form.name, "time": self.source.time, "unit": self.source.unit}
+        parts.append(Part(self.stream, self.lane, listed.path, number, **read_as))  # type: ignore[arg-type]
 
-    def committed(self, reached: Reached) -> None:
-        """Files stay as they are."""
-
-    def refuse_more(self, reached: Reached) -> None:
-        """Raise where the source has grown after its end was reported."""
-        if not reached.get("end"):
-            return
+    def beyond(self, reached: Reached) -> Path | None:
+        """A file that is new or has grown."""
         known = {listed.path: listed.size for listed in self._files}
-        for path in self.source.listing():
-            if known.get(str(path)) != path.stat().st_size:
-                raise CheckpointError(
-                    f"the input of this checkpoint has ended, but there is more: {path}",
-                    hint="the end of a finite input ends its checkpoint: start again with a new one",
-                )
+        grown = (path for path in self.source.listing() if known.get(str(path)) != path.stat().st_size)
+        return next(grown, None)
 
     def _by_bytes(self, start: Offset) -> Offset:
         room = self.source.bytes_per_batch

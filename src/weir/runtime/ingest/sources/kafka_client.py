@@ -10,12 +10,12 @@ from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from weir.errors import CheckpointError, RemoteError, UsageError
+from weir.errors import RemoteError, UsageError
 from weir.rdf.columns import NEVER
 from weir.rdf.formats.media import format_of
 from weir.rdf.formats.payloads import parse_payloads
 from weir.runtime.ingest.parts import OFFSET_SHIFT, LaneInput, Part, dead_letters
-from weir.runtime.ingest.sources.feeds import Place, Reached
+from weir.runtime.ingest.sources.feeds import Feed, Place, Reached
 from weir.runtime.ingest.sources.kafka_source import KafkaSource
 from weir.runtime.ingest.sources.log_writer import now
 
@@ -54,7 +54,7 @@ def _settings(variable: str) -> dict[str, Any]:
     return settings
 
 
-class KafkaFeed:
+class KafkaFeed(Feed):
     """Offsets: ``p`` how far each partition is read, ``from`` where those begin that this batch is the first
     of, ``beat`` a time of the clock before which nothing will come."""
 
@@ -120,18 +120,10 @@ class KafkaFeed:
             parts += [Part(self.stream, lane, number=1 << 22, final=True) for lane in lanes]
         return parts
 
-    def committed(self, reached: Reached) -> None:
-        """Kafka keeps its messages as long as it likes."""
-
-    def refuse_more(self, reached: Reached) -> None:
-        """Raise where the topic has grown after its end was reported."""
-        if reached.get("end"):
-            for partition, (_, high) in self._watermarks().items():
-                if high > reached["p"].get(partition, 0):
-                    raise CheckpointError(
-                        f"the input of this checkpoint has ended, but there is more in {self.source.topic}",
-                        hint="the end of the input ends its checkpoint: start again with a new one",
-                    )
+    def beyond(self, reached: Reached) -> str | None:
+        """The topic, where a partition has grown."""
+        grown = any(high > reached["p"].get(p, 0) for p, (_, high) in self._watermarks().items())
+        return self.source.topic if grown else None
 
     def _watermarks(self) -> dict[str, tuple[int, int]]:
         """The first and the next offset of each partition."""

@@ -8,20 +8,20 @@ of Spark (docs/decisions). Whoever wants that connector gives its DataFrame to `
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 from weir.errors import UsageError
 from weir.extras import load
 from weir.rdf.formats.media import format_of
-from weir.runtime.ingest.sources.feeds import Feed, Place
+from weir.runtime.ingest.sources.feeds import Feed, Place, Source
 
 STARTS = ("earliest", "latest")
 HEARTBEATS = ("", "clock", "off")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KafkaSource:
+class KafkaSource(Source):
     """The messages of a topic; ``servers`` are host:port, with commas between them.
 
     ``time`` is the predicate that states a message's time; where it is None and the format has none, it is
@@ -31,7 +31,6 @@ class KafkaSource:
     """
 
     kind: ClassVar[str] = "kafka"
-    endless: ClassVar[bool] = True
     promise: ClassVar[str] = "exactly once from the broker on, while it keeps the messages"
 
     servers: str
@@ -57,9 +56,6 @@ class KafkaSource:
             raise UsageError("start is earliest or latest, heartbeat clock or off")
         if self.messages_per_batch < 1 or self.timeout <= 0:
             raise UsageError("messages_per_batch and timeout must be above 0")
-
-    def as_json(self) -> dict[str, Any]:
-        return {"kind": self.kind, **asdict(self)}
 
     def feed(self, place: Place) -> Feed:
         client = load("weir.runtime.ingest.sources.kafka_client")

@@ -7,47 +7,29 @@ the payloads of one format at once, then parts them by lanes.
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from weir.errors import CheckpointError, UsageError
+from weir.errors import UsageError
 from weir.rdf.formats.media import format_of
 from weir.rdf.formats.payloads import parse_payloads
 from weir.rdf.messages import Parsed, Rejected
 from weir.runtime.ingest.parts import LaneInput, Part, dead_letters, part_size
-from weir.runtime.ingest.sources.feeds import Place, Reached
-from weir.runtime.ingest.sources.log_segments import (
-    READ,
-    SHIFT,
-    SYNCED,
-    Block,
-    Mark,
-    blocks,
-    get_mark,
-    lanes_of,
-    log_folder,
-    read_blocks,
-    segment_path,
-    segments,
-    set_mark,
-)
-from weir.runtime.ingest.sources.log_writer import LIMIT, SEGMENT, LogWriter
+from weir.runtime.ingest.sources.feeds import Feed, Place, Reached, Source
+from weir.runtime.ingest.sources.log_writer import LIMIT, SEGMENT, SHIFT, LogWriter, header_of, lanes_of
+from weir.storage.segments import Block, Mark, Segments, blocks
 
 DEFAULT_BATCH_BYTES = 64 << 20
-
-
 HEARTBEATS = ("", "clock", "last", "run", "off")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LogSource:
+class LogSource(Source):
     """A stream that others push into, through ``writer``.
 
     ``folder`` is where the log is kept, None for the checkpoint: on a cluster the workers must see it too.
@@ -60,7 +42,6 @@ class LogSource:
     """
 
     kind: ClassVar[str] = "log"
-    endless: ClassVar[bool] = True
     promise: ClassVar[str] = "exactly once from the acknowledgement on"
 
     folder: str | None = None
@@ -83,9 +64,6 @@ class LogSource:
                 f"unknown heartbeat {self.heartbeat!r}", hint=f"one of {', '.join(HEARTBEATS[1:])}"
             )
 
-    def as_json(self) -> dict[str, Any]:
-        return {"kind": self.kind, **asdict(self)}
-
     def feed(self, place: Place) -> LogFeed:
         return LogFeed(self, place)
 
@@ -99,19 +77,19 @@ class LogSource:
         )
 
 
-class LogFeed:
+class LogFeed(Feed):
     """Plans batches over a log, from its files alone."""
 
     def __init__(self, source: LogSource, place: Place) -> None:
         self.stream = place.stream
-        self.folder = log_folder(place, source.folder)
+        self.log = Segments(log_folder(place, source.folder))
         self.parallelism = max(1, place.parallelism)
         self.room = source.bytes_per_batch
 
     def latest(self, start: Reached, finishing: bool) -> Reached:
         """All that is synced, up to as many bytes as a batch may have."""
         begin = _mark(start)
-        synced = get_mark(self.folder, SYNCED)
+        synced = self.log.synced
         if start.get("end") or (synced <= begin and not finishing):
             return start
         reached = self._within(begin, max(synced, begin))
@@ -122,7 +100,7 @@ class LogFeed:
         """Ranges of blocks, about as many as there are cores; at the end of the input, the end of each
         lane."""
         begin, reached = _mark(start), _mark(end)
-        every = list(self._blocks(begin, reached))
+        every = list(self.log.blocks(begin, reached))
         total = sum(block.end - block.begin for _, block in every)
         size = part_size(total, self.parallelism)
         parts: list[Part] = []
@@ -141,31 +119,20 @@ class LogFeed:
 
     def committed(self, reached: Reached) -> None:
         """Let the writer know, and remove what is behind."""
-        mark = _mark(reached)
-        if not self.folder.exists() or mark == get_mark(self.folder, READ):
-            return
-        set_mark(self.folder, READ, mark)
-        for number in segments(self.folder):
-            if number < mark.segment:
-                with suppress(FileNotFoundError):
-                    segment_path(self.folder, number).unlink()
+        self.log.forget(_mark(reached))
 
-    def refuse_more(self, reached: Reached) -> None:
-        """Raise where more was appended after the end was reported."""
-        if reached.get("end") and get_mark(self.folder, SYNCED) > _mark(reached):
-            raise CheckpointError(
-                f"the input of this checkpoint has ended, but there is more: {self.folder}",
-                hint="the end of the input ends its checkpoint: start again with a new one",
-            )
+    def beyond(self, reached: Reached) -> Path | None:
+        """The log, where more was appended."""
+        return self.log.folder if self.log.synced > _mark(reached) else None
 
     def lanes(self, reached: Mark) -> list[str]:
         """All lanes up to a mark; one without a name where nothing came."""
-        path = segment_path(self.folder, reached.segment)
-        found = read_blocks(path, 0, reached.byte) if path.exists() else []
-        return lanes_of(block.header for block in found) or [""]
+        path = self.log.path(reached.segment)
+        data = path.read_bytes()[: reached.byte] if path.exists() else b""
+        return lanes_of(header_of(data[each.body : each.end])[0] for each in _blocks(data)) or [""]
 
     def _part(self, number: int, begin: int, end: int) -> Part:
-        path = str(segment_path(self.folder, number))
+        path = str(self.log.path(number))
         return Part(self.stream, "", path, number, begin, end, log=True)
 
     def _within(self, begin: Mark, end: Mark) -> Mark:
@@ -174,32 +141,30 @@ class LogFeed:
             return end
         room = self.room
         reached = begin
-        for number, block in self._blocks(begin, end):
+        for number, block in self.log.blocks(begin, end):
             room -= block.end - block.begin
             if room < 0 and reached != begin:
                 return reached
             reached = Mark(number, block.end)
         return end
 
-    def _blocks(self, begin: Mark, end: Mark) -> Iterator[tuple[int, Block]]:
-        """A segment before the last is read to its end: it was closed when the next one began."""
-        for number in range(begin.segment, end.segment + 1):
-            path = segment_path(self.folder, number)
-            first = begin.byte if number == begin.segment else 0
-            last = end.byte if number == end.segment else None
-            if path.exists():
-                yield from ((number, block) for block in read_blocks(path, first, last))
-            elif last is None or last > first:
-                raise CheckpointError(f"a segment of the log is missing: {path}")
-
 
 def _mark(reached: Reached) -> Mark:
     return Mark(reached.get("segment", 0), reached.get("byte", 0))
 
 
+def _blocks(data: bytes) -> list[Block]:
+    return list(blocks(data, 0, len(data)))
+
+
+def log_folder(place: Place, shared: str | None = None) -> Path:
+    """Where a stream's log lives: in the checkpoint, or in a folder that a cluster shares."""
+    return (Path(shared) if shared else place.own / "sources") / f"{place.log_name}.log"
+
+
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A payload at a position of the log."""
+    """A payload at a position of the log. One with a ``reason`` was refused: it is how the text begins."""
 
     lane: str
     form: str
@@ -207,6 +172,7 @@ class Record:
     time: int | None
     position: int
     payload: bytes
+    reason: str = ""
 
 
 def read_log_part(part: Part, key: bytes) -> list[LaneInput]:
@@ -215,15 +181,20 @@ def read_log_part(part: Part, key: bytes) -> list[LaneInput]:
     Blank nodes are told apart by the position of their payload, so labels do not depend on how the log is
     cut.
     """
-    data = log_bytes(part)
-    found = list(blocks(data, 0, len(data)))
-    every = list(records(data, found, (part.number << SHIFT) + part.start))
+    assert part.path is not None and part.end is not None
+    with open(part.path, "rb") as file:
+        file.seek(part.start)
+        data = file.read(part.end - part.start)
+    every = list(records(data, (part.number << SHIFT) + part.start))
     lanes: list[tuple[str, Parsed]] = []
-    for _, group in groupby(every, key=lambda record: (record.form, record.predicate)):
+    told = (record for record in every if not record.reason)
+    for _, group in groupby(told, key=lambda record: (record.form, record.predicate)):
         lanes += _by_lane(list(group), f"{part.stream} log", key)
-    for block in found:
-        for dead in block.header.dead:
-            lanes.append((dead.lane, replace(_nothing(key), rejected=(Rejected(0, dead.reason, dead.text),))))
+    nothing = parse_payloads([], format_of("tnq"), scope="", key=key, positions=[])
+    for record in every:
+        if record.reason:
+            refused = Rejected(0, record.reason, record.payload.decode())
+            lanes.append((record.lane, replace(nothing, rejected=(refused,))))
     return [
         LaneInput(
             lane,
@@ -236,22 +207,17 @@ def read_log_part(part: Part, key: bytes) -> list[LaneInput]:
     ]
 
 
-def log_bytes(part: Part) -> bytes:
-    """The bytes of a part of a segment."""
-    assert part.path is not None and part.end is not None
-    with open(Path(part.path), "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as log:
-        return log[part.start : part.end]
-
-
-def records(data: bytes, found: Sequence[Block], base: int) -> Iterator[Record]:
-    """The records of some blocks, in the order of the log."""
-    for block in found:
-        header = block.header
-        place = block.body
-        kinds = ((lane, form) for lane, form, count in header.runs for _ in range(count))
-        for (lane, form), length, time in zip(kinds, header.records, header.times, strict=True):
-            yield Record(lane, form, header.predicate, time, base + place, data[place : place + length])
+def records(data: bytes, base: int) -> Iterator[Record]:
+    """The records of some blocks, in the order of the log; what was refused comes behind its block."""
+    for block in _blocks(data):
+        header, begin = header_of(data[block.body : block.end])
+        place, predicate = block.body + begin, header["predicate"]
+        kinds = ((lane, form) for lane, form, count in header["runs"] for _ in range(count))
+        for (lane, form), length, time in zip(kinds, header["records"], header["times"], strict=True):
+            yield Record(lane, form, predicate, time, base + place, data[place : place + length])
             place += length
+        for lane, reason, text in header["dead"]:
+            yield Record(lane, "", predicate, None, base + place, text.encode(), reason)
 
 
 def _by_lane(group: Sequence[Record], scope: str, key: bytes) -> list[tuple[str, Parsed]]:
@@ -275,7 +241,3 @@ def _by_lane(group: Sequence[Record], scope: str, key: bytes) -> list[tuple[str,
     lanes = np.array([numbers[record.lane] for record in group])
     lane = lanes[np.searchsorted(positions, parsed.position, side="right") - 1]
     return [(name, parsed.where(lane == number, wrong.get(name, ()))) for name, number in numbers.items()]
-
-
-def _nothing(key: bytes) -> Parsed:
-    return parse_payloads([], format_of("tnq"), scope="", key=key, positions=[])

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from weir.rdf.formats.media import PACKED
 from weir.rdf.formats.tnq import BOM, timed_lines
 from weir.rdf.formats.tnq_split import padded
 from weir.runtime.ingest.parts import Part, line_end, message_start
-from weir.runtime.ingest.sources.feeds import Place, Reached
+from weir.runtime.ingest.sources.feeds import Feed, Place, Reached, Source
 from weir.runtime.ingest.sources.file_source import FileFeed, FileSource, Offset
 
 UNITS = ("messages", "triples")
@@ -34,7 +34,7 @@ _BLOCK = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
-class ReplaySource:
+class ReplaySource(Source):
     """A ``.tnq`` file, or a directory of them, played at ``rate`` messages or triples (``unit``) a second, or
     at ``speed`` times its event time. With ``loop`` it begins again at its end, with later times."""
 
@@ -65,9 +65,6 @@ class ReplaySource:
         if any(path.name.endswith(PACKED) for path in self.files.listing()):
             raise UsageError(f"a packed file cannot be played: {self.path}", hint="unpack it with gunzip")
 
-    def as_json(self) -> dict[str, Any]:
-        return {"kind": self.kind, **asdict(self)}
-
     def feed(self, place: Place) -> ReplayFeed:
         return ReplayFeed(self, place)
 
@@ -88,7 +85,7 @@ class Played:
         return Offset(self.file, self.byte)
 
 
-class ReplayFeed:
+class ReplayFeed(Feed):
     """Plans batches by the clock."""
 
     def __init__(
@@ -141,19 +138,15 @@ class ReplayFeed:
             begin = first.offset if number == first.round else Offset()
             until = last.offset if number == last.round else Offset(files)
             shift = number * self._span_of_all() if number else 0
-            for part in self.inner.parts(begin.as_json(), until.as_json()):
+            for part in self.inner.parts(asdict(begin), asdict(until)):
                 parts.append(replace(part, number=part.number + number * files, shift=shift))
         if not parts or last.end:
             place = last.round * files + last.file
             parts.append(Part(self.inner.stream, self.inner.lane, number=place, final=last.end))
         return parts
 
-    def committed(self, reached: Reached) -> None:
-        """Files stay as they are."""
-
-    def refuse_more(self, reached: Reached) -> None:
-        """Raise where the files have grown after their end was reported."""
-        self.inner.refuse_more(reached)
+    def beyond(self, reached: Reached) -> Path | None:
+        return self.inner.beyond(reached)
 
     def _disturbed(self) -> bool:
         return any((self._own / flag).exists() for flag in ("stop", "hold", "finish"))

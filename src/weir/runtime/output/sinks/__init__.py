@@ -1,18 +1,16 @@
 """Where results go: files, folders, streams, brokers, and whoever is watching.
 
-``base`` says what a sink is, ``making`` makes one from a format or an address. ``result_files`` and
-``folders`` write to disk, in the ``formats`` that they are given; ``routing`` tells queries apart. Clients of
-``kafka_sink``, ``mqtt_sink`` and ``live_sink`` come with extras.
+``base`` says what a sink is, ``making`` makes one from a format or an address. ``result_files`` write to
+disk, in the ``formats`` that they are given. Clients of ``kafka_sink``, ``mqtt_sink`` and ``live_sink`` come
+with extras.
 """
 
 __all__ = [
     "base",
-    "folders",
     "formats",
     "kafka_sink",
     "live_sink",
     "making",
     "mqtt_sink",
     "result_files",
-    "routing",
 ]

@@ -1,17 +1,22 @@
 """What a sink is: it takes the answers of one batch, in order, after all workers are done with it.
 
-Also the names of queries in places that do not take every character: topics and files.
+Also a router, which gives each query's results to where they belong, publishers of fragments, and the names
+of queries in places that do not take every character: topics and files.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import re
-from collections.abc import Iterator, Sequence
-from typing import Protocol
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any, Protocol
 from urllib.parse import quote
 
 import pyarrow as pa
+
+from weir.errors import UsageError
 
 QUERY = "{query}"
 """Stands for the name of the query in a template."""
@@ -52,11 +57,79 @@ class Sink(Protocol):
     form: str
     promise: str
 
-    def open(self) -> None: ...
+    def open(self) -> None:
+        return
 
     def write(self, batch: int, results: Sequence[Results]) -> None: ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        return
+
+
+class Router:
+    """Rules (pattern, sink): a sink gets the results of queries whose names match (``*``, ``?``, ``[…]``).
+
+    All rules that match count. Its promise is the weakest of its sinks'; they take one form.
+    """
+
+    def __init__(self, rules: Sequence[tuple[str, Sink]]) -> None:
+        if not rules:
+            raise UsageError("a router needs a rule")
+        forms = {sink.form for _, sink in rules}
+        if len(forms) > 1:
+            raise UsageError(f"the sinks of a router take different forms: {', '.join(sorted(forms))}")
+        self.rules = list(rules)
+        self.form = forms.pop()
+        self.promise = max((sink.promise for _, sink in rules), key=_weakness)
+
+    def open(self) -> None:
+        for sink in self._sinks():
+            sink.open()
+
+    def write(self, batch: int, results: Sequence[Results]) -> None:
+        """Every sink is told of every batch, also where nothing in it is for it."""
+        for sink in self._sinks():
+            patterns = [pattern for pattern, target in self.rules if target is sink]
+            chosen = [r for r in results if any(fnmatchcase(r.name, pattern) for pattern in patterns)]
+            sink.write(batch, chosen)
+
+    def close(self) -> None:
+        for sink in self._sinks():
+            sink.close()
+
+    def _sinks(self) -> list[Sink]:
+        """Each once, whatever the number of its rules."""
+        return list({id(sink): sink for _, sink in self.rules}.values())
+
+
+class Publisher(Protocol):
+    """Makes facts of a query's results (``weir.fragments.server``)."""
+
+    def write(self, lines: Iterable[Mapping[str, Any]]) -> object: ...
+
+
+class FragmentsSink(Sink):
+    """Publishers by the names of their queries; the results of other queries are left alone."""
+
+    form = "jsonl"
+    promise = "exactly once: facts that are published again change nothing"
+
+    def __init__(self, publishers: Mapping[str, Publisher]) -> None:
+        self.publishers = dict(publishers)
+
+    def write(self, batch: int, results: Sequence[Results]) -> None:
+        """Publish the answers of one batch, evaluation by evaluation."""
+        for answers in results:
+            publisher = self.publishers.get(answers.name)
+            if publisher is not None and len(answers):
+                publisher.write(json.loads(line) for line in answers.table.column("line").to_pylist())
+
+
+def _weakness(promise: str) -> int:
+    """How little a promise says."""
+    return next(
+        (n for n, start in enumerate(("exactly", "at least", "at most")) if promise.startswith(start)), 3
+    )
 
 
 def plain_name(query: str) -> str:

@@ -23,8 +23,17 @@ from starlette.websockets import WebSocket
 from weir.errors import UsageError
 from weir.runtime.output.sinks.base import Results
 from weir.runtime.output.sinks.result_files import joined
-from weir.runtime.output.subscription_server import PAUSE, event_response, send_messages
-from weir.runtime.output.subscriptions import Channels, Chunk, RecentLines, Sent, Wire, event
+from weir.runtime.output.subscriptions import (
+    PAUSE,
+    Channels,
+    Chunk,
+    RecentLines,
+    Sent,
+    Wire,
+    event,
+    event_response,
+    send_messages,
+)
 
 
 def _events(chunk: Chunk) -> bytes:

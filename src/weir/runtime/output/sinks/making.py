@@ -21,10 +21,14 @@ from weir.errors import UsageError
 from weir.extras import load
 from weir.runtime.ingest.sources.source_addresses import password, peer_of
 from weir.runtime.output.sinks.base import KAFKA_TOPIC, MQTT_TOPIC, Sink
-from weir.runtime.output.sinks.folders import ParquetFolder
 from weir.runtime.output.sinks.formats import RENDERS, table_text
-from weir.runtime.output.sinks.result_files import ExactFile, TextSink, json_lines_sink
-from weir.runtime.output.sinks.routing import FilePerQuery
+from weir.runtime.output.sinks.result_files import (
+    ExactFile,
+    FilePerQuery,
+    ParquetFolder,
+    TextSink,
+    json_lines_sink,
+)
 
 FILES = "files:"
 _SCHEMES = ("mqtt", "mqtts", "kafka", "live")
@@ -58,26 +62,15 @@ def sink_for(form: str, out: str | Path | None, stream: IO[bytes]) -> SinkMaker:
 
 
 def sink_at(text: str) -> SinkMaker:
-    """As ``sink_from``, where nothing but an address will do."""
-    found = sink_from(text)
-    if found is None:
-        raise UsageError(
-            f"not the address of a sink: {text}", hint="mqtt://…, kafka://…, live://…, files:DIR"
-        )
-    return found
-
-
-def sink_from(text: str) -> SinkMaker | None:
-    """What makes the sink that an address names, None where it is a path."""
+    """What makes the sink that an address names."""
     if text.startswith(FILES):
         folder = Path(text.removeprefix(FILES)).absolute()
         return lambda logs: FilePerQuery(folder, logs)
     scheme, mark, rest = text.partition("://")
-    if not mark:
-        return None
-    if scheme not in _SCHEMES:
+    if not mark or scheme not in _SCHEMES:
         known = ", ".join(f"{name}://" for name in _SCHEMES)
-        raise UsageError(f"unknown kind of sink {scheme}://", hint=f"a path, files:DIR, or one of {known}")
+        what = f"unknown kind of sink {scheme}://" if mark else f"not the address of a sink: {text}"
+        raise UsageError(what, hint=f"files:DIR, or one of {known}")
     authority, _, tail = rest.partition("/")
     topic, _, query = tail.partition("?")
     options = dict(parse_qsl(query, keep_blank_values=True))

@@ -1,3 +1,0 @@
-"""Rewrites of a plan, one rule a file."""
-
-__all__ = ["filters", "optionals", "static"]

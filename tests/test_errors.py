@@ -1,0 +1,43 @@
+"""Messages of errors: what is wrong, where, and what to do."""
+
+from __future__ import annotations
+
+import pytest
+
+from weir.errors import EvaluationError, SyntaxError, TranslationError, WeirError
+
+
+def test_detail_and_hint_stand_below_what_is_wrong() -> None:
+    assert str(WeirError("it is wrong")) == "it is wrong"
+    assert (
+        str(EvaluationError("it is wrong", detail="here", hint="mend it"))
+        == "it is wrong\nhere\nhint: mend it"
+    )
+
+
+def test_a_syntax_error_points_at_its_place() -> None:
+    source = "SELECT *\nWHERE [ ?s ?p ?o }"
+    error = SyntaxError("expected {", line=2, column=7, source=source, file="q.rq", hint="write {")
+    assert str(error).splitlines() == [
+        "q.rq:2:7: expected {",
+        "    WHERE [ ?s ?p ?o }",
+        "          ^",
+        "hint: write {",
+    ]
+
+
+def test_a_long_line_is_shown_around_the_place() -> None:
+    shown = str(SyntaxError("no", column=500, source="x" * 499 + "!" + "y" * 500)).splitlines()
+    assert len(shown[1]) < 130
+    assert shown[1][shown[2].index("^")] == "!"
+
+
+@pytest.mark.parametrize(("line", "source"), [(3, "SELECT"), (0, "SELECT"), (1, "")])
+def test_a_place_outside_the_text_shows_no_line(line: int, source: str) -> None:
+    assert str(SyntaxError("no", line=line, source=source)) == f"query:{line}:1: no"
+
+
+def test_a_translation_error_names_feature_and_dialect() -> None:
+    error = TranslationError("PAST windows", "cqels", hint="use RANGE")
+    assert str(error) == "cqels cannot express PAST windows\nhint: use RANGE"
+    assert (error.feature, error.dialect) == ("PAST windows", "cqels")
