@@ -180,9 +180,8 @@ def general(rng: Random, window: WindowDeclaration, means: Semantics) -> list[Qu
                 test = Compare(Comparison.GE, n, Literal(str(rng.randint(low, high)), XSD + "integer"))
                 inner = Filter(test, inner)
             case 5:
-                inner = Extend(
-                    body, n, Calculate(Arithmetic.ADD, Variable("y"), Literal("1", XSD + "integer"))
-                )
+                one_more = Calculate(Arithmetic.ADD, Variable("y"), Literal("1", XSD + "integer"))
+                inner = Extend(body, ((n, one_more),))
             case _:
                 inner = LeftJoin(Distinct(Project(body, (x,))), more)
         pattern = Window(IRI(window.name), inner)

@@ -17,7 +17,7 @@ import numpy as np
 from reference_kit import Endpoints, evaluate_query, static_of
 from weir.errors import RemoteError
 from weir.kernel.contract import Answers, Background, Evaluator, GraphTable, Slab
-from weir.kernel.evaluators import make_evaluator
+from weir.kernel.evaluators import choose_evaluator
 from weir.kernel.reference import ReferenceEvaluator
 from weir.language.algebra.patterns import Graph, Pattern, Project, Window
 from weir.language.algebra.query import Ask, Dataset, Dialect, Query, Select
@@ -32,7 +32,13 @@ from weir.testing import Scenario
 Services = Mapping[str, Sequence[Triple]]
 Factory = Callable[..., Evaluator]
 
-EVALUATORS: dict[str, Factory] = {"reference": ReferenceEvaluator, "auto": make_evaluator}
+
+def chosen(*args: Any, **kwargs: Any) -> Evaluator:
+    """The evaluator that the query would get."""
+    return choose_evaluator(*args, **kwargs).evaluator
+
+
+EVALUATORS: dict[str, Factory] = {"reference": ReferenceEvaluator, "auto": chosen}
 """Each is called with (query, background, dictionary, services=endpoints)."""
 
 DEFAULT, NAMED, TICK = "urn:x-weir:default", "urn:x-weir:named", "urn:x-weir:tick"

@@ -12,6 +12,7 @@ from weir.kernel.evaluators import choose_evaluator
 from weir.language import parse
 from weir.linked.service.resolver import ServiceResolver
 from weir.rdf.ids.dictionary import Dictionary
+from weir.testing import Scenario
 
 NEEDING = {
     Lack.DRAWS_IN_EXISTS: "SELECT ?s { ?s ?p ?o FILTER EXISTS { ?s ?q ?o FILTER(RAND() < 2) } }",
@@ -51,3 +52,16 @@ def test_what_looks_exotic_and_is_covered(text: str) -> None:
 def test_the_documentation_lists_exactly_these() -> None:
     page = (ROOT / "docs" / "guide" / "evaluators.md").read_text()
     assert re.findall(r"^- (.+)$", page, re.MULTILINE) == [lack.value for lack in Lack]
+
+
+def test_many_expressions_of_select_stand_side_by_side() -> None:
+    """Each may read those before it; none is a level of nesting."""
+    values = " ".join(f"(?x{n - 1} + 1 AS ?x{n})" for n in range(1, 300))
+    text = (
+        f"SELECT (?v AS ?x0) {values} FROM NAMED WINDOW <w> ON <s> [RANGE PT1S STEP PT1S] "
+        "{ WINDOW <w> { ?a <http://e/p> ?v } }"
+    )
+    lines = "0\t<http://e/a> <http://e/p> 7 .\n2000\t<http://e/a> <http://e/q> 8 .\n"
+    found = [Scenario(text, evaluator=each).run([lines], "s") for each in ("interval", "reference")]
+    assert found[0] == found[1]
+    assert found[0][0]["x299"]["value"] == "306"

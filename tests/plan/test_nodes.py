@@ -24,7 +24,7 @@ def test_below_does_not_enter_what_is_closed() -> None:
 def test_children_and_formulas_are_those_right_below() -> None:
     plan = built("?a :p ?b BIND(?b AS ?c)")
     assert isinstance(plan, p.Extend)
-    assert p.children(plan) == (plan.plan,) and p.formulas(plan) == (plan.formula,)
+    assert p.children(plan) == (plan.plan,) and p.formulas(plan) == (plan.bindings[0][1],)
 
 
 def test_mapped_leaves_alone_what_does_not_change() -> None:

@@ -330,7 +330,7 @@ class Patterns:
                 counted = a.Group(inner, (), ((count, e.Aggregate(e.Aggregation.COUNT, None)),))
                 return a.Project(counted, (count,))
             case 4:
-                return a.Union(inner, a.Extend(nothing, self.new(), IRI("urn:a")))
+                return a.Union(inner, a.extended(nothing, self.new(), IRI("urn:a")))
         return inner
 
     def leaf(self) -> a.Pattern:
@@ -365,7 +365,7 @@ class Patterns:
                 return a.Filter(self.condition(depth - 1), self.pattern(depth - 1))
             case 8:
                 inner = self.pattern(depth - 1)
-                return a.Extend(inner, self.new(), self.expression(2))
+                return a.extended(inner, self.new(), self.expression(2))
             case 9:
                 return self.source(self.pattern(depth - 1))
             case _:
@@ -378,7 +378,7 @@ class Patterns:
         if self.rng.random() < 0.7:
             inner = a.Filter(self.condition(max(depth - 1, 0)), inner)
         else:
-            inner = a.Extend(inner, self.new(), self.expression(2))
+            inner = a.extended(inner, self.new(), self.expression(2))
         self.static = before
         return inner
 

@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from weir.kernel.contract import Slab
-from weir.kernel.evaluators import make_evaluator
+from weir.kernel.evaluators import choose_evaluator
 from weir.language import parse
 from weir.linked.graphs.extract import StaticGraphs
 from weir.linked.graphs.graph_sources import GraphSources
@@ -73,7 +73,7 @@ def static_graphs(path: Path, key: bytes) -> StaticGraphs:
 def answers(text: str, opened: StaticGraphs) -> Counter[tuple[str | None, ...]]:
     query = parse(text, dialect="sparql")
     extract = opened.extract(query, ())
-    evaluator = make_evaluator(query, extract, opened.dictionary)
+    evaluator = choose_evaluator(query, extract, opened.dictionary).evaluator
     found = evaluator.advance(Slab({}, 0, True))
     columns = [found.columns[name] for name in sorted(found.columns)]
     if text.startswith("ASK"):

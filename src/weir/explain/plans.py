@@ -68,8 +68,9 @@ class _Writer(ExpressionWriter):
                 return "minus"
             case p.Union():
                 return "union"
-            case p.Extend(_, variable, formula):
-                return f"bind ?{variable} := {self.expression(formula.expression)}"
+            case p.Extend(_, bindings):
+                values = [f"?{name} := {self.expression(formula.expression)}" for name, formula in bindings]
+                return f"bind {', '.join(values)}"
             case p.Group(_, keys, aggregates):
                 made = ", ".join(f"?{name} := {self.aggregate(each)}" for name, each in aggregates)
                 return f"group by {_names(keys) or 'nothing'}" + (f": {made}" if made else "")

@@ -105,8 +105,8 @@ class _AlgebraWriter(ExpressionWriter):
                 return self.node(name)
             case a.Service(name, _, silent):
                 return f"{'silent ' if silent else ''}{self.node(name)}"
-            case a.Extend(_, variable, expression):
-                return f"{self.node(variable)} := {self.expression(expression)}"
+            case a.Extend(_, bindings):
+                return ", ".join(f"{self.node(name)} := {self.expression(value)}" for name, value in bindings)
             case a.Group(_, keys, aggregates):
                 made = [f"{self.node(variable)} := {self.aggregate(found)}" for variable, found in aggregates]
                 return ", ".join([*map(self.node, keys), *made])

@@ -60,19 +60,3 @@ def choose_evaluator(
         query, background, dictionary, streams=streams, services=services, name=name
     )
     return Choice("reference", reference, reason)
-
-
-def make_evaluator(
-    query: Query,
-    background: Background,
-    dictionary: Dictionary,
-    choice: str = "auto",
-    *,
-    streams: Sequence[str] = (),
-    services: Services | None = None,
-    name: str | None = None,
-) -> Evaluator:
-    """The evaluator of ``choose_evaluator``."""
-    return choose_evaluator(
-        query, background, dictionary, choice, streams=streams, services=services, name=name
-    ).evaluator

@@ -67,9 +67,13 @@ class Builder:
                 return self._window(name, inner, outer)
             case a.Service():
                 return pattern
-            case a.Extend(inner, variable, expression):
+            case a.Extend(inner, bindings):
                 plan = self.build(inner, source, outer)
-                return p.Extend(plan, variable.name, self.formula(expression, source, possible(plan), outer))
+                seen, made = possible(plan), []
+                for variable, expression in bindings:
+                    made.append((variable.name, self.formula(expression, source, seen, outer)))
+                    seen |= {variable.name}
+                return p.Extend(plan, tuple(made))
             case a.Values(variables, rows):
                 return p.Values(tuple(variable.name for variable in variables), rows)
             case a.Group(inner, keys, aggregates):
@@ -110,7 +114,8 @@ class Builder:
         if not has_exists(expression) or volatile(expression):
             return plan, expression
         name = f"{name}{next(self._numbers)}"
-        return p.Extend(plan, name, self.formula(expression, source, possible(plan), outer)), Variable(name)
+        formula = self.formula(expression, source, possible(plan), outer)
+        return p.Extend(plan, ((name, formula),)), Variable(name)
 
     # GRAPH and WINDOW
 

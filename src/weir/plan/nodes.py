@@ -6,7 +6,7 @@ Nodes are frozen. ``Join`` is a join of any number of parts whose order is chose
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -135,11 +135,10 @@ class Union:
 
 @dataclass(frozen=True, slots=True)
 class Extend:
-    """BIND and the expressions of SELECT."""
+    """BIND and the expressions of SELECT, in order."""
 
     plan: Plan
-    variable: str
-    formula: Formula
+    bindings: tuple[tuple[str, Formula], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,8 +246,15 @@ def formulas(plan: Plan) -> tuple[Formula, ...]:
 def _inside(plan: Plan, kind: Any) -> tuple[Any, ...]:
     if isinstance(plan, _LEAVES):
         return ()
-    each = (part if isinstance(part, tuple) else (part,) for part in parts(plan))
-    return tuple(part for some in each for part in some if isinstance(part, kind))
+    return tuple(part for part in _flat(parts(plan)) if isinstance(part, kind))
+
+
+def _flat(values: Iterable[Any]) -> Iterator[Any]:
+    for value in values:
+        if isinstance(value, tuple):
+            yield from _flat(value)
+        else:
+            yield value
 
 
 def below(plan: Plan, closed: tuple[type, ...] = ()) -> Iterator[Plan]:

@@ -83,9 +83,13 @@ def lower(plan: p.Plan, condition: p.Formula, outer: frozenset[str]) -> p.Plan |
             return p.Minus(lowest(left, condition, outer), right)
         case p.Union(parts):
             return p.Union(tuple(lowest(part, condition, outer) for part in parts))
-        case p.Extend(inner, variable, _):
-            if variable not in names:
-                return replace(plan, plan=lowest(inner, condition, outer))
+        case p.Extend(inner, bindings):
+            # Below the assignments that it does not read; those that draw stay together.
+            read = max((place for place, (name, _) in enumerate(bindings, 1) if name in names), default=0)
+            drawn = any(volatile(formula.expression) for _, formula in bindings)
+            if read < len(bindings) and not (read and drawn):
+                below = p.Extend(inner, bindings[:read]) if read else inner
+                return p.Extend(lowest(below, condition, outer), bindings[read:])
         case p.Project(inner, variables):
             # Variables that the projection hides mean something else inside.
             if not names & ((possible(inner) | outer) - frozenset(variables)):

@@ -47,12 +47,14 @@ def counted(query: Query) -> list[str]:
         for variable, aggregate in node.aggregates
         if aggregate.function in (Aggregation.COUNT, Aggregation.SUM, Aggregation.AVG)
     }
-    renamed = {node.variable.name for node in nodes if isinstance(node, Extend) and _is(node, numbers)}
+    renamed = {
+        variable.name
+        for node in nodes
+        if isinstance(node, Extend)
+        for variable, value in node.bindings
+        if isinstance(value, Variable) and value.name in numbers
+    }
     return [name for name in variables_of(query) if name in numbers | renamed]
-
-
-def _is(node: Extend, names: set[str]) -> bool:
-    return isinstance(node.expression, Variable) and node.expression.name in names
 
 
 def services_of(pattern: Any) -> list[Service]:

@@ -52,13 +52,13 @@ def test_many_bindings_in_one_request() -> None:
     app = FragmentsApp([dataset(QUADS, [], Annotation(), page_size=2)])
     keys = Keys((0,), tuple((f"<{EX}s{n}>",) for n in range(2)))
 
-    async def run(brtpf: bool | None) -> tuple[list[Quad], int]:
-        async with opened(app, brtpf=brtpf) as source:  # type: ignore[arg-type]
+    async def run(plain: bool) -> tuple[list[Quad], int]:
+        async with opened(app, plain=plain) as source:
             before = source.pages.requests
             return await source.look_up(EVERYTHING, keys), source.pages.requests - before
 
-    assert asyncio.run(run(None)) == (QUADS[:2], 1)
-    assert asyncio.run(run(False)) == (QUADS[:2], 3)
+    assert asyncio.run(run(False)) == (QUADS[:2], 1)
+    assert asyncio.run(run(True)) == (QUADS[:2], 3)
 
 
 def test_keys_on_some_places() -> None:

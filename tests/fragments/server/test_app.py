@@ -20,9 +20,9 @@ from fragments_kit import EX, SECOND, T0
 from weir.errors import UsageError
 from weir.fragments.protocol.annotation import Annotation, Fact, Labeling, Method, time_text
 from weir.fragments.protocol.controls import HYDRA, VOID
-from weir.fragments.protocol.documents import parse_document
 from weir.fragments.server import Dataset, FragmentsApp, Limits, Retention
 from weir.fragments.server.serialize import HTML, OFFERED
+from weir.rdf.formats.guarded_parser import parse_document
 
 
 def test_a_page_has_data_counts_and_links() -> None:

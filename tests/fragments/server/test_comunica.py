@@ -10,8 +10,8 @@ from fragments_kit import EX
 from fragments_peers import ask_comunica, peer, serving
 from fragments_queries import DATA, PREFIXES, QUERIES, expected, oxigraph, sparql_json
 from weir.fragments.protocol.annotation import FOREVER, Annotation, Fact, Labeling, Method, Quad, time_text
-from weir.fragments.protocol.documents import parse_document
 from weir.fragments.server import Dataset, FragmentsApp, server
+from weir.rdf.formats.guarded_parser import parse_document
 
 pytestmark = pytest.mark.network
 FACTS = [Fact(f"<{EX}d{n}>", f"<{EX}delay>", f'"{n % 3}"', 0, FOREVER) for n in range(7)]

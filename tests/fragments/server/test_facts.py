@@ -69,7 +69,7 @@ def test_history_holds_what_the_model_holds(program: list[tuple[str, object]], s
             patch.setattr(facts_module, "_MERGE_EXPIRED", 2)
             patch.setattr(facts_module, "_MERGE_LIVE", 3)
             patch.setattr(facts_module, "SEGMENT_ROWS", 4)
-        store = FactStore(Retention(history=True), firsts=True)
+        store = FactStore(Retention(history=True))
         model = Model()
         for number, (kind, value) in enumerate(program):
             model.apply(kind, value)
@@ -89,8 +89,6 @@ def test_history_holds_what_the_model_holds(program: list[tuple[str, object]], s
                 if any(f.start < f.end and f.end > tick for f in s.facts())
             )
         rows = [(s, r, f) for s in store.segments for r, f in enumerate(s.facts()) if f.start < f.end]
-        firsts = [f.triple for s, r, f in rows if s.first[r]]
-        assert sorted(firsts) == sorted({f.triple for _, _, f in rows})
         for segment, row, _ in rows:
             assert (segment, row) in list(store.numbered(int(segment.number[row])))
 

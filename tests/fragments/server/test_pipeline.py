@@ -15,7 +15,7 @@ from weir.engine import Engine
 from weir.errors import UsageError
 from weir.fragments.protocol.annotation import Annotation, Fact, Labeling, Method
 from weir.fragments.server import Dataset, FragmentsApp, Publisher, server
-from weir.fragments.server.dataset import wall_clock
+from weir.linked.http import WallClock
 from weir.runtime.ingest.receivers.http_receivers import FragmentsReceiver
 from weir.runtime.ingest.sources import Place, source_from
 from weir.runtime.ingest.sources.push_sources import FragmentsSource
@@ -50,7 +50,7 @@ def board(begin: int, versions: int) -> Dataset:
 
 
 def coming() -> int:
-    return -(-wall_clock() // STEP) * STEP
+    return -(-WallClock.now() // STEP) * STEP
 
 
 @pytest.mark.network
@@ -62,7 +62,7 @@ def test_each_evaluation_is_a_message_in_the_log(tmp_path: Path) -> None:
         with source.writer(Place("board", tmp_path, "board")) as writer:
             receiver = FragmentsReceiver(source, writer)
             receiver.start()
-            while wall_clock() < begin + 3 * STEP + STEP // 2:
+            while WallClock.now() < begin + 3 * STEP + STEP // 2:
                 time.sleep(0.05)
             receiver.stop()
             assert not receiver.state.connected

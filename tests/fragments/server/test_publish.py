@@ -12,7 +12,7 @@ from fragments_kit import ANNOTATIONS, EX, SECOND, T0, Crank, texts, updates
 from reference_kit import evaluations
 from weir.errors import UsageError
 from weir.fragments.client import Options
-from weir.fragments.protocol.annotation import FOREVER, Annotation, Fact, Labeling, Method, time_text
+from weir.fragments.protocol.annotation import Annotation, Fact, Labeling, Method, time_text
 from weir.fragments.server import Dataset, FragmentsApp, Publisher
 from weir.kernel.reference import Message
 from weir.rdf.terms import IRI, json_term
@@ -52,8 +52,8 @@ def test_istream_and_dstream_add_and_remove() -> None:
     publisher.write([line(4, "D", x="1")])
     assert len(held(dataset, T0 + 4 * SECOND)) == 1
     assert held(dataset, T0 + 102 * SECOND) != [] == held(dataset, T0 + 104 * SECOND)
-    publisher.heartbeat(T0 + 90 * SECOND)
-    assert len(held(dataset, T0 + 150 * SECOND)) == 1
+    publisher.write([line(30, "I", x="3")])
+    assert len(held(dataset, T0 + 120 * SECOND)) == 2
 
 
 @pytest.mark.parametrize("op", ["I", "D"])
@@ -181,9 +181,6 @@ def test_results_of_a_replay_hold_from_their_arrival() -> None:
 def test_options_are_checked() -> None:
     with pytest.raises(UsageError):
         Publisher(Dataset("q"), period=0)
-    publisher = Publisher(Dataset("q"))
-    publisher.replace([("<a>", "<b>", "<c>")], T0, FOREVER)
-    assert held(publisher.dataset, FOREVER - 1) == ["<a> <b> <c>"]
 
 
 def test_facts_may_be_pushed_from_another_thread_while_fragments_are_served() -> None:

@@ -41,15 +41,15 @@ def test_what_cannot_be_answered_says_why() -> None:
 
 
 def test_freshness_in_the_headers() -> None:
-    static = Response(200, NQUADS, (b"x",), b'"tag"', age=60 * SECOND)
+    static = Response(200, NQUADS, b"x", b'"tag"', age=60 * SECOND)
     head, _ = static.reply(T0)
     assert (b"cache-control", b"public, max-age=60") in head.headers
-    head, _ = Response(200, NQUADS, (b"x",), b'"tag"').reply(T0)
+    head, _ = Response(200, NQUADS, b"x", b'"tag"').reply(T0)
     assert (b"cache-control", b"no-cache") in head.headers
 
 
 def test_a_known_tag_gets_no_body_and_gzip_comes_from_the_second_time_on() -> None:
-    response = Response(200, NQUADS, (b"x" * 2000,), b'"tag"')
+    response = Response(200, NQUADS, b"x" * 2000, b'"tag"')
     assert response.reply(T0, packs=True)[1] == b"x" * 2000
     head, body = response.reply(T0, packs=True)
     assert gzip.decompress(body) == b"x" * 2000 and head.packed and head.etag == b'"tag-gz"'

@@ -129,7 +129,7 @@ ROWS: dict[int, list[tuple[Term, ...]]] = {
 def expression(text: str) -> Expression:
     pattern = parse(f"SELECT ({text} AS ?result) {{ }}", "sparql").pattern
     assert isinstance(pattern, Project) and isinstance(pattern.pattern, Extend)
-    return pattern.pattern.expression
+    return pattern.pattern.bindings[-1][1]
 
 
 @cache

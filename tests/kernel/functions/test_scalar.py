@@ -22,7 +22,7 @@ def expression(text: str) -> Expression:
     )
     assert isinstance(query.pattern, Project)
     assert isinstance(query.pattern.pattern, Extend)
-    return query.pattern.pattern.expression
+    return query.pattern.pattern.bindings[-1][1]
 
 
 def value(text: str, context: Context | None = None, **solution: Term) -> Term | None:

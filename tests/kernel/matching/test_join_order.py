@@ -47,4 +47,4 @@ def test_a_link_leads_to_the_first_place_of_the_variable():
     for place, expected in ((0, (0, 2)), (1, (-1, 0)), (2, (0, 2))):
         step, origin = link(steps.links[:, 1], place)
         assert (int(step[0]), int(origin[0])) == expected
-    assert [steps.columns[0][number] for number in variables[0].values()] == [0]
+    assert steps.columns[0, list(variables[0].values())].tolist() == [0]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bags import INDICES, Bag, bag_at, check_each_index, relation_of, relations, thorough
 from weir.kernel.operators.active_graph import PathFinder
-from weir.kernel.operators.inputs.static_views import QUAD
+from weir.kernel.operators.inputs.pattern_inputs import QUAD
 from weir.kernel.reference.datasets import Graph, pairs
 from weir.kernel.relations.relation import Relation, rename
 from weir.language.algebra.patterns import (

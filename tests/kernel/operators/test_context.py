@@ -15,9 +15,7 @@ from weir.kernel.expressions import Compiled, compile
 from weir.kernel.expressions.term_cache import Terms
 from weir.kernel.functions import Context, holds, value_or_none
 from weir.kernel.functions.scalar import Draws, solution_text
-from weir.kernel.operators.context import Surroundings, each_index, instants
-from weir.kernel.operators.extend import extend_by
-from weir.kernel.operators.filter import filter_by
+from weir.kernel.operators.context import Surroundings, each_index, extend, extend_by, filter_by, instants
 from weir.kernel.operators.inputs.input import Present, RelationInput
 from weir.kernel.relations.relation import Relation, rename
 from weir.kernel.windows.instants import Instants
@@ -222,3 +220,25 @@ def test_a_plain_filter_cuts_nothing() -> None:
     relation = relation_of(("x",), [((IDS[0],), 0, 5), ((IDS[1],), 0, 5)])
     kept = filter_by(relation, compiled(Compare(Comparison.EQ, X, IRI("a"))), around())
     assert (kept.start.tolist(), kept.end.tolist()) == ([0], [5])
+
+
+TWO = relation_of(("x",), [((1,), 0, 4), ((2,), 2, 3)])
+
+
+def test_an_extended_row_keeps_its_interval() -> None:
+    extended = extend(TWO, "z", np.array([7, 0]))
+    assert (extended.columns["z"].tolist(), extended.optional) == ([7, 0], {"z"})
+    assert (extended.start.tolist(), extended.end.tolist()) == ([0, 2], [4, 3])
+
+
+def test_a_bound_variable_is_not_bound_again() -> None:
+    with pytest.raises(EvaluationError, match="already bound"):
+        extend(TWO, "x", np.array([1, 1]))
+
+
+def test_what_depends_on_the_time_cuts_a_row_at_every_index() -> None:
+    rows = relation_of(("x",), [((IDS[0],), 0, 3)])
+    bindings = [("now", compiled(Call(Builtin.NOW), "now")), ("y", compiled(X, "y"))]
+    bound = extend_by(rows, bindings, around())
+    assert (bound.start.tolist(), bound.end.tolist()) == ([0, 1, 2], [1, 2, 3])
+    assert len(set(bound.columns["now"].tolist())) == 3 and len(set(bound.columns["y"].tolist())) == 1

@@ -16,7 +16,7 @@ from bags import (
     thorough,
 )
 from weir.errors import EvaluationError
-from weir.kernel.operators.extend import extend
+from weir.kernel.operators.context import extend
 from weir.kernel.operators.operator import project, values
 from weir.kernel.relations.relation import Relation
 

@@ -50,28 +50,26 @@ def test_one_column_is_its_own_key() -> None:
 KEYS = st.lists(st.integers(0, 4), max_size=20)
 
 
+@pytest.mark.parametrize("many", [0, 1 << 9])
 @thorough
 @given(KEYS, KEYS)
-def test_ranges_list_the_positions_of_each_key(keys: list[int], probes: list[int]) -> None:
+def test_ranges_list_the_positions_of_each_key(many: int, keys: list[int], probes: list[int]) -> None:
     index = SortedKeys(np.array(keys, np.int64))
-    probe, place = spread(*index.ranges(np.array(probes, np.int64)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_MANY", many)
+        probe, place = spread(*index.ranges(np.array(probes, np.int64)))
     found = list(zip(probe.tolist(), index.order[place].tolist(), strict=True))
     assert found == [(i, j) for i, key in enumerate(probes) for j, other in enumerate(keys) if key == other]
 
 
-@pytest.mark.parametrize("many", [0, 1 << 9])
 @thorough
 @given(KEYS, st.lists(st.tuples(st.integers(0, 5), st.integers(-2, 22), st.integers(-2, 22)), max_size=9))
-def test_ranges_within_leave_out_other_positions(
-    many: int, keys: list[int], probes: list[tuple[int, int, int]]
-) -> None:
+def test_ranges_within_leave_out_other_positions(keys: list[int], probes: list[tuple[int, int, int]]) -> None:
     index = SortedKeys(np.array(keys, np.int64))
     columns = [np.array(column, np.int64) for column in zip(*probes, strict=True)] or [
         np.empty(0, np.int64)
     ] * 3
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_MANY", many)
-        probe, place = spread(*index.ranges_within(*columns))
+    probe, place = spread(*index.ranges_within(*columns))
     found = list(zip(probe.tolist(), index.order[place].tolist(), strict=True))
     assert found == [
         (i, j)
@@ -95,11 +93,8 @@ def test_occurrences_count_equal_rows(rows: list[tuple[int, int]]) -> None:
     ]
 
 
-@pytest.mark.parametrize("many", [0, 1 << 9])
 @thorough
 @given(st.lists(st.integers(0, 9)), st.lists(st.integers(-1, 10)))
-def test_positions_in_ascending_values(many: int, values: list[int], probes: list[int]) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_MANY", many)
-        found = positions_in(np.array(sorted(values), np.int64), np.array(sorted(probes), np.int64))
+def test_positions_in_ascending_values(values: list[int], probes: list[int]) -> None:
+    found = positions_in(np.array(sorted(values), np.int64), np.array(sorted(probes), np.int64))
     assert found.tolist() == [sum(value < probe for value in values) for probe in sorted(probes)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from weir.language import parse
 from weir.language.algebra import expressions as e
 from weir.language.algebra import patterns as a
-from weir.language.algebra.fold import mapped, parts, patterns, rebuilt, walk
+from weir.language.algebra.fold import deeper_than, folded, mapped, parts, patterns, rebuilt, walk
 from weir.rdf.terms import IRI, Variable
 
 TEXT = """
@@ -53,3 +53,23 @@ def test_rebuilt_renames_a_variable_everywhere() -> None:
 
     names = {node.name for node in walk(renamed(parse(TEXT).pattern)) if isinstance(node, Variable)}
     assert names == {"x", "v", "z", "w"}
+
+
+def test_what_is_long_is_not_deep() -> None:
+    many = " ".join(f"(?y + {n} AS ?x{n})" for n in range(2000))
+    found = parse(f"SELECT {many} {{ ?a ?p ?y }}").pattern
+    assert not deeper_than(found, 4) and deeper_than(found, 3)
+
+
+def test_what_is_nested_is_deep() -> None:
+    body = "?x ?p ?y"
+    for _ in range(30):
+        body = f"{{ {body} FILTER (?x > 1) }} UNION {{ ?x ?q ?y }}"
+    found = parse(f"SELECT * {{ {body} }}").pattern
+    assert deeper_than(found, 60) and not deeper_than(found, 70)
+
+
+def test_long_chains_of_an_associative_operator_are_balanced() -> None:
+    found = folded(e.Or, tuple(Variable(f"v{n}") for n in range(5000)))
+    assert sum(isinstance(node, Variable) for node in walk(found)) == 5000
+    assert not deeper_than(a.Filter(found, a.BGP(())), 80)

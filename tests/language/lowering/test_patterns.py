@@ -31,7 +31,7 @@ from weir.rdf.terms import IRI, XSD, Literal, Variable
         ("GRAPH ?g { ?x :p ?y }", a.Graph(Variable("g"), XPY)),
         ("GRAPH ?g {}", a.Graph(Variable("g"), EMPTY)),
         ("SERVICE SILENT :p { ?x :p ?y }", a.Service(P, XPY, True)),
-        ("BIND (1 AS ?x)", a.Extend(EMPTY, X, ONE)),
+        ("BIND (1 AS ?x)", a.Extend(EMPTY, ((X, ONE),))),
         ("VALUES ?x { 1 UNDEF }", a.Values((X,), ((ONE,), (None,)))),
         ("?x :p ?y VALUES ?x { 1 }", a.Join(XPY, a.Values((X,), ((ONE,),)))),
     ],

@@ -28,12 +28,12 @@ def test_groups_and_aggregates() -> None:
     assert isinstance(query.pattern, a.Project) and isinstance(query.pattern.pattern, a.OrderBy)
     order = query.pattern.pattern
     assert order.keys == (a.OrderKey(Variable("n"), True), a.OrderKey(sample))
-    outer = order.pattern
-    assert isinstance(outer, a.Extend)
-    assert outer.expression == e.Calculate(e.Arithmetic.DIVIDE, total, count)
-    inner = outer.pattern
-    assert isinstance(inner, a.Extend) and (inner.variable, inner.expression) == (Variable("n"), count)
-    having = inner.pattern
+    computed = order.pattern
+    assert isinstance(computed, a.Extend)
+    (name, counted), (_, mean) = computed.bindings
+    assert (name, counted) == (Variable("n"), count)
+    assert mean == e.Calculate(e.Arithmetic.DIVIDE, total, count)
+    having = computed.pattern
     assert isinstance(having, a.Filter) and having.condition == e.Compare(e.Comparison.GT, top, ONE)
     group = having.pattern
     assert isinstance(group, a.Group)
@@ -49,9 +49,9 @@ def test_groups_and_aggregates() -> None:
 def test_equal_aggregates_are_one() -> None:
     query = lowered("SELECT (COUNT(*) AS ?a) (COUNT(*) + 1 AS ?b) { ?x ?p ?y }")
     assert isinstance(query.pattern, a.Project)
-    inner = query.pattern.pattern
-    while isinstance(inner, a.Extend):
-        inner = inner.pattern
+    computed = query.pattern.pattern
+    assert isinstance(computed, a.Extend) and len(computed.bindings) == 2
+    inner = computed.pattern
     assert isinstance(inner, a.Group) and len(inner.aggregates) == 1
 
 

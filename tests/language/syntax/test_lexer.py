@@ -57,3 +57,12 @@ def test_places() -> None:
     found = Tokens(Source("a  ?x"))
     assert (found.offset(1), found.end(1)) == (3, 5)
     assert found.kinds[2:] == [Kind.END, Kind.END]
+
+
+def test_an_error_points_into_the_text_as_written() -> None:
+    source = Source("SELECT *\n{ \\u003Fx ?y", "q.rq")
+    assert source.text == "SELECT *\n{ ?x ?y"
+    offset = source.text.index("?y")
+    assert source.place(offset) == (2, 11)
+    error = source.error(offset, "unexpected ?y", "leave it out")
+    assert (error.line, error.column, error.file, error.hint) == (2, 11, "q.rq", "leave it out")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from properties import generate
 from weir.kernel.contract import Background, GraphTable
-from weir.kernel.evaluators import make_evaluator
+from weir.kernel.evaluators import choose_evaluator
 from weir.language import parse
 from weir.language.algebra.query import Query
 from weir.linked.graphs.extract import StaticGraphs
@@ -85,7 +85,7 @@ def inserts(change: Change, name: str) -> bool:
 def answers(
     query: Query, background: Background, case: generate.Case, dictionary: Dictionary, evaluator: str
 ) -> list[object]:
-    made = make_evaluator(query, background, dictionary, evaluator, streams=generate.STREAMS)
+    made = choose_evaluator(query, background, dictionary, evaluator, streams=generate.STREAMS).evaluator
     found: list[object] = []
     for step in case.steps:
         answer = made.advance(generate.slab(step, dictionary))

@@ -50,7 +50,7 @@ def triple(subject: Node, predicate: str, target: Node) -> TriplePattern:
 FOLLOWERS = BGP((triple(USER, "followers", N),))
 BOTH = BGP((triple(TWEET, "mentions", USER), triple(USER, "followers", N)))
 SUM = Project(
-    Extend(Group(BOTH, (TWEET,), ((V(".a"), Aggregate(Aggregation.SUM, N)),)), V("sum"), V(".a")),
+    Extend(Group(BOTH, (TWEET,), ((V(".a"), Aggregate(Aggregation.SUM, N)),)), ((V("sum"), V(".a")),)),
     (TWEET, V("sum")),
 )
 

@@ -18,7 +18,7 @@ from service_graphs import EXAMPLES
 from service_store import E, StoreLoop
 from weir.errors import EvaluationError, RemoteError
 from weir.kernel.contract import Background, Evaluator, GraphTable, Slab
-from weir.kernel.evaluators import make_evaluator
+from weir.kernel.evaluators import choose_evaluator
 from weir.language import parse
 from weir.language.algebra.patterns import Graph, Service
 from weir.language.algebra.query import Query
@@ -86,7 +86,7 @@ class Runner:
         self.loop = loop or StoreLoop(DATA)
         configs = {ENDPOINT: config or ServiceConfig()}
         self.resolver = ServiceResolver(self.dictionary, configs, loop=self.loop)
-        self.evaluator: Evaluator = make_evaluator(
+        self.evaluator: Evaluator = choose_evaluator(
             self.query,
             self._background(static or []),
             self.dictionary,
@@ -94,7 +94,7 @@ class Runner:
             streams=("s",),
             services=self.resolver,
             name="q",
-        )
+        ).evaluator
 
     def _background(self, static: list[tuple[str, str, str]]) -> Background:
         columns = [self.dictionary.encode_terms([iri(t[place]) for t in static]) for place in range(3)]
@@ -394,9 +394,9 @@ def test_a_federated_join_is_what_a_local_graph_would_give(
     background = Background(named={"urn:remote": GraphTable(*columns)})
     oracle = Runner(text, "reference")
     oracle.dictionary = dictionary
-    oracle.evaluator = make_evaluator(
+    oracle.evaluator = choose_evaluator(
         local(oracle.query), background, dictionary, "reference", streams=("s",)
-    )
+    ).evaluator
     expected = oracle.step(parts[0], cut) + oracle.step(parts[1], cut, end=True)
     assert found[0] == expected
     assert found[1] == expected

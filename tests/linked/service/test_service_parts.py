@@ -24,8 +24,7 @@ BOTH = BGP((MENTIONS, FOLLOWERS))
 SUM = Project(
     Extend(
         Group(BOTH, (Variable("tweet"),), ((Variable(".a"), Aggregate(Aggregation.SUM, Variable("n"))),)),
-        Variable("sum"),
-        Variable(".a"),
+        ((Variable("sum"), Variable(".a")),),
     ),
     (Variable("tweet"), Variable("sum")),
 )

@@ -19,8 +19,8 @@ from weir.errors import DataError, RemoteError
 from weir.fragments.protocol import controls
 from weir.fragments.protocol.annotation import EXPIRATION, LABELS, Quad, read_time
 from weir.fragments.protocol.controls import HYDRA, SD, VOID, Form
-from weir.fragments.protocol.documents import FORMATS, parse_document
 from weir.linked.http import Clock, HttpCache, HttpClient, RequestLimits, Response
+from weir.rdf.formats.guarded_parser import SYNTAXES, parse_document
 from weir.rdf.terms import Literal, parse_term
 
 ACCEPT = (
@@ -84,7 +84,7 @@ class Page:
         return max(self.total or 0, len(self.data) + 1)
 
 
-class Pages:
+class Pages(HttpCache[Page]):
     """The pages of one source, cached as HTTP allows, within the budget of one evaluation.
 
     Going beyond a limit is a ``RemoteError`` that says which it was. With ``caching`` False nothing is kept
@@ -105,14 +105,8 @@ class Pages:
             concurrency=limits.concurrency,
         )
         client = HttpClient(http, bounds, clock=clock, spend=self._spend)
+        super().__init__(client, self._page, ACCEPT, storing=caching)
         self.skew = client.skew
-        cache = HttpCache(client, self._read, ACCEPT, storing=caching)
-        self.get, self.seen, self.look_again, self.close = (
-            cache.get,
-            cache.seen,
-            cache.look_again,
-            cache.close,
-        )
 
     def begin(self) -> None:
         """Start an evaluation: a new budget."""
@@ -128,9 +122,9 @@ class Pages:
                 hint="make the query more selective, or raise the limit on requests",
             )
 
-    def _read(self, response: Response) -> Page:
+    def _page(self, response: Response) -> Page:
         url = response.url
-        if response.media_type not in FORMATS:
+        if response.media_type not in SYNTAXES:
             raise RemoteError(
                 f"the fragment {url} is no RDF",
                 detail=f"its media type is {response.media_type!r}",

@@ -93,14 +93,12 @@ class Horizon:
 class QuadSource:
     """One data set at one address.
 
-    ``brtpf`` forces bindings-restricted requests on or off. ``plain`` uses nothing that goes beyond quad
-    pattern fragments, even where the server offers it.
+    ``plain`` uses nothing that goes beyond quad pattern fragments, even where the server offers it.
     """
 
-    def __init__(self, url: str, pages: Pages, *, brtpf: bool | None = None, plain: bool = False) -> None:
+    def __init__(self, url: str, pages: Pages, *, plain: bool = False) -> None:
         self.url = url
         self.pages = pages
-        self._brtpf = False if plain else brtpf
         self.extended = not plain
         self._plain: Form | None = None
         self._rich: Form | None = None
@@ -145,9 +143,7 @@ class QuadSource:
     @property
     def bulk(self) -> bool:
         """Whether it takes many bindings in one request."""
-        if self._brtpf is not None:
-            return self._brtpf
-        return self._rich is not None and self._rich.bulk
+        return self.extended and self._rich is not None and self._rich.bulk
 
     def implicit(self, triple: TripleText) -> str:
         """The name of a triple's implicit graph here."""
@@ -219,7 +215,8 @@ class QuadSource:
         values = _values(pattern)
         for place in keys.places:
             values[_PROPERTIES[place]] = _NAMES[place]
-        form = self._rich if self._rich is not None and self._rich.bulk else self.plain
+        form = self._rich
+        assert form is not None
         if at is not None and self.timed:
             values[AT] = time_lexical(at)
         head = f"({' '.join(names)}) {{ "
@@ -228,11 +225,7 @@ class QuadSource:
         rows: list[str] = []
 
         def address(some: Sequence[str]) -> str:
-            clause = f"{head}{' '.join(some)} }}"
-            if form.bulk:
-                return form.address({**values, VALUES: clause}, self.url)
-            plain = form.address(values, self.url)
-            return f"{plain}&values={quote(clause, safe='')}"
+            return form.address({**values, VALUES: f"{head}{' '.join(some)} }}"}, self.url)
 
         room = limits.address - len(address([]))
         used = 0

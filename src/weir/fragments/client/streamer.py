@@ -37,18 +37,15 @@ _PAUSES = (0.02, 0.08, 0.32)
 class Options:
     """How to follow. Times are seconds; ``annotation`` None is found out by metadata queries.
 
-    ``cache`` False fetches everything at every evaluation. ``brtpf`` forces
-    bindings-restricted requests on or off; ``plain`` uses nothing that a server offers beside quad pattern
-    fragments. ``stop_when_static`` False goes on polling a source
-    that shows nothing dynamic. ``failures`` evaluations in a row may fail before following ends with the
-    last error.
+    ``cache`` False fetches everything at every evaluation. ``plain`` uses nothing that a server offers beside
+    quad pattern fragments. ``stop_when_static`` False goes on polling a source that shows nothing dynamic.
+    ``failures`` evaluations in a row may fail before following ends with the last error.
     """
 
     annotation: Annotation | None = None
     min_interval: float = 0.1
     max_interval: float = 60.0
     cache: bool = True
-    brtpf: bool | None = None
     plain: bool = False
     stop_when_static: bool = True
     failures: int = 5
@@ -92,7 +89,7 @@ class Streamer:
         self.options = options or Options()
         self.clock = clock or WallClock()
         self.pages = Pages(client, self.clock, self.options.limits, caching=self.options.cache)
-        self.source = QuadSource(url, self.pages, brtpf=self.options.brtpf, plain=self.options.plain)
+        self.source = QuadSource(url, self.pages, plain=self.options.plain)
         self.static = StaticCache(self.source, enabled=self.options.cache)
         self.results: list[Row] = []
         self._dynamics: Dynamics | None = None

@@ -1,3 +1,3 @@
-"""What client and server agree on: annotations of facts, hypermedia controls, documents."""
+"""What client and server agree on: annotations of facts, hypermedia controls."""
 
-__all__ = ["annotation", "controls", "documents"]
+__all__ = ["annotation", "controls"]

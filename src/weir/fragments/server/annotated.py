@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from operator import itemgetter
+from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import quote, unquote_plus
 
 import numpy as np
@@ -28,6 +29,7 @@ from weir.fragments.protocol.annotation import (
     Shape,
     Slot,
     TripleText,
+    matches,
     read_time,
     time_text,
 )
@@ -81,18 +83,10 @@ class Names:
         return triple if self.implicit(triple) == text else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """What a pattern asks of facts."""
+Wanted: TypeAlias = dict[Slot, Any]
+"""What a pattern asks of facts: terms, times, and the number for a node."""
 
-    subject: str | None = None
-    predicate: str | None = None
-    object: str | None = None
-    number: int | None = None
-    start: int | None = None
-    end: int | None = None
-
-
+_TRIPLE = (Slot.SUBJECT, Slot.PREDICATE, Slot.OBJECT)
 _KINDS = {Method.SINGLETON: "property", Method.GRAPHS: "graph", Method.REIFICATION: "statement"}
 
 
@@ -121,42 +115,34 @@ class View:
         """Whether some fact could match a pattern, now or later."""
         return any(self._wanted(shape, pattern) is not None for shape in self.annotation.shapes)
 
-    def _wanted(self, shape: Shape, pattern: QuadPattern) -> _Wanted | None:
-        asked: dict[str, str | int] = {}
+    def _wanted(self, shape: Shape, pattern: QuadPattern) -> Wanted | None:
+        asked: Wanted = {}
         for place, text in zip(shape, pattern, strict=True):
             if text is None:
                 continue
             if not isinstance(place, Slot):
                 if place != text:
                     return None
-            elif place in (Slot.SUBJECT, Slot.PREDICATE, Slot.OBJECT):
-                asked[place.name.lower()] = text
-            elif place in (Slot.START, Slot.END):
-                time = _exact_time(text)
-                if time is None:
+            elif place in _TRIPLE:
+                asked[place] = text
+            elif place is Slot.NODE and self.annotation.method is Method.IMPLICIT:
+                triple = self.names.triple(text)
+                if triple is None:
                     return None
-                asked[place.name.lower()] = time
-            elif not self._node(place, text, asked):
-                return None
-        return _Wanted(**asked)  # type: ignore[arg-type]
+                asked |= dict(zip(_TRIPLE, triple, strict=True))
+            else:
+                timed = place in (Slot.START, Slot.END)
+                value = _exact_time(text) if timed else self.names.number(text, self._kind(place))
+                if value is None:
+                    return None
+                asked[place if timed else Slot.NODE] = value
+        return asked
 
-    def _node(self, place: Slot, text: str, asked: dict[str, str | int]) -> bool:
-        """Add what a node's name says of its fact; False where it is no such name."""
-        if place is Slot.NODE and self.annotation.method is Method.IMPLICIT:
-            triple = self.names.triple(text)
-            if triple is None:
-                return False
-            for name, part in zip(("subject", "predicate", "object"), triple, strict=True):
-                asked[name] = part
-            return True
-        kind = "interval" if place is Slot.SPAN else _KINDS[self.annotation.method]
-        number = self.names.number(text, kind)
-        if number is None:
-            return False
-        asked["number"] = number
-        return True
+    def _kind(self, place: Slot) -> str:
+        """The kind of node that fills a place."""
+        return "interval" if place is Slot.SPAN else _KINDS[self.annotation.method]
 
-    def _find(self, wanted: _Wanted, shape: Shape, now: int, instant: int | None) -> tuple[list[Part], int]:
+    def _find(self, wanted: Wanted, shape: Shape, now: int, instant: int | None) -> tuple[list[Part], int]:
         if self.annotation.labeling is Labeling.EXPIRATION:
             instant = now
         once = (
@@ -167,10 +153,11 @@ class View:
         )
         parts: list[Part] = []
         changes = FOREVER
+        seen: set[TripleText] = set()
         reference = now if instant is None else instant
         segments = self.store.segments if instant is None else self.store.upcoming(instant)
-        if wanted.number is not None:
-            segments = [segment for segment, _ in self.store.numbered(wanted.number)]
+        if Slot.NODE in wanted:
+            segments = [segment for segment, _ in self.store.numbered(wanted[Slot.NODE])]
         for segment in segments:
             rows = _rows(segment, wanted)
             if rows is None or not len(rows):
@@ -184,9 +171,10 @@ class View:
                         changes = min(changes, int(times.min()))
             if instant is not None:
                 rows = rows[(start <= instant) & (end > instant)]
-            elif segment.withdrawn or once:
-                shown = start < end
-                rows = rows[shown & segment.first[rows]] if once else rows[shown]
+            elif segment.withdrawn:
+                rows = rows[start < end]
+            if once:
+                rows = _unseen(segment, rows, seen)
             if len(rows):
                 parts.append(self._part(segment, rows, shape))
         return parts, changes
@@ -208,43 +196,43 @@ class View:
     def _column(self, place: Place, segment: Segment, rows: Column, triples: list[Quad]) -> list[str]:
         if not isinstance(place, Slot):
             return [place] * len(rows)
-        if place is Slot.SUBJECT:
-            return [triple[0] for triple in triples]
-        if place is Slot.PREDICATE:
-            return [triple[1] for triple in triples]
-        if place is Slot.OBJECT:
-            return [triple[2] for triple in triples]
+        if place in _TRIPLE:
+            return list(map(itemgetter(_TRIPLE.index(place)), triples))
         if place in (Slot.START, Slot.END):
             times = segment.start[rows] if place is Slot.START else segment.end[rows]
             texts = {time: time_text(time) for time in np.unique(times).tolist()}
             return [texts[time] for time in times.tolist()]
         if place is Slot.NODE and self.annotation.method is Method.IMPLICIT:
             return [self.names.implicit(triple[:3]) for triple in triples]
-        kind = "interval" if place is Slot.SPAN else _KINDS[self.annotation.method]
-        head = f"<{self.names.prefix}{kind}:"
+        head = f"<{self.names.prefix}{self._kind(place)}:"
         return [f"{head}{number}>" for number in segment.number[rows].tolist()]
 
 
-def _rows(segment: Segment, wanted: _Wanted) -> Column | None:
-    if wanted.number is not None:
-        row = segment.row_of(wanted.number)
-        if row is None:
-            return None
-        rows = np.array([row], np.int32)
-        triple = segment.index.quads(rows)[0]
-        asked = (wanted.subject, wanted.predicate, wanted.object)
-        if any(text is not None and text != part for text, part in zip(asked, triple, strict=False)):
+def _rows(segment: Segment, wanted: Wanted) -> Column | None:
+    asked = [wanted.get(slot) for slot in _TRIPLE]
+    if Slot.NODE in wanted:
+        row = segment.row_of(wanted[Slot.NODE])
+        rows = None if row is None else np.array([row], np.int32)
+        if rows is None or not matches(segment.index.quads(rows)[0], (asked[0], asked[1], asked[2], None)):
             return None
     else:
-        found = segment.matching(wanted.subject, wanted.predicate, wanted.object)
-        if found is None:
-            return None
-        rows = found
-    if wanted.start is not None:
-        rows = rows[segment.start[rows] == wanted.start]
-    if wanted.end is not None:
-        rows = rows[segment.end[rows] == wanted.end]
+        rows = segment.matching(*asked)
+    for slot, times in ((Slot.START, segment.start), (Slot.END, segment.end)):
+        if rows is not None and slot in wanted:
+            rows = rows[times[rows] == wanted[slot]]
     return rows
+
+
+def _unseen(segment: Segment, rows: Column, seen: set[TripleText]) -> Column:
+    """The rows whose triple no row before has; they are seen then."""
+    table = np.stack([column[rows] for column in segment.index.columns[:3]])
+    rows = rows[np.sort(np.unique(table, axis=1, return_index=True)[1])]
+    fresh = []
+    for row, triple in zip(rows.tolist(), segment.index.quads(rows), strict=True):
+        if triple[:3] not in seen:
+            seen.add(triple[:3])
+            fresh.append(row)
+    return np.array(fresh, np.int32)
 
 
 def _exact_time(text: str) -> int | None:

@@ -15,12 +15,13 @@ from starlette.types import Receive, Scope, Send
 from weir.errors import DataError, UsageError
 from weir.fragments.protocol.annotation import TripleText
 from weir.fragments.protocol.controls import DATASET, MEMBER, TITLE
-from weir.fragments.server.dataset import Dataset, Limits, wall_clock
+from weir.fragments.server.dataset import Dataset, Limits
 from weir.fragments.server.metadata import Metadata
 from weir.fragments.server.publish import end_document, push_document
 from weir.fragments.server.request import TooLarge, safe
 from weir.fragments.server.responses import CORS, HOST, Responder, Response, failure, understands_gzip
 from weir.fragments.server.serialize import HTML, index_page, media_type_for, write_document
+from weir.linked.http import WallClock
 from weir.rdf.terms import RDF, Literal
 
 _PREFLIGHT = [
@@ -46,7 +47,7 @@ class FragmentsApp:
         base: str | None = None,
         title: str = "Weir fragments",
         static_age: int = 3600,
-        clock: Callable[[], int] = wall_clock,
+        clock: Callable[[], int] = WallClock.now,
         limits: Limits | None = None,
     ) -> None:
         self.datasets: dict[str, Dataset] = {}
@@ -72,9 +73,6 @@ class FragmentsApp:
             raise UsageError(f"there is no data set named {name!r}")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            await _lifespan(receive, send)
-            return
         if scope["type"] != "http":
             raise UsageError(f"fragments are served over HTTP, not {scope['type']}")
         headers = dict(scope["headers"])
@@ -131,7 +129,7 @@ class FragmentsApp:
         sets = list(self.datasets.values())
         if media_type == HTML:
             listed = [(f"{base}/{one.name}", one.title, one.description) for one in sets]
-            return Response(200, HTML, (index_page(self.title, listed).encode(),))
+            return Response(200, HTML, index_page(self.title, listed).encode())
         triples: list[TripleText] = [(f"<{base}/#dataset>", f"<{RDF}type>", DATASET)]
         for one in sets:
             source = f"<{base}/{one.name}#dataset>"
@@ -140,8 +138,8 @@ class FragmentsApp:
                 (source, f"<{RDF}type>", DATASET),
                 (source, TITLE, str(Literal.tagged(one.title, "en"))),
             ]
-        text = write_document(media_type, [], Metadata(f"<{base}/#metadata>", triples))
-        return Response(200, media_type, (text.encode(),))
+        document = write_document(media_type, [], Metadata(f"<{base}/#metadata>", triples))
+        return Response(200, media_type, document)
 
     async def _change(
         self, method: str, base: str, path: str, query: str, headers: dict[bytes, bytes], receive: Receive
@@ -170,31 +168,21 @@ class FragmentsApp:
             return failure(error.status, str(error))
         except (UsageError, DataError) as error:
             return failure(400, str(error))
-        return Response(200, "application/json", (json.dumps(report).encode(),))
+        return Response(200, "application/json", json.dumps(report).encode())
 
 
 async def _body(receive: Receive, headers: dict[bytes, bytes], most: int) -> bytes:
     declared = headers.get(b"content-length", b"0")
     if declared.isdigit() and int(declared) > most:
         raise TooLarge(f"the document is longer than {most} bytes")
-    parts: list[bytes] = []
-    size = 0
-    while True:
+    body = bytearray()
+    more = True
+    while more:
         message = await receive()
         if message["type"] == "http.disconnect":
             raise UsageError("the client left before the document was complete")
-        parts.append(message.get("body", b""))
-        size += len(parts[-1])
-        if size > most:
+        body += message.get("body", b"")
+        if len(body) > most:
             raise TooLarge(f"the document is longer than {most} bytes")
-        if not message.get("more_body", False):
-            return b"".join(parts)
-
-
-async def _lifespan(receive: Receive, send: Send) -> None:
-    while True:
-        message = await receive()
-        kind = message["type"].removeprefix("lifespan.")
-        await send({"type": f"lifespan.{kind}.complete"})
-        if kind == "shutdown":
-            return
+        more = message.get("more_body", False)
+    return bytes(body)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -21,23 +20,17 @@ from weir.fragments.protocol.annotation import (
     Annotation,
     Fact,
     Labeling,
-    Method,
     Quad,
     QuadPattern,
     TripleText,
 )
-from weir.fragments.protocol.documents import parse_document
 from weir.fragments.server.annotated import Names, Part, View
 from weir.fragments.server.facts import FactStore, Retention
 from weir.fragments.server.quad_index import Index
+from weir.rdf.formats.guarded_parser import parse_document
 from weir.rdf.formats.media import format_of_path
 
 _VOCABULARY = LABELS | {SINGLETON_OF, *REIFIED}
-
-
-def wall_clock() -> int:
-    """Microseconds since 1970."""
-    return time.time_ns() // 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +66,6 @@ class Selection(NamedTuple):
 
     def page(self, offset: int, limit: int) -> list[Quad]:
         """The quads ``offset`` to ``offset + limit``."""
-        if len(self.parts) == 1:
-            part = self.parts[0]
-            return part.quads(offset, min(part.length, offset + limit)) if offset < part.length else []
         return [quad for part, low, high in self._ranges(offset, limit) for quad in part.quads(low, high)]
 
     def labels(self, offset: int, limit: int) -> list[Quad]:
@@ -98,9 +88,6 @@ class Selection(NamedTuple):
                 offset = 0
             else:
                 offset -= part.length
-
-
-_NOTHING = Selection(0, (), FOREVER)
 
 
 class Dataset:
@@ -143,8 +130,7 @@ class Dataset:
         self.lock = threading.RLock()
         self.static = Index.build((self._skolem(quad) for quad in static), distinct=True)
         self.static_version = 0
-        firsts = history and self.annotation.method is Method.IMPLICIT
-        self.store = FactStore(retention, firsts=firsts)
+        self.store = FactStore(retention)
         self._views: dict[str, View] = {}
         self._listeners: list[Callable[[], None]] = []
 
@@ -217,12 +203,6 @@ class Dataset:
     ) -> Selection:
         """What any of the patterns matches; the patterns must not overlap."""
         with self.lock:
-            if len(patterns) == 1 and not self.store.segments:
-                run = self.static.find(patterns[0])
-                if run is None:
-                    return _NOTHING
-                length = run.high - run.low
-                return Selection(length, (Part(length, partial(self.static.slice, run)),), FOREVER)
             parts: list[Part] = []
             changes = FOREVER
             for pattern in patterns:

@@ -34,20 +34,15 @@ class Retention:
 
 
 class FactStore:
-    """All dynamic facts of a data set. ``version`` rises with every change.
+    """All dynamic facts of a data set. ``version`` rises with every change."""
 
-    ``firsts`` keeps track of the first fact of each triple, for views that show each triple once
-    whatever its versions; without it every fact counts as the first.
-    """
-
-    def __init__(self, retention: Retention, *, firsts: bool = False) -> None:
+    def __init__(self, retention: Retention) -> None:
         self.retention = retention
         self.segment_rows = min(SEGMENT_ROWS, max(2, retention.facts // 16))
         self.segments: list[Segment] = []
         self.version = 0
         self.predicate_versions: dict[str, int] = {}
         self._next_number = 1
-        self._versions: dict[TripleText, int] | None = {} if firsts else None
         self._refresh()
 
     def __len__(self) -> int:
@@ -131,8 +126,6 @@ class FactStore:
             for segment in gone:
                 for predicate in np.unique(segment.index.columns[1]).tolist():
                     self._touch(segment.index.terms[predicate])
-                for row in np.flatnonzero(segment.start < segment.end).tolist():
-                    self._release(segment, row)
 
     def _stretch(self, fact: Fact, segments: Iterable[Segment]) -> int:
         """0 where no equal triple overlaps a fact, 1 where one held as long already, 2 where overlapping
@@ -153,7 +146,7 @@ class FactStore:
             segment.start[row], segment.end[row] = start, end
             segment.refresh()
             for other, extra in found[1:]:
-                self._withdraw(other, extra)
+                other.end[extra] = other.start[extra]
                 other.refresh()
             self._touch(fact.predicate)
             self._refresh()
@@ -170,10 +163,7 @@ class FactStore:
         rows = rows[(segment.end[rows] > at) & (segment.start[rows] < segment.end[rows])]
         if not len(rows):
             return 0
-        begun = segment.start[rows] < at
-        segment.end[rows[begun]] = at
-        for row in rows[~begun].tolist():
-            self._withdraw(segment, row)
+        segment.end[rows] = np.maximum(segment.start[rows], at)
         segment.refresh()
         self._touch(predicate)
         return len(rows)
@@ -181,36 +171,10 @@ class FactStore:
     def _append(self, facts: Sequence[Fact]) -> None:
         numbers = range(self._next_number, self._next_number + len(facts))
         self._next_number += len(facts)
-        first = [True] * len(facts)
-        for place, fact in enumerate(facts):
-            if self._versions is not None:
-                seen = self._versions.get(fact.triple, 0)
-                self._versions[fact.triple] = seen + 1
-                first[place] = not seen
+        for fact in facts:
             self._touch(fact.predicate)
-        self.segments.append(Segment(facts, numbers, first))
+        self.segments.append(Segment(facts, numbers))
         self._refresh()
-
-    def _withdraw(self, segment: Segment, row: int) -> None:
-        segment.end[row] = segment.start[row]
-        self._release(segment, row)
-
-    def _release(self, segment: Segment, row: int) -> None:
-        """A fact is gone: if it was the first of its triple, another becomes it."""
-        if self._versions is None:
-            return
-        triple = segment.fact(row).triple
-        self._versions[triple] -= 1
-        if not self._versions[triple]:
-            del self._versions[triple]
-        elif segment.first[row]:
-            for other in self.segments:
-                rows = other.matching(*triple)
-                rows = None if rows is None else rows[other.start[rows] < other.end[rows]]
-                if rows is not None and len(rows):
-                    other.first[rows[0]] = True
-                    break
-        segment.first[row] = False
 
     def _merge_small(self, now: int) -> None:
         """Merge small segments of a class: expired ones first, so that the present stays in small ones."""

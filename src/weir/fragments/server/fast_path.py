@@ -22,9 +22,10 @@ from weir.fragments.protocol.controls import text_of
 from weir.fragments.server.app import FragmentsApp
 from weir.fragments.server.dataset import Dataset
 from weir.fragments.server.metadata import LONG, Described
-from weir.fragments.server.request import IRI, UNSAFE, decoded, parse_request
-from weir.fragments.server.responses import SECOND, Head, Responder, Response, etag, opening, understands_gzip
-from weir.fragments.server.serialize import SYNTAXES, media_type_for
+from weir.fragments.server.request import UNSAFE, decoded, parse_request
+from weir.fragments.server.responses import Head, Responder, Response, etag, opening, understands_gzip
+from weir.fragments.server.serialize import NQUADS, encoded, lines, media_type_for
+from weir.linked.http.headers import SECOND
 
 _REST = re.compile(rb"(?:[!#-'*+.^-z|~A-Z0-9-]+:[ \t]*[^\x00-\x08\x0a-\x1f\x7f]*\r\n)*\r\n")
 _ODD = re.compile(
@@ -41,8 +42,6 @@ _LONGEST = 65_536
 _ONCE = 65_536
 _WANTS = 1024
 _WANTS_LONGEST = 4096
-_STRING = re.compile(r'"[^"\\\n\r]*"(?:@[a-z]{1,8}(?:-[a-z0-9]{1,8})*)?')
-"""Literals whose text is the same in a form's field and in N-Triples."""
 
 
 class Wants(NamedTuple):
@@ -57,17 +56,14 @@ class Wants(NamedTuple):
 class FastPath:
     """Turns heads of requests into bytes of responses for one application mounted at one path.
 
-    A head that is new is answered from ``StaticPages`` where it can be. One that comes again is remembered
-    with the response it led to, which is sent again while it is current: a crawler, who asks for
-    everything once, pushes nothing out.
+    A head that is new is answered from ``StaticPages`` where it can be. One that comes again goes to the
+    application, whose cache it may fill: a crawler, who asks for everything once, pushes nothing out.
     """
 
     def __init__(self, app: FragmentsApp, mount: str = "", scheme: str = "http") -> None:
         self.app = app
         self.mount = mount.rstrip("/")
         self.scheme = scheme
-        self._heads: dict[bytes, tuple[Response, bytes | None, bool]] = {}
-        self._held = 0
         self._once: set[int] = set()
         self._wants = lru_cache(maxsize=_WANTS)(self._parse)
         self._pages = lru_cache(maxsize=_WANTS)(self._static_pages)
@@ -76,15 +72,6 @@ class FastPath:
         """The response to a complete head; None where it is declined."""
         app = self.app
         now = app.clock()
-        known = self._heads.get(head)
-        if known is not None:
-            response, tags, packs = known
-            dataset = response.dataset
-            if response.current(now) and dataset and app.datasets.get(dataset.name) is dataset:
-                app.responder.counters["requests"] += 1
-                app.responder.counters["hits"] += 1
-                return _bytes(response, now, tags, packs)
-            del self._heads[head]
         line, _, rest = head.partition(b"\r\n")
         wants = self._wants(rest) if len(rest) <= _WANTS_LONGEST else self._parse(rest)
         if wants is None or not line.endswith(b" HTTP/1.1") or len(head) > _LONGEST:
@@ -105,21 +92,13 @@ class FastPath:
             if answer is not None:
                 return answer
         base, accept, tags, packs = wants
-        response = app.get(base, path[len(self.mount) :], query, accept)
-        if response.dataset is not None:
-            self._held += len(head) + response.size
-            if self._held > app.limits.cache_bytes:
-                self._heads.clear()
-                self._held = 0
-            self._heads[head] = (response, tags, packs)
-        return _bytes(response, now, tags, packs)
+        return _bytes(app.get(base, path[len(self.mount) :], query, accept), now, tags, packs)
 
     def _static_pages(self, dataset: Dataset, wants: Wants) -> StaticPages | None:
         """The pages for what is wanted of a data set; None where there can be none."""
-        media_type = media_type_for(wants.accept)
-        if media_type is None or media_type not in SYNTAXES or wants.tags is not None:
+        if media_type_for(wants.accept) != NQUADS or wants.tags is not None:
             return None
-        return StaticPages(self.app.responder, dataset, wants.base, media_type)
+        return StaticPages(self.app.responder, dataset, wants.base)
 
     def _parse(self, rest: bytes) -> Wants | None:
         """What a request's head asks for after its first line; None where it is declined."""
@@ -138,19 +117,17 @@ class FastPath:
 
 
 class StaticPages:
-    """The most frequent requests: one pattern of static triples whose matches fit on one page.
+    """The most frequent requests: one pattern of static triples whose matches fit on one page, in N-Quads.
 
-    All such fragments of one data set at one address in one syntax are the same but for the address, the
-    count and the triples, so the rest is put together once.
+    All such fragments of one data set at one address are the same but for the address, the count and the
+    triples, so the rest is put together once.
     """
 
-    def __init__(self, responder: Responder, dataset: Dataset, base: str, media_type: str) -> None:
+    def __init__(self, responder: Responder, dataset: Dataset, base: str) -> None:
         self.responder = responder
         self.dataset = dataset
         self.base = base
         self.address = address = f"{base}/{dataset.name}"
-        self.media_type = media_type
-        self.syntax = SYNTAXES[media_type]
         limits = dataset.limits
         self.longest = min(LONG - len(address) - 1, limits.query_string, limits.term)
         self.version = (-1, -1)
@@ -176,10 +153,9 @@ class StaticPages:
         moment = (now // SECOND, second)
         if moment != self.moment:
             self._date(moment)
-        quads = self.syntax.data([] if run is None else index.slice(run, 0, total))
+        data = encoded(lines([] if run is None else index.slice(run, 0, total)))
         values = {"page": f"{self.address}?{query}".encode(), "total": b"%d" % total}
         own, chosen, controls = self.template
-        data = f"{self.syntax.closing}{quads}".encode("utf-8", "replace")
         said = own % chosen(values)
         length = b"content-length: %d\r\n\r\n" % (len(said) + len(controls) + len(data))
         self.responder.counters["requests"] += 1
@@ -188,42 +164,27 @@ class StaticPages:
     def _describe(self, query: str, version: tuple[int, int]) -> None:
         dataset = self.dataset
         about = Described.of(dataset, parse_request(query, dataset, 0), self.base, 0, FOREVER)
-        self.template = self.responder.templates.of(dataset, self.media_type, about, ("page", "total"))
+        self.template = self.responder.templates.of(dataset, about, ("page", "total"))
         self.version, self.moment = version, (-1, -1)
 
     def _date(self, moment: tuple[int, int]) -> None:
         """What comes before the length, for a second by the application's clock and the wall's."""
-        tag = etag(self.dataset.nonce, self.media_type, self.version, FOREVER)
+        tag = etag(self.dataset.nonce, NQUADS, self.version, FOREVER)
         age = self.responder.static_age // SECOND
-        head = Head(200, self.media_type, tag, False, age, moment[0] + age)
+        head = Head(200, NQUADS, tag, False, age, moment[0] + age)
         self.moment, self.opening = moment, opening(head, moment[1])
 
 
 def plain_pattern(query: str) -> QuadPattern | None:
     """The triple pattern of a query string; None where it asks for anything else, or is malformed."""
-    s = p = o = None
+    found: dict[str, str | None] = {"subject": None, "predicate": None, "object": None}
     for pair in query.split("&"):
         name, _, value = pair.partition("=")
-        if "%" in value or "+" in value:
-            value = decoded(value)
-        if IRI.fullmatch(value):
-            term = f"<{value}>"
-        elif _STRING.fullmatch(value):
-            term = value
-        else:
-            other = text_of(value) if value else None
-            if not isinstance(other, str):
-                return None
-            term = other
-        if name == "subject":
-            s = term
-        elif name == "predicate":
-            p = term
-        elif name == "object":
-            o = term
-        else:
+        term = text_of(decoded(value)) if value and name in found else None
+        if not isinstance(term, str):
             return None
-    return s, p, o, None
+        found[name] = term
+    return found["subject"], found["predicate"], found["object"], None
 
 
 def _bytes(response: Response, now: int, tags: bytes | None, packs: bool) -> bytes:
@@ -279,6 +240,6 @@ def protocol(path: FastPath) -> type[HttpToolsProtocol]:
 
 def server(app: FragmentsApp, host: str = "127.0.0.1", port: int = 8080, **options: Any) -> uvicorn.Server:
     """A uvicorn server of one fragments application, with the fast path; ``.run()`` serves."""
-    settings: dict[str, Any] = {"access_log": False, "log_level": "warning", "ws": "none", **options}
-    config = uvicorn.Config(app, host=host, port=port, http=protocol(FastPath(app)), **settings)
+    settings: dict[str, Any] = {"access_log": False, "log_level": "warning", "ws": "none", "lifespan": "off"}
+    config = uvicorn.Config(app, host=host, port=port, http=protocol(FastPath(app)), **settings | options)
     return uvicorn.Server(config)

@@ -18,19 +18,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from weir.errors import DataError, UsageError
-from weir.fragments.protocol.annotation import BEGINNING, FOREVER, Fact, TripleText, read_facts
-from weir.fragments.protocol.documents import parse_document
+from weir.fragments.protocol.annotation import BEGINNING, FOREVER, Fact, TripleText, read_facts, read_time
 from weir.fragments.server.annotated import Names
-from weir.fragments.server.dataset import Dataset, wall_clock
+from weir.fragments.server.dataset import Dataset
 from weir.fragments.server.request import TooLarge, stated_time
+from weir.linked.http import WallClock
+from weir.linked.http.headers import SECOND
+from weir.rdf.formats.guarded_parser import parse_document
 from weir.rdf.terms import XSD, Literal, term_of_json
-from weir.rdf.xsd.moments import EPOCH
-
-SECOND = 1_000_000
 
 
 class Publisher:
@@ -38,8 +36,7 @@ class Publisher:
 
     ``write`` takes result lines (docs/semantics.md, "Result lines") in order of time, as a sink gets them:
     all lines of an evaluation time in one call. Under RSTREAM each call replaces what held; under ISTREAM
-    and DSTREAM lines add and remove. ``heartbeat`` renews what still holds when time passed without
-    results.
+    and DSTREAM lines add and remove.
 
     A query that only ever reports what came (ISTREAM) or what went (DSTREAM) never takes a line back: with
     ``events`` each line stands for itself, for the lifetime, and is not renewed.
@@ -54,7 +51,7 @@ class Publisher:
         prefix: str | None = None,
         on_arrival: bool = False,
         events: bool = False,
-        clock: Callable[[], int] = wall_clock,
+        clock: Callable[[], int] = WallClock.now,
     ) -> None:
         if (period is not None and period <= 0) or lifetime <= 0:
             raise UsageError("the period and the lifetime of published results must be more than no time")
@@ -71,27 +68,25 @@ class Publisher:
         """Publish the result lines of one or more evaluation times, in order."""
         batches: dict[int, dict[str, list[TripleText]]] = {}
         for line in lines:
-            at = _microseconds(line["at"])
+            at = line["at"] if isinstance(line["at"], int) else read_time(f'"{line["at"]}"')
             by_op = batches.setdefault(at, {})
             by_op.setdefault(line["op"], []).extend(self.triples(line))
         for at, by_op in sorted(batches.items()):
             if self.events:
-                self._push([triple for triples in by_op.values() for triple in triples], [], at, None)
+                self._push([triple for triples in by_op.values() for triple in triples], [], at)
             elif "R" in by_op:
                 self.replace(by_op["R"], at)
             else:
                 self.change(by_op.get("I", []), by_op.get("D", []), at)
 
-    def replace(self, triples: Iterable[TripleText], at: int, until: int | None = None) -> None:
+    def replace(self, triples: Iterable[TripleText], at: int) -> None:
         """The whole result at an evaluation time: what is not in it any more ends."""
         now = dict.fromkeys(triples)
         gone = [triple for triple in self._held if triple not in now]
         self._held = dict.fromkeys(now, 1)
-        self._publish(gone, at, until)
+        self._push(self._held, gone, at)
 
-    def change(
-        self, added: Iterable[TripleText], removed: Iterable[TripleText], at: int, until: int | None = None
-    ) -> None:
+    def change(self, added: Iterable[TripleText], removed: Iterable[TripleText], at: int) -> None:
         """What an evaluation added to and removed from the result (as multisets)."""
         gone = []
         for triple in removed:
@@ -102,24 +97,15 @@ class Publisher:
                 gone.append(triple)
         for triple in added:
             self._held[triple] = self._held.get(triple, 0) + 1
-        self._publish([triple for triple in gone if triple not in self._held], at, until)
+        self._push(self._held, [triple for triple in gone if triple not in self._held], at)
 
-    def heartbeat(self, at: int, until: int | None = None) -> None:
-        """The result was still the same at this time."""
-        self._publish([], at, until)
-
-    def _publish(self, gone: list[TripleText], at: int, until: int | None) -> None:
-        self._push(self._held, gone, at, until)
-
-    def _push(
-        self, holding: Iterable[TripleText], gone: list[TripleText], at: int, until: int | None
-    ) -> None:
+    def _push(self, holding: Iterable[TripleText], gone: list[TripleText], at: int) -> None:
         now = self.clock()
         if self.on_arrival:
-            at, until = now, None if until is None else now + until - at
-        end = until if until is not None else at + (self.period or self.lifetime)
+            at = now
         if gone:
             self.dataset.end(gone, at)
+        end = at + (self.period or self.lifetime)
         self.dataset.push([Fact(*triple, at, end) for triple in holding], now)
 
     def triples(self, line: Mapping[str, Any]) -> list[TripleText]:
@@ -136,14 +122,6 @@ class Publisher:
         digest = hashlib.blake2b(repr(cells).encode(), digest_size=12).hexdigest()
         row = f"<{self.prefix}{digest}>"
         return [(row, f"<{self.prefix}{name}>", text) for name, text in cells]
-
-
-def _microseconds(at: str | int) -> int:
-    """The time of a result line: an xsd:dateTime in UTC, or microseconds."""
-    if isinstance(at, int):
-        return at
-    moment = datetime.fromisoformat(at.replace("Z", "+00:00")) - EPOCH
-    return (moment.days * 86_400 + moment.seconds) * SECOND + moment.microseconds
 
 
 @dataclass(frozen=True, slots=True)

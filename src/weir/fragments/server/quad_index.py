@@ -159,14 +159,13 @@ def duration_class(fact: Fact) -> int:
 
 
 class Segment:
-    """Facts numbered for ever (``number``, ascending); ``first`` marks the first fact of each triple."""
+    """Facts numbered for ever (``number``, ascending)."""
 
-    def __init__(self, facts: Sequence[Fact], numbers: Sequence[int], first: Sequence[bool]) -> None:
+    def __init__(self, facts: Sequence[Fact], numbers: Sequence[int]) -> None:
         self.index = Index.build((f.subject, f.predicate, f.object, "") for f in facts)
         self.start: Times = np.array([f.start for f in facts], np.int64)
         self.end: Times = np.array([f.end for f in facts], np.int64)
         self.number: Times = np.array(numbers, np.int64)
-        self.first: NDArray[np.bool_] = np.array(first, bool)
         self.kind = duration_class(facts[0])
         self.withdrawn = 0
         self.refresh()
@@ -190,10 +189,6 @@ class Segment:
         run = self.index.find((subject, predicate, object, None))
         return None if run is None else self.index.rows(run)
 
-    def fact(self, row: int) -> Fact:
-        s, p, o, _ = self.index.quads([row])[0]
-        return Fact(s, p, o, int(self.start[row]), int(self.end[row]))
-
     def facts(self) -> list[Fact]:
         """All facts, withdrawn ones too, by base row."""
         quads = self.index.quads(np.arange(len(self), dtype=np.int32))
@@ -206,15 +201,14 @@ def merge(segments: Sequence[Segment], alive_at: int | None = None) -> Segment |
 
     ``alive_at`` also leaves out those that ended by then.
     """
-    rows: list[tuple[int, Fact, bool]] = []
+    rows: list[tuple[int, Fact]] = []
     for segment in segments:
-        numbers, first = segment.number.tolist(), segment.first.tolist()
-        for number, fact, is_first in zip(numbers, segment.facts(), first, strict=True):
+        for number, fact in zip(segment.number.tolist(), segment.facts(), strict=True):
             if fact.start < fact.end and (alive_at is None or fact.end > alive_at):
-                rows.append((number, fact, is_first))
+                rows.append((number, fact))
     if not rows:
         return None
     rows.sort(key=lambda row: row[0])
-    merged = Segment([f for _, f, _ in rows], [n for n, _, _ in rows], [i for _, _, i in rows])
+    merged = Segment([fact for _, fact in rows], [number for number, _ in rows])
     merged.kind = segments[0].kind
     return merged

@@ -26,15 +26,14 @@ from weir.fragments.server.request import FragmentRequest, TooLarge, parse_reque
 from weir.fragments.server.serialize import (
     HTML,
     OFFERED,
-    WITH_GRAPHS,
     Templates,
     fragment_page,
     media_type_for,
 )
+from weir.linked.http.headers import SECOND
 
 Headers = list[tuple[bytes, bytes]]
 HOST = re.compile(r"[A-Za-z0-9._~:\[\]-]{1,255}")
-SECOND = 1_000_000
 _WORTH_PACKING = 1000
 _SETTLED = 60 * SECOND
 
@@ -94,14 +93,11 @@ def http_date(second: int) -> bytes:
 @dataclass(slots=True)
 class Response:
     """``until`` (µs) is when a cache must ask again, ``age`` (µs) the same counted from when it is sent;
-    without both it must always ask.
-
-    The body stays in ``pieces``, which responses share for the most part, until it is sent a second time.
-    """
+    without both it must always ask."""
 
     status: int
     media_type: str
-    pieces: tuple[bytes, ...]
+    body: bytes
     etag: bytes = b""
     until: int | None = None
     age: int | None = None
@@ -109,19 +105,8 @@ class Response:
     predicate: str | None = None
     version: tuple[int, int] = (0, 0)
     holds: int = FOREVER
-    size: int = 0
     packed: bytes | None = None
     served: int = 0
-
-    @property
-    def body(self) -> bytes:
-        pieces = self.pieces
-        if len(pieces) == 1:
-            return pieces[0]
-        body = b"".join(pieces)
-        if self.served:
-            self.pieces = (body,)
-        return body
 
     def current(self, now: int) -> bool:
         """Whether it would be the same if made again now."""
@@ -158,7 +143,7 @@ class Response:
 
 def failure(status: int, message: str) -> Response:
     """An error that says what was wrong."""
-    return Response(status, "text/plain", (f"{message}\n".encode(),))
+    return Response(status, "text/plain", f"{message}\n".encode())
 
 
 def understands_gzip(header: bytes) -> bool:
@@ -230,19 +215,18 @@ class Responder:
                 total, data = len(distinct), distinct[offset : offset + dataset.page_size]
             else:
                 data = selection.page(offset, dataset.page_size)
-                if dataset.store.segments and media_type in WITH_GRAPHS:
+                if dataset.store.segments:
                     labels = selection.labels(offset, dataset.page_size)
         if request.page > 1 and not data:
             return failure(404, f"no such page: {request.page}")
         changes = selection.changes
         about = Described.of(dataset, request, base, total, changes)
         if media_type == HTML:
-            pieces: tuple[bytes, ...] = (fragment_page(about, data).encode("utf-8", "replace"),)
+            body = fragment_page(about, data).encode("utf-8", "replace")
         else:
-            pieces = self.templates.write(dataset, media_type, about, data, labels)
-        response = Response(200, media_type, pieces, etag(dataset.nonce, media_type, version, changes))
+            body = self.templates.write(dataset, media_type, about, data, labels)
+        response = Response(200, media_type, body, etag(dataset.nonce, media_type, version, changes))
         response.dataset, response.predicate, response.version = dataset, predicate, version
-        response.size = sum(map(len, pieces))
         if not version[1] or not dataset.dynamic(request.patterns, predicate, address):
             response.age = self.static_age
         elif not fixed:
@@ -274,7 +258,7 @@ def etag(nonce: bytes, media_type: str, version: tuple[int, int], changes: int) 
 
 
 def _size(key: tuple[str, str, str], response: Response) -> int:
-    return response.size + sum(map(len, key)) + 600
+    return len(response.body) + sum(map(len, key)) + 600
 
 
 def _distinct(selection: Selection, most: int) -> list[Quad]:

@@ -1,4 +1,4 @@
-"""Fragments written in each RDF syntax, and as HTML to browse.
+"""Fragments written as N-Quads, converted to the other RDF syntaxes, and as HTML to browse.
 
 A page of two triples carries some forty of metadata and controls, which differ from those of other pages
 in a few terms alone. The text around those terms, a template with gaps, is made once for each set of them
@@ -8,7 +8,7 @@ that applies.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from html import escape
 from operator import itemgetter
@@ -27,16 +27,23 @@ from weir.rdf.terms import Literal, Variable, parse_term
 
 HTML = "text/html"
 
-OFFERED = (
-    "application/trig",
-    "application/n-quads",
-    "application/ld+json",
-    "text/turtle",
-    "application/n-triples",
-    HTML,
-    "application/json",
-)
+_FORMATS = {
+    "application/trig": ox.RdfFormat.TRIG,
+    "application/n-quads": ox.RdfFormat.N_QUADS,
+    "application/ld+json": ox.RdfFormat.JSON_LD,
+    "text/turtle": ox.RdfFormat.TURTLE,
+    "application/n-triples": ox.RdfFormat.N_TRIPLES,
+    "application/json": ox.RdfFormat.JSON_LD,
+}
+OFFERED = (*list(_FORMATS)[:-1], HTML, "application/json")
 """What is served, the most preferred first (browsers ask for HTML by name)."""
+
+
+NQUADS = "application/n-quads"
+"""What documents are written in, and then converted."""
+
+WITH_GRAPHS = frozenset((NQUADS, "application/trig", "application/ld+json", "application/json"))
+"""Syntaxes that keep data and metadata apart."""
 
 
 @lru_cache(maxsize=1024)
@@ -45,105 +52,35 @@ def media_type_for(accept: str) -> str | None:
     return negotiate(accept, OFFERED)
 
 
-class Syntax(NamedTuple):
-    """A syntax whose documents are made of pieces: what the page says of itself, the controls, time labels,
-    ``closing``, data. All but the data may name the metadata graph."""
-
-    own: Callable[[str, Sequence[TripleText]], str]
-    controls: Callable[[str, Sequence[TripleText]], str]
-    labels: Callable[[str, Sequence[TripleText]], str]
-    data: Callable[[Sequence[Quad]], str]
-    closing: str = ""
-
-    def write(self, data: Sequence[Quad], metadata: Metadata) -> str:
-        """A whole document."""
-        graph, own, controls, labels = metadata
-        said = f"{self.own(graph, own)}{self.controls(graph, controls)}{self.labels(graph, labels)}"
-        return f"{said}{self.closing}{self.data(data)}"
+def lines(quads: Iterable[Quad]) -> str:
+    """Quads as N-Quads."""
+    return "".join([f"{s} {p} {o} {g} .\n" if g else f"{s} {p} {o} .\n" for s, p, o, g in quads])
 
 
-def _quad_lines(graph: str, triples: Sequence[TripleText]) -> str:
-    return "".join([f"{s} {p} {o} {graph} .\n" for s, p, o in triples])
+def _said(graph: str, triples: Iterable[TripleText]) -> str:
+    return lines((*triple, graph) for triple in triples)
 
 
-def _quads(data: Sequence[Quad]) -> str:
-    return "".join([f"{s} {p} {o} {g} .\n" if g else f"{s} {p} {o} .\n" for s, p, o, g in data])
-
-
-def _lines(graph: str, triples: Sequence[TripleText]) -> str:
-    """Triples alone: graph names are lost, and metadata lie beside the data."""
-    return "".join([f"{s} {p} {o} .\n" for s, p, o in triples])
-
-
-def _grouped(graph: str, triples: Sequence[TripleText]) -> str:
-    return _by_subject(triples)
-
-
-def _nothing(graph: str, triples: Sequence[TripleText]) -> str:
-    """Without graphs, labels would lie among the data."""
-    return ""
-
-
-def _trig_data(data: Sequence[Quad]) -> str:
-    graphs: dict[str, list[TripleText]] = {"": []}
-    for quad in data:
-        graphs.setdefault(quad[3], []).append(quad[:3])
-    parts = [_by_subject(graphs.pop(""))]
-    parts += [f"{name} {{\n{_by_subject(triples)}}}\n" for name, triples in graphs.items()]
-    return "".join(parts)
-
-
-SYNTAXES: Mapping[str, Syntax] = {
-    "application/trig": Syntax(
-        own=lambda graph, triples: f"{graph} {{\n{_by_subject(triples)}",
-        controls=_lines,
-        labels=_grouped,
-        data=_trig_data,
-        closing="}\n",
-    ),
-    "application/n-quads": Syntax(_quad_lines, _quad_lines, _quad_lines, _quads),
-    "text/turtle": Syntax(_grouped, _lines, _nothing, lambda data: _by_subject([quad[:3] for quad in data])),
-    "application/n-triples": Syntax(
-        _lines, _lines, _nothing, lambda data: _lines("", [quad[:3] for quad in data])
-    ),
-}
-"""Those written piece by piece; JSON-LD is written whole."""
-
-
-def _by_subject(triples: Sequence[TripleText]) -> str:
-    """Turtle with neighbours of equal subject under one subject."""
-    lines: list[str] = []
-    last = None
-    for s, p, o in triples:
-        if s == last:
-            lines.append(f" ;\n  {p} {o}")
-        else:
-            lines.append(f"{' .' if lines else ''}\n{s} {p} {o}")
-            last = s
-    return "".join(lines) + " .\n" if lines else ""
-
-
-def write_jsonld(data: Sequence[Quad], metadata: Metadata) -> str:
-    lines = _encoded(SYNTAXES["application/n-quads"].write(data, metadata))
-    quads = ox.parse(lines, format=ox.RdfFormat.N_QUADS, lenient=True)
-    written = ox.serialize(quads, format=ox.RdfFormat.JSON_LD)
-    assert written is not None
-    return written.decode()
-
-
-WITH_GRAPHS = frozenset(
-    ("application/trig", "application/n-quads", "application/ld+json", "application/json")
-)
-"""Syntaxes that keep data and metadata apart."""
-
-
-def write_document(media_type: str, data: Sequence[Quad], metadata: Metadata) -> str:
+def write_document(media_type: str, data: Sequence[Quad], metadata: Metadata) -> bytes:
     """A document in any RDF syntax that is offered."""
-    syntax = SYNTAXES.get(media_type)
-    return write_jsonld(data, metadata) if syntax is None else syntax.write(data, metadata)
+    graph, own, controls, labels = metadata
+    said = "".join(_said(graph, part) for part in (own, controls, labels))
+    return converted(encoded(f"{said}{lines(data)}"), media_type)
 
 
-_Key: TypeAlias = tuple[Dataset, str, str, str, int, bool, bool, tuple[str, ...]]
+def converted(document: bytes, media_type: str) -> bytes:
+    """N-Quads in another syntax. Where that has no graphs, metadata lie beside the data."""
+    syntax = _FORMATS[media_type]
+    if syntax == ox.RdfFormat.N_QUADS:
+        return document
+    quads = ox.parse(document, format=ox.RdfFormat.N_QUADS, lenient=True)
+    alone = syntax in (ox.RdfFormat.TURTLE, ox.RdfFormat.N_TRIPLES)
+    written = ox.serialize((quad.triple for quad in quads) if alone else quads, format=syntax)
+    assert written is not None
+    return written
+
+
+_Key: TypeAlias = tuple[Dataset, str, str, int, bool, bool, tuple[str, ...]]
 _MOST = 1024
 
 
@@ -168,31 +105,31 @@ class Templates:
         about: Described,
         data: Sequence[Quad],
         labels: Sequence[Quad] = (),
-    ) -> tuple[bytes, ...]:
-        """The document of one page in pieces, as ``write_document`` writes it from its metadata."""
-        values = values_of(about)
-        syntax = SYNTAXES.get(media_type)
-        if syntax is None:
-            return (_encoded(write_jsonld(data, metadata_of(about, values, labels))),)
-        own, chosen, controls = self.of(dataset, media_type, about, tuple(values))
-        filled = own % chosen({name: value.encode() for name, value in values.items()})
-        said = syntax.labels(about.graph, [quad[:3] for quad in labels]) if labels else ""
-        return filled, controls, _encoded(f"{said}{syntax.closing}{syntax.data(data)}")
+    ) -> bytes:
+        """The document of one page, as ``write_document`` writes it from its metadata.
 
-    def of(self, dataset: Dataset, media_type: str, about: Described, names: tuple[str, ...]) -> Template:
+        Where the syntax has no graphs, labels are left out: they would lie among the data.
+        """
+        values = values_of(about)
+        own, chosen, controls = self.of(dataset, about, tuple(values))
+        filled: bytes = own % chosen({name: value.encode() for name, value in values.items()})
+        said = _said(about.graph, (quad[:3] for quad in labels)) if media_type in WITH_GRAPHS else ""
+        return converted(filled + controls + encoded(f"{said}{lines(data)}"), media_type)
+
+    def of(self, dataset: Dataset, about: Described, names: tuple[str, ...]) -> Template:
         """The template of a page for which there are values of these names."""
         request, _, address, title, _, _, page_size, _ = about
-        key = (dataset, media_type, address, title, page_size, about.brief, not request.fragment, names)
-        return self._made.get(key) or self._make(key, SYNTAXES[media_type], about)
+        key = (dataset, address, title, page_size, about.brief, not request.fragment, names)
+        return self._made.get(key) or self._make(key, about)
 
-    def _make(self, key: _Key, syntax: Syntax, about: Described) -> Template:
+    def _make(self, key: _Key, about: Described) -> Template:
         graph, own, controls, _ = metadata_of(about, {name: f"\0{name}\0" for name in key[-1]})
-        text = syntax.own(graph, own).replace("%", "%%")
+        text = _said(graph, own).replace("%", "%%")
         names = re.findall(r"\0(\w+)\0", text)
         template = Template(
-            own=_encoded(re.sub(r"\0\w+\0", "%b", text)),
+            own=encoded(re.sub(r"\0\w+\0", "%b", text)),
             chosen=itemgetter(*names),
-            controls=_encoded(syntax.controls(graph, controls)),
+            controls=encoded(_said(graph, controls)),
         )
         if len(self._made) >= _MOST:
             self._made.clear()
@@ -200,7 +137,7 @@ class Templates:
         return template
 
 
-def _encoded(text: str) -> bytes:
+def encoded(text: str) -> bytes:
     """Lone surrogates, which only broken clients and data have, are replaced."""
     return text.encode("utf-8", "replace")
 

@@ -99,7 +99,15 @@ def compare(operator: Comparison, left: Vector, right: Vector, terms: Terms) -> 
         else:
             truth = _of_family(family, operator, one, two)
         return np.broadcast_to(truth, left.length)
+    if operator in _UNEQUAL and (_differs(one, terms) or _differs(two, terms)):
+        truth = truth_of(_OPERATORS[operator](one, two))
+        return np.broadcast_to(np.where((one == 0) | (two == 0), ERROR, truth), left.length)
     return _compare_mixed(operator, left.ids(), right.ids(), terms)
+
+
+def _differs(ids: Ids, terms: Terms) -> bool:
+    """Whether there is one term for all rows, and it is unequal to every other term."""
+    return len(ids) == 1 and bool(ids[0] > 0) and bool(_DIFFERENT[terms.classify(int(ids[0]))])
 
 
 def _family(ids: Ids) -> int:

@@ -53,7 +53,7 @@ def extreme_order(ids: Ids, terms: Terms, *, greatest: bool) -> tuple[Ids, Ids]:
         order = np.lexsort((_ranks_by(distinct, canonical_key, terms), ranks))
     else:
         order = np.argsort(ranks)
-    return _inverse(order)[where], distinct[order]
+    return np.argsort(order)[where], distinct[order]
 
 
 def sample_order(ids: Ids, terms: Terms) -> tuple[Ids, Ids]:
@@ -102,17 +102,5 @@ def _aligned(numbers: Numbers) -> Ids | None:
 def _ranks_by(distinct: Ids, key: Callable[[Term | None], Any], terms: Terms) -> Ids:
     """Dense ranks of distinct ids by the key of their terms; equal keys have equal ranks."""
     keys = [key(terms.term(identifier) if identifier else None) for identifier in distinct.tolist()]
-    order = sorted(range(len(keys)), key=keys.__getitem__)
-    ranks = np.zeros(len(keys), np.int64)
-    rank = 0
-    for place, position in enumerate(order):
-        if place and keys[position] != keys[order[place - 1]]:
-            rank += 1
-        ranks[position] = rank
-    return ranks
-
-
-def _inverse(order: Ids) -> Ids:
-    inverse = np.empty(len(order), np.int64)
-    inverse[order] = np.arange(len(order))
-    return inverse
+    ranks = {each: rank for rank, each in enumerate(sorted(set(keys)))}
+    return np.array([ranks[each] for each in keys], np.int64)

@@ -27,9 +27,6 @@ FALSE, ERROR, TRUE = np.int8(0), np.int8(1), np.int8(2)
 FALSE_ID, TRUE_ID = (int(i) for i in make(Inline.BOOLEAN, np.array([0, 1])))
 _IDS = np.array([FALSE_ID, 0, TRUE_ID], np.int64)
 
-_PAYLOAD = (1 << TYPE_SHIFT) - 1
-_SCALED = {Inline.DECIMAL: 4, Inline.DOUBLE: 4, Inline.FLOAT: 4, Inline.DOUBLE_E: 7}
-
 
 def truth_of(mask: Mask) -> Truth:
     """True and false for a condition that cannot fail."""
@@ -50,12 +47,9 @@ def effective(ids: Ids, terms: Terms) -> Truth:
     if boolean.all():
         return truth_of((ids & 1) != 0)
     out[boolean] = truth_of((ids[boolean] & 1) != 0)
-    # A number is false where its digits are zero; none of the inline forms is NaN.
-    for kind in range(Inline.INTEGER, Inline.FLOAT + 1):
-        rows = np.flatnonzero(inline & (high == kind))
-        if len(rows):
-            digits = (ids[rows] & _PAYLOAD) >> _SCALED.get(Inline(kind), 0)
-            out[rows] = truth_of(digits != 0)
+    rows = np.flatnonzero(inline & (high >= Inline.INTEGER) & (high <= Inline.FLOAT))
+    if len(rows):
+        out[rows] = _effective_numbers(numbers_of(ids[rows], terms))
     hashed = np.flatnonzero(ids > 0)
     if len(hashed):
         out[hashed] = [terms.effective(identifier) for identifier in ids[hashed].tolist()]

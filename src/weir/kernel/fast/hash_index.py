@@ -136,15 +136,13 @@ def table_of(view: Relation, on: Sequence[str], rest: Sequence[str]) -> dict[Key
     if len(view) > _LARGEST:
         return None
     table: dict[Key, Lists] = {}
-    keys = [view.columns[name].tolist() for name in on]
-    values = [list(range(len(view))), *(view.columns[name].tolist() for name in rest)]
-    for key, row in zip(
-        keys[0] if len(keys) == 1 else zip(*keys, strict=True), zip(*values, strict=True), strict=True
-    ):
+    columns = [view.columns[name].tolist() for name in on]
+    keys = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
+    values = [range(len(view)), *(view.columns[name].tolist() for name in rest)]
+    for key, row in zip(keys, zip(*values, strict=True), strict=True):
         entry = table.get(key)
         if entry is None:
-            table[key] = tuple([array("q", (value,)) for value in row])
-        else:
-            for column, value in zip(entry, row, strict=True):
-                column.append(value)
+            entry = table[key] = tuple([array("q") for _ in row])
+        for column, value in zip(entry, row, strict=True):
+            column.append(value)
     return table

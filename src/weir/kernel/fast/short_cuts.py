@@ -1,27 +1,27 @@
-"""The short cuts of a query, in the order in which they are tried.
+"""What short cuts have in common, and the simplest of them.
 
 A short cut looks at some evaluation times and answers what the operators would, or gives the rows from
 which the query's form makes the answers, or declines. The operators answer whatever all of them decline.
+Some make answers straight from columns of solutions, where nothing has to be compared or looked up for them:
+of SELECT, and of CONSTRUCT of one triple without blank nodes whose subject cannot be a literal.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
 from weir.kernel.contract import Answers
 from weir.kernel.expressions.term_cache import Terms
-from weir.kernel.fast.distinct_join import DistinctJoin
-from weir.kernel.fast.plain_form import plain_form
-from weir.kernel.fast.single_message import single_message
-from weir.kernel.operators.inputs.pattern_inputs import PatternInputs
 from weir.kernel.operators.inputs.window_input import WindowInput
-from weir.kernel.operators.join import Join, Router
-from weir.kernel.operators.operator import Operator
 from weir.kernel.relations.relation import Relation
 from weir.kernel.windows.evaluation_times import Clock, Evaluations
-from weir.language.algebra.query import R2S, Ask, Construct, Previous, Query
+from weir.language.algebra.query import Construct, Query, Select
+from weir.rdf.columns import Ids
+from weir.rdf.terms import BlankNode, Variable
 
 _NONE = np.empty(0, np.int64)
 
@@ -71,31 +71,86 @@ class NothingThere:
         return False
 
 
-def short_cuts(
-    query: Query,
-    root: Operator,
-    clock: Clock,
-    inputs: PatternInputs,
-    terms: Terms,
-    router: Router,
-    columns: tuple[str, ...],
-    safe: frozenset[str],
-) -> tuple[ShortCut, ...]:
-    """Those that a query can take; ``columns`` are those of its answers, ``safe`` as in ``plain_form``."""
-    semantics = query.semantics
-    if clock.tuples or isinstance(query.form, Ask):
-        return ()
-    found: list[ShortCut] = []
-    required = root.required()
-    if required:
-        found.append(NothingThere(required, clock, columns, report_empty=semantics.report_empty))
-    form = plain_form(query, terms, safe)
-    instant = semantics.r2s is R2S.ISTREAM and semantics.previous is Previous.INSTANT
-    if form is None or not instant or not root.linear or semantics.report_empty:
-        return tuple(found)
-    single = single_message(root, form, router)
-    if single is not None:
-        found.append(single)
-    if isinstance(query.form, Construct) and isinstance(root, Join):
-        found.append(DistinctJoin(root, form, inputs))
-    return tuple(found)
+Column: TypeAlias = "int | array[int]"
+"""The values of a variable: one for all solutions, or one for each."""
+
+_TRIPLE = ("subject", "predicate", "object")
+
+
+class PlainForm:
+    """``wanted`` are the variables that make an answer; ``template`` the ids and variables of CONSTRUCT's
+    triple, nothing for SELECT."""
+
+    def __init__(self, wanted: tuple[str, ...], template: tuple[int | str, ...] = ()) -> None:
+        self.wanted = wanted
+        self.columns = _TRIPLE if template else wanted
+        self._template = template
+        self._constants: dict[int, Ids] = {}
+
+    def answers(self, columns: Sequence[Column], count: int) -> dict[str, Ids]:
+        """The answers of ``count`` solutions at one instant, all of them sent, given as wanted columns."""
+        if not self._template:
+            return {name: _filled(each, count) for name, each in zip(self.wanted, columns, strict=True)}
+        listed = [column for column in columns if not isinstance(column, int)]
+        values: Iterator[Ids] = iter(())
+        if len(listed) == 1:
+            distinct = _distinct(np.array(listed[0]))
+            values, count = iter((distinct,)), len(distinct)
+        elif listed:
+            rows = dict.fromkeys(zip(*listed, strict=True))
+            values, count = iter(np.array(list(rows), np.int64).T), len(rows)
+        else:
+            count = 1
+        made = [_filled(column, count) if isinstance(column, int) else next(values) for column in columns]
+        return self.triples(dict(zip(self.wanted, made, strict=True)), count)
+
+    def triples(self, values: Mapping[str, Ids], count: int) -> dict[str, Ids]:
+        """The ``count`` triples of CONSTRUCT with these values for its variables."""
+        made = [
+            values[part] if isinstance(part, str) else self._constant(part, count) for part in self._template
+        ]
+        return dict(zip(_TRIPLE, made, strict=True))
+
+    def _constant(self, id: int, count: int) -> Ids:
+        """A column of one value; answers share it, as nobody changes them."""
+        column = self._constants.get(id)
+        if column is None or len(column) < count:
+            column = self._constants[id] = np.full(2 * count + 64, id, np.int64)
+            column.flags.writeable = False
+        return column[:count]
+
+
+def plain_form(query: Query, terms: Terms, safe: frozenset[str]) -> PlainForm | None:
+    """The query's form, if it is a plain one; ``safe`` are the variables that are never literals."""
+    match query.form:
+        case Select(variables):
+            return PlainForm(tuple(variable.name for variable in variables))
+        case Construct((triple,)):
+            template: list[int | str] = []
+            for node in (triple.subject, triple.predicate, triple.object):
+                if isinstance(node, BlankNode) or (isinstance(node, Variable) and node.internal):
+                    return None
+                template.append(node.name if isinstance(node, Variable) else terms.encode(node))
+            subject, predicate, _ = template
+            if isinstance(predicate, str) or (isinstance(subject, str) and subject not in safe):
+                return None
+            names = dict.fromkeys(part for part in template if isinstance(part, str))
+            return PlainForm(tuple(names), tuple(template))
+    return None
+
+
+def _filled(values: Column, count: int) -> Ids:
+    if isinstance(values, int):
+        filled = np.empty(count, np.int64)
+        filled.fill(values)
+        return filled
+    return np.array(values)
+
+
+def _distinct(values: Ids) -> Ids:
+    """Each value once; the array is used up."""
+    values.sort()
+    new = np.empty(len(values), np.bool_)
+    new[:1] = True
+    np.not_equal(values[1:], values[:-1], out=new[1:])
+    return values[new]

@@ -19,9 +19,8 @@ import numpy as np
 
 from weir.kernel.contract import Answers
 from weir.kernel.fast.hash_index import HashIndex, Key, Lists, hash_index, table_of
-from weir.kernel.fast.plain_form import Column, PlainForm
-from weir.kernel.operators.inputs.input import Input
-from weir.kernel.operators.inputs.static_views import StaticInput
+from weir.kernel.fast.short_cuts import Column, PlainForm
+from weir.kernel.operators.inputs.input import Input, StaticInput
 from weir.kernel.operators.inputs.window_input import WindowInput
 from weir.kernel.operators.join import Join, Policy, Router
 from weir.kernel.operators.operator import Operator, Project, Scan

@@ -144,8 +144,8 @@ def to_moment(target: str) -> Callable[[Term], Literal]:
     def cast(term: Term) -> Literal:
         value = _value(term)
         if isinstance(value, Moment):
-            if value.datatype == target or target not in (XSD_DATETIME, XSD_DATE, XSD_TIME):
-                return _same_type(term, value, target)
+            if value.datatype == target:
+                return Literal(str_(term).lexical, target)
             if value.datatype == XSD_DATE and target == XSD_DATETIME:
                 return Literal(datetime_text(value), target)
             if value.datatype == XSD_DATETIME and target == XSD_DATE:
@@ -157,12 +157,6 @@ def to_moment(target: str) -> Callable[[Term], Literal]:
         raise ExpressionError(f"{term} cannot be cast to {target}")
 
     return cast
-
-
-def _same_type(term: Term, value: Moment, target: str) -> Literal:
-    if value.datatype != target or not isinstance(term, Literal):
-        raise ExpressionError(f"{term} cannot be cast to {target}")
-    return Literal(term.lexical, target)
 
 
 def to_duration(target: str) -> Callable[[Term], Literal]:

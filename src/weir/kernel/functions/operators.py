@@ -204,18 +204,11 @@ def _literal_key(literal: Literal) -> tuple[Any, ...]:
 
 def extreme(terms: Iterable[Term], *, greatest: bool) -> Term | None:
     """The least or greatest term by ORDER BY, of ties the canonically least; None of nothing."""
-    best: Term | None = None
-    best_key: tuple[Any, ...] = ()
-    for term in terms:
-        key = order_key(term)
-        if best is None:
-            best, best_key = term, key
-        elif key == best_key:
-            if canonical_key(term) < canonical_key(best):
-                best = term
-        elif (key > best_key) == greatest:
-            best, best_key = term, key
-    return best
+    keyed = [(order_key(term), term) for term in terms]
+    if not keyed:
+        return None
+    best = (max if greatest else min)(key for key, _ in keyed)
+    return min((term for key, term in keyed if key == best), key=canonical_key)
 
 
 def sort_solutions(

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Any
 
 from weir.kernel.functions.builtins import BUILTINS
 from weir.kernel.functions.casts import CASTS
@@ -118,56 +119,13 @@ class Context:
 
 def evaluate(expression: e.Expression, solution: Solution, context: Context) -> Term:
     """The term that the expression denotes; ``ExpressionError`` where it has none."""
-    match expression:
-        case Variable(name):
-            term = solution.get(name)
-            if term is None:
-                raise ExpressionError(f"?{name} is unbound")
-            return term
-        case IRI() | BlankNode() | Literal():
-            return expression
-        case e.Compare(operator, left, right):
-            first = evaluate(left, solution, context)
-            return boolean(compare(operator, first, evaluate(right, solution, context)))
-        case e.Calculate(operation, left, right):
-            first = evaluate(left, solution, context)
-            return calculate(operation, first, evaluate(right, solution, context))
-        case e.Call(function, arguments):
-            return _call(function, [evaluate(argument, solution, context) for argument in arguments], context)
-        case e.Or(left, right):
-            return _connected((left, right), solution, context, decisive=True)
-        case e.And(left, right):
-            return _connected((left, right), solution, context, decisive=False)
-        case e.Not(operand):
-            return boolean(not ebv(evaluate(operand, solution, context)))
-        case e.Negate(operand):
-            return negate(evaluate(operand, solution, context))
-        case e.Plus(operand):
-            return plus(evaluate(operand, solution, context))
-        case e.In():
-            return _in(expression, solution, context)
-        case e.Bound(variable):
-            return boolean(solution.get(variable.name) is not None)
-        case e.Exists(pattern, negated):
-            return boolean(context.exists(pattern, solution) != negated)
-        case e.If(condition, then, otherwise):
-            chosen = then if ebv(evaluate(condition, solution, context)) else otherwise
-            return evaluate(chosen, solution, context)
-        case e.Coalesce(choices):
-            for choice in choices:
-                found = value_or_none(choice, solution, context)
-                if found is not None:
-                    return found
-            raise ExpressionError("no argument of COALESCE has a value")
-        case e.FunctionCall(iri, arguments):
-            given = [evaluate(argument, solution, context) for argument in arguments]
-            return _function_call(iri.value, given, context)
+    return _EVALUATORS[type(expression)](expression, solution, context)
 
 
 def value_or_none(expression: e.Expression, solution: Solution, context: Context) -> Term | None:
     """As ``evaluate``, with None for an error."""
     try:
-        return evaluate(expression, solution, context)
+        return _EVALUATORS[type(expression)](expression, solution, context)
     except ExpressionError:
         return None
 
@@ -185,19 +143,34 @@ def _truth(expression: e.Expression, solution: Solution, context: Context) -> bo
         return None
 
 
-def _connected(
-    sides: Iterable[e.Expression], solution: Solution, context: Context, *, decisive: bool
-) -> Term:
-    """``||`` and ``&&``: a side with the decisive value decides, whatever the other is."""
-    failed = False
-    for side in sides:
-        truth = _truth(side, solution, context)
-        if truth is decisive:
-            return boolean(decisive)
-        failed = failed or truth is None
-    if failed:
+def _variable(node: Variable, solution: Solution, context: Context) -> Term:
+    term = solution.get(node.name)
+    if term is None:
+        raise ExpressionError(f"?{node.name} is unbound")
+    return term
+
+
+def _or(node: e.Or | e.And, solution: Solution, context: Context, decisive: bool = True) -> Term:
+    """``||``, and ``&&`` with the decisive value false: a side that has it decides, whatever the other is."""
+    left = _truth(node.left, solution, context)
+    if left is decisive:
+        return boolean(decisive)
+    right = _truth(node.right, solution, context)
+    if right is decisive:
+        return boolean(decisive)
+    if left is None or right is None:
         raise ExpressionError("an error on a side of || or && that decides")
     return boolean(not decisive)
+
+
+def _compare(node: e.Compare, solution: Solution, context: Context) -> Term:
+    left = evaluate(node.left, solution, context)
+    return boolean(compare(node.operator, left, evaluate(node.right, solution, context)))
+
+
+def _calculate(node: e.Calculate, solution: Solution, context: Context) -> Term:
+    left = evaluate(node.left, solution, context)
+    return calculate(node.operator, left, evaluate(node.right, solution, context))
 
 
 def _in(node: e.In, solution: Solution, context: Context) -> Term:
@@ -214,14 +187,30 @@ def _in(node: e.In, solution: Solution, context: Context) -> Term:
     return boolean(node.negated)
 
 
-def _call(function: e.Builtin, arguments: Sequence[Term], context: Context) -> Term:
-    contextual = _CONTEXTUAL.get(function)
+def _if(node: e.If, solution: Solution, context: Context) -> Term:
+    chosen = node.then if ebv(evaluate(node.condition, solution, context)) else node.otherwise
+    return evaluate(chosen, solution, context)
+
+
+def _coalesce(node: e.Coalesce, solution: Solution, context: Context) -> Term:
+    for choice in node.choices:
+        term = value_or_none(choice, solution, context)
+        if term is not None:
+            return term
+    raise ExpressionError("no argument of COALESCE has a value")
+
+
+def _call(node: e.Call, solution: Solution, context: Context) -> Term:
+    arguments = [evaluate(argument, solution, context) for argument in node.arguments]
+    contextual = _CONTEXTUAL.get(node.function)
     if contextual is not None:
         return contextual(context, *arguments)
-    return BUILTINS[function](*arguments)
+    return BUILTINS[node.function](*arguments)
 
 
-def _function_call(name: str, arguments: Sequence[Term], context: Context) -> Term:
+def _function_call(node: e.FunctionCall, solution: Solution, context: Context) -> Term:
+    arguments = [evaluate(argument, solution, context) for argument in node.arguments]
+    name = node.function.value
     if name == TIMESTAMP and len(arguments) == 3:
         return _timestamp(context.timestamp(arguments[0], arguments[1], arguments[2]))
     cast = CASTS.get(name)
@@ -251,4 +240,25 @@ _CONTEXTUAL: dict[e.Builtin, Callable[..., Term]] = {
     e.Builtin.UUID: lambda context: context.draws.uuid(),
     e.Builtin.STRUUID: lambda context: context.draws.struuid(),
     e.Builtin.BNODE: _bnode,
+}
+
+_EVALUATORS: dict[type, Callable[[Any, Solution, Context], Term]] = {
+    Variable: _variable,
+    IRI: lambda node, solution, context: node,
+    BlankNode: lambda node, solution, context: node,
+    Literal: lambda node, solution, context: node,
+    e.Or: _or,
+    e.And: lambda node, solution, context: _or(node, solution, context, decisive=False),
+    e.Not: lambda node, solution, context: boolean(not ebv(evaluate(node.operand, solution, context))),
+    e.Compare: _compare,
+    e.Calculate: _calculate,
+    e.Negate: lambda node, solution, context: negate(evaluate(node.operand, solution, context)),
+    e.Plus: lambda node, solution, context: plus(evaluate(node.operand, solution, context)),
+    e.In: _in,
+    e.Exists: lambda node, solution, context: boolean(context.exists(node.pattern, solution) != node.negated),
+    e.Bound: lambda node, solution, context: boolean(solution.get(node.variable.name) is not None),
+    e.If: _if,
+    e.Coalesce: _coalesce,
+    e.Call: _call,
+    e.FunctionCall: _function_call,
 }

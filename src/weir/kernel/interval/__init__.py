@@ -1,8 +1,8 @@
 """The interval evaluator: a query's plan as operators, run on a slab of any number of evaluation times at
 once.
 
-``compiler`` makes operators of a plan, ``evaluator`` runs them from slab to slab, ``r2s`` and
-``query_forms`` make answers of their rows.
+``compiler`` makes operators of a plan, ``evaluator`` runs them from slab to slab, ``query_forms`` makes
+answers of their rows.
 """
 
-__all__ = ["evaluator", "r2s"]
+__all__ = ["evaluator", "query_forms"]

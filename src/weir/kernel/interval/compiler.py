@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import count
+from itertools import count, groupby
 
 import numpy as np
 
 from weir.kernel.contract import Lack, NotCovered
-from weir.kernel.expressions import Compiled, compile
+from weir.kernel.expressions import compile
 from weir.kernel.expressions.term_cache import Terms
 from weir.kernel.operators.active_graph import Graph, PathPattern
 from weir.kernel.operators.context import Surroundings
-from weir.kernel.operators.extend import Extend
-from weir.kernel.operators.filter import Exists, Filter
+from weir.kernel.operators.filter import Exists, Extend, Filter
 from weir.kernel.operators.group_by import Group, Measure
-from weir.kernel.operators.inputs.input import Present
+from weir.kernel.operators.inputs.input import Present, StaticInput
 from weir.kernel.operators.inputs.pattern_inputs import PatternInputs
-from weir.kernel.operators.inputs.static_views import StaticInput
 from weir.kernel.operators.join import Join, Policy, Router, TooLarge, reduce_windows
 from weir.kernel.operators.left_join import LeftJoin, Minus
 from weir.kernel.operators.modifiers import Distinct, OrderBy, Slice
@@ -28,7 +26,7 @@ from weir.kernel.windows.instants import HIGHEST, LOWEST, Instants
 from weir.kernel.windows.stream_state import Streams
 from weir.language.algebra import patterns as a
 from weir.language.algebra import scope
-from weir.language.algebra.expressions import Aggregate, Expression
+from weir.language.algebra.expressions import Aggregate
 from weir.language.algebra.scope import has_exists, timely, volatile
 from weir.plan import nodes as p
 from weir.plan.analysis.variables import certain, joinable, marks, possible, reads
@@ -80,11 +78,12 @@ class Compiler:
                 return self._static(inner)
             case p.Join():
                 return self._joined(plan)
-            case p.LeftJoin(_, p.Service() as service, _):
-                return self._optional_service(plan, service)
             case p.LeftJoin(left, right, condition):
                 check = None if condition is None else self._filter(condition, anonymous=True)
-                one, two = self.compile(left), self.compile(right)
+                one = self.compile(left)
+                if isinstance(right, p.Service):
+                    return self._service(one, right, certain(left), optional=True, check=check)
+                two = self.compile(right)
                 nested = two.nests and _probes(right) and joinable(right, possible(left))
                 return LeftJoin(one, two, check, nested=nested)
             case p.Minus(left, right):
@@ -138,7 +137,6 @@ class Compiler:
 
     def _federated(self, plan: p.Join) -> Operator:
         """Everything else first: its rows say what to ask the endpoints for."""
-        self._need_services()
         others = tuple(part for part in plan.parts if not isinstance(part, p.Service))
         bound = certain(p.Join(others))
         early = tuple(
@@ -166,6 +164,8 @@ class Compiler:
         optional: bool = False,
         check: Filter | None = None,
     ) -> Operator:
+        if self.federation.services is None:
+            raise NotCovered(Lack.NO_ENDPOINTS)
         number = self.federation.places.get(id(service.pattern), 0)
         self._occurrences[number] += 1
         return Service(
@@ -179,20 +179,12 @@ class Compiler:
             check=check,
         )
 
-    def _need_services(self) -> None:
-        if self.federation.services is None:
-            raise NotCovered(Lack.NO_ENDPOINTS)
-
-    def _optional_service(self, plan: p.LeftJoin, service: a.Service) -> Operator:
-        self._need_services()
-        check = None if plan.condition is None else self._filter(plan.condition, anonymous=True)
-        left = self.compile(plan.left)
-        bound = certain(plan.left)
-        return self._service(left, service, bound, optional=True, check=check)
-
     def _filter(self, formula: p.Formula, place: str = "", *, anonymous: bool = False) -> Filter:
+        """A condition or value ready to run; ``place`` is the variable that it binds."""
         probes = [self._probe(test.name, test.plan, test.outer) for test in formula.tests]
-        compiled = self.expression(formula.expression, place, formula.written)
+        compiled = compile(formula.expression, self.terms, place=place, written=formula.written)
+        if compiled.timestamps or (compiled.volatile and timely(formula.expression)):
+            self.around.timed = self.around.timed or self.leaves.timed()
         return Filter(compiled, probes, self.around, reads(formula), anonymous=anonymous)
 
     def _probe(self, name: str, plan: p.Plan, outer: tuple[str, ...]) -> Exists:
@@ -207,35 +199,23 @@ class Compiler:
             raise NotCovered(Lack.NESTED_SERVICE)
         return Exists(name, operator, outer or None)
 
-    def expression(
-        self, expression: Expression, place: str = "", written: Expression | None = None
-    ) -> Compiled:
-        """An expression ready to run; ``place`` is the variable that it binds."""
-        compiled = compile(expression, self.terms, place=place, written=written)
-        if compiled.timestamps or (compiled.volatile and timely(expression)):
-            self.around.timed = self.around.timed or self.leaves.timed()
-        return compiled
-
     # Other operators
 
     def _bind(self, plan: p.Extend) -> Operator:
-        run: list[p.Extend] = [plan]
-        while isinstance(run[-1].plan, p.Extend):
-            run.append(run[-1].plan)
-        operator = self.compile(run[-1].plan)
-        run.reverse()
-        if any(volatile(each.formula.expression) for each in run):
-            # RAND and its like draw for the solution as it was before the whole run.
-            bound = {each.variable for each in run}
-            if any(bound & possible(test.plan) for each in run for test in each.formula.tests):
+        operator = self.compile(plan.plan)
+        checks = [(name, self._filter(formula, name)) for name, formula in plan.bindings]
+        if any(volatile(formula.expression) for _, formula in plan.bindings):
+            # RAND and its like draw for the solution as it was before all of them.
+            bound = {name for name, _ in plan.bindings}
+            if any(bound & possible(test.plan) for _, formula in plan.bindings for test in formula.tests):
                 raise NotCovered(Lack.DRAWS_BESIDE_EXISTS)
-            return self._bound(operator, run)
-        for each in run:
-            operator = self._bound(operator, [each])
+            return Extend(operator, checks)
+        # EXISTS may look at a variable that is bound right before it.
+        for tested, run in groupby(checks, key=lambda each: bool(each[1].probes)):
+            bindings = list(run)
+            for some in [[each] for each in bindings] if tested else [bindings]:
+                operator = Extend(operator, some)
         return operator
-
-    def _bound(self, inner: Operator, run: Sequence[p.Extend]) -> Operator:
-        return Extend(inner, [(each.variable, self._filter(each.formula, each.variable)) for each in run])
 
     def _grouped(
         self, inner: Operator, keys: tuple[str, ...], aggregates: Sequence[tuple[str, Aggregate]]
@@ -268,13 +248,13 @@ class Compiler:
                 keys.append((key, key.expression.name))
             else:
                 column = f".order{next(self._numbers)}"
-                bindings.append((column, self._filter(p.Formula(key.expression))))
+                bindings.append((column, self._filter(p.Formula(key.expression), anonymous=True)))
                 keys.append((key, column))
         visible = plan.visible
         if visible is None:
             visible = tuple(name for name in inner.variables if not name.startswith("."))
         if bindings:
-            inner = Extend(inner, bindings, anonymous=True)
+            inner = Extend(inner, bindings)
         return OrderBy(inner, keys, visible, self.terms)
 
     def _each(self, plan: p.Graph) -> Operator:
@@ -313,7 +293,8 @@ def draws(plan: p.Plan) -> bool:
 
 def _probes(plan: p.Plan) -> bool:
     """Whether a plan evaluated for given rows costs about what it finds, and gives the same as a join."""
-    if isinstance(plan, p.Graph | p.Slice) or (isinstance(plan, p.Extend) and plan.formula.tests):
+    tested = isinstance(plan, p.Extend) and any(formula.tests for formula in p.formulas(plan))
+    if tested or isinstance(plan, p.Graph | p.Slice):
         return False
     return not draws(plan) and all(_probes(child) for child in p.children(plan))
 

@@ -16,15 +16,16 @@ import numpy as np
 from weir.errors import UsageError
 from weir.kernel.contract import Answers, Background, Slab, Stretch
 from weir.kernel.expressions.term_cache import Terms
-from weir.kernel.fast import NothingThere, short_cuts
+from weir.kernel.fast.distinct_join import DistinctJoin
+from weir.kernel.fast.short_cuts import NothingThere, ShortCut, plain_form
+from weir.kernel.fast.single_message import single_message
 from weir.kernel.functions.scalar import seed
 from weir.kernel.interval.compiler import Compiler
 from weir.kernel.interval.query_forms import Descriptions, QueryForms, Sent
 from weir.kernel.operators.context import Surroundings
 from weir.kernel.operators.inputs.input import Present
-from weir.kernel.operators.inputs.pattern_inputs import EVERYTHING, PatternInputs
-from weir.kernel.operators.inputs.static_views import StaticGraphs, changes_read
-from weir.kernel.operators.join import Policy, Router
+from weir.kernel.operators.inputs.pattern_inputs import EVERYTHING, PatternInputs, StaticGraphs, changes_read
+from weir.kernel.operators.join import Join, Policy, Router
 from weir.kernel.operators.operator import Operator
 from weir.kernel.operators.remote_service import Federation
 from weir.kernel.relations.relation import Relation
@@ -35,7 +36,7 @@ from weir.kernel.windows.instants import HIGHEST, Instants
 from weir.kernel.windows.stream_state import Streams, dump, dump_core, load, load_core, table_rows, tables
 from weir.kernel.windows.window import Window, spec_of
 from weir.language.algebra.fold import walk
-from weir.language.algebra.query import R2S, Ask, Query
+from weir.language.algebra.query import R2S, Ask, Construct, Previous, Query
 from weir.plan import nodes as p
 from weir.plan.analysis.variables import subjects
 from weir.plan.planner import QueryPlan, plan_query
@@ -120,9 +121,7 @@ class IntervalEvaluator:
         self._silent = Answers(_NONE, self._nothing, _NONE)
         self._asks = isinstance(self.query.form, Ask)
         self._differs = self.query.semantics.r2s is not R2S.RSTREAM and self._root.linear and not self._asks
-        self._short_cuts = short_cuts(
-            self.query, self._root, self._clock, leaves, terms, router, self._forms.columns, safe
-        )
+        self._short_cuts = self._find_short_cuts(terms, router, safe)
         self.streams.seal()
         self._constants = self.dictionary.encode_terms(sorted(_terms(self.query), key=str))
         self._restored()
@@ -133,6 +132,27 @@ class IntervalEvaluator:
         names = ("subject", "predicate", "object")
         plans: list[p.Plan] = [p.Project(p.Match(source, EVERYTHING), names) for source in sources]
         return Descriptions([self._compiler.compile(plan) for plan in plans], terms)
+
+    def _find_short_cuts(self, terms: Terms, router: Router, safe: frozenset[str]) -> list[ShortCut]:
+        """Those that the query can take, in the order in which they are tried."""
+        semantics, root = self.query.semantics, self._root
+        found: list[ShortCut] = []
+        if self._clock.tuples or self._asks:
+            return found
+        required = root.required()
+        if required:
+            silent = semantics.report_empty
+            found.append(NothingThere(required, self._clock, self._forms.columns, report_empty=silent))
+        form = plain_form(self.query, terms, safe)
+        instant = semantics.r2s is R2S.ISTREAM and semantics.previous is Previous.INSTANT
+        if form is None or not instant or not root.linear or semantics.report_empty:
+            return found
+        single = single_message(root, form, router)
+        if single is not None:
+            found.append(single)
+        if isinstance(self.query.form, Construct) and isinstance(root, Join):
+            found.append(DistinctJoin(root, form, self._leaves))
+        return found
 
     # Slabs
 

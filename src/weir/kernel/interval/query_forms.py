@@ -1,7 +1,9 @@
-"""DESCRIBE: concise bounded descriptions over everything that a query can see at each instant.
+"""What goes out of a relation: R2S, then the query's form (docs/semantics.md, "What is sent out").
 
-A description is the resource's triples, and those of blank nodes they lead to (decision
-semantics-values, 13).
+RSTREAM lists a row at every evaluation that its interval covers. ISTREAM at index k is where the
+multiplicity of a solution rises from k−1 to k, DSTREAM where it falls: what starts there less what ends
+there, and the other way round. Of equal rows the earlier go. DESCRIBE gives a resource's triples, and those
+of blank nodes they lead to (decision semantics-values, 13).
 """
 
 from __future__ import annotations
@@ -14,18 +16,88 @@ import numpy as np
 
 from weir.kernel.expressions.term_cache import TermClass, Terms
 from weir.kernel.functions.scalar import blank_node, solution_text
-from weir.kernel.interval.r2s import sent
 from weir.kernel.operators.context import each_index
 from weir.kernel.operators.operator import Operator
-from weir.kernel.relations.coverage import uncovered, unite
-from weir.kernel.relations.keys import codes, firsts, occurrences
+from weir.kernel.relations.coverage import expand, uncovered, unite
+from weir.kernel.relations.keys import codes, firsts, occurrences, turns
 from weir.kernel.relations.matches import join
 from weir.kernel.relations.relation import Relation, clip, distinct, union
 from weir.kernel.windows.instants import Instants
 from weir.language.algebra.patterns import Node
-from weir.language.algebra.query import Ask, Construct, Describe, Query, Select
+from weir.language.algebra.query import R2S, Ask, Construct, Describe, Query, Select
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.terms import IRI, BlankNode, Variable
+
+TRIPLE = ("subject", "predicate", "object")
+ANSWER = "boolean"
+_NONE = np.empty(0, np.int64)
+
+
+def sent(relation: Relation, at: Instants, operator: R2S) -> tuple[Ids, Ids | None]:
+    """Pairs (index, row) in the order of indices, and of rows within one; no rows mean all, in order.
+
+    Where index 0 lies before everything, the relation must not show there (``relation.clip``).
+    """
+    if not len(relation):
+        return _NONE, None
+    if operator is R2S.RSTREAM:
+        return _listed(relation, at.emitted)
+    padded = np.zeros(len(at) + 1, np.bool_)
+    padded[1:-1] = at.emitted[1:]
+    start, end = relation.start, relation.end
+    if operator is R2S.DSTREAM:
+        start, end = end, start
+    beginning, ceasing = padded[start], padded[end]
+    if beginning.all():
+        if not ceasing.any() and _ascends(start):
+            return start, None
+        rows = np.arange(len(start))
+        index = start
+    else:
+        rows = beginning.nonzero()[0]
+        if not len(rows):
+            return _NONE, None
+        index = start[rows]
+    others = ceasing.nonzero()[0]
+    if len(others):
+        kept = _surplus(relation, rows, index, others, end[others])
+        rows, index = rows[kept], index[kept]
+    return _by_index(index, rows)
+
+
+def _ascends(index: Ids) -> bool:
+    return len(index) < 2 or bool((index[1:] >= index[:-1]).all())
+
+
+def _by_index(index: Ids, rows: Ids) -> tuple[Ids, Ids]:
+    """In the order of indices; rows of one index stay as they are."""
+    if _ascends(index):
+        return index, rows
+    order = np.argsort(index, kind="stable")
+    return index[order], rows[order]
+
+
+def _listed(relation: Relation, emitted: Mask) -> tuple[Ids, Ids]:
+    row, index = expand(relation.start, relation.end)
+    if not emitted.all():
+        shown = emitted[index]
+        row, index = row[shown], index[shown]
+    return _by_index(index, row)
+
+
+def _surplus(relation: Relation, rows: Ids, index: Ids, others: Ids, their: Ids) -> Ids:
+    """The places in ``rows`` that are left when each of ``others`` cancels an equal row at its index."""
+    both = np.concatenate([rows, others])
+    numbers, _ = codes([column[both] for column in relation.columns.values()], len(both))
+    span = int(max(index.max(), their.max())) + 1
+    keys = numbers * span + np.concatenate([index, their])
+    mine, cancelling = keys[: len(rows)], np.sort(keys[len(rows) :])
+    owed = np.searchsorted(cancelling, mine, side="right") - np.searchsorted(cancelling, mine)
+    if not owed.any():
+        return np.arange(len(rows))
+    order = np.argsort(mine, kind="stable")
+    kept: Ids = np.sort(order[turns(mine[order]) >= owed[order]])
+    return kept
 
 
 class Descriptions:
@@ -78,12 +150,6 @@ def _new(nodes: Relation, seen: Relation) -> Relation:
     return nodes.take(np.flatnonzero(~known))
 
 
-TRIPLE = ("subject", "predicate", "object")
-
-
-ANSWER = "boolean"
-
-
 @dataclass(frozen=True, slots=True)
 class Sent:
     """Answers by index of their instants, ascending."""
@@ -101,9 +167,6 @@ class Blank:
 
 Part: TypeAlias = int | str | Blank
 """A part of a template: a constant's id, a variable's name, a blank node."""
-
-
-_NONE = np.empty(0, np.int64)
 
 
 _NO_TRIPLES = Sent(_NONE, dict.fromkeys(TRIPLE, _NONE))

@@ -115,10 +115,10 @@ class Channels:
             np.where(present, shapes[steps.pattern], 0),
         )
         widths = self.trie.width(ends).tolist()
-        offsets = encoded.offsets.tolist()
+        offsets, places = encoded.offsets.tolist(), steps.columns.tolist()
         for number, (name, query) in enumerate(queries):
             columns = {
-                variable.name: steps.columns[number][variables[number][variable]]
+                variable.name: places[number][variables[number][variable]]
                 if variable in variables[number]
                 else -1
                 for variable in query.variables

@@ -96,15 +96,13 @@ def group(
     terms: NDArray[np.int64], rows: Ids, machines: Ids, first: int, stop: int, layout: Layout
 ) -> Groups:
     """The matches ``first`` to ``stop`` of machines that have probes, by (probe, value); ``rows`` ascend."""
-    probe_offsets, machine_probes, probe_places = layout.probe_offsets, layout.probes, layout.probe_places
-    wide_offsets, wide_probes = layout.wide_offsets, layout.wide_probes
-    known = len(probe_offsets) - 1
+    offsets, probes, probe_places = layout.probe_offsets, layout.probes, layout.probe_places
+    known = len(offsets) - 1
     entries = 0
     for match in range(first, stop):
         machine = machines[match]
         if machine < known:
-            entries += probe_offsets[machine + 1] - probe_offsets[machine]
-            entries += wide_offsets[machine + 1] - wide_offsets[machine]
+            entries += offsets[machine + 1] - offsets[machine]
     capacity = 64
     while capacity < 2 * entries:
         capacity *= 2
@@ -117,12 +115,8 @@ def group(
         machine = machines[match]
         if machine >= known:
             continue
-        own = probe_offsets[machine + 1] - probe_offsets[machine]
-        for number in range(own + wide_offsets[machine + 1] - wide_offsets[machine]):
-            if number < own:
-                probe = machine_probes[probe_offsets[machine] + number]
-            else:
-                probe = wide_probes[wide_offsets[machine] + number - own]
+        for number in range(offsets[machine], offsets[machine + 1]):
+            probe = probes[number]
             value = 0
             for place in range(3):
                 if probe_places[probe] & (1 << place):
@@ -150,8 +144,7 @@ def group(
         machine = machines[match]
         if machine >= known:
             continue
-        own = probe_offsets[machine + 1] - probe_offsets[machine]
-        for _ in range(own + wide_offsets[machine + 1] - wide_offsets[machine]):
+        for _ in range(offsets[machine], offsets[machine + 1]):
             at = member[entry]
             out_rows[about[at, 3]] = rows[match]
             out_machines[about[at, 3]] = machine

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from weir.errors import UsageError
 from weir.kernel.contract import NotCovered, Slab
-from weir.kernel.interval.r2s import sent
+from weir.kernel.interval.query_forms import sent
 from weir.kernel.matching.answers import Listed, Matched, Near, Results, SetAnswers, gather
 from weir.kernel.matching.channels import Channels
 from weir.kernel.matching.resolve import Combinations, Duplicates, Visible, Wanted, combinations, passed
 from weir.kernel.relations.coverage import expand
-from weir.kernel.relations.keys import codes
+from weir.kernel.relations.keys import occurrences
 from weir.kernel.relations.relation import Relation, distinct
 from weir.kernel.windows.arrivals import Arrivals, Ready, Single
 from weir.kernel.windows.buffer import Buffer
@@ -199,7 +199,9 @@ class ConjunctiveSet:
             found, index = found.take(places), index[places]
             allowed = duplicates.changes(found.rows, index, rising=rising)
             steps = [np.where(column >= 0, duplicates.chain[column], -1) for column in found.rows.T]
-            found = found.take(np.flatnonzero(_ranks([found.node, index, *steps]) < allowed))
+            nodes, indices = found.node.astype(np.int64), index.astype(np.int64)
+            number = occurrences([nodes, indices, *steps], len(found))
+            found = found.take(np.flatnonzero(number <= allowed))
         yield from self._plain(found, at, terms)
 
     def _special(self, found: Combinations, at: Instants, terms: NDArray[np.int64]) -> Iterator[Results]:
@@ -296,17 +298,6 @@ def _sent_at(index: NDArray[np.int32], at: Instants) -> Mask:
     if not at.emitted[1:].all():
         good[good] = at.emitted[index[good]]
     return good
-
-
-def _ranks(columns: Sequence[NDArray[Any]]) -> Ids:
-    """The number of each row among the equal ones, from 0."""
-    count = len(columns[0])
-    numbers, _ = codes([column.astype(np.int64) for column in columns], count)
-    order = np.argsort(numbers, kind="stable")
-    heads = np.flatnonzero(np.diff(numbers[order], prepend=-1))
-    ranks = np.empty(count, np.int64)
-    ranks[order] = np.arange(count) - np.repeat(heads, np.diff(heads, append=count))
-    return ranks
 
 
 def _columns(ready: Ready | Single) -> tuple[Ids, ...]:

@@ -8,11 +8,11 @@ below tell apart, have the same steps: they are evaluated as one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from weir.plan.analysis.conjunctions import Conjunction
@@ -69,17 +69,17 @@ def encode(
 
 
 class Steps(NamedTuple):
-    """The chosen order: column d of each table is step d of every query.
+    """The chosen order: column d of each table is step d of every query, −1 where it has fewer.
 
-    ``pattern`` numbers rows of ``Conjunctions.symbols``, −1 where a query has fewer; ``links`` packs, a byte
-    a place, 1 + 4·step + place of the earlier place that must be equal, 0 for none (see ``link``).
-    ``columns`` gives, for every variable of a query, its rank among them by first occurrence: the place of
-    its values in a solution.
+    ``pattern`` numbers rows of ``Conjunctions.symbols``; ``links`` packs, a byte a place, 1 + 4·step +
+    place of the earlier place that must be equal, 0 for none (see ``link``). ``columns`` gives, for every
+    variable of a query, its rank among them by first occurrence: the place of its values in a solution;
+    −1 beyond a query's variables.
     """
 
     pattern: NDArray[np.int64]
     links: NDArray[np.int64]
-    columns: Sequence[Mapping[int, int]]
+    columns: NDArray[np.int64]
 
 
 def order_steps(queries: Conjunctions) -> Steps:
@@ -88,38 +88,38 @@ def order_steps(queries: Conjunctions) -> Steps:
     Selective is: more, and better placed, constants; then more variables already known. Ties fall to
     the pattern whose ids come first, so that the order in which a query was written does not matter.
     """
-    ranks, variables = _ranks(queries).tolist(), queries.variables.tolist()
-    offsets = queries.offsets.tolist()
-    pattern: list[list[int]] = []
-    links: list[list[int]] = []
-    columns: list[dict[int, int]] = []
-    for first, end in pairwise(offsets):
-        left = sorted(range(first, end), key=ranks.__getitem__)
-        places: dict[int, int] = {}  # 1 + 4·step + place of each variable's first occurrence
-        pattern.append([])
-        links.append([])
-        while left:
-            connected = (each for each in left if not places.keys().isdisjoint(variables[each]))
-            chosen = next(connected, left[0])
-            left.remove(chosen)
-            linked = 0
-            for place, variable in enumerate(variables[chosen]):
-                if variable >= 0:
-                    here = 1 + 4 * len(pattern[-1]) + place
-                    found = places.setdefault(variable, here)
-                    linked |= found << (_BITS * place) if found != here else 0
-            pattern[-1].append(chosen)
-            links[-1].append(linked)
-        columns.append({variable: rank for rank, variable in enumerate(places)})
-    return Steps(_table(pattern, -1), _table(links, 0), columns)
+    width = int(np.diff(queries.offsets).max(initial=0))
+    return Steps(*_ordered(queries.offsets, _ranks(queries), queries.variables, width))
 
 
-def _table(rows: Sequence[Sequence[int]], missing: int) -> NDArray[np.int64]:
-    """Rows of different lengths as a table."""
-    out = np.full((len(rows), max(map(len, rows), default=0)), missing, np.int64)
-    for place, row in enumerate(rows):
-        out[place, : len(row)] = row
-    return out
+@njit(cache=True)
+def _ordered(offsets: Ids, ranks: Ids, variables: NDArray[np.int64], width: int) -> Any:
+    count, bound = len(offsets) - 1, 1 + (variables.max() if variables.size else -1)
+    pattern, links = np.full((count, width), -1), np.zeros((count, width), np.int64)
+    columns, known = np.full((count, bound), -1), np.zeros(count, np.int64)
+    first = np.zeros((count, bound), np.int64)  # 1 + 4·step + place of each variable's first occurrence
+    left = np.ones(len(variables), np.bool_)
+    for query in range(count):
+        for step in range(offsets[query + 1] - offsets[query]):
+            best, shares = -1, False
+            for each in range(offsets[query], offsets[query + 1]):
+                shared = False
+                for variable in variables[each]:
+                    shared = shared or (variable >= 0 and first[query, variable] > 0)
+                better = best < 0 or (shared if shared != shares else ranks[each] < ranks[best])
+                if left[each] and better:
+                    best, shares = each, shared
+            left[best] = False
+            pattern[query, step] = best
+            for place in range(PLACES):
+                variable = variables[best, place]
+                if variable >= 0 and first[query, variable]:
+                    links[query, step] |= first[query, variable] << (_BITS * place)
+                elif variable >= 0:
+                    first[query, variable] = 1 + 4 * step + place
+                    columns[query, variable] = known[query]
+                    known[query] += 1
+    return pattern, links, columns
 
 
 def link(links: NDArray[np.int64], place: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

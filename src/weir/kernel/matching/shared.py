@@ -81,15 +81,6 @@ class Template:
     def __len__(self) -> int:
         return len(self.readers)
 
-    def drop(self, names: Sequence[str]) -> None:
-        """Forget queries; their constants stay in the template until its last query has gone."""
-        for name in names:
-            self.readers.pop(name, None)
-
-    def advance(self, slab: Slab) -> TemplateAnswers:
-        """Evaluate every evaluation time that the slab completes."""
-        return TemplateAnswers(self.evaluator.advance(slab), dict(self.readers))
-
 
 class SharedEvaluator:
     """Queries that read the same streams with the same lateness, so that one slab serves them all.
@@ -144,8 +135,9 @@ class SharedEvaluator:
         for generations in self._sets.values():
             for each in generations:
                 each.set.drop([name for name in gone if name in each.set.channels])
-        for part in self._templates:
-            part.drop(gone)
+        for part in self._templates:  # A query's constants stay in its template until the last one has gone.
+            for name in part.readers.keys() & set(gone):
+                del part.readers[name]
         self._templates = [part for part in self._templates if len(part)]
         self._sets = {
             key: merged
@@ -186,7 +178,7 @@ class SharedEvaluator:
             self._sets[key] = absorb(generations, self._dictionary, settled)
         for part in self._templates:
             owner.update(dict.fromkeys(part.readers, len(parts)))
-            parts.append(part.advance(given(part.since)))
+            parts.append(TemplateAnswers(part.evaluator.advance(given(part.since)), dict(part.readers)))
         return SharedAnswers(parts, owner)
 
     # Putting queries into parts
@@ -257,10 +249,8 @@ class SharedEvaluator:
         return Template(self._evaluator(self._queries[name]), since, {name: Reader()}, reason)
 
     def _evaluator(self, query: Query) -> Evaluator:
-        chosen = choose_evaluator(
-            query, self._background, self._dictionary, self._choice, streams=self._streams
-        )
-        return chosen.evaluator
+        given = query, self._background, self._dictionary, self._choice
+        return choose_evaluator(*given, streams=self._streams).evaluator
 
     # State
 

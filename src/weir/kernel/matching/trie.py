@@ -55,8 +55,6 @@ class Layout(NamedTuple):
     probes: Ids
     probe_offsets: Ids
     probe_places: Ids
-    wide_probes: Ids
-    wide_offsets: Ids
 
 
 def lay_out(live: Ids, tree: PrefixTree, ends: Ids) -> Layout:
@@ -79,13 +77,12 @@ def lay_out(live: Ids, tree: PrefixTree, ends: Ids) -> Layout:
     inner = np.flatnonzero(parent != ROOT)
     codes, probes = np.unique(machine[inner] * 8 + places[inner], return_inverse=True)
     machines = int(machine.max(initial=-1)) + 1
-    by_machine, probe_offsets = runs(np.arange(len(codes)), codes >> 3, machines)
-
     order = inner[np.lexsort((machine[inner], links[inner], parent[inner]))]
     wide_end, wide_probe = _wide(parent[order], links[order], places[order], len(codes))
     covered = _covered(wide_end)
     pairs = np.unique(machine[order][covered] * 8 + places[order][covered])
-    wide_probes, wide_offsets = runs(len(codes) + (pairs & 7), pairs >> 3, machines)
+    every = np.concatenate([np.arange(len(codes)), len(codes) + (pairs & 7)])
+    by_machine, probe_offsets = runs(every, np.concatenate([codes, pairs]) >> 3, machines)
     outer = np.flatnonzero(parent == ROOT)
     roots, root_offsets = runs(live[outer], machine[outer], machines)
     return Layout(
@@ -105,8 +102,6 @@ def lay_out(live: Ids, tree: PrefixTree, ends: Ids) -> Layout:
         probes=by_machine,
         probe_offsets=probe_offsets,
         probe_places=np.concatenate([codes & 7, np.arange(8)]),
-        wide_probes=wide_probes,
-        wide_offsets=wide_offsets,
     )
 
 

@@ -8,7 +8,6 @@ what joins read.
 __all__ = [
     "active_graph",
     "context",
-    "extend",
     "filter",
     "group_by",
     "join",

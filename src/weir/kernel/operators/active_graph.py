@@ -16,8 +16,7 @@ import numpy as np
 
 from weir.kernel.operators.filter import exists
 from weir.kernel.operators.inputs.input import Input, Present
-from weir.kernel.operators.inputs.pattern_inputs import EVERYTHING, PatternInputs
-from weir.kernel.operators.inputs.static_views import scan
+from weir.kernel.operators.inputs.pattern_inputs import EVERYTHING, PatternInputs, scan
 from weir.kernel.operators.operator import Operator, project, seeded
 from weir.kernel.relations.matches import Index, join
 from weir.kernel.relations.relation import Relation, Slot, distinct, rename, union

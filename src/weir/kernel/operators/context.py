@@ -1,5 +1,5 @@
-"""What expressions may depend on besides rows: the evaluation time, the solution as a whole, times of
-triples.
+"""Expressions on rows, to filter and to bind, and what they may depend on besides: the evaluation time, the
+solution as a whole, times of triples.
 
 A row is first cut into pieces on which an expression is constant: at every index for ``NOW()`` and for
 what depends on the solution as a whole (RAND, UUID, BNODE), where the latest time of a triple changes for
@@ -17,6 +17,7 @@ import numpy as np
 from weir.errors import EvaluationError
 from weir.kernel.expressions import NOW, Compiled, Solutions, Timestamp
 from weir.kernel.expressions.term_cache import Terms
+from weir.kernel.expressions.vector import TRUE, effective
 from weir.kernel.functions import Context, value_or_none
 from weir.kernel.functions.scalar import Draws, solution_text
 from weir.kernel.operators.inputs.input import Input, Present
@@ -24,14 +25,12 @@ from weir.kernel.relations.coverage import Sweep, expand, uncovered
 from weir.kernel.relations.keys import LIMIT, codes, occurrences
 from weir.kernel.relations.matches import matches, merge
 from weir.kernel.relations.relation import Relation, fresh, union
-from weir.rdf.columns import Ids
+from weir.rdf.columns import Ids, Mask
 from weir.rdf.ids.inline import Inline, make
 from weir.rdf.terms import Term
 
 _OCCURRENCE = ".occurrence"
 _TRIPLE = ("subject", "predicate", "object")
-
-
 _NOTHING = np.iinfo(np.int64).max
 
 
@@ -174,3 +173,63 @@ def _time_of(around: Surroundings, index: int, terms: Terms, *triple: Term) -> i
     for name, term in zip(_TRIPLE, triple, strict=True):
         there &= triples.columns[name] == terms.encode(term)
     return int(triples.columns["time"][there].max()) if there.any() else None
+
+
+def filter_by(
+    relation: Relation, condition: Compiled, around: Surroundings, *, anonymous: bool = False
+) -> Relation:
+    """The rows, or pieces of them, for which the condition is true.
+
+    ``anonymous`` is for the condition of OPTIONAL: equal solutions draw alike.
+    """
+    if condition.plain:
+        return _where(relation, condition.mask(relation))
+    names = relation.variables
+    if condition.volatile:
+        relation = each_index(relation) if anonymous else _identified(relation)
+        ids = _draw(relation, condition, _named(names), around)
+        return _where(relation, effective(ids, condition.terms) == TRUE).keep(names)
+    relation = _cut(relation, condition, around)
+    return _where(relation, condition.mask(relation)).keep(names)
+
+
+def _where(relation: Relation, mask: Mask) -> Relation:
+    """The rows where the condition is true; errors count as false."""
+    return relation if mask.all() else relation.take(np.flatnonzero(mask))
+
+
+def extend(relation: Relation, name: str, ids: Ids) -> Relation:
+    """Each solution with ``name`` bound to its id, unbound where it is 0."""
+    if name in relation.columns and relation.columns[name].any():
+        raise EvaluationError(f"extend: ?{name} is already bound")
+    return relation.having(name, ids, optional=not ids.all())
+
+
+def extend_by(
+    relation: Relation,
+    bindings: Sequence[tuple[str, Compiled]],
+    around: Surroundings,
+    *,
+    anonymous: bool = False,
+) -> Relation:
+    """A run of BINDs, in order: each solution with each variable bound to its value, unbound on error.
+
+    The run matters to RAND and its like: all of it draws for the solution as it was before; ``anonymous``
+    is for the keys of ORDER BY, where equal solutions draw alike.
+    """
+    names = relation.variables
+    base = _named(names)
+    if any(compiled.volatile for _, compiled in bindings):
+        relation = each_index(relation) if anonymous else _identified(relation)
+    for name, compiled in bindings:
+        if compiled.volatile:
+            ids = _draw(relation, compiled, base, around)
+        elif compiled.plain:
+            ids = compiled.ids(relation)
+        else:
+            relation = _cut(relation, compiled, around)
+            ids = compiled.ids(relation)
+            relation = relation.keep((*names, _OCCURRENCE))
+        relation = extend(relation, name, ids)
+        names = (*names, name)
+    return relation.keep(names)

@@ -1,4 +1,5 @@
-"""Filter and EXISTS: the pieces of a row's interval in which a condition is true.
+"""Filter, EXISTS and Extend: the pieces of a row's interval in which a condition is true, or on which a value
+does not change.
 
 EXISTS holds while compatible rows of the inner pattern cover the row. ``inner`` is the inner pattern's
 relation. Substituting the current solution into a pattern (SPARQL 18.6) is the same as joining with it
@@ -17,22 +18,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from weir.kernel.expressions import Compiled
-from weir.kernel.expressions.vector import FALSE_ID, TRUE, TRUE_ID, effective
-from weir.kernel.operators.context import (
-    Surroundings,
-    _cut,
-    _draw,
-    _identified,
-    _named,
-    each_index,
-)
-from weir.kernel.operators.operator import Operator
+from weir.kernel.expressions.vector import FALSE_ID, TRUE_ID
+from weir.kernel.operators.context import Surroundings, extend_by, filter_by
+from weir.kernel.operators.operator import Operator, Unary, informed
 from weir.kernel.relations.coverage import uncovered, unite
 from weir.kernel.relations.keys import codes
-from weir.kernel.relations.matches import matches
+from weir.kernel.relations.matches import join, matches
 from weir.kernel.relations.relation import Relation, distinct, union
 from weir.language.algebra.expressions import Not
-from weir.rdf.columns import Ids, Mask
+from weir.rdf.columns import Ids
 from weir.rdf.terms import Variable
 
 
@@ -91,34 +85,11 @@ class Exists:
         return numbered, self.plan.within(seed, key).keep([key])
 
 
-def filter(relation: Relation, mask: Mask) -> Relation:
-    """The rows where the condition is true; errors count as false."""
-    return relation if mask.all() else relation.take(np.flatnonzero(mask))
-
-
-def filter_by(
-    relation: Relation, condition: Compiled, around: Surroundings, *, anonymous: bool = False
-) -> Relation:
-    """The rows, or pieces of them, for which the condition is true.
-
-    ``anonymous`` is for the condition of OPTIONAL: equal solutions draw alike.
-    """
-    if condition.plain:
-        return filter(relation, condition.mask(relation))
-    names = relation.variables
-    if condition.volatile:
-        relation = each_index(relation) if anonymous else _identified(relation)
-        ids = _draw(relation, condition, _named(names), around)
-        return filter(relation, effective(ids, condition.terms) == TRUE).keep(names)
-    relation = _cut(relation, condition, around)
-    return filter(relation, condition.mask(relation)).keep(names)
-
-
 class Filter:
     """A condition: an expression whose EXISTS parts are decided by ``probes``, and which ``reads`` variables;
     ``steady`` if the same row always gets the same answer.
 
-    ``anonymous`` is for OPTIONAL, where equal solutions draw alike (RAND and its like).
+    ``anonymous`` is for OPTIONAL and ORDER BY, where equal solutions draw alike (RAND and its like).
     """
 
     def __init__(
@@ -165,3 +136,37 @@ class Filter:
             asking, partners = probe.asked(relation)
             relation = mark_exists(asking, partners, probe.name, TRUE_ID, FALSE_ID).keep(names)
         return relation
+
+
+class Extend(Unary):
+    """A run of BINDs, none of whose EXISTS parts looks at a variable that the run binds."""
+
+    def __init__(self, inner: Operator, bindings: Sequence[tuple[str, Filter]]) -> None:
+        super().__init__(inner, (*inner.variables, *(name for name, _ in bindings)))
+        self.bindings = tuple(bindings)
+        plain = all(check.steady for _, check in bindings)
+        self.steady = inner.steady and plain
+        self.linear = inner.linear and plain
+
+    def run(self) -> Relation:
+        return self._bound(self.inner.run(), self.bindings).keep(self.variables)
+
+    def changes(self) -> Relation:
+        return self._bound(self.inner.changes(), self.bindings).keep(self.variables)
+
+    def _bound(self, rows: Relation, bindings: Sequence[tuple[str, Filter]]) -> Relation:
+        for _, check in bindings:
+            rows = check.marked(rows)
+        compiled = [(name, check.compiled) for name, check in bindings]
+        _, check = bindings[0]
+        return extend_by(rows, compiled, check.around, anonymous=check.anonymous)
+
+    def within(self, seed: Relation, key: str) -> Relation:
+        rows = self.inner.within(seed, key)
+        for name, check in self.bindings:
+            read = seed.variables if check.probes else check.compiled.variables
+            known = informed(rows, seed, key, [each for each in read if each != name])
+            rows = self._bound(known, [(name, check)]).keep([*rows.columns, name])
+            if name in seed.columns:
+                rows = join(rows, seed.keep([key, name]))
+        return rows

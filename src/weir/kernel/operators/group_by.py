@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -22,18 +23,21 @@ from weir.kernel.expressions.term_cache import Terms
 from weir.kernel.functions import ExpressionError, aggregate
 from weir.kernel.functions.builtins import str_
 from weir.kernel.functions.set_functions import joined
+from weir.kernel.operators.filter import exists
 from weir.kernel.operators.inputs.input import Present
 from weir.kernel.operators.inputs.window_input import WindowInput
 from weir.kernel.operators.operator import Operator, Unary
 from weir.kernel.operators.sums import sums
 from weir.kernel.relations.coverage import Operand, Sweep, changes, uncovered, unite
 from weir.kernel.relations.keys import codes
-from weir.kernel.relations.matches import join, matches
+from weir.kernel.relations.matches import join
 from weir.kernel.relations.relation import Relation, union
 from weir.language.algebra.expressions import Aggregate, Aggregation
 from weir.rdf.columns import Ids
 from weir.rdf.ids.inline import Inline, make
 from weir.rdf.terms import Literal, Term
+
+_NO_VALUE = frozenset({Aggregation.MIN, Aggregation.MAX, Aggregation.SAMPLE})
 
 
 def operand(sweep: Sweep, group: Ids, ids: Ids, start: Ids, end: Ids, *, distinct: bool) -> Operand:
@@ -50,7 +54,8 @@ def compute(sweep: Sweep, values: Operand, spec: Aggregate, terms: Terms) -> Ids
     """The aggregate's id in each segment, 0 for an error; only segments with rows mean anything."""
     match spec.function:
         case Aggregation.COUNT:
-            return count(sweep, values)
+            bound = values.where(values.ids != 0)
+            return make(Inline.INTEGER, sweep.counts(bound.first, bound.last))
         case Aggregation.SAMPLE:
             return _least(sweep, values.where(values.ids != 0), sample_order, terms)
     failed = values.ids == 0
@@ -60,28 +65,12 @@ def compute(sweep: Sweep, values: Operand, spec: Aggregate, terms: Terms) -> Ids
             summed = sums(sweep, values, terms, average=spec.function is Aggregation.AVG)
             out = _each_segment(sweep, values, spec, terms) if summed is None else summed
         case Aggregation.MIN:
-            out = _least(sweep, values, _least_first, terms)
+            out = _least(sweep, values, partial(extreme_order, greatest=False), terms)
         case Aggregation.MAX:
-            out = _least(sweep, values, _greatest_first, terms)
+            out = _least(sweep, values, partial(extreme_order, greatest=True), terms)
         case Aggregation.GROUP_CONCAT:
             out = _concatenate(sweep, values, spec.separator, terms)
     return out if broken is None else np.where(broken, 0, out)
-
-
-def count(sweep: Sweep, values: Operand) -> Ids:
-    """COUNT of the values without error."""
-    bound = values.ids != 0
-    if not bound.all():
-        values = values.where(bound)
-    return make(Inline.INTEGER, sweep.counts(values.first, values.last))
-
-
-def _least_first(ids: Ids, terms: Terms) -> tuple[Ids, Ids]:
-    return extreme_order(ids, terms, greatest=False)
-
-
-def _greatest_first(ids: Ids, terms: Terms) -> tuple[Ids, Ids]:
-    return extreme_order(ids, terms, greatest=True)
 
 
 def _least(
@@ -131,10 +120,9 @@ def _each_segment(sweep: Sweep, values: Operand, spec: Aggregate, terms: Terms) 
     ordered = Operand(values.ids[by_id], values.first[by_id], values.last[by_id])
     for segment, row in sweep.members(ordered.first, ordered.last):
         heads = np.flatnonzero(np.diff(segment, prepend=-1))
-        for bag_ids, where in zip(
-            np.split(ordered.ids[row], heads[1:]), segment[heads].tolist(), strict=True
-        ):
-            bag = tuple(bag_ids.tolist())
+        bags = np.split(ordered.ids[row], heads[1:])
+        for where, ids in zip(segment[heads].tolist(), bags, strict=True):
+            bag = tuple(ids.tolist())
             found = known.get(bag)
             if found is None:
                 values_of = [terms.term(each) if each else None for each in bag]
@@ -160,7 +148,8 @@ def group(
 ) -> Relation:
     """One solution per group and stretch of time, binding the keys and the measures."""
     if not len(relation):
-        return _without_rows(relation, keys, measures, indices, terms)
+        names = (*keys, *(measure.name for measure in measures))
+        return Relation.empty(names) if keys else _nothing(measures, indices, terms)
     key_columns = [relation.columns[name] for name in keys if name in relation.columns]
     numbers, firsts = codes(key_columns, len(relation))
     sweep = Sweep(numbers, relation.start, relation.end)
@@ -215,14 +204,6 @@ def _aggregate_of(spec: Aggregate, values: Sequence[Term | None], terms: Terms) 
         return 0
 
 
-def _without_rows(
-    relation: Relation, keys: Sequence[str], measures: Sequence[Measure], indices: int, terms: Terms
-) -> Relation:
-    if keys:
-        return Relation.empty((*keys, *(measure.name for measure in measures)))
-    return _nothing(measures, indices, terms)
-
-
 def _nothing(measures: Sequence[Measure], indices: int, terms: Terms) -> Relation:
     """The one solution of the group that has no key and no member, visible always."""
     row = Relation.unit(indices)
@@ -233,9 +214,6 @@ def _nothing(measures: Sequence[Measure], indices: int, terms: Terms) -> Relatio
             optional=measure.aggregate.function in _NO_VALUE,
         )
     return row
-
-
-_NO_VALUE = frozenset({Aggregation.MIN, Aggregation.MAX, Aggregation.SAMPLE})
 
 
 class Group(Unary):
@@ -267,7 +245,5 @@ class Group(Unary):
         found = group(rows, (key, *self.keys), self.measures, count, self.terms)
         if self.keys:
             return found
-        nothing = group(Relation.empty(), (), self.measures, count, self.terms)
-        covered = matches(seed.keep([key]), found.keep([key]))
-        rest = uncovered(seed.start, seed.end, covered.left, covered.start, covered.end)
-        return union(found, join(seed.keep([key]).pieces(*rest), nothing))
+        rest = exists(seed.keep([key]), found, negated=True)
+        return union(found, join(rest, _nothing(self.measures, count, self.terms)))

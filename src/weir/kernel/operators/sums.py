@@ -2,7 +2,7 @@
 
 A double is an integer times a power of two. Over a common power the sum of what comes and goes is exact
 integer arithmetic, so the sum in a segment does not depend on what was there before (a running float sum
-would drift), nor on order. Where one 64-bit integer does not hold it, 32-bit limbs do.
+would drift), nor on order. Where 64 bits do not hold it, Python's integers do.
 """
 
 from __future__ import annotations
@@ -31,12 +31,11 @@ from weir.rdf.columns import Ids, Mask
 from weir.rdf.xsd.numbers import Number, NumericError, NumericKind, bounded, divide, literal_of
 
 Reals = NDArray[np.float64]
+Kinds = NDArray[np.int8]
 
-
-_LIMB = 32
-
-
-_MASK = (1 << _LIMB) - 1
+_SAFE = 2.0**62
+_PLACES = 18
+_MEAN_PLACES = 6
 
 
 def real_sums(sweep: Sweep, first: Ids, last: Ids, values: Reals) -> Reals:
@@ -77,23 +76,8 @@ def _finite_sums(sweep: Sweep, first: Ids, last: Ids, values: Reals) -> Reals:
     if bits <= 62 and -1000 < base < 900:
         whole = sweep.sums(first, last, mantissa << shift)
         return np.ldexp(whole.astype(np.float64), base)
-    return _by_limbs(sweep, first, last, mantissa, shift, base)
-
-
-def _by_limbs(sweep: Sweep, first: Ids, last: Ids, mantissa: Ids, shift: Ids, base: int) -> Reals:
-    sign = np.sign(mantissa)
-    size = np.abs(mantissa)
-    place, within = shift // _LIMB, shift % _LIMB
-    low = (size & _MASK) << within
-    middle = ((size >> _LIMB) << within) + (low >> _LIMB)
-    parts = ((low & _MASK) * sign, (middle & _MASK) * sign, (middle >> _LIMB) * sign)
-    totals: NDArray[Any] = np.zeros(sweep.segments, object)
-    for limb in range(int(place.max()) + 3):
-        for offset, part in enumerate(parts):
-            rows = np.flatnonzero((place + offset == limb) & (part != 0))
-            if len(rows):
-                sums = sweep.sums(first[rows], last[rows], part[rows])
-                totals += sums.astype(object) * (1 << (_LIMB * limb))
+    large = [each << power for each, power in zip(mantissa.tolist(), shift.tolist(), strict=True)]
+    totals = sweep.sums(first, last, np.array(large, object))
     return np.array([_rounded(total, base) for total in totals.tolist()], np.float64)
 
 
@@ -103,15 +87,6 @@ def _rounded(total: int, power: int) -> float:
         return float(total << power) if power >= 0 else total / (1 << -power)
     except OverflowError:
         return float("inf") if total > 0 else float("-inf")
-
-
-_SAFE = 2.0**62
-
-
-_PLACES = 18
-
-
-_MEAN_PLACES = 6
 
 
 def sums(sweep: Sweep, values: Operand, terms: Terms, *, average: bool) -> Ids | None:
@@ -124,26 +99,21 @@ def sums(sweep: Sweep, values: Operand, terms: Terms, *, average: bool) -> Ids |
     else:
         kind = _highest_kind(sweep, values, numbers)
     counts = sweep.counts(values.first, values.last)
-    exact = _exact_sums(sweep, values, numbers, kind)
+    digits, scale = _exact_sums(sweep, values, numbers, kind)
     real = _real_sums(sweep, values, numbers, kind)
     if real is None:
         return None
-    digits, scale = exact
     kind = np.where(counts == 0, INTEGER, kind)
     if not average:
         if digits.dtype == object:
             return _encode_large(kind, digits, scale, real, terms)
-        if scale:
-            whole = kind != DECIMAL
-            scales = np.where(whole, 0, scale)
-            numbers = Numbers(kind, np.where(whole, digits // 10**scale, digits), scales, real)
-        else:
-            numbers = Numbers(kind, digits, real=real)
-        return encode_numbers(numbers, sweep.segments, terms)
+        whole = kind != DECIMAL
+        digits = np.where(whole, digits // 10**scale, digits)
+        return encode_numbers(Numbers(kind, digits, np.where(whole, 0, scale), real), sweep.segments, terms)
     return _averages(kind, digits, scale, real, counts, terms)
 
 
-def _highest_kind(sweep: Sweep, values: Operand, numbers: Numbers) -> NDArray[np.int8]:
+def _highest_kind(sweep: Sweep, values: Operand, numbers: Numbers) -> Kinds:
     """The type that all operands of a segment are promoted to; errors win."""
     kind = np.full(sweep.segments, INTEGER, np.int8)
     for level in (DECIMAL, FLOAT, DOUBLE, NOT_A_NUMBER):
@@ -153,9 +123,7 @@ def _highest_kind(sweep: Sweep, values: Operand, numbers: Numbers) -> NDArray[np
     return kind
 
 
-def _exact_sums(
-    sweep: Sweep, values: Operand, numbers: Numbers, kind: NDArray[np.int8]
-) -> tuple[NDArray[Any], int]:
+def _exact_sums(sweep: Sweep, values: Operand, numbers: Numbers, kind: Kinds) -> tuple[NDArray[Any], int]:
     """Sums of integers and decimals as digits at one scale; Python's integers where 64 bits are few."""
     if not ((kind == INTEGER) | (kind == DECIMAL)).any():
         return np.zeros(sweep.segments, np.int64), 0
@@ -172,9 +140,7 @@ def _exact_sums(
     return sweep.sums(values.first, values.last, np.broadcast_to(amounts, len(values.ids))), most
 
 
-def _real_sums(
-    sweep: Sweep, values: Operand, numbers: Numbers, kind: NDArray[np.int8]
-) -> NDArray[np.float64] | None:
+def _real_sums(sweep: Sweep, values: Operand, numbers: Numbers, kind: Kinds) -> Reals | None:
     """Sums of doubles, and of floats as doubles rounded to floats; None where 64 bits do not do."""
     out = np.zeros(sweep.segments)
     for level in (FLOAT, DOUBLE):
@@ -192,9 +158,7 @@ def _real_sums(
     return out
 
 
-def _encode_large(
-    kind: NDArray[np.int8], digits: NDArray[Any], scale: int, real: NDArray[np.float64], terms: Terms
-) -> Ids:
+def _encode_large(kind: Kinds, digits: NDArray[Any], scale: int, real: Reals, terms: Terms) -> Ids:
     out = np.zeros(len(kind), np.int64)
     inexact = np.flatnonzero(kind >= FLOAT)
     out[inexact] = encode_numbers(Numbers(kind[inexact], real=real[inexact]), len(inexact), terms)
@@ -217,10 +181,10 @@ def _exact_number(kind: int, digits: int, scale: int) -> Number | None:
 
 
 def _averages(
-    kind: NDArray[np.int8],
+    kind: Kinds,
     digits: NDArray[Any],
     scale: int,
-    real: NDArray[np.float64],
+    real: Reals,
     counts: Ids,
     terms: Terms,
 ) -> Ids:
@@ -247,7 +211,7 @@ def _averages(
 
 def _short_means(
     rows: Ids,
-    kind: NDArray[np.int8],
+    kind: Kinds,
     digits: Ids,
     scale: int,
     counts: Ids,

@@ -217,14 +217,6 @@ def _filter(evaluation: Evaluation, pattern: algebra.Filter, scope: Scope) -> li
     return [solution for solution, name in zip(solutions, names, strict=True) if test(solution, name)]
 
 
-def _union(evaluation: Evaluation, pattern: algebra.Union, scope: Scope) -> list[Bindings]:
-    return evaluation.evaluate(pattern.left, scope) + evaluation.evaluate(pattern.right, scope)
-
-
-def _minus(evaluation: Evaluation, pattern: algebra.Minus, scope: Scope) -> list[Bindings]:
-    return minus(evaluation.evaluate(pattern.left, scope), evaluation.evaluate(pattern.right, scope))
-
-
 def _bind_name(name: Variable, term: Term, solutions: list[Bindings], scope: Scope) -> list[Bindings]:
     if scope.outer.get(name.name, term) != term:
         return []
@@ -284,19 +276,16 @@ def _values(evaluation: Evaluation, pattern: algebra.Values, scope: Scope) -> li
 
 
 def _extend(evaluation: Evaluation, pattern: algebra.Extend, scope: Scope) -> list[Bindings]:
-    """A run of Extends shares the identity of each solution below it, so that BNODE("x") is one node."""
-    run = [pattern]
-    while isinstance(run[-1].pattern, algebra.Extend):
-        run.append(run[-1].pattern)
-    solutions = evaluation.evaluate(run[-1].pattern, scope)
-    drawn = any(volatile(extend.expression) for extend in run)
+    """All bindings share the identity of each solution below, so that BNODE("x") is one node."""
+    solutions = evaluation.evaluate(pattern.pattern, scope)
+    drawn = any(volatile(expression) for _, expression in pattern.bindings)
     names = identities(solutions) if drawn else [""] * len(solutions)
-    for extend in reversed(run):
-        value = evaluation.valuer(scope, extend.expression, extend.variable.name)
+    for bound, expression in pattern.bindings:
+        variable = bound.name
+        value = evaluation.valuer(scope, expression, variable)
         kept = []
         for solution, name in zip(solutions, names, strict=True):
             term = value(solution, name)
-            variable = extend.variable.name
             if term is None:
                 kept.append((solution, name))
             elif scope.outer.get(variable, term) == term:
@@ -337,26 +326,16 @@ def _project(evaluation: Evaluation, pattern: algebra.Project, scope: Scope) -> 
     return [{name: solution[name] for name in names if name in solution} for solution in solutions]
 
 
-def _distinct(evaluation: Evaluation, pattern: algebra.Distinct, scope: Scope) -> list[Bindings]:
-    return distinct(evaluation.evaluate(pattern.pattern, scope))
-
-
-def _reduced(evaluation: Evaluation, pattern: algebra.Reduced, scope: Scope) -> list[Bindings]:
-    return evaluation.evaluate(pattern.pattern, scope)
-
-
-def _slice(evaluation: Evaluation, pattern: algebra.Slice, scope: Scope) -> list[Bindings]:
-    return slice_(pattern, evaluation.evaluate(pattern.pattern, scope))
-
-
 _OPERATORS: dict[type, Callable[[Evaluation, Any, Scope], list[Bindings]]] = {
     algebra.BGP: _bgp,
     algebra.PathPattern: _path_pattern,
     algebra.Join: _join,
     algebra.LeftJoin: _left_join,
     algebra.Filter: _filter,
-    algebra.Union: _union,
-    algebra.Minus: _minus,
+    algebra.Union: lambda run, node, scope: run.evaluate(node.left, scope) + run.evaluate(node.right, scope),
+    algebra.Minus: lambda run, node, scope: minus(
+        run.evaluate(node.left, scope), run.evaluate(node.right, scope)
+    ),
     algebra.Graph: _graph,
     algebra.Window: _window,
     algebra.Service: _service,
@@ -365,7 +344,7 @@ _OPERATORS: dict[type, Callable[[Evaluation, Any, Scope], list[Bindings]]] = {
     algebra.Group: _group,
     algebra.OrderBy: _order_by,
     algebra.Project: _project,
-    algebra.Distinct: _distinct,
-    algebra.Reduced: _reduced,
-    algebra.Slice: _slice,
+    algebra.Distinct: lambda run, node, scope: distinct(run.evaluate(node.pattern, scope)),
+    algebra.Reduced: lambda run, node, scope: run.evaluate(node.pattern, scope),
+    algebra.Slice: lambda run, node, scope: slice_(node, run.evaluate(node.pattern, scope)),
 }

@@ -26,8 +26,9 @@ LIMIT = 1 << 25
 _GOLDEN = np.int64(-7046029254386353131)
 _MIX = np.int64(-4658895280553007687)
 _LARGE = 1 << 9
+_STEPS = 8
 _MANY = 1 << 9
-"""From so many probes on, a compiled loop is worth its compilation."""
+"""So many probes may be worth a hash table."""
 
 
 def combine(columns: Sequence[Ids]) -> Ids:
@@ -147,7 +148,7 @@ class SortedKeys:
         if len(probes) > _MANY:
             self._asked += len(probes)
             if self._asked > len(self._distinct):
-                return _found(self._table, self._distinct, self._offsets, probes)
+                return _found(*self._table, self._offsets, probes)
         rank = self._distinct.searchsorted(probes)
         np.minimum(rank, len(self._distinct) - 1, out=rank)
         first = self._offsets[rank]
@@ -159,27 +160,12 @@ class SortedKeys:
         """As ``ranges``, of the positions in ``[low, high)`` alone."""
         if not len(self._distinct):
             return self.ranges(probes)
-        if len(probes) > _MANY:
-            return _places_within(self._distinct, self._offsets, self.order, probes, low, high)
-        rank = self._distinct.searchsorted(probes)
-        np.minimum(rank, len(self._distinct) - 1, out=rank)
-        known = self._distinct[rank] == probes
-        rows = len(self.order)
-        rank *= rows
-        first = self._placed.searchsorted(rank + np.clip(low, 0, rows))
-        counts = self._placed.searchsorted(rank + np.clip(high, 0, rows)) - first
-        return first, np.maximum(counts, 0) * known
+        return _places_within(self._distinct, self._offsets, self.order, probes, low, high)
 
     @cached_property
-    def _table(self) -> Ids:
+    def _table(self) -> tuple[Ids, Ids]:
         """Keys by their hash: made where enough has been asked for to pay for it."""
         return _hashed(self._distinct)
-
-    @cached_property
-    def _placed(self) -> Ids:
-        """Rank of key and position as one ascending number."""
-        rank = np.repeat(np.arange(len(self._distinct)), np.diff(self._offsets))
-        return rank * len(self.order) + self.order
 
 
 def spread(first: Ids, counts: Ids) -> tuple[Ids, Ids]:
@@ -196,13 +182,15 @@ def spread(first: Ids, counts: Ids) -> tuple[Ids, Ids]:
 
 
 def positions_in(ascending: Ids, probes: Ids) -> Ids:
-    """As ``ascending.searchsorted(probes)``, where the probes ascend, too."""
-    return _walked(ascending, probes) if len(probes) > _MANY else ascending.searchsorted(probes)
+    """As ``ascending.searchsorted(probes)`` where the probes ascend, too: by one walk along the two, unless
+    the probes are few."""
+    if len(probes) * _STEPS < len(ascending):
+        return ascending.searchsorted(probes)
+    return _walked(ascending, probes)
 
 
 @njit(cache=True)
 def _walked(ascending: Ids, probes: Ids) -> Ids:
-    """One walk along the two."""
     places = np.empty(len(probes), np.int64)
     place = 0
     for row in range(len(probes)):
@@ -252,41 +240,45 @@ def _places_within(
 
 
 @njit(cache=True)
-def _hashed(distinct: Ids) -> Ids:
-    """A table in which the place of each of the distinct keys is found by its hash; -1 is nothing."""
-    size = 16
-    while size < 2 * len(distinct):
-        size *= 2
-    table = np.full(size, -1, np.int64)
+def _hashed(distinct: Ids) -> tuple[Ids, Ids]:
+    """A hash table of the distinct keys, with the place of each."""
+    known, places = hash_table(len(distinct))
     for place in range(len(distinct)):
-        slot = _slot(distinct[place], size)
-        while table[slot] >= 0:
-            slot = (slot + 1) & (size - 1)
-        table[slot] = place
-    return table
+        slot = slot_of(distinct[place], known, places)
+        known[slot] = distinct[place]
+        places[slot] = place
+    return known, places
 
 
 @njit(cache=True)
-def _found(table: Ids, distinct: Ids, offsets: Ids, probes: Ids) -> tuple[Ids, Ids]:
+def _found(known: Ids, places: Ids, offsets: Ids, probes: Ids) -> tuple[Ids, Ids]:
     """For each probe where the rows of its key begin, and how many there are."""
     first = np.zeros(len(probes), np.int64)
     counts = np.zeros(len(probes), np.int64)
-    size = len(table)
     for row in range(len(probes)):
-        probe = probes[row]
-        slot = _slot(probe, size)
-        while table[slot] >= 0:
-            place = table[slot]
-            if distinct[place] == probe:
-                first[row] = offsets[place]
-                counts[row] = offsets[place + 1] - offsets[place]
-                break
-            slot = (slot + 1) & (size - 1)
+        place = places[slot_of(probes[row], known, places)]
+        if place >= 0:
+            first[row] = offsets[place]
+            counts[row] = offsets[place + 1] - offsets[place]
     return first, counts
 
 
+@njit(cache=True)
+def hash_table(keys: int) -> tuple[Ids, Ids]:
+    """Room for so many keys and for what each has; −1 is nothing, and the slot is free."""
+    size = 16
+    while size < 2 * keys:
+        size *= 2
+    return np.empty(size, np.int64), np.full(size, -1, np.int64)
+
+
 @njit(inline="always")
-def _slot(key: int, size: int) -> int:
+def slot_of(key: int, known: Ids, held: Ids) -> int:
+    """Where a hash table has a key, or a free slot for it."""
+    size = len(known)
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     mixed ^= mixed >> np.uint64(32)
-    return np.int64(mixed & np.uint64(size - 1))  # type: ignore[return-value]
+    slot = np.int64(mixed & np.uint64(size - 1))
+    while held[slot] >= 0 and known[slot] != key:
+        slot = (slot + 1) & (size - 1)
+    return slot  # type: ignore[return-value]

@@ -180,11 +180,14 @@ class Service:
 
 @dataclass(frozen=True, slots=True)
 class Extend:
-    """Each solution with ``variable`` bound to the expression's value, unbound on error."""
+    """Each solution with each variable bound to its expression's value, in order, unbound on error.
+
+    BINDs one after another and the expressions of SELECT are one ``Extend``: they stand side by side, however
+    many they are, and RAND and its like draw for the solution as it was before all of them.
+    """
 
     pattern: Pattern
-    variable: Variable
-    expression: Expression
+    bindings: tuple[tuple[Variable, Expression], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,3 +278,10 @@ Pattern: TypeAlias = (
     | Reduced
     | Slice
 )
+
+
+def extended(pattern: Pattern, variable: Variable, expression: Expression) -> Extend:
+    """The pattern with one more assignment."""
+    before = pattern.bindings if isinstance(pattern, Extend) else ()
+    inner = pattern.pattern if isinstance(pattern, Extend) else pattern
+    return Extend(inner, (*before, (variable, expression)))

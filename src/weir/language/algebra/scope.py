@@ -7,7 +7,7 @@ whose pattern has a scope of its own.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from weir.language.algebra import expressions as e
@@ -48,9 +48,9 @@ def _visible(pattern: a.Pattern, streams: Mapping[str, Variable]) -> Iterator[Va
             elif isinstance(pattern, a.Window) and name.value in streams:
                 yield streams[name.value]
             yield from _visible(inner, streams)
-        case a.Extend(inner, variable, _):
+        case a.Extend(inner, bindings):
             yield from _visible(inner, streams)
-            yield variable
+            yield from (variable for variable, _ in bindings)
         case a.Values(variables, _) | a.Project(_, variables):
             yield from variables
         case a.Group(_, keys, aggregates):
@@ -82,9 +82,8 @@ def certain(pattern: a.Pattern) -> frozenset[str]:
             return frozenset(
                 v.name for i, v in enumerate(variables) if all(row[i] is not None for row in rows)
             )
-        case a.Extend(inner, variable, expression):
-            bound = certain(inner)
-            return bound | {variable.name} if always(expression, bound) else bound
+        case a.Extend(inner, bindings):
+            return assigned(certain(inner), ((variable.name, value) for variable, value in bindings))
         case a.Group(inner, keys, aggregates):
             counts = {v.name for v, each in aggregates if each.function is e.Aggregation.COUNT}
             return (certain(inner) & {key.name for key in keys}) | counts
@@ -137,6 +136,14 @@ def always(expression: e.Expression, bound: Collection[str]) -> bool:
     if isinstance(expression, Variable):
         return expression.name in bound
     return isinstance(expression, IRI | Literal)
+
+
+def assigned(bound: frozenset[str], values: Iterable[tuple[str, e.Expression]]) -> frozenset[str]:
+    """What is surely bound after assignments in order, where ``bound`` was before."""
+    for name, value in values:
+        if always(value, bound):
+            bound |= {name}
+    return bound
 
 
 def within(expression: e.Expression) -> Iterator[Any]:

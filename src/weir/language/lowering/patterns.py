@@ -126,7 +126,7 @@ class PatternLowering(ExpressionLowering):
             case tree.Bind(at, expression, variable):
                 if variable in self.visible(build.done):
                     raise self.error(at, f"BIND cannot assign {variable}: the patterns before it bind it")
-                build.done = a.Extend(build.done or EMPTY, variable, self.expression(expression))
+                build.done = a.extended(build.done or EMPTY, variable, self.expression(expression))
             case tree.Values(_, variables, rows):
                 build.join(a.Values(variables, rows))
             case tree.SubSelect(_, select):

@@ -191,7 +191,7 @@ class _QueryLowering(PatternLowering):
         if variable in taken:
             raise self.error(item.at, f"{variable} has a value already and cannot be assigned")
         taken.add(variable)
-        return a.Extend(pattern, variable, self.expression(item.expression))
+        return a.extended(pattern, variable, self.expression(item.expression))
 
     def _order_keys(self, modifiers: tree.Modifiers) -> tuple[a.OrderKey, ...]:
         return tuple(a.OrderKey(self.expression(o.expression), o.descending) for o in modifiers.order_by)
@@ -235,7 +235,7 @@ class _QueryLowering(PatternLowering):
             pattern = a.Filter(folded(e.And, conditions), pattern)
         pattern = self._with_values(pattern, modifiers)
         for variable, expression in extensions:
-            pattern = a.Extend(pattern, variable, expression)
+            pattern = a.extended(pattern, variable, expression)
         return a.OrderBy(pattern, order) if order else pattern
 
     def _item(

@@ -74,8 +74,9 @@ class PatternWriter(ExpressionWriter):
                     self._optional(right, condition)
                 case a.Minus(_, right):
                     self.braces("MINUS", right)
-                case a.Extend(_, variable, expression):
-                    self.line(f"BIND ({self.expression(expression)} AS ?{variable.name})")
+                case a.Extend(_, bindings):
+                    for variable, expression in bindings:
+                        self.line(f"BIND ({self.expression(expression)} AS ?{variable.name})")
             after_triples = False
 
     def _optional(self, right: a.Pattern, condition: Expression | None) -> None:

@@ -30,10 +30,9 @@ def _taken_apart(pattern: a.Pattern, variables: Sequence[Variable] | None) -> _P
     if isinstance(pattern, a.OrderBy):
         order, pattern = pattern.keys, pattern.pattern
     below: a.Pattern = pattern
-    extensions: list[tuple[Variable, Expression]] = []
-    while isinstance(below, a.Extend):
-        extensions.append((below.variable, below.expression))
-        below = below.pattern
+    extensions: tuple[tuple[Variable, Expression], ...] = ()
+    if isinstance(below, a.Extend):
+        extensions, below = below.bindings, below.pattern
     values: a.Values | None = None
     having: Expression | None = None
     if isinstance(below, a.Join) and isinstance(below.right, a.Values):
@@ -41,7 +40,7 @@ def _taken_apart(pattern: a.Pattern, variables: Sequence[Variable] | None) -> _P
     if isinstance(below, a.Filter):
         having, below = below.condition, below.pattern
     if isinstance(below, a.Group):
-        return _Parts(below.pattern, tuple(reversed(extensions)), below, having, values, order)
+        return _Parts(below.pattern, extensions, below, having, values, order)
     names = list(variables or ())
     peeled, rest = _peeled(pattern, names)
     return _Parts(rest, peeled, None, None, None, order)
@@ -51,13 +50,16 @@ def _peeled(
     pattern: a.Pattern, names: Sequence[Variable]
 ) -> tuple[tuple[tuple[Variable, Expression], ...], a.Pattern]:
     """The topmost assignments that can stand in a clause listing ``names`` in this order."""
-    found: list[tuple[Variable, Expression]] = []
-    limit = len(names)
-    while isinstance(pattern, a.Extend) and pattern.variable in names[:limit]:
-        limit = names.index(pattern.variable)
-        found.append((pattern.variable, pattern.expression))
-        pattern = pattern.pattern
-    return tuple(reversed(found)), pattern
+    if not isinstance(pattern, a.Extend):
+        return (), pattern
+    places = {name: place for place, name in enumerate(names)}
+    bindings, limit = pattern.bindings, len(names)
+    kept = len(bindings)
+    while kept and places.get(bindings[kept - 1][0], limit) < limit:
+        kept -= 1
+        limit = places[bindings[kept][0]]
+    rest = a.Extend(pattern.pattern, bindings[:kept]) if kept else pattern.pattern
+    return bindings[kept:], rest
 
 
 class QueryWriter(PatternWriter):

@@ -286,11 +286,8 @@ def _joined(groups: Sequence[list[PatternRows]]) -> Iterator[PatternRows]:
 
 def _places(pattern: TriplePattern) -> dict[str, str]:
     places: dict[str, str] = {}
-    for place, node in (
-        ("subject", pattern.subject),
-        ("predicate", pattern.predicate),
-        ("object", pattern.object),
-    ):
+    for place in ("subject", "predicate", "object"):
+        node = getattr(pattern, place)
         if isinstance(node, Variable):
             places.setdefault(node.name, place)
     return places

@@ -13,6 +13,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 
 from weir.kernel.contract import Background, GraphTable
+from weir.kernel.relations.keys import SortedKeys
 from weir.rdf.columns import Ids
 
 DEFAULT = ""
@@ -144,7 +145,7 @@ class IndexedTable:
             "predicate": table.predicate,
             "object": table.object,
         }
-        self._orders: dict[str, tuple[Ids, Ids]] = {}
+        self._orders: dict[str, SortedKeys] = {}
 
     def __len__(self) -> int:
         return len(self.table.subject)
@@ -152,13 +153,11 @@ class IndexedTable:
     def rows_with(self, column: str, values: Ids) -> Ids:
         """The rows whose column is one of ``values``, ascending."""
         if column not in self._orders:
-            order = np.argsort(self.columns[column], kind="stable")
-            self._orders[column] = (order, self.columns[column][order])
-        order, ordered = self._orders[column]
-        first = np.searchsorted(ordered, values)
-        counts = np.searchsorted(ordered, values, side="right") - first
+            self._orders[column] = SortedKeys(self.columns[column])
+        known = self._orders[column]
+        first, counts = known.ranges(values)
         within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
-        return np.sort(order[np.repeat(first, counts) + within])
+        return np.sort(known.order[np.repeat(first, counts) + within])
 
 
 _ROUNDS = 8

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from weir.linked.service.config import Budget, PolicyName
+from weir.linked.service.local_view import State
 from weir.linked.service.maintenance_graph import MaintenanceGraph, RightNodes
 from weir.linked.service.policies import (
     Policy,
@@ -82,6 +83,16 @@ class Ledger:
         self._turn(at)
         self.spent[query] = self.spent.get(query, 0) + refreshes
         self.spent_now[query] = self.spent_now.get(query, 0) + refreshes
+
+    def snapshot(self) -> State:
+        """What was spent, for ``restore``."""
+        names = ("period", "spent", "instant", "spent_now")
+        return {name: getattr(self, name) for name in names}, {}
+
+    def restore(self, state: State) -> None:
+        """Replace what was spent."""
+        for name, value in state[0].items():
+            setattr(self, name, value)
 
     def _turn(self, at: int) -> None:
         if self.instant != at:

@@ -7,21 +7,17 @@ query itself, in the fragment of the endpoint's IRI, which is never sent to a se
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from typing import Any
 from urllib.parse import parse_qsl
 
 from weir.errors import UsageError
-from weir.rdf.xsd.durations import parse_duration
+from weir.language.syntax import durations
 
 HINT = "#weir:"
 SECOND = 1_000_000
-
-_UNITS = {"us": 1, "ms": 1_000, "s": SECOND, "m": 60 * SECOND, "h": 3_600 * SECOND, "d": 86_400 * SECOND}
-_SHORT = re.compile(r"(\d+(?:\.\d+)?)\s*(us|ms|s|m|h|d)")
 
 
 class PolicyName(Enum):
@@ -143,13 +139,11 @@ def microseconds(value: object) -> int:
     text = str(value).strip()
     if text.isdigit():
         return int(text) * 1_000
-    short = _SHORT.fullmatch(text)
-    if short is not None:
-        return round(float(short[1]) * _UNITS[short[2]])
-    parsed = parse_duration(text)
-    if parsed is None or parsed.months:
+    compact = durations.COMPACT.fullmatch(text)
+    length = durations.from_units(text) if compact else durations.from_xsd(text)
+    if length is None:
         raise UsageError(f"{text!r} is no duration", hint="write 5s, 500ms or PT5S")
-    return int(parsed.seconds * SECOND)
+    return length
 
 
 _DURATIONS = ("change_interval", "first_interval", "cache")
@@ -209,10 +203,9 @@ def _budget(limits: Mapping[str, Any], base: Budget | None) -> Budget | None:
     if str(limits.get("budget", "")).lower() == "none":
         return None
     told: dict[str, int] = {}
-    if "budget" in limits:
-        told["per_evaluation"] = _integer("budget", limits["budget"])
-    if "budget_per_period" in limits:
-        told["per_period"] = _integer("budget_per_period", limits["budget_per_period"])
+    for name, field_name in (("budget", "per_evaluation"), ("budget_per_period", "per_period")):
+        if name in limits:
+            told[field_name] = _read(int, name, limits[name], "a whole number")
     if "period" in limits:
         told["period"] = microseconds(limits["period"])
     return Budget(**told) if base is None else replace(base, **told)
@@ -227,26 +220,19 @@ def _value(name: str, value: Any) -> Any:
     if name == "headers":
         return tuple((str(key), str(text)) for key, text in dict(value).items())
     if isinstance(default, Enum):
-        choices = type(default)
-        try:
-            return choices(str(value).lower())
-        except ValueError:
-            words = ", ".join(choice.value for choice in choices)
-            raise UsageError(f"{name} is one of {words}, not {value!r}") from None
+        words = ", ".join(choice.value for choice in type(default))
+        return _read(type(default), name, str(value).lower(), f"one of {words}")
     if isinstance(default, bool):
         return str(value).lower() in ("1", "true", "yes", "on")
     if isinstance(default, int):
-        return _integer(name, value)
+        return _read(int, name, value, "a whole number")
     if isinstance(default, float) or name == "deadline":
-        try:
-            return float(value)
-        except ValueError:
-            raise UsageError(f"{name} is a number of seconds, not {value!r}") from None
+        return _read(float, name, value, "a number of seconds")
     return None if value is None else str(value)
 
 
-def _integer(name: str, value: Any) -> int:
+def _read(kind: Callable[[Any], Any], name: str, value: Any, wanted: str) -> Any:
     try:
-        return int(value)
+        return kind(value)
     except (TypeError, ValueError):
-        raise UsageError(f"{name} is a whole number, not {value!r}") from None
+        raise UsageError(f"{name} is {wanted}, not {value!r}") from None

@@ -1,8 +1,7 @@
 """Endpoints over HTTP (SPARQL 1.1 Protocol), asked from an event loop in a thread of its own.
 
-The stream never waits for a server longer than it wants to: ``Mailbox.collect`` returns what has come
-when its time is up, and what comes later is in the next collection. Nothing is lost and nothing is
-asked twice: a request lives until it has an outcome.
+The stream never waits for a server longer than it wants to: a request lives until it has an outcome, which
+whoever asked takes when it comes. Nothing is lost and nothing is asked twice.
 """
 
 from __future__ import annotations
@@ -11,12 +10,11 @@ import asyncio
 import os
 import threading
 from collections.abc import Hashable
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any
 
-from weir.errors import DataError, RemoteError
+from weir.errors import DataError
 from weir.linked.http import Breaker, HttpClient, RequestLimits, Response, Transient
 from weir.linked.http.allowed_hosts import session
 from weir.linked.http.headers import freshness
@@ -79,15 +77,6 @@ class SparqlClient:
         await self._client.close()
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of a request: an answer or an error; ``tag`` is what the asker gave it."""
-
-    tag: Any
-    answer: Answer | None
-    error: RemoteError | None
-
-
 class RemoteLoop:
     """The thread and its event loop, with one client for each endpoint and configuration."""
 
@@ -145,38 +134,3 @@ def shared_loop() -> RemoteLoop:
         if _shared is None or _shared[0] != os.getpid():
             _shared = (os.getpid(), RemoteLoop())
         return _shared[1]
-
-
-class Mailbox:
-    """The requests of one asker on a loop. One thread asks and collects."""
-
-    def __init__(self, loop: RemoteLoop) -> None:
-        self._loop = loop
-        self._asked: list[tuple[Any, Future[Answer]]] = []
-
-    @property
-    def pending(self) -> int:
-        """Requests without an outcome."""
-        return sum(not future.done() for _, future in self._asked)
-
-    def ask(self, endpoint: str, config: ServiceConfig, query: str, tag: Any) -> None:
-        """Start a request whose outcome will carry ``tag``."""
-        self._asked.append((tag, self._loop.submit(endpoint, config, query)))
-
-    def collect(self, timeout: float = 0.0) -> list[Outcome]:
-        """All outcomes there are, after waiting at most ``timeout`` seconds for those still running."""
-        done = wait([future for _, future in self._asked], timeout).done
-        found = [_outcome(tag, future) for tag, future in self._asked if future in done]
-        self._asked = [(tag, future) for tag, future in self._asked if future not in done]
-        return found
-
-
-def _outcome(tag: Any, done: Future[Answer]) -> Outcome:
-    if done.cancelled():
-        return Outcome(tag, None, RemoteError("the request was given up"))
-    error = done.exception()
-    if error is None:
-        return Outcome(tag, done.result(), None)
-    if not isinstance(error, RemoteError):
-        error = RemoteError("a request failed", detail=repr(error))
-    return Outcome(tag, None, error)

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weir.kernel.contract import FOREVER
-from weir.kernel.relations.keys import codes, combine
+from weir.kernel.relations.keys import SortedKeys, codes, combine, spread
 from weir.kernel.relations.relation import Relation
 from weir.rdf.columns import Ids, Mask
 
@@ -96,9 +96,7 @@ class LocalView:
             setattr(self, name, np.empty(0, type(value)))
         self._columns: dict[str, Ids] = dict.fromkeys(self.variables, none)
         self._owner = none
-        self._order = none
-        self._sorted = none
-        self._longest = 1
+        self._index = SortedKeys(none)
         self.edition = 0
         self.numbering = 0
 
@@ -127,17 +125,12 @@ class LocalView:
 
     def _find(self, probe: Sequence[Ids]) -> Ids:
         """Positions of keys, −1 where there is none."""
-        if not len(self) or not len(probe[0]):
-            return np.full(len(probe[0]), -1, np.int64)
-        wanted = combine(probe)
-        place = np.searchsorted(self._sorted, wanted)
-        found = np.full(len(wanted), -1, np.int64)
-        for step in range(self._longest):
-            row = self._order[np.minimum(place + step, len(self) - 1)]
-            same = found < 0
-            for mine, theirs in zip(self.keys.values(), probe, strict=True):
-                same &= mine[row] == theirs
-            found[same] = row[same]
+        found = np.full(len(probe[0]), -1, np.int64)
+        which, place = spread(*self._index.ranges(combine(probe)))
+        row = self._index.order[place]
+        pairs = zip(self.keys.values(), probe, strict=True)
+        same = np.logical_and.reduce([mine[row] == theirs[which] for mine, theirs in pairs])
+        found[which[same]] = row[same]
         return found
 
     def _append(self, new: Sequence[Ids]) -> None:
@@ -146,17 +139,7 @@ class LocalView:
             self.keys[name] = np.concatenate((self.keys[name], column))
         for name, value in _OF_KEYS.items():
             setattr(self, name, np.concatenate((getattr(self, name), np.full(count, value))))
-        self._reindex(len(self) - count)
-
-    def _reindex(self, known: int = 0) -> None:
-        """Sort the keys, of which the first ``known`` are sorted already."""
-        keys = combine([column[known:] for column in self.keys.values()])
-        order = np.argsort(keys, kind="stable")
-        place = np.searchsorted(self._sorted[:known], keys[order], side="right")
-        self._order = np.insert(self._order[:known], place, known + order)
-        self._sorted = np.insert(self._sorted[:known], place, keys[order])
-        starts = np.flatnonzero(np.diff(self._sorted, prepend=self._sorted[:1] - 1))
-        self._longest = int(np.diff(starts, append=len(self._sorted)).max(initial=1))
+        self._index = SortedKeys(combine(list(self.keys.values())))
 
     # Time
 
@@ -260,9 +243,8 @@ class LocalView:
         """Where the rows of keys are, and for each the place of its key in ``numbers``."""
         first = np.searchsorted(self._owner, numbers)
         count = np.searchsorted(self._owner, numbers, side="right") - first
-        place = np.repeat(np.arange(len(numbers)), count)
-        within = np.arange(len(place)) - np.repeat(np.cumsum(count) - count, count)
-        return np.repeat(first, count) + within, place
+        place, row = spread(first, count)
+        return row, place
 
     def column(self, name: str) -> Ids:
         """A variable of all rows, by place."""
@@ -293,7 +275,7 @@ class LocalView:
         self.keys = {name: column[keep] for name, column in self.keys.items()}
         for name in _OF_KEYS:
             setattr(self, name, getattr(self, name)[keep])
-        self._reindex()
+        self._index = SortedKeys(combine(list(self.keys.values())))
         self.edition += 1
         self.numbering += 1
         return excess
@@ -318,7 +300,7 @@ class LocalView:
         for name in _OF_KEYS:
             setattr(self, name, np.array(keys[name]))
         self.waiting[:] = False
-        self._reindex()
+        self._index = SortedKeys(combine(list(self.keys.values())))
         self.edition += 1
         self.numbering += 1
 

@@ -13,7 +13,7 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree
@@ -229,27 +229,18 @@ def owners(rows: PartRows, key: Sequence[str], asked: Mapping[str, Ids], length:
     return owner, owner >= 0
 
 
-def earliest_times(column: Ids, owner: Ids, length: int, dictionary: Dictionary) -> Ids:
-    """For each key the earliest xsd:dateTime its rows state, 0 where they state none."""
-    return _least(column, owner, length, dictionary, _instant)
-
-
-def shortest_intervals(column: Ids, owner: Ids, length: int, dictionary: Dictionary) -> Ids:
-    """For each key the shortest interval its rows state, in microseconds, 0 where they state none."""
-    return _least(column, owner, length, dictionary, _interval)
-
-
-def _least(column: Ids, owner: Ids, length: int, dictionary: Dictionary, read: Any) -> Ids:
+def least(column: Ids, owner: Ids, length: int, dictionary: Dictionary, read: Callable[[Term], int]) -> Ids:
+    """For each key the least that its rows state, as ``instant`` or ``interval`` reads it, 0 where none."""
     none = np.iinfo(np.int64).max
     distinct, where = np.unique(column, return_inverse=True)
     values = [0 if i == 0 else read(dictionary.decode(i)) for i in distinct.tolist()]
     stated = np.array([value if value > 0 else none for value in values], np.int64)[where]
-    least = np.full(length, none, np.int64)
-    np.minimum.at(least, owner, stated)
-    return np.where(least == none, 0, least)
+    found = np.full(length, none, np.int64)
+    np.minimum.at(found, owner, stated)
+    return np.where(found == none, 0, found)
 
 
-def _instant(term: Term) -> int:
+def instant(term: Term) -> int:
     """The microseconds of an xsd:dateTime, or of a plain string that reads like one; 0 for anything else."""
     if not isinstance(term, Literal) or term.datatype not in _INSTANTS:
         return 0
@@ -259,7 +250,8 @@ def _instant(term: Term) -> int:
     return FOREVER if moment.utc_seconds() >= _LAST_SECOND else int(moment.utc_seconds() * 1_000_000)
 
 
-def _interval(term: Term) -> int:
+def interval(term: Term) -> int:
+    """The microseconds of an xsd:duration, or of a number of seconds; 0 for anything else."""
     if not isinstance(term, Literal):
         return 0
     if term.datatype in DURATION_TYPES:

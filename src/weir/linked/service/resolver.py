@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI
 from weir.storage import numbers, pack, unpack
 
-_KIND = "service views, version 2"
+_KIND = "service views, version 3"
 
 
 class ServiceResolver:
@@ -53,7 +53,6 @@ class ServiceResolver:
         self._views: dict[str, LocalView] = {}
         self._ledgers: dict[str, Ledger] = {}
         self._kept: dict[str, State] = {}
-        self._kept_ledgers: dict[str, Any] = {}
 
     def call(
         self,
@@ -124,19 +123,19 @@ class ServiceResolver:
     def _ledger(self, endpoint: str, config: ServiceConfig, query: str) -> Ledger | None:
         if config.budget is None:
             return None
-        name = f"{endpoint} {config.budget}"
+        name = f"ledger {endpoint} {config.budget}"
         ledger = self._ledgers.get(name)
         if ledger is None:
             ledger = self._ledgers[name] = Ledger(config.budget)
-            if name in self._kept_ledgers:
-                _restore_ledger(ledger, self._kept_ledgers.pop(name))
+            if name in self._kept:
+                ledger.restore(self._kept.pop(name))
         ledger.join(query)
         return ledger
 
-    def _each_call(self) -> dict[str, RemoteCall]:
-        return {
-            f"{query} {name}": call for query, calls in self._calls.items() for name, call in calls.items()
-        }
+    def _holders(self) -> dict[str, LocalView | RemoteCall | Ledger]:
+        """Whatever has a state of its own, by name."""
+        calls = {f"{query} {name}": call for query, own in self._calls.items() for name, call in own.items()}
+        return {**self._views, **calls, **self._ledgers}
 
     @property
     def used(self) -> bool:
@@ -148,26 +147,20 @@ class ServiceResolver:
     def ids(self) -> Ids:
         """Every id whose text the dictionary must keep."""
         columns = [view.ids() for view in self._views.values()]
-        for call in self._each_call().values():
-            if call.answered is not None:
-                columns += call.answered.columns.values()
+        for calls in self._calls.values():
+            for call in calls.values():
+                columns += () if call.answered is None else call.answered.columns.values()
         return np.unique(np.concatenate(columns)) if columns else np.empty(0, np.int64)
 
     def snapshot(self) -> bytes:
         """Views, calls, ledgers and the texts of their terms, but for keys that were never asked for."""
-        states = dict(self._kept)
-        states |= {name: view.snapshot() for name, view in self._views.items()}
-        states |= {name: call.snapshot() for name, call in self._each_call().items()}
+        states = self._kept | {name: holder.snapshot() for name, holder in self._holders().items()}
         ids = [i for i in self.ids().tolist() if i > 0 and i in self._dictionary]
         texts = pa.array([self._dictionary.text(i) for i in ids], pa.large_string())
         tables = {"terms": {"id": np.array(ids, np.int64), "text": texts}}
         for name, (_, own) in states.items():
             tables |= {f"{name}/{table}": dict(columns) for table, columns in own.items()}
-        ledgers = {name: _ledger_state(ledger) for name, ledger in self._ledgers.items()}
-        header = {
-            "states": {name: dict(values) for name, (values, _) in states.items()},
-            "ledgers": self._kept_ledgers | ledgers,
-        }
+        header = {"states": {name: dict(values) for name, (values, _) in states.items()}}
         state: bytes = pack(_KIND, header, tables).to_pybytes()
         return state
 
@@ -181,30 +174,14 @@ class ServiceResolver:
             name, _, table = full.rpartition("/")
             if name:
                 tables[name][table] = columns
-        holders: dict[str, LocalView | RemoteCall] = {**self._views, **self._each_call()}
+        holders = self._holders()
         for name, values in found.header["states"].items():
             if name in holders:
                 holders[name].restore((values, tables[name]))
             else:
                 self._kept[name] = (values, tables[name])
-        for name, kept in found.header["ledgers"].items():
-            if name in self._ledgers:
-                _restore_ledger(self._ledgers[name], kept)
-            else:
-                self._kept_ledgers[name] = kept
 
 
 def _name(endpoint: str, part: ServicePart, cached: bool) -> str:
     text = repr((endpoint, part, cached))
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
-
-
-def _ledger_state(ledger: Ledger) -> dict[str, Any]:
-    state = asdict(ledger)
-    del state["budget"], state["queries"]
-    return state
-
-
-def _restore_ledger(ledger: Ledger, kept: Mapping[str, Any]) -> None:
-    ledger.period, ledger.spent = kept["period"], dict(kept["spent"])
-    ledger.instant, ledger.spent_now = kept["instant"], dict(kept["spent_now"])

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from concurrent import futures
+from concurrent.futures import Future
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,16 +18,17 @@ from weir.errors import DataError, RemoteError
 from weir.kernel.contract import FOREVER
 from weir.linked.http import BreakerState
 from weir.linked.service.config import ServiceConfig
-from weir.linked.service.endpoint import Mailbox, Outcome, RemoteLoop
+from weir.linked.service.endpoint import Answer, RemoteLoop
 from weir.linked.service.local_view import LocalView
 from weir.linked.service.maintenance_graph import NeededKeys
 from weir.linked.service.remote_query import (
     can_ask,
     decode,
-    earliest_times,
+    instant,
+    interval,
+    least,
     owners,
     request_text,
-    shortest_intervals,
 )
 from weir.linked.service.service_parts import PartRows, ServicePart, ServiceParts
 from weir.rdf.columns import Ids
@@ -50,7 +53,8 @@ class Target:
 class _Asked:
     """The context of a request: what was asked of which part, when."""
 
-    link: bool
+    part: ServicePart
+    view: LocalView
     keys: Mapping[str, Ids]
     length: int
     at: int
@@ -70,7 +74,7 @@ class ViewRefresher:
         self._target = target
         self._link, self._value = views
         self._loop = loop
-        self._mailbox = Mailbox(loop)
+        self._asked: list[tuple[_Asked, Future[Answer]]] = []
         self._dictionary = dictionary
         self._patience = 1.0
         self._troubled = False
@@ -78,7 +82,7 @@ class ViewRefresher:
     @property
     def pending(self) -> int:
         """Requests without an outcome."""
-        return self._mailbox.pending
+        return sum(not future.done() for _, future in self._asked)
 
     @property
     def blocked(self) -> bool:
@@ -109,7 +113,7 @@ class ViewRefresher:
             numbers = found.link[mine] if is_link else found.value[mine]
             numbers = self._askable(view, numbers, at)
             for start in range(0, len(numbers), self._target.config.batch):
-                self._send(part, view, numbers[start : start + self._target.config.batch], is_link, at)
+                self._send(part, view, numbers[start : start + self._target.config.batch], at)
                 requests += 1
             asked += len(numbers)
         return asked, requests
@@ -128,7 +132,7 @@ class ViewRefresher:
             view.store(keys, len(never), rows, none, at, expiry=np.full(len(never), FOREVER))
         return numbers[good]
 
-    def _send(self, part: ServicePart, view: LocalView, numbers: Ids, is_link: bool, at: int) -> None:
+    def _send(self, part: ServicePart, view: LocalView, numbers: Ids, at: int) -> None:
         keys = {name: view.keys[name][numbers] for name in view.key}
         terms = [[self._dictionary.decode(i) for i in keys[name].tolist()] for name in view.key]
         for name, column in zip(view.key, terms, strict=True):
@@ -136,8 +140,8 @@ class ViewRefresher:
             self._dictionary.add(keys[name], [str(term) for term in column])
         text = request_text(part, list(zip(*terms, strict=True)))
         view.waiting[numbers] = True
-        tag = _Asked(is_link, keys, len(numbers), at, text)
-        self._mailbox.ask(self._target.endpoint, self._target.config, text, tag)
+        future = self._loop.submit(self._target.endpoint, self._target.config, text)
+        self._asked.append((_Asked(part, view, keys, len(numbers), at, text), future))
 
     # Receiving
 
@@ -148,11 +152,15 @@ class ViewRefresher:
         comes that would have kept it.
         """
         deadline = self._target.config.patience
-        outcomes = self._mailbox.collect(deadline * self._patience if wait else 0.0)
-        failures = [error for outcome in outcomes if (error := self._take(outcome)) is not None]
-        if any(outcome.answer is not None and outcome.answer.seconds <= deadline for outcome in outcomes):
+        done = futures.wait(
+            [future for _, future in self._asked], deadline * self._patience if wait else 0.0
+        ).done
+        outcomes = [(asked, _outcome(future)) for asked, future in self._asked if future in done]
+        self._asked = [(asked, future) for asked, future in self._asked if future not in done]
+        failures = [error for pair in outcomes if (error := self._take(*pair)) is not None]
+        if any(isinstance(answer, Answer) and answer.seconds <= deadline for _, answer in outcomes):
             self._patience = 1.0
-        elif wait and self._mailbox.pending:
+        elif wait and self.pending:
             self._patience = max(self._patience / 2, 0.01)
         if outcomes:
             self._report(failures)
@@ -165,30 +173,26 @@ class ViewRefresher:
             _log.warning("query %s hears from %s again", self._target.query, self._target.endpoint)
         self._troubled = bool(failures)
 
-    def _take(self, outcome: Outcome) -> RemoteError | None:
-        asked: _Asked = outcome.tag
-        view = self._link if asked.link and self._link is not None else self._value
-        error = outcome.error
-        if outcome.answer is not None:
+    def _take(self, asked: _Asked, outcome: Answer | RemoteError) -> RemoteError | None:
+        error = outcome if isinstance(outcome, RemoteError) else None
+        if isinstance(outcome, Answer):
             try:
                 self._store(asked, outcome)
             except DataError as refused:
                 error = RemoteError(f"{self._target.endpoint} gave a wrong answer", detail=str(refused))
-        numbers = view.number(asked.keys, asked.length, asked.at)
-        view.waiting[numbers] = False
+        numbers = asked.view.number(asked.keys, asked.length, asked.at)
+        asked.view.waiting[numbers] = False
         if error is not None:
-            view.failed[numbers] = True
+            asked.view.failed[numbers] = True
         return error
 
-    def _store(self, asked: _Asked, outcome: Outcome) -> None:
-        assert outcome.answer is not None
-        parts, valid_for = self._target.parts, outcome.answer.valid_for
-        part = parts.link if asked.link and parts.link is not None else parts.value
-        rows = decode(part, outcome.answer.solutions, self._dictionary, asked.text)
-        if not asked.link or self._link is None:
-            self._put(self._value, rows, asked.keys, asked.length, asked.at, valid_for)
+    def _store(self, asked: _Asked, answer: Answer) -> None:
+        part, valid_for = asked.part, answer.valid_for
+        rows = decode(part, answer.solutions, self._dictionary, asked.text)
+        mine = rows if part.along is None else rows.distinct(part.variables)
+        self._put(asked.view, mine, asked.keys, asked.length, asked.at, valid_for)
+        if part.along is None:
             return
-        self._put(self._link, rows.distinct(part.variables), asked.keys, asked.length, asked.at, valid_for)
         keys = rows.distinct(self._value.key)
         own = [name for name in self._value.variables if name not in self._value.key]
         there = np.logical_and.reduce([rows.columns[name] != 0 for name in own])
@@ -211,10 +215,20 @@ class ViewRefresher:
         expiry = np.full(length, 0 if valid_for is None else max(at + int(valid_for * 1e6), 1))
         stated = None
         if config.expires_variable in rows.columns:
-            times = earliest_times(rows.columns[config.expires_variable], owner, length, self._dictionary)
+            times = least(rows.columns[config.expires_variable], owner, length, self._dictionary, instant)
             expiry = np.where(times > 0, times, expiry)
         if config.interval_variable in rows.columns:
             column = rows.columns[config.interval_variable]
-            stated = shortest_intervals(column, owner, length, self._dictionary)
+            stated = least(column, owner, length, self._dictionary, interval)
         columns = {name: rows.columns[name] for name in view.variables}
         view.store(keys, length, columns, owner, at, expiry, stated)
+
+
+def _outcome(done: Future[Answer]) -> Answer | RemoteError:
+    """What became of a request."""
+    if done.cancelled():
+        return RemoteError("the request was given up")
+    error = done.exception()
+    if error is None:
+        return done.result()
+    return error if isinstance(error, RemoteError) else RemoteError("a request failed", detail=repr(error))

@@ -100,8 +100,8 @@ def written_variables(query: Query) -> frozenset[Variable] | None:
                 read = name, pattern
             case a.Filter(condition, _) | a.LeftJoin(_, _, condition):
                 read = condition
-            case a.Extend(_, _, expression):
-                read = expression
+            case a.Extend(_, bindings):
+                read = tuple(expression for _, expression in bindings)
             case e.Aggregate():
                 read = node
         needed.update(part for part in walk(read) if isinstance(part, Variable))

@@ -157,8 +157,8 @@ def _keyed(pattern: Any, variable: Variable, inside: bool = False) -> bool:
             return keyed(left) and keyed(right)
         case a.Filter(condition, inner):
             return keyed(inner) and _tests(condition)
-        case a.Extend(inner, _, expression):
-            return keyed(inner) and _tests(expression)
+        case a.Extend(inner, bindings):
+            return keyed(inner) and _tests(bindings)
         case a.Group(inner, keys, aggregates):
             return variable in keys and keyed(inner) and _tests(aggregates)
         case a.Project(inner, variables):

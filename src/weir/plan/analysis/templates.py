@@ -195,8 +195,6 @@ class _Carrier:
                 return a.Union(self.carried(left), self.carried(right))
             case a.Minus(left, right):
                 return a.Minus(self.carried(left), right)
-            case a.Extend(inner, variable, expression):
-                return a.Extend(self.carried(inner), variable, expression)
             case a.Group(inner, keys, aggregates):
                 if not keys:
                     raise Refused("aggregates without GROUP BY")

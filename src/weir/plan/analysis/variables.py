@@ -8,7 +8,7 @@ solutions (``joinable``). Else the values must be put in first.
 from __future__ import annotations
 
 from weir.language.algebra import patterns as a
-from weir.language.algebra.scope import always, may_be_empty, mentioned, visible
+from weir.language.algebra.scope import assigned, may_be_empty, mentioned, visible
 from weir.plan import nodes as p
 from weir.rdf.terms import Variable
 
@@ -26,8 +26,8 @@ def possible(plan: p.Plan) -> frozenset[str]:
             return possible(left) | possible(right)
         case p.Minus(left, _):
             return possible(left)
-        case p.Extend(inner, variable, _):
-            return possible(inner) | {variable}
+        case p.Extend(inner, bindings):
+            return possible(inner).union(name for name, _ in bindings)
         case p.Group(_, keys, aggregates):
             return frozenset(keys) | {name for name, _ in aggregates}
         case p.Project(inner, variables):
@@ -58,9 +58,8 @@ def certain(plan: p.Plan) -> frozenset[str]:
             return frozenset.intersection(*found) if found else frozenset()
         case p.LeftJoin(left, _, _) | p.Minus(left, _):
             return certain(left)
-        case p.Extend(inner, variable, formula):
-            bound = certain(inner)
-            return bound | {variable} if always(formula.expression, bound) else bound
+        case p.Extend(inner, bindings):
+            return assigned(certain(inner), ((name, formula.expression) for name, formula in bindings))
         case p.Group(inner, keys, aggregates):
             counts = {name for name, aggregate in aggregates if aggregate.function.value == "COUNT"}
             return (certain(inner) & frozenset(keys)) | counts
@@ -115,7 +114,7 @@ def subjects(plan: p.Plan) -> frozenset[str]:
             return subjects(inner) & frozenset(names)
         case p.LeftJoin(left, _, _) | p.Minus(left, _):
             return subjects(left)
-        case p.Static(inner) | p.Extend(inner, _, _) | p.OrderBy(inner) | p.Distinct(inner) | p.Slice(inner):
+        case p.Static(inner) | p.Extend(inner) | p.OrderBy(inner) | p.Distinct(inner) | p.Slice(inner):
             return subjects(inner)
     return frozenset()
 
@@ -155,8 +154,13 @@ def joinable(plan: p.Plan, known: frozenset[str]) -> bool:
             )
         case p.Union(parts):
             return all(joinable(part, known) for part in parts)
-        case p.Extend(inner, _, formula):
-            return joinable(inner, known) and reads(formula) & known <= certain(inner)
+        case p.Extend(inner, bindings):
+            bound = certain(inner)
+            for name, formula in bindings:
+                if not reads(formula) & known <= bound:
+                    return False
+                bound = assigned(bound, [(name, formula.expression)])
+            return joinable(inner, known)
         case p.LeftJoin(left, right, condition):
             seen = everything(right) | (reads(condition) if condition else frozenset())
             return joinable(left, known) and joinable(right, known) and seen & known <= certain(left)

@@ -11,13 +11,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import IO, TypeAlias, cast
 
 import numpy as np
 import pyoxigraph as ox
 
+from weir.errors import DataError
+from weir.rdf.formats.media import FORMATS
 from weir.rdf.messages import NO_GRAPH_TEXT
-from weir.rdf.terms import IRI, BlankNode, Literal
+from weir.rdf.terms import Literal
 
 DEEPEST = 500
 """Nested brackets, elements or triple terms in a text."""
@@ -27,6 +30,19 @@ _LONGEST_REASON = 300
 _JSON_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _ENTITY = re.compile(rb"<!ENTITY\s+[^\"'>]*(\"[^\"]*\"|'[^']*'|>)")
 _TAG = re.compile(rb"<(/?)[A-Za-z_][^>]*?(/?)>")
+
+SYNTAXES: dict[str, ox.RdfFormat] = {
+    media_type: each.syntax for each in FORMATS if each.syntax for media_type in each.media_types
+} | {"text/n3": ox.RdfFormat.N3}
+"""The syntaxes of documents by their media types."""
+
+_IRI = r"<[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*>"
+_BLANK = r"_:[A-Za-z0-9_]+"
+_LITERAL = rf'"(?:[^"\\\n\r]|\\[\\"nr])*"(?:@[a-z]+(?:-[a-z0-9]+)*|\^\^{_IRI})?'
+_LINE = re.compile(
+    rf"^({_IRI}|{_BLANK}) ({_IRI}) ({_IRI}|{_BLANK}|{_LITERAL})(?: ({_IRI}|{_BLANK}))? \.$", re.MULTILINE
+)
+_STRING = "^^<http://www.w3.org/2001/XMLSchema#string>"
 
 QuadText: TypeAlias = tuple[str, str, str, str]
 """The canonical texts of a quad, the graph empty where there is none."""
@@ -123,15 +139,16 @@ def _shortened(text: str) -> str:
 
 def term_text(term: object) -> str:
     """The canonical text of a pyoxigraph term; ``ValueError`` for terms that RDF 1.1 has not."""
-    if isinstance(term, ox.NamedNode):
-        return str(IRI(term.value))
-    if isinstance(term, ox.BlankNode):
-        return str(BlankNode(term.value))
+    if isinstance(term, ox.NamedNode | ox.BlankNode):
+        return str(term)
     if isinstance(term, ox.Literal):
-        if term.language is None:
-            return str(Literal(term.value, term.datatype.value))
         if getattr(term, "direction", None) is not None:
             raise ValueError("strings with a base direction are not supported")
+        text = str(term)
+        if "\\" not in text:
+            return text
+        if term.language is None:
+            return str(Literal(term.value, term.datatype.value))
         return str(Literal.tagged(term.value, term.language))
     if isinstance(term, ox.DefaultGraph):
         return NO_GRAPH_TEXT
@@ -171,3 +188,36 @@ def read_statements(texts: Sequence[str]) -> list[QuadText | str]:
             return ["no statement" if not found else "more than one statement"]
     half = len(texts) // 2
     return read_statements(texts[:half]) + read_statements(texts[half:])
+
+
+def parse_document(
+    body: bytes, media_type: str, *, base: str | None = None, most: int | None = None
+) -> list[QuadText]:
+    """The quads of a document; more than ``most``, or a syntax error, is a ``DataError``.
+
+    Canonical N-Quads and N-Triples, which Weir writes, are split by one regular expression instead: measured
+    at a sixth of the time.
+    """
+    syntax = SYNTAXES.get(media_type)
+    if syntax is None:
+        known = ", ".join(sorted(SYNTAXES))
+        raise DataError(f"cannot read RDF as {media_type!r}", hint=f"use one of {known}")
+    quads = _canonical(body) if syntax in (ox.RdfFormat.N_QUADS, ox.RdfFormat.N_TRIPLES) else None
+    if quads is None:
+        try:
+            quads = quad_texts(islice(parse_quads(body, syntax, base), None if most is None else most + 1))
+        except ValueError as error:
+            raise DataError(f"malformed {media_type}", detail=str(error)) from None
+    if most is not None and len(quads) > most:
+        raise DataError(f"the document has more than {most} quads")
+    return quads
+
+
+def _canonical(body: bytes) -> list[QuadText] | None:
+    """The quads of lines in canonical form, whose terms are their own texts; None where one is not."""
+    try:
+        text = body.decode()
+    except UnicodeDecodeError:
+        return None
+    quads: list[QuadText] = _LINE.findall(text)
+    return quads if len(quads) == text.count("\n") and text[-1:] == "\n" and _STRING not in text else None

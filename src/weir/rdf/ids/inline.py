@@ -15,9 +15,9 @@ from enum import IntEnum
 import numpy as np
 import polars as pl
 
-from weir.rdf.columns import Ids, Mask
+from weir.rdf.columns import NEVER, Ids
 from weir.rdf.terms import XSD
-from weir.rdf.xsd.moments import EPOCH, civil_text, days_of, time_of_day
+from weir.rdf.xsd.moments import EPOCH, civil_text, read_zones
 
 
 class Inline(IntEnum):
@@ -164,47 +164,35 @@ TIME_SHAPES = {
     25: (Inline.DATETIME_OFFSET_S, 0, "+00:00"),
     29: (Inline.DATETIME_OFFSET_MS, 3, "+00:00"),
 }
+_ZONES = {"": "", "Z": "Z", "+00:00": "[+-][0-9]{2}:[0-5][0-9]"}
+_FIRST = (datetime(1, 1, 1, tzinfo=UTC) - EPOCH) // timedelta(microseconds=1)
 
 
 def _times(lexicals: pl.Series, dates: bool) -> Ids:
     out = np.zeros(len(lexicals), np.int64)
-    lengths = lexicals.str.len_bytes().to_numpy()
-    for length in np.unique(lengths):
-        shape = TIME_SHAPES.get(int(length))
-        if shape is None or (shape[0] is Inline.DATE) != dates:
-            continue
-        rows = np.flatnonzero(lengths == length)
-        joined = "".join(lexicals.gather(rows).to_list()).encode()
-        out[rows] = _times_of_shape(np.frombuffer(joined, np.uint8).reshape(-1, int(length)), *shape)
+    lengths = lexicals.str.len_bytes()
+    for length, (kind, fraction, zone) in TIME_SHAPES.items():
+        rows = (lengths == length).arg_true().to_numpy()
+        if len(rows) and (kind is Inline.DATE) == dates:
+            out[rows] = _times_of_shape(lexicals.gather(rows), kind, fraction, zone)
     return out
 
 
-def _times_of_shape(text: np.ndarray, kind: Inline, fraction: int, zone: str) -> Ids:
-    days, good = days_of(text[:, :10])
-    if kind is Inline.DATE:
-        return np.where(good, make(kind, days), 0)
-    ticks, valid = time_of_day(text[:, 10 : 19 + (fraction + 1 if fraction else 0)], fraction)
-    good &= valid
-    value = days * (86_400 * 10**fraction) + ticks
-    if zone == "Z":
-        good &= text[:, -1] == ord("Z")
-    elif zone:
-        offset, valid = _offsets(text[:, -6:])
-        good &= valid
-        value = (value << 11) | (offset + 1024)
+def _times_of_shape(texts: pl.Series, kind: Inline, fraction: int, zone: str) -> Ids:
+    clock = "" if kind is Inline.DATE else r"T[0-9]{2}:[0-9]{2}:[0-5][0-9]"
+    parts = rf"\.[0-9]{{{fraction}}}" if fraction else ""
+    form = rf"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}{clock}{parts}{_ZONES[zone]}$"
+    local = texts.str.slice(0, 20 + fraction if fraction else 19) if clock else texts + "T00:00:00"
+    moments = local.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f", time_unit="us", strict=False)
+    value: Ids = moments.to_physical().fill_null(NEVER).to_numpy()
+    good = texts.str.contains(form).to_numpy() & (value >= _FIRST)
+    value = value // (10 ** (6 - fraction) if clock else 86_400_000_000)
+    if zone not in ("", "Z"):
+        minutes, zoned = read_zones(texts.str.slice(-6))
+        good &= zoned
+        value = (value << 11) | (minutes + 1024)
     good &= (value >= -LIMIT) & (value < LIMIT)
     return np.where(good, make(kind, value), 0)
-
-
-def _offsets(text: np.ndarray) -> tuple[Ids, Mask]:
-    digits = text[:, [1, 2, 4, 5]].astype(np.int64) - 48
-    hours, minutes = digits[:, 0] * 10 + digits[:, 1], digits[:, 2] * 10 + digits[:, 3]
-    negative = text[:, 0] == ord("-")
-    good = (negative | (text[:, 0] == ord("+"))) & (text[:, 3] == ord(":"))
-    good &= ((digits >= 0) & (digits <= 9)).all(axis=1) & (minutes < 60) & (hours * 60 + minutes <= 840)
-    offset = np.where(negative, -1, 1) * (hours * 60 + minutes)
-    good &= ~(negative & (offset == 0))
-    return offset, good
 
 
 def inline_text(identifier: int) -> str:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from weir.kernel.contract import Answers, Background, Evaluator
-from weir.kernel.evaluators import make_evaluator
+from weir.kernel.evaluators import choose_evaluator
 from weir.kernel.matching.shared import SharedEvaluator
 from weir.kernel.reference import ReferenceEvaluator
 from weir.kernel.service_calls import Services
@@ -178,7 +178,7 @@ def make_member(
     query = registration.query
     evaluator = None
     if registration.evaluator != SHARED:
-        evaluator = make_evaluator(
+        evaluator = choose_evaluator(
             query,
             background,
             dictionary,
@@ -186,7 +186,7 @@ def make_member(
             streams=registered,
             services=services,
             name=registration.name,
-        )
+        ).evaluator
     wanted = demands(query, registered, every_text=needs_every_text(registration.evaluator))
     for patterns in wanted.values():
         for pattern in patterns:

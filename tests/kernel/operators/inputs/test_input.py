@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bags import INDICES, check_each_index, relations, slow_join, thorough
-from weir.kernel.operators.inputs.input import RelationInput, UnionInput, unsteady
+from bags import INDICES, check_each_index, relation_of, relations, slow_join, thorough
+from weir.kernel.operators.inputs.input import Present, RelationInput, StaticInput, UnionInput, unsteady
 from weir.kernel.relations.relation import Relation, union
+from weir.kernel.windows.instants import HIGHEST, LOWEST, Instants
+
+AT = Instants(np.array([10, 20, 30]), np.ones(3, np.bool_))
 
 PAIR = st.tuples(relations(("x", "y")), relations(("y", "z")))
 
@@ -43,3 +47,13 @@ def test_nothing_is_computed_before_somebody_asks() -> None:
     each = RelationInput("r", (), compute, INDICES)
     assert not each.computed and not asked
     assert (len(each), len(each), asked) == (1, 1, [1])
+
+
+def test_partners_are_visible_while_they_are_valid() -> None:
+    view = relation_of(("x", "y"), [((1, 7), 0, 1), ((1, 8), 0, 1)])
+    view = view.during(np.array([LOWEST, 20]), np.array([15, HIGHEST]))
+    each = StaticInput("v", Present(AT), view)
+    joined = each.join(relation_of(("x",), [((1,), 0, 3)]))
+    rows = zip(joined.columns["y"].tolist(), joined.start.tolist(), joined.end.tolist(), strict=True)
+    assert sorted(rows) == [(7, 0, 1), (8, 1, 3)]
+    assert not each.steady and len(each.changed()) == 2

@@ -11,10 +11,14 @@ from typing import Protocol
 
 import numpy as np
 
-from weir.kernel.relations.keys import SortedKeys, combine
-from weir.kernel.relations.matches import matches, merge
+from weir.kernel.relations.keys import SortedKeys, combine, spread
+from weir.kernel.relations.matches import Matches, join, merge, verified
 from weir.kernel.relations.relation import Relation, union
-from weir.kernel.windows.instants import Instants
+from weir.kernel.windows.instants import HIGHEST, LOWEST, Instants
+from weir.rdf.columns import Ids
+
+_NONE = np.empty(0, np.int64)
+_TINY = 1 << 10
 
 
 class Present:
@@ -110,8 +114,7 @@ class RelationInput:
 
     def _steady(self) -> Relation:
         if self._stable is None:
-            whole = (self._rows.start == 0) & (self._rows.end == self._instants)
-            self._stable = self._rows.take(np.flatnonzero(whole))
+            self._stable = throughout(self._rows, self._instants)
         return self._stable
 
     def relation(self) -> Relation:
@@ -122,7 +125,7 @@ class RelationInput:
 
     def join(self, flow: Relation, *, stable: bool = False) -> Relation:
         partners = self._steady() if stable else self._rows
-        return merge(flow, partners, matches(flow, partners))
+        return join(flow, partners)
 
     def estimate(self, flow: Relation) -> float:
         on = [name for name in self._rows.columns if name in flow.columns]
@@ -130,6 +133,92 @@ class RelationInput:
             return float(len(flow)) * len(self._rows)
         keys = SortedKeys(combine([self._rows.columns[name] for name in on]))
         return float(keys.ranges(combine([flow.columns[name] for name in on]))[1].sum())
+
+
+class StaticInput:
+    """A view on static graphs, whose intervals are of microseconds; ``steady`` if no row comes or goes."""
+
+    def __init__(self, name: str, present: Present, view: Relation) -> None:
+        self.name = name
+        self.present = present
+        self.view = view
+        self.variables = view.variables
+        self.steady = bool((view.start == LOWEST).all() and (view.end == HIGHEST).all())
+        self._indexes: dict[tuple[str, ...], SortedKeys] = {}
+        self._probed: tuple[Relation, Ids, Ids] | None = None
+
+    def __len__(self) -> int:
+        return len(self.view)
+
+    def standing(self) -> int:
+        return len(self.view)
+
+    def has_stable(self) -> bool:
+        return len(self.view) > 0
+
+    def _intervals(self, rows: Ids | slice) -> tuple[Ids, Ids]:
+        time = self.present.at.time
+        return time.searchsorted(self.view.start[rows]), time.searchsorted(self.view.end[rows])
+
+    def relation(self) -> Relation:
+        rows = len(self.view)
+        if self.steady:
+            start = np.zeros(rows, np.int64)
+            return self.view.during(start, np.full(rows, len(self.present), np.int64))
+        start, end = self._intervals(slice(None))
+        seen = start < end
+        found = self.view.during(start, end)
+        return found if seen.all() else found.take(np.flatnonzero(seen))
+
+    def changed(self) -> Relation:
+        return self.view.take(_NONE) if self.steady else unsteady(self.relation(), len(self.present))
+
+    def _index(self, on: tuple[str, ...]) -> SortedKeys:
+        """The view by some of its variables, built once."""
+        found = self._indexes.get(on)
+        if found is None:
+            found = self._indexes[on] = SortedKeys(combine([self.view.columns[name] for name in on]))
+        return found
+
+    def join(self, flow: Relation, *, stable: bool = False) -> Relation:
+        on = tuple(name for name in self.variables if name in flow.columns)
+        if self.view.optional.intersection(on) or flow.optional.intersection(on):
+            return join_generally(flow, self.relation(), len(self.present), stable)
+        left, right = self.partners(flow, on)
+        intervals = None if self.steady else self._intervals(right)
+        return joined(flow, self.view, left, right, intervals, len(self.present) if stable else None)
+
+    def partners(self, flow: Relation, on: tuple[str, ...]) -> tuple[Ids, Ids]:
+        """Pairs (row of the flow, row of the view) that are equal on these variables, valid or not."""
+        if not on:
+            return spread(np.zeros(len(flow), np.int64), np.full(len(flow), len(self.view)))
+        left, right = self._probe(flow, on)
+        return verified(flow.columns, self.view.columns, left, right, on) if len(on) > 1 else (left, right)
+
+    def _probe(self, flow: Relation, on: tuple[str, ...]) -> tuple[Ids, Ids]:
+        """Pairs (row of the flow, row of the view); what was estimated is not looked up again."""
+        if self._probed is None or self._probed[0] is not flow:
+            self._probed = (flow, *self._lookup(flow, on))
+        return self._probed[1], self._probed[2]
+
+    def _lookup(self, flow: Relation, on: tuple[str, ...]) -> tuple[Ids, Ids]:
+        if len(self.view) * len(flow) <= _TINY:
+            hits = flow.columns[on[0]][:, None] == self.view.columns[on[0]]
+            for name in on[1:]:
+                hits &= flow.columns[name][:, None] == self.view.columns[name]
+            left, right = np.nonzero(hits)
+            return left, right
+        index = self._index(on)
+        probe, place = spread(*index.ranges(combine([flow.columns[name] for name in on])))
+        return probe, index.order[place]
+
+    def estimate(self, flow: Relation) -> float:
+        on = tuple(name for name in self.variables if name in flow.columns)
+        if not on or flow.optional.intersection(on) or self.view.optional.intersection(on):
+            return float(len(flow)) * len(self.view)
+        if len(self.view) * len(flow) <= _TINY:
+            return float(len(self._probe(flow, on)[0]))
+        return float(self._index(on).ranges(combine([flow.columns[name] for name in on]))[1].sum())
 
 
 class UnionInput:
@@ -175,8 +264,34 @@ def unsteady(relation: Relation, instants: int) -> Relation:
     return relation if moving.all() else relation.take(np.flatnonzero(moving))
 
 
+def throughout(relation: Relation, instants: int) -> Relation:
+    """Only the rows that are visible throughout."""
+    return relation.take(np.flatnonzero((relation.start == 0) & (relation.end == instants)))
+
+
+def joined(
+    flow: Relation,
+    rows: Relation,
+    left: Ids,
+    right: Ids,
+    intervals: tuple[Ids, Ids] | None,
+    instants: int | None,
+) -> Relation:
+    """The joined rows of pairs, visible with the flow; the partners' ``intervals`` cut that, where given, and
+    must be all ``instants``, where these are given."""
+    start, end = flow.start[left], flow.end[left]
+    if intervals is not None:
+        since, until = intervals
+        if instants is not None:
+            seen = (since == 0) & (until == instants)
+        else:
+            start, end = np.maximum(start, since), np.minimum(end, until)
+            seen = start < end
+        if not seen.all():
+            left, right, start, end = left[seen], right[seen], start[seen], end[seen]
+    return merge(flow, rows, Matches(left, right, start, end))
+
+
 def join_generally(flow: Relation, rows: Relation, instants: int, stable: bool) -> Relation:
     """A join where a shared variable may be unbound."""
-    if stable:
-        rows = rows.take(np.flatnonzero((rows.start == 0) & (rows.end == instants)))
-    return merge(flow, rows, matches(flow, rows))
+    return join(flow, throughout(rows, instants) if stable else rows)

@@ -8,9 +8,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from weir.kernel.operators.inputs.input import Present, RelationInput, instantaneous, join_generally, unsteady
+from weir.kernel.operators.inputs.input import (
+    Present,
+    RelationInput,
+    instantaneous,
+    join_generally,
+    joined,
+    unsteady,
+)
 from weir.kernel.relations.keys import positions_in, spread
-from weir.kernel.relations.matches import Matches, merge, verified
+from weir.kernel.relations.matches import verified
 from weir.kernel.relations.relation import Relation, union
 from weir.kernel.windows.arrivals import FEW
 from weir.kernel.windows.live_triples import NEVER, Keeping, LiveTriples
@@ -20,9 +27,7 @@ from weir.kernel.windows.window_index import IndexCounts, WindowIndex
 from weir.rdf.columns import Ids, Mask
 
 _NONE = np.empty(0, np.int64)
-_ANYWHERE = (_NONE, _NONE)
-_SHORT = 1 << 6
-_LAZY = 1 << 14
+_NEVER = np.zeros(0, np.bool_)
 
 
 class WindowInput:
@@ -137,8 +142,7 @@ class WindowInput:
             return self._intervals(rows)
         if self._every is None:
             self._every = self._intervals(slice(first, end))
-        places = rows - first
-        return self._every[0][places], self._every[1][places]
+        return self._every[0][rows - first], self._every[1][rows - first]
 
     def _listed(self, rows: Ids | slice) -> Relation:
         start, end = self._intervals(rows)
@@ -187,24 +191,12 @@ class WindowInput:
         on = tuple(name for name in self.variables if name in flow.columns)
         # Where each row of the flow has one instant, a range of positions is all it can see.
         exact = not stable and self._superseded is None and instantaneous(flow)
-        if exact and len(flow) <= _SHORT and (found := self._at_once(flow, on)) is not None:
-            left, right = found
-        else:
-            left, right = self._pairs(flow, on, *(self._throughout() if stable else self._shown()), exact)
+        left, right = self._pairs(flow, on, *(self._throughout() if stable else self._shown()), exact)
         rows = Relation({name: self._rows.column(place) for name, place in self._columns}, _NONE, _NONE)
         if len(on) > 1:
             left, right = verified(flow.columns, rows.columns, left, right, on)
-        start, end = flow.start[left], flow.end[left]
-        if not exact:
-            since, until = self._intervals_of(right)
-            if stable:
-                kept = (since == 0) & (until == len(self._low))
-            else:
-                start, end = np.maximum(start, since), np.minimum(end, until)
-                kept = start < end
-            if not kept.all():
-                left, right, start, end = left[kept], right[kept], start[kept], end[kept]
-        return merge(flow, rows, Matches(left, right, start, end))
+        intervals = None if exact else self._intervals_of(right)
+        return joined(flow, rows, left, right, intervals, len(self._low) if stable else None)
 
     def takes_ranges(self, flow: Relation) -> bool:
         """Whether a range of positions is all that tells what of the window each row of a flow can see."""
@@ -218,29 +210,17 @@ class WindowInput:
         """The live rows of a variable."""
         return self._rows.column(self._place[name])
 
-    def _at_once(self, flow: Relation, on: tuple[str, ...]) -> tuple[Ids, Ids] | None:
-        """Pairs for a few rows of one instant, to which the same rows of the window are visible."""
-        starts = flow.start.tolist()
-        index = starts[0] if starts else 0
-        if not on or any(start != index for start in starts):
-            return None
-        low = int(self._where.searchsorted(self._low[index]))
-        high = int(self._where.searchsorted(self._high[index]))
-        return self._index(on).matches([flow.columns[name] for name in on], low, high, _ANYWHERE)
-
     def _pairs(
         self, flow: Relation, on: tuple[str, ...], first: int, end: int, exact: bool
     ) -> tuple[Ids, Ids]:
         if first >= end or not len(flow):
             return _NONE, _NONE
+        low, high = self._visible(flow)
         if not on:
-            low, high = self._visible(flow)
             low, high = np.maximum(low, first), np.minimum(high, end)
             return spread(low, np.maximum(high - low, 0))
         probes = [flow.columns[name] for name in on]
-        limited = exact or len(flow) * (end - first) > _LAZY
-        bounds = self._visible(flow) if limited else _ANYWHERE
-        return self._index(on).matches(probes, first, end, bounds, exact=exact)
+        return self._index(on).matches(probes, first, end, (low, high), exact=exact)
 
     def estimate(self, flow: Relation) -> float:
         if not len(self._where):
@@ -283,9 +263,6 @@ class AlternatingInput(RelationInput):
     def _list(self) -> Relation:
         own = self.window.own_closes(self.present.at) if self.window.first is not None else _NEVER
         return union(cut(self.closed.relation(), own), cut(self.opened.relation(), ~own))
-
-
-_NEVER = np.zeros(0, np.bool_)
 
 
 def cut(relation: Relation, mask: Mask) -> Relation:

@@ -6,7 +6,7 @@ import pytest
 
 from fragments_kit import EX
 from weir.errors import DataError
-from weir.fragments.protocol.documents import parse_document
+from weir.rdf.formats.guarded_parser import parse_document
 
 
 def test_canonical_lines_are_split_as_the_parser_does() -> None:
