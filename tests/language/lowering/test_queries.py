@@ -105,7 +105,7 @@ def test_blank_nodes_are_not_selected() -> None:
         "SELECT * { ?x ?p ?y BIND (1 AS ?x) }",
         "SELECT (1 AS ?x) { ?x ?p ?y }",
         "SELECT (1 AS ?z) (2 AS ?z) { ?x ?p ?y }",
-        "SELECT (COUNT(?x) AS ?x) { ?x ?p ?y }",
+        "SELECT (COUNT(?x) AS ?x) { ?x ?p ?y } GROUP BY ?x",
         "SELECT (?y AS ?z) (COUNT(*) AS ?n) { ?x ?p ?y }",
         "SELECT ?x { ?x ?p ?y } GROUP BY (1 AS ?y)",
         "SELECT * { ?x ?p ?y } ORDER BY COUNT(*)",

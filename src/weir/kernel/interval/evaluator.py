@@ -42,7 +42,7 @@ from weir.plan.analysis.variables import subjects
 from weir.plan.planner import QueryPlan, plan_query
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
-from weir.rdf.terms import IRI, BlankNode, Literal, Term, Variable
+from weir.rdf.terms import IRI, BlankNode, Literal, Term, TripleTerm, Variable
 
 
 class IntervalEvaluator:
@@ -334,4 +334,4 @@ def _without_answers(at: Instants, found: Sent | None) -> Ids:
 
 def _terms(node: object) -> set[Term]:
     """Every constant that occurs in a query."""
-    return {part for part in walk(node) if isinstance(part, IRI | Literal | BlankNode)}
+    return {part for part in walk(node) if isinstance(part, IRI | Literal | BlankNode | TripleTerm)}

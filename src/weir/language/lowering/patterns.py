@@ -19,7 +19,7 @@ from weir.language.presets import Preset
 from weir.language.syntax import tree
 from weir.language.syntax.cursor import CHAIN
 from weir.language.syntax.lexer import Source
-from weir.rdf.terms import IRI, BlankNode, Literal, Variable
+from weir.rdf.terms import IRI, BlankNode, Variable
 
 EMPTY = a.BGP(())
 
@@ -211,8 +211,12 @@ class PatternLowering(ExpressionLowering):
         self.internal += 1
         return Variable(f".b{self.internal - 1}")
 
-    def node(self, node: tree.TermNode, at: int) -> IRI | Literal | Variable:
+    def node(self, node: tree.TermNode | a.Node, at: int) -> a.Node:
         """A blank node is a variable that no query can name, within one basic graph pattern."""
+        if isinstance(node, a.TripleTermPattern):
+            return a.triple_node(
+                *(self.node(each, at) for each in (node.subject, node.predicate, node.object))
+            )
         if not isinstance(node, BlankNode):
             return node
         known = self.labels.get(node.label)
@@ -240,7 +244,7 @@ class PatternLowering(ExpressionLowering):
         """The steps of a path, joined by fresh variables; each end is named where it is first mentioned."""
         steps: list[a.Path] = []
         _flatten(path, False, steps)
-        start: tree.TermNode = triple.subject
+        start: tree.TermNode | a.Node = triple.subject
         for place, step in enumerate(steps):
             end = triple.object if place + 1 == len(steps) else None
             if isinstance(step, a.Inverse):

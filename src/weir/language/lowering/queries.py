@@ -48,7 +48,7 @@ class _QueryLowering(PatternLowering):
             semantics,
             settings.output,
             self.preset.dialect,
-            self.source.written,
+            self.source.text,
             warnings,
         )
 
@@ -115,7 +115,9 @@ class _QueryLowering(PatternLowering):
         """Blank nodes of a template are new ones for each solution, whatever the pattern calls its own."""
         labels: dict[str, Variable] = {}
 
-        def node(term: tree.TermNode) -> a.Node:
+        def node(term: tree.TermNode | a.Node) -> a.Node:
+            if isinstance(term, a.TripleTermPattern):
+                return a.triple_node(node(term.subject), node(term.predicate), node(term.object))
             if isinstance(term, BlankNode):
                 return labels.setdefault(term.label, Variable(f".t{len(labels)}"))
             return term
@@ -255,7 +257,7 @@ class _QueryLowering(PatternLowering):
         for read in mentioned(expression):
             if not read.internal and read not in known:
                 raise self._ungrouped(item.at, read)
-        if variable in taken or variable in known:
+        if variable in known:
             raise self.error(item.at, f"{variable} has a value already and cannot be assigned")
         known.add(variable)
         extensions.append((variable, expression))

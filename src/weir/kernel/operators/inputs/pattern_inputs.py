@@ -20,7 +20,7 @@ from weir.kernel.windows.live_triples import LiveTriples
 from weir.kernel.windows.stream_state import Streams
 from weir.kernel.windows.window import Window
 from weir.kernel.windows.window_index import IndexCounts
-from weir.language.algebra.patterns import Node, TriplePattern
+from weir.language.algebra.patterns import Node, TriplePattern, constant
 from weir.language.algebra.query import Query
 from weir.plan import nodes as p
 from weir.plan.analysis.ticks import graphs_read
@@ -200,7 +200,11 @@ class PatternInputs:
 
     def slot(self, node: Node) -> Slot:
         """A variable's name or a constant's id."""
-        return node.name if isinstance(node, Variable) else self.dictionary.encode(node)
+        if isinstance(node, Variable):
+            return node.name
+        term = constant(node)
+        assert term is not None  # triple terms with variables were taken apart
+        return self.dictionary.encode(term)
 
     def _windowed(
         self, name: str, window: Window, slots: tuple[Slot | None, ...], *, once: bool = False
