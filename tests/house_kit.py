@@ -145,6 +145,24 @@ def lacks_tests(modules: dict[str, Module], module: Module) -> str:
     return ""
 
 
+def used_names(modules: dict[str, Module], module: Module) -> set[str]:
+    """What a test module uses of its module: names that it imports from there, or through a door, and
+    attributes of the module where that is imported itself."""
+    tree = ast.parse(mirror(module).read_text())
+    found = set()
+    for each in imports_of(tree):
+        if module.name == f"{each.module}.{each.name}":
+            alias = _bound(tree, each)
+            found |= {
+                node.attr
+                for node in ast.walk(tree)
+                if isinstance(node, ast.Attribute) and ast.unparse(node.value) == alias
+            }
+        elif module.name in behind(modules, each):
+            found.add(each.name)
+    return found
+
+
 def _bound(tree: ast.Module, each: Import) -> str:
     """The name under which an import is known in a file."""
     for node in ast.walk(tree):

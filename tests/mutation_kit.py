@@ -1,19 +1,19 @@
 """Does a test module notice when what it tests does nothing? (``test_mutation.py``)
 
-As a plugin of pytest (``-p mutation_kit --mutate weir.some.module``) it runs a test module once for each
-function or class of that module which the test module imports, with the body of the function, or of every
-public method of the class, emptied. Emptied means: the code object is replaced in place, so that every
+As a plugin of pytest (``-p mutation_kit --mutate weir.rdf.terms,weir.rdf.messages``) it runs the test module
+of each of these modules once for each function or class that it imports from there, with the body of the
+function, or of every public method of the class, emptied: the code object is replaced in place, so that every
 reference sees it. Each run is a fork of the process that has collected the tests, and ends with the first
 test that fails or hangs. That test must pass where nothing is emptied, or the result says nothing.
 """
 
 from __future__ import annotations
 
-import ast
 import importlib
 import inspect
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -25,28 +25,28 @@ from typing import Any
 import pytest
 from _pytest.runner import runtestprotocol
 
-from house_kit import SOURCE, Module, behind, imports_of, mirror, read
+from house_kit import SOURCE, Module, mirror, read, used_names
 
 PATIENCE = 120.0
 """Seconds after which a run counts as one that hangs; starting Spark takes some."""
 SURVIVED = "survived"
-_SPECIAL = ("__call__", "__len__", "__iter__", "__getitem__")
+_SPECIAL = ("__call__", "__getitem__", "__iter__", "__len__", "__str__")
+"""Methods with a name of Python's own that are emptied, too."""
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """What is emptied together, under the name by which the test module imports it."""
+    """What is emptied together, under the name by which the test module knows it."""
 
     name: str
-    functions: tuple[FunctionType, ...]
+    functions: tuple[Any, ...]
 
 
 def mutants(modules: dict[str, Module], module: Module) -> list[Mutant]:
     """The functions and classes of a module that its test module imports, by their names or through a door;
     where it imports none of them, all that are public, together."""
     loaded = importlib.import_module(module.name)
-    tree = ast.parse(mirror(module).read_text())
-    named = {each.name for each in imports_of(tree) if module.name in behind(modules, each)}
+    named = used_names(modules, module)
     found = [Mutant(name, tuple(functions_of(loaded, name))) for name in sorted(named)]
     found = [each for each in found if each.functions]
     if found:
@@ -55,7 +55,7 @@ def mutants(modules: dict[str, Module], module: Module) -> list[Mutant]:
     return [Mutant("everything", tuple(every))] if every else []
 
 
-def functions_of(loaded: Any, name: str) -> Iterator[FunctionType]:
+def functions_of(loaded: Any, name: str) -> Iterator[Any]:
     """The functions behind a name of a module, if it is defined there: itself, or the methods of a class."""
     value = getattr(loaded, name, None)
     members = [value]
@@ -67,18 +67,27 @@ def functions_of(loaded: Any, name: str) -> Iterator[FunctionType]:
             yield function
 
 
-def _function(member: Any) -> FunctionType | None:
-    """The function of a method, a property or a cached function; none of what is compiled."""
+def _function(member: Any) -> Any:
+    """The function of a method, a property or a cached function; or one that is compiled by numba."""
     if isinstance(member, property | cached_property):
         member = member.fget if isinstance(member, property) else member.func
     elif isinstance(member, staticmethod | classmethod) or hasattr(member, "cache_info"):
         member = member.__wrapped__
+    if hasattr(member, "py_func"):
+        return member
     return inspect.unwrap(member) if isinstance(member, FunctionType) else None
 
 
-def empty(function: FunctionType) -> None:
-    """Leave a function, generator or coroutine that takes anything and does nothing."""
-    function.__code__ = _nothing(function.__code__)
+def empty(function: Any) -> None:
+    """Leave a function, generator or coroutine that takes anything and does nothing. What is compiled is
+    taken out of every module that knows it."""
+    if isinstance(function, FunctionType):
+        function.__code__ = _nothing(function.__code__)
+        return
+    for module in list(sys.modules.values()):
+        for name, value in list(getattr(module, "__dict__", {}).items()):
+            if value is function:
+                setattr(module, name, lambda *given, **named: None)
 
 
 def _nothing(code: CodeType) -> CodeType:
@@ -95,37 +104,38 @@ def _nothing(code: CodeType) -> CodeType:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--mutate", help="the module whose functions are emptied")
+    """``--mutate``."""
+    parser.addoption("--mutate", help="modules whose functions are emptied")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
-    """In place of the tests, one run of them for each mutant; a line of standard output for each."""
-    name = session.config.getoption("--mutate")
-    if name is None:
+    """In place of the tests, a run of them for each mutant, and a line of standard output."""
+    named = session.config.getoption("--mutate")
+    if named is None:
         return None
     modules = read(SOURCE)
-    items = sorted(session.items, key=_starts_spark)
-    sound: dict[int, bool] = {}
-    for mutant in mutants(modules, modules[name]):
-        place = _outcome(session, items, mutant.functions)
-        if place is None:
-            told = SURVIVED
-        elif sound.setdefault(place, _outcome(session, [items[place]], ()) is None):
-            told = f"noticed by {items[place].name}"
-        else:
-            told = f"unknown: {items[place].name} fails anyway"
-        print(f"{name}.{mutant.name}: {told}", flush=True)
+    for name in named.split(","):
+        module = modules[name]
+        items = sorted((each for each in session.items if each.path == mirror(module)), key=_starts_spark)
+        for mutant in mutants(modules, module):
+            print(f"{name}.{mutant.name}: {_told(session, items, mutant)}", flush=True)
     return True
+
+
+def _told(session: pytest.Session, items: list[pytest.Item], mutant: Mutant) -> str:
+    place = _outcome(session, items, mutant.functions)
+    if place is None:
+        return SURVIVED
+    fails = _outcome(session, [items[place]], ()) is not None
+    return f"unknown: {items[place].name} fails anyway" if fails else f"noticed by {items[place].name}"
 
 
 def _starts_spark(item: pytest.Item) -> bool:
     return "spark" in getattr(item, "fixturenames", ()) or item.get_closest_marker("spark") is not None
 
 
-def _outcome(
-    session: pytest.Session, items: list[pytest.Item], emptied: tuple[FunctionType, ...]
-) -> int | None:
+def _outcome(session: pytest.Session, items: list[pytest.Item], emptied: tuple[Any, ...]) -> int | None:
     """The place of the first test that fails or hangs in a fork of this process, None where none does."""
     told, tell = os.pipe()
     child = os.fork()
@@ -153,9 +163,7 @@ def _outcome(
     return None if status == 0 else int(places[-1]) if places else 0
 
 
-def _run(
-    session: pytest.Session, items: list[pytest.Item], emptied: tuple[FunctionType, ...], tell: int
-) -> int:
+def _run(session: pytest.Session, items: list[pytest.Item], emptied: tuple[Any, ...], tell: int) -> int:
     """Run tests up to the first that fails; 1 where one does. Each is told by its place before it runs."""
     for function in emptied:
         empty(function)

@@ -11,7 +11,7 @@ from weir.runtime.ingest.parts import LaneInput
 from weir.runtime.ingest.sources import FileSource
 from weir.runtime.output.outputs import Output
 from weir.runtime.output.sinks.base import Results
-from weir.runtime.pipeline import Delivery, Turn, advance
+from weir.runtime.pipeline import Delivery, advance
 
 QUERY = """REGISTER RSTREAM <q> AS SELECT (COUNT(*) AS ?n)
 FROM NAMED WINDOW <w> ON <s> [RANGE 10 STEP 10] WHERE { WINDOW <w> { ?x <urn:p> ?y } }"""
@@ -42,7 +42,7 @@ def rows(tmp_path: Path, forms: Sequence[str]) -> list[Output]:
     store = MemoryStore()
     messages = parse_lines(b"1\t<urn:x> <urn:p> <urn:y> .\n", scope="s 0", key=job.checkpoint.key)
     frame = job.place.match_plan(0).frame(0, "s", LaneInput("0", messages, ended=True))
-    step, found = advance(job.place, Turn(0, 0, [frame]), store, forms)
+    step, found = advance(job.place, 0, 0, [frame], store, forms)
     assert step.ended
     assert store.head() is not None
     return found

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from typing import Any
+
 import pytest
+from pyspark import TaskContext
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from weir.spark.tasks import check_partitions, current_batch, frame_row, slot_keys, spark_hash
+from weir.errors import CheckpointError
+from weir.spark.tasks import (
+    BATCH_PROPERTY,
+    PARTITIONS,
+    check_partitions,
+    current_batch,
+    frame_row,
+    slot_keys,
+    spark_hash,
+)
 
 
 @pytest.mark.spark
@@ -25,7 +38,28 @@ def test_a_frame_is_a_row_for_its_slot() -> None:
     assert frame_row(7, b"frame").to_pylist() == [{"slot": 7, "frame": b"frame"}]
 
 
-def test_outside_a_streaming_query_there_is_no_batch() -> None:
+@pytest.fixture
+def task() -> Iterator[Callable[..., None]]:
+    """Be inside a task with local properties of Spark's."""
+
+    def begin(**properties: str) -> None:
+        context: Any = TaskContext._getOrCreate()
+        context._localProperties = properties
+
+    yield begin
+    TaskContext._setTaskContext(None)
+
+
+def test_a_task_knows_its_batch(task: Callable[..., None]) -> None:
     with pytest.raises(RuntimeError, match="streaming query"):
         current_batch()
+    task(**{BATCH_PROPERTY: "7"})
+    assert current_batch() == 7
+
+
+def test_slots_need_a_partition_each(task: Callable[..., None]) -> None:
     check_partitions(2)
+    task(**{PARTITIONS: "3"})
+    check_partitions(3)
+    with pytest.raises(CheckpointError, match="3 partitions, that of Weir 2 slots"):
+        check_partitions(2)

@@ -20,11 +20,7 @@ from weir.rdf.messages import Messages
 
 NO_GRAPH = 0
 """The graph column of a triple outside any named graph; also the id of *unbound* in relations."""
-
-
 FOREVER = np.iinfo(np.int64).max
-
-
 _WORTH = 8
 
 

@@ -25,7 +25,7 @@ from weir.runtime.ingest.stage import part_frames
 from weir.runtime.output.metrics import Metrics
 from weir.runtime.output.outputs import Output
 from weir.runtime.output.sinks.base import Results, Sink
-from weir.runtime.pipeline import Delivery, Turn, advance
+from weir.runtime.pipeline import Delivery, advance
 from weir.runtime.worker.group import Step
 from weir.runtime.worker.worker_cache import WorkerCache
 
@@ -157,8 +157,8 @@ class DirectJob:
             self.places[self.number % self._workers] = WorkerCache(str(self.folder))
         rows: list[Output] = []
         for slot in sorted(frames):
-            turn = Turn(slot, self.number, frames[slot], now)
-            step, found = advance(self.place, turn, self.stores[slot], self._delivery.forms)
+            store, forms = self.stores[slot], self._delivery.forms
+            step, found = advance(self.place, slot, self.number, frames[slot], store, forms, now=now)
             self.steps.append(step)
             rows += found
         self._delivery.take(self.number, rows)

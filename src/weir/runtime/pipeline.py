@@ -23,30 +23,23 @@ from weir.runtime.worker.worker_cache import WorkerCache
 from weir.storage.spool import SpoolWriter
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """What a slot has to do in a batch: its frames, and the wall clock in µs."""
-
-    slot: int
-    batch: int
-    frames: Sequence[Frame]
-    now: int = 0
-
-
 def advance(
     place: WorkerCache,
-    turn: Turn,
+    slot: int,
+    batch: int,
+    frames: Sequence[Frame],
     store: StateStore,
     forms: Sequence[str],
     *,
+    now: int = 0,
     writer: Callable[[], SpoolWriter] = SpoolWriter,
 ) -> tuple[Step, list[Output]]:
-    """Move the group of a slot on by a batch; what came of it, and the rows that say so.
+    """Move the group of a slot on by a batch; what came of it, and the rows that say so. ``now`` is the wall
+    clock in µs.
 
     Answers come once in each of ``forms``, as rows whose kind is the form. The group's state is in ``store``
     when this returns. ``writer`` makes what answers are written to.
     """
-    slot, batch = turn.slot, turn.batch
     copy = load_group(
         store,
         place.groups.pop(slot, None),
@@ -54,9 +47,9 @@ def advance(
         lambda group: place.update_group(group, slot, batch),
     )
     place.follow(copy.group, batch)
-    step = copy.group.step(turn.frames, batch, turn.now)
+    step = copy.group.step(frames, batch, now)
     counted = place.counted(slot, batch)
-    found = list(outputs(copy.group, step, turn.frames, slot, forms, counted, writer))
+    found = list(outputs(copy.group, step, frames, slot, forms, counted, writer))
     save_group(store, copy)
     place.groups[slot] = copy
     return step, found

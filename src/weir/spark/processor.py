@@ -14,7 +14,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from weir.runtime.ingest.frames import Frame
 from weir.runtime.output.metrics import SUMS
 from weir.runtime.output.outputs import Output
-from weir.runtime.pipeline import Turn, advance
+from weir.runtime.pipeline import advance
 from weir.runtime.worker.state_store import BundledStore
 from weir.runtime.worker.worker_cache import worker_cache
 from weir.spark.tasks import check_partitions, current_batch, slot_keys
@@ -61,9 +61,12 @@ class GroupProcessor(StatefulProcessor):
         now = int(timerValues.getCurrentProcessingTimeInMs()) * 1000
         _, found = advance(
             place,
-            Turn(slot, batch, frames, now),
+            slot,
+            batch,
+            frames,
             BundledStore(self),
             self.forms,
+            now=now,
             writer=partial(spool.writer, batch) if self.spooled else SpoolWriter,
         )
         return found

@@ -55,6 +55,16 @@ def test_the_elder_takes_over_once_what_the_younger_did_not_see_has_gone():
     assert [sorted(each.set.channels.queries) for each in generations] == [["p", "q"]]
 
 
+def test_who_got_less_than_the_eldest_has_to_wait():
+    elder, alike, late = generations = [generation(name, since) for since, name in enumerate("pqr")]
+    before = [each.received for each in generations]
+    for each, part in zip(generations, [slab(1, 2), slab(1, 2), slab(2)], strict=True):
+        each.set.advance(part)
+    raise_levels(generations, before)
+    assert [each.level for each in generations] == [(0, 0), (0, 0), elder.received]
+    assert alike.received == elder.received != late.received
+
+
 def test_a_set_without_queries_goes():
     elder, younger = generation("p", 0), generation("q", 1)
     elder.set.drop(["p"])

@@ -34,3 +34,15 @@ def test_many_rows_are_kept_as_one_by_one(monkeypatch: pytest.MonkeyPatch, keepi
         alone = kept(monkeypatch, 10**9, seed, keeping)
         assert kept(monkeypatch, 1, seed, keeping) == alone
         assert kept(monkeypatch, 8, seed, keeping) == alone
+
+
+@pytest.mark.parametrize(
+    ("keeping", "subjects", "superseded"),
+    [(Keeping.BAG, [1, 2, 1], 0), (Keeping.LATEST, [1, 2, 1], 1), (Keeping.FIRST, [1, 2], 0)],
+)
+def test_rows_that_come_again(keeping: Keeping, subjects: list[int], superseded: int) -> None:
+    track = LiveTriples(("s", 5, "o", None), ("time",), keeping)
+    track.add([np.array([1, 2, 1]), np.array([7, 7, 7]), np.array([10, 20, 30])])
+    assert track.rows.column(track.place("s")).tolist() == subjects
+    assert track.coordinate("time").tolist() == [10, 20, 30][: len(subjects)]
+    assert track.superseded == superseded

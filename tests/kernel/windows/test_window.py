@@ -54,3 +54,19 @@ def test_a_window_that_never_closes_cannot_report_closes() -> None:
     declared = WindowDeclaration("w", "urn:s", Now(), WindowSemantics(Report(window_close=True), Content.BAG))
     with pytest.raises(UsageError, match="never closes"):
         spec_of(declared, "urn:s")
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        ({"width": 3}, ("time", False, False, False)),
+        ({"width": 3, "changes": True}, ("time", True, False, False)),
+        ({"count": 2}, ("sequence", True, False, False)),
+        ({"count": 2, "numbered": True}, ("number", True, False, False)),
+        ({"width": 3, "closes": True, "changes": True}, ("time", True, True, False)),
+        ({"width": 3, "closes": True, "period": 1, "unit": 1}, ("time", True, True, True)),
+    ],
+)
+def test_what_follows_from_a_declaration(spec: dict[str, int], told: tuple[object, ...]) -> None:
+    made = WindowSpec("w", "urn:s", **spec)  # type: ignore[arg-type]
+    assert (made.rows_by, made.awaits_company, made.alternates, made.back_and_forth) == told

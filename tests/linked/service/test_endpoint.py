@@ -203,4 +203,5 @@ def test_a_loop_that_ends_gives_up_its_requests(server: MoodyServer, loop: Remot
 
 
 def test_a_process_has_one_shared_loop() -> None:
-    assert shared_loop() is shared_loop()
+    loop = shared_loop()
+    assert isinstance(loop, RemoteLoop) and shared_loop() is loop

@@ -297,11 +297,6 @@ def _add(left: Numbers, right: Numbers) -> tuple[Ids, Ids, Mask]:
     return a + b, scale, undone | (np.abs(a.astype(np.float64) + b) >= SAFE)
 
 
-def _subtract(left: Numbers, right: Numbers) -> tuple[Ids, Ids, Mask]:
-    a, b, scale, undone = aligned(left, right)
-    return a - b, scale, undone | (np.abs(a.astype(np.float64) - b) >= SAFE)
-
-
 def _multiply(left: Numbers, right: Numbers) -> tuple[Ids, Ids, Mask]:
     scale = left.scale + right.scale
     undone = np.abs(left.digits.astype(np.float64) * right.digits) >= SAFE
@@ -321,7 +316,7 @@ def _divide(left: Numbers, right: Numbers) -> tuple[Ids, Ids, Mask]:
 
 _EXACT: dict[Arithmetic, Callable[[Numbers, Numbers], tuple[Ids, Ids, Mask]]] = {
     Arithmetic.ADD: _add,
-    Arithmetic.SUBTRACT: _subtract,
+    Arithmetic.SUBTRACT: lambda left, right: _add(left, negate(right)),
     Arithmetic.MULTIPLY: _multiply,
     Arithmetic.DIVIDE: _divide,
 }

@@ -17,7 +17,7 @@ from weir.kernel.fast.short_cuts import PlainForm
 from weir.kernel.operators.inputs.pattern_inputs import PatternInputs
 from weir.kernel.operators.inputs.window_input import WindowInput
 from weir.kernel.operators.join import Join
-from weir.kernel.relations.keys import codes
+from weir.kernel.relations.keys import codes, hash_table, slot_of
 from weir.kernel.relations.relation import Relation
 from weir.kernel.windows.evaluation_times import Evaluations
 from weir.rdf.columns import Ids
@@ -133,7 +133,7 @@ def sliding_pairs(
     """
     if not len(rows):
         return np.empty(0, np.int64), np.empty(0, np.int64)
-    known, latest = _table(len(keys))
+    known, latest = hash_table(len(keys))
     before, seen = np.empty(len(keys), np.int64), np.full(codes, -1, np.int64)
     most = min(int((high - low).max()), codes)
     room = 2 * len(rows) + max(most, 0)
@@ -172,24 +172,16 @@ def _slide(
     numbers: Ids,
 ) -> tuple[int, int, int]:
     """Go on with ``sliding_pairs`` from row ``done`` as far as there is room for what a row may give."""
-    size = len(known)
     while done < len(rows) and found + most <= len(owners):
         row = rows[done]
         done += 1
         while reached < high[row]:
-            key = keys[reached]
-            slot = _slot(key, size)
-            while latest[slot] >= 0 and known[slot] != key:
-                slot = (slot + 1) & (size - 1)
-            known[slot] = key
+            slot = slot_of(keys[reached], known, latest)
+            known[slot] = keys[reached]
             before[reached] = latest[slot]
             latest[slot] = reached
             reached += 1
-        key = probes[row]
-        slot = _slot(key, size)
-        while latest[slot] >= 0 and known[slot] != key:
-            slot = (slot + 1) & (size - 1)
-        place = latest[slot]
+        place = latest[slot_of(probes[row], known, latest)]
         mine, least = owner[row], max(low[row], 0)
         while place >= least:
             code = number[place]
@@ -207,33 +199,14 @@ def numbered(column: Ids) -> tuple[Ids, Ids]:
     """Numbers 0, 1, … of the distinct values in the order in which they come, and where each comes first."""
     numbers = np.empty(len(column), np.int64)
     firsts = np.empty(len(column), np.int64)
-    known, number = _table(len(column))
-    size, count = len(known), 0
+    known, number = hash_table(len(column))
+    count = 0
     for place in range(len(column)):
-        key = column[place]
-        slot = _slot(key, size)
-        while number[slot] >= 0 and known[slot] != key:
-            slot = (slot + 1) & (size - 1)
+        slot = slot_of(column[place], known, number)
         if number[slot] < 0:
-            known[slot] = key
+            known[slot] = column[place]
             number[slot] = count
             firsts[count] = place
             count += 1
         numbers[place] = number[slot]
     return numbers, firsts[:count]
-
-
-@njit(cache=True)
-def _table(keys: int) -> tuple[Ids, Ids]:
-    """Room for so many keys and for what each has; −1 is nothing, and the slot is free."""
-    size = 16
-    while size < 2 * keys:
-        size *= 2
-    return np.empty(size, np.int64), np.full(size, -1, np.int64)
-
-
-@njit(inline="always")
-def _slot(key: int, size: int) -> int:
-    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
-    mixed ^= mixed >> np.uint64(32)
-    return np.int64(mixed & np.uint64(size - 1))  # type: ignore[return-value]

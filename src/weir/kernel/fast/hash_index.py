@@ -87,7 +87,13 @@ class HashIndex:
             key = values[self._single]
         else:
             key = tuple([values[place] for place in self._on])
-        _put(table, key, [number, *[values[place] for place in self._rest]])
+        entry = table.get(key)
+        if entry is None:
+            table[key] = (array("q", (number,)), *[array("q", (values[place],)) for place in self._rest])
+        else:
+            entry[0].append(number)
+            for column, place in enumerate(self._rest, 1):
+                entry[column].append(values[place])
         self._entries += 1
 
     def follow(self, number: int, columns: Sequence[Ids]) -> None:
@@ -134,14 +140,9 @@ def table_of(view: Relation, on: Sequence[str], rest: Sequence[str]) -> dict[Key
     keys = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
     values = [range(len(view)), *(view.columns[name].tolist() for name in rest)]
     for key, row in zip(keys, zip(*values, strict=True), strict=True):
-        _put(table, key, row)
-    return table
-
-
-def _put(table: dict[Key, Lists], key: Key, row: Sequence[int]) -> None:
-    entry = table.get(key)
-    if entry is None:
-        table[key] = tuple([array("q", (value,)) for value in row])
-    else:
+        entry = table.get(key)
+        if entry is None:
+            entry = table[key] = tuple([array("q") for _ in row])
         for column, value in zip(entry, row, strict=True):
             column.append(value)
+    return table

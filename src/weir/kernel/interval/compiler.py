@@ -248,13 +248,13 @@ class Compiler:
                 keys.append((key, key.expression.name))
             else:
                 column = f".order{next(self._numbers)}"
-                bindings.append((column, self._filter(p.Formula(key.expression))))
+                bindings.append((column, self._filter(p.Formula(key.expression), anonymous=True)))
                 keys.append((key, column))
         visible = plan.visible
         if visible is None:
             visible = tuple(name for name in inner.variables if not name.startswith("."))
         if bindings:
-            inner = Extend(inner, bindings, anonymous=True)
+            inner = Extend(inner, bindings)
         return OrderBy(inner, keys, visible, self.terms)
 
     def _each(self, plan: p.Graph) -> Operator:

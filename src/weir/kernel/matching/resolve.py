@@ -159,6 +159,11 @@ class Combinations:
         return Combinations(self.node[places], self.start[places], self.end[places], self.rows[places], 0)
 
 
+def passed(edges: NDArray[Any], values: NDArray[Any]) -> Rows:
+    """For each value how many of the edges are not beyond it; neither column ever falls."""
+    return positions_in(edges, values + 1).astype(np.int32)
+
+
 def combinations(
     visible: Visible, rows: Ids, machines: Ids, layout: Layout, wanted: Wanted, width: int
 ) -> Iterator[Combinations]:
@@ -166,34 +171,11 @@ def combinations(
 
     ``rows`` and ``machines`` are the matches, by row; ``width`` is the most steps a query has.
     """
-    made = 0
-    for block in _resolved(visible, rows, machines, layout, wanted, width):
-        made += len(block)
-        if made > LIMIT:
-            raise EvaluationError(
-                f"matching: more than {LIMIT} combinations in one slab",
-                hint="a query joins on a value that most triples share: use a smaller window",
-            )
-        yield block
-
-
-def passed(edges: NDArray[Any], values: NDArray[Any]) -> Rows:
-    """For each value how many of the edges are not beyond it; neither column ever falls."""
-    return positions_in(edges, values + 1).astype(np.int32)
-
-
-def _bounds(visible: Visible) -> tuple[Rows, Rows]:
-    """By index: the first row still visible there or later, and the end of those visible before it."""
     indices = np.arange(visible.indices + 1)
-    return passed(visible.limit, indices), passed(visible.start, indices - 1)
-
-
-def _resolved(
-    visible: Visible, rows: Ids, machines: Ids, layout: Layout, wanted: Wanted, width: int
-) -> Iterator[Combinations]:
-    low, high = _bounds(visible)
+    # By index: the first row still visible there or later, and the end of those visible before it.
+    low, high = passed(visible.limit, indices), passed(visible.start, indices - 1)
     kept = Kept(wanted.only_new, int(high[1]), wanted.shown, wanted.whole, *_marks(wanted.duplicates))
-    room = BLOCK
+    made, room = 0, BLOCK
     for first, stop, inner, outer in _blocks(visible, rows, low, high):
         groups = group(visible.terms, rows, machines, inner, outer, layout)
         while first < stop:
@@ -201,9 +183,13 @@ def _resolved(
                 layout, groups, kept, visible.terms, visible.start, visible.end, low, high, rows, machines,
                 first, stop, room, width,
             )  # fmt: skip
+            made += heads.shape[1]
+            if made > LIMIT or (following == first and room > LIMIT):
+                raise EvaluationError(
+                    f"matching: more than {LIMIT} combinations in one slab",
+                    hint="a query joins on a value that most triples share: use a smaller window",
+                )
             if following == first:
-                if room > LIMIT:
-                    raise EvaluationError(f"matching: one triple begins more than {LIMIT} combinations")
                 room *= 4
                 continue
             first, room = following, BLOCK

@@ -89,7 +89,7 @@ class Filter:
     """A condition: an expression whose EXISTS parts are decided by ``probes``, and which ``reads`` variables;
     ``steady`` if the same row always gets the same answer.
 
-    ``anonymous`` is for OPTIONAL, where equal solutions draw alike (RAND and its like).
+    ``anonymous`` is for OPTIONAL and ORDER BY, where equal solutions draw alike (RAND and its like).
     """
 
     def __init__(
@@ -139,15 +139,11 @@ class Filter:
 
 
 class Extend(Unary):
-    """A run of BINDs, none of whose EXISTS parts looks at a variable that the run binds; ``anonymous`` for
-    keys of ORDER BY."""
+    """A run of BINDs, none of whose EXISTS parts looks at a variable that the run binds."""
 
-    def __init__(
-        self, inner: Operator, bindings: Sequence[tuple[str, Filter]], *, anonymous: bool = False
-    ) -> None:
+    def __init__(self, inner: Operator, bindings: Sequence[tuple[str, Filter]]) -> None:
         super().__init__(inner, (*inner.variables, *(name for name, _ in bindings)))
         self.bindings = tuple(bindings)
-        self.anonymous = anonymous
         plain = all(check.steady for _, check in bindings)
         self.steady = inner.steady and plain
         self.linear = inner.linear and plain
@@ -162,7 +158,8 @@ class Extend(Unary):
         for _, check in bindings:
             rows = check.marked(rows)
         compiled = [(name, check.compiled) for name, check in bindings]
-        return extend_by(rows, compiled, bindings[0][1].around, anonymous=self.anonymous)
+        _, check = bindings[0]
+        return extend_by(rows, compiled, check.around, anonymous=check.anonymous)
 
     def within(self, seed: Relation, key: str) -> Relation:
         rows = self.inner.within(seed, key)

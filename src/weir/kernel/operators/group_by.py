@@ -37,6 +37,8 @@ from weir.rdf.columns import Ids
 from weir.rdf.ids.inline import Inline, make
 from weir.rdf.terms import Literal, Term
 
+_NO_VALUE = frozenset({Aggregation.MIN, Aggregation.MAX, Aggregation.SAMPLE})
+
 
 def operand(sweep: Sweep, group: Ids, ids: Ids, start: Ids, end: Ids, *, distinct: bool) -> Operand:
     """Values of rows, each once at a time in its group if ``distinct``."""
@@ -52,7 +54,8 @@ def compute(sweep: Sweep, values: Operand, spec: Aggregate, terms: Terms) -> Ids
     """The aggregate's id in each segment, 0 for an error; only segments with rows mean anything."""
     match spec.function:
         case Aggregation.COUNT:
-            return count(sweep, values)
+            bound = values.where(values.ids != 0)
+            return make(Inline.INTEGER, sweep.counts(bound.first, bound.last))
         case Aggregation.SAMPLE:
             return _least(sweep, values.where(values.ids != 0), sample_order, terms)
     failed = values.ids == 0
@@ -68,14 +71,6 @@ def compute(sweep: Sweep, values: Operand, spec: Aggregate, terms: Terms) -> Ids
         case Aggregation.GROUP_CONCAT:
             out = _concatenate(sweep, values, spec.separator, terms)
     return out if broken is None else np.where(broken, 0, out)
-
-
-def count(sweep: Sweep, values: Operand) -> Ids:
-    """COUNT of the values without error."""
-    bound = values.ids != 0
-    if not bound.all():
-        values = values.where(bound)
-    return make(Inline.INTEGER, sweep.counts(values.first, values.last))
 
 
 def _least(
@@ -219,9 +214,6 @@ def _nothing(measures: Sequence[Measure], indices: int, terms: Terms) -> Relatio
             optional=measure.aggregate.function in _NO_VALUE,
         )
     return row
-
-
-_NO_VALUE = frozenset({Aggregation.MIN, Aggregation.MAX, Aggregation.SAMPLE})
 
 
 class Group(Unary):

@@ -61,13 +61,7 @@ class Router:
         """The whole join; the flow starts at the input with the fewest rows."""
         first = min((each for each in inputs if _at_hand(each)), key=len, default=inputs[0])
         rest = [each for each in inputs if each is not first]
-        return self._flow(first.name, first.relation(), rest, filters, frozenset())
-
-    def onward(
-        self, start: Relation, inputs: Sequence[Input], filters: Sequence[Filter], name: str
-    ) -> Relation:
-        """The join of a relation with all inputs."""
-        return self._flow(name, start, list(inputs), filters, frozenset())
+        return self.flow(first.name, first.relation(), rest, filters)
 
     def changes(self, inputs: Sequence[Input], filters: Sequence[Filter]) -> list[Relation]:
         """The parts of the join that are not visible throughout the slab; together, each row once."""
@@ -80,7 +74,7 @@ class Router:
             start = each.changed()
             if len(start):
                 rest = [other for other in inputs if other is not each]
-                found.append(self._flow(each.name, start, rest, filters, frozenset(steady)))
+                found.append(self.flow(each.name, start, rest, filters, frozenset(steady)))
             if not each.has_stable():
                 break
             steady.add(id(each))
@@ -103,15 +97,16 @@ class Router:
         self._note([*steps, rest[0].name])
         return flow, rest[0]
 
-    def _flow(
+    def flow(
         self,
         name: str,
         start: Relation,
         rest: list[Input],
         filters: Sequence[Filter],
-        steady: frozenset[int],
+        steady: frozenset[int] = frozenset(),
     ) -> Relation:
-        """Algorithm 1 on whole relations: compute, find the next operator, go on."""
+        """Algorithm 1 on whole relations: compute, find the next operator, go on until none of ``rest`` is
+        left. Of the inputs ``steady`` only rows visible throughout are met."""
         steps = [name]
         pending = list(filters)
         flow = start
@@ -229,7 +224,7 @@ class Join(Operator):
                 variables = tuple(dict.fromkeys((key, *part.variables)))
                 compute = partial(part.within, seed, key)
                 inputs.append(RelationInput(name, variables, compute, len(self.present)))
-        found = self.router.onward(start, inputs, self.filters, "rows")
+        found = self.router.flow("rows", start, inputs, self.filters)
         return found.keep([key, *self.variables])
 
 

@@ -32,9 +32,9 @@ from weir.kernel.reference.multisets import (
 )
 from weir.language.algebra import patterns as algebra
 from weir.language.algebra.expressions import Expression
-from weir.language.algebra.patterns import Node, Pattern, TriplePattern
+from weir.language.algebra.patterns import Node, Pattern, TriplePattern, TripleTermPattern
 from weir.language.algebra.scope import certain, volatile
-from weir.rdf.terms import IRI, Literal, Term, Variable
+from weir.rdf.terms import IRI, Literal, Term, TripleTerm, Variable, triple_term
 from weir.rdf.xsd.values import effective_boolean
 
 Valuer: TypeAlias = Callable[..., Term | None]
@@ -114,7 +114,28 @@ def identities(solutions: list[Bindings]) -> list[str]:
 
 
 def _bound(node: Node, solution: Bindings) -> Term | None:
+    """The term that a node stands for; None where it has to be found."""
+    if isinstance(node, TripleTermPattern):
+        parts = (node.subject, node.predicate, node.object)
+        return triple_term(*(_bound(part, solution) for part in parts))
     return solution.get(node.name) if isinstance(node, Variable) else node
+
+
+def _unified(node: Node, term: Term, known: Bindings, solution: Bindings) -> bool:
+    """Whether a term is an instance of a node that agrees with what is ``known``; ``solution`` gets what it
+    binds."""
+    if isinstance(node, TripleTermPattern):
+        return isinstance(term, TripleTerm) and all(
+            _unified(part, inner, known, solution)
+            for part, inner in (
+                (node.subject, term.subject),
+                (node.predicate, term.predicate),
+                (node.object, term.object),
+            )
+        )
+    if isinstance(node, Variable):
+        return known.get(node.name, term) == term and solution.setdefault(node.name, term) == term
+    return node == term
 
 
 def _bgp(evaluation: Evaluation, pattern: algebra.BGP, scope: Scope) -> list[Bindings]:
@@ -129,11 +150,8 @@ def _match(pattern: TriplePattern, solution: Bindings, scope: Scope) -> Iterable
     nodes = (pattern.subject, pattern.predicate, pattern.object)
     subject, predicate, object = (_bound(node, known) for node in nodes)
     for triple in scope.graph.match(subject, predicate, object):
-        extended: Bindings | None = dict(solution)
-        for node, term in zip(nodes, triple, strict=True):
-            if extended is not None and isinstance(node, Variable):
-                extended = extended if extended.setdefault(node.name, term) == term else None
-        if extended is not None:
+        extended = dict(solution)
+        if all(_unified(node, term, known, extended) for node, term in zip(nodes, triple, strict=True)):
             yield extended
 
 
@@ -142,11 +160,9 @@ def _path_pattern(evaluation: Evaluation, pattern: algebra.PathPattern, scope: S
     solutions = []
     for x, y in pairs(pattern.path, start, end, scope.graph):
         solution: Bindings = {}
-        if isinstance(pattern.subject, Variable):
-            solution[pattern.subject.name] = x
-        if isinstance(pattern.object, Variable) and solution.setdefault(pattern.object.name, y) != y:
-            continue
-        solutions.append(solution)
+        ends = ((pattern.subject, x), (pattern.object, y))
+        if all(_unified(node, term, scope.outer, solution) for node, term in ends):
+            solutions.append(solution)
     return solutions
 
 
@@ -215,14 +231,6 @@ def _filter(evaluation: Evaluation, pattern: algebra.Filter, scope: Scope) -> li
     names = identities(solutions) if volatile(pattern.condition) else [""] * len(solutions)
     test = evaluation.tester(scope, pattern.condition)
     return [solution for solution, name in zip(solutions, names, strict=True) if test(solution, name)]
-
-
-def _union(evaluation: Evaluation, pattern: algebra.Union, scope: Scope) -> list[Bindings]:
-    return evaluation.evaluate(pattern.left, scope) + evaluation.evaluate(pattern.right, scope)
-
-
-def _minus(evaluation: Evaluation, pattern: algebra.Minus, scope: Scope) -> list[Bindings]:
-    return minus(evaluation.evaluate(pattern.left, scope), evaluation.evaluate(pattern.right, scope))
 
 
 def _bind_name(name: Variable, term: Term, solutions: list[Bindings], scope: Scope) -> list[Bindings]:
@@ -334,26 +342,16 @@ def _project(evaluation: Evaluation, pattern: algebra.Project, scope: Scope) -> 
     return [{name: solution[name] for name in names if name in solution} for solution in solutions]
 
 
-def _distinct(evaluation: Evaluation, pattern: algebra.Distinct, scope: Scope) -> list[Bindings]:
-    return distinct(evaluation.evaluate(pattern.pattern, scope))
-
-
-def _reduced(evaluation: Evaluation, pattern: algebra.Reduced, scope: Scope) -> list[Bindings]:
-    return evaluation.evaluate(pattern.pattern, scope)
-
-
-def _slice(evaluation: Evaluation, pattern: algebra.Slice, scope: Scope) -> list[Bindings]:
-    return slice_(pattern, evaluation.evaluate(pattern.pattern, scope))
-
-
 _OPERATORS: dict[type, Callable[[Evaluation, Any, Scope], list[Bindings]]] = {
     algebra.BGP: _bgp,
     algebra.PathPattern: _path_pattern,
     algebra.Join: _join,
     algebra.LeftJoin: _left_join,
     algebra.Filter: _filter,
-    algebra.Union: _union,
-    algebra.Minus: _minus,
+    algebra.Union: lambda run, node, scope: run.evaluate(node.left, scope) + run.evaluate(node.right, scope),
+    algebra.Minus: lambda run, node, scope: minus(
+        run.evaluate(node.left, scope), run.evaluate(node.right, scope)
+    ),
     algebra.Graph: _graph,
     algebra.Window: _window,
     algebra.Service: _service,
@@ -362,7 +360,7 @@ _OPERATORS: dict[type, Callable[[Evaluation, Any, Scope], list[Bindings]]] = {
     algebra.Group: _group,
     algebra.OrderBy: _order_by,
     algebra.Project: _project,
-    algebra.Distinct: _distinct,
-    algebra.Reduced: _reduced,
-    algebra.Slice: _slice,
+    algebra.Distinct: lambda run, node, scope: distinct(run.evaluate(node.pattern, scope)),
+    algebra.Reduced: lambda run, node, scope: run.evaluate(node.pattern, scope),
+    algebra.Slice: lambda run, node, scope: slice_(node, run.evaluate(node.pattern, scope)),
 }

@@ -75,12 +75,43 @@ class ReferenceEvaluator:
         return self._answers(evaluated)
 
     def snapshot(self) -> bytes:
-        """The whole state as JSON of term texts."""
-        return _dump(self._continuous)
+        """The whole state as JSON of term texts: the messages of every window, the last evaluation, and how
+        far the schedule has come."""
+        continuous = self._continuous
+        state = {
+            "version": _VERSION,
+            "windows": [
+                {
+                    "name": window.declaration.name,
+                    "stream": window.stream,
+                    "messages": [_message(message) for message in window.messages.messages],
+                    **{name: getattr(window.messages, name) for name in _OF_STREAM},
+                }
+                for window in continuous.windows
+            ],
+            "before": [{name: str(term) for name, term in row.items()} for row in continuous.before],
+            "schedule": [continuous.schedule.time, continuous.schedule.sub],
+            **{name: getattr(continuous, name) for name in _OF_QUERY},
+        }
+        return json.dumps(state, separators=(",", ":")).encode()
 
     def restore(self, state: bytes) -> None:
         """Replace the state by one that ``snapshot`` gave for the same query."""
-        _load(self._continuous, state)
+        continuous = self._continuous
+        found = json.loads(state)
+        names = [(window.declaration.name, window.stream) for window in continuous.windows]
+        if found.get("version") != _VERSION or [(w["name"], w["stream"]) for w in found["windows"]] != names:
+            raise CheckpointError("the state of another query, or of another version")
+        for window, saved in zip(continuous.windows, found["windows"], strict=True):
+            window.messages.messages = [_read(message) for message in saved["messages"]]
+            for name in _OF_STREAM:
+                setattr(window.messages, name, saved[name])
+        continuous.before = [
+            {name: parse_term(text) for name, text in row.items()} for row in found["before"]
+        ]
+        continuous.schedule.time, continuous.schedule.sub = found["schedule"]
+        for name in _OF_QUERY:
+            setattr(continuous, name, found[name])
 
     def statistics(self) -> Mapping[str, Any]:
         """Counters: evaluations, messages that the windows still hold, late messages dropped."""
@@ -129,58 +160,19 @@ class ReferenceEvaluator:
         return Answers(np.array(at, np.int64), self._columns(rows), np.array(empty, np.int64), len(evaluated))
 
     def _columns(self, rows: Sequence[Row]) -> dict[str, Ids]:
-        form = self.query.form
+        form, encode = self.query.form, self.dictionary.encode_terms
         if isinstance(form, Ask):
             return {"boolean": np.array([int(row is True) for row in rows], np.int64)}
         if isinstance(form, Select):
             return {
-                variable.name: self._encode([row.get(variable.name) for row in rows if isinstance(row, dict)])
+                variable.name: encode([row.get(variable.name) for row in rows if isinstance(row, dict)])
                 for variable in form.variables
             }
         triples = [row for row in rows if isinstance(row, tuple)]
         return {
-            name: self._encode([triple[place] for triple in triples])
+            name: encode([triple[place] for triple in triples])
             for place, name in enumerate(("subject", "predicate", "object"))
         }
-
-    def _encode(self, terms: Sequence[Term | None]) -> Ids:
-        return self.dictionary.encode_terms(terms)
-
-
-def _dump(continuous: ContinuousQuery) -> bytes:
-    """Messages of every window, the last evaluation, and how far the schedule has come."""
-    state = {
-        "version": _VERSION,
-        "windows": [
-            {
-                "name": window.declaration.name,
-                "stream": window.stream,
-                "messages": [_message(message) for message in window.messages.messages],
-                **{name: getattr(window.messages, name) for name in _OF_STREAM},
-            }
-            for window in continuous.windows
-        ],
-        "before": [{name: str(term) for name, term in row.items()} for row in continuous.before],
-        "schedule": [continuous.schedule.time, continuous.schedule.sub],
-        **{name: getattr(continuous, name) for name in _OF_QUERY},
-    }
-    return json.dumps(state, separators=(",", ":")).encode()
-
-
-def _load(continuous: ContinuousQuery, data: bytes) -> None:
-    """Put a dumped state into a query of the same text."""
-    state = json.loads(data)
-    names = [(window.declaration.name, window.stream) for window in continuous.windows]
-    if state.get("version") != _VERSION or [(w["name"], w["stream"]) for w in state["windows"]] != names:
-        raise CheckpointError("the state of another query, or of another version")
-    for window, saved in zip(continuous.windows, state["windows"], strict=True):
-        window.messages.messages = [_read(message) for message in saved["messages"]]
-        for name in _OF_STREAM:
-            setattr(window.messages, name, saved[name])
-    continuous.before = [{name: parse_term(text) for name, text in row.items()} for row in state["before"]]
-    continuous.schedule.time, continuous.schedule.sub = state["schedule"]
-    for name in _OF_QUERY:
-        setattr(continuous, name, state[name])
 
 
 def _message(message: Message) -> list[Any]:

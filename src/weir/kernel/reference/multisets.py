@@ -30,10 +30,7 @@ def merge(left: Bindings, right: Bindings) -> Bindings:
 
 def always_bound(solutions: Sequence[Bindings]) -> set[str]:
     """Variables that every solution binds."""
-    names = set(solutions[0]) if solutions else set()
-    for solution in solutions:
-        names &= solution.keys()
-    return names
+    return set.intersection(*map(set, solutions)) if solutions else set()
 
 
 Partners: TypeAlias = Callable[[Bindings], list[Bindings]]

@@ -148,7 +148,7 @@ class SortedKeys:
         if len(probes) > _MANY:
             self._asked += len(probes)
             if self._asked > len(self._distinct):
-                return _found(self._table, self._distinct, self._offsets, probes)
+                return _found(*self._table, self._offsets, probes)
         rank = self._distinct.searchsorted(probes)
         np.minimum(rank, len(self._distinct) - 1, out=rank)
         first = self._offsets[rank]
@@ -163,7 +163,7 @@ class SortedKeys:
         return _places_within(self._distinct, self._offsets, self.order, probes, low, high)
 
     @cached_property
-    def _table(self) -> Ids:
+    def _table(self) -> tuple[Ids, Ids]:
         """Keys by their hash: made where enough has been asked for to pay for it."""
         return _hashed(self._distinct)
 
@@ -240,41 +240,45 @@ def _places_within(
 
 
 @njit(cache=True)
-def _hashed(distinct: Ids) -> Ids:
-    """A table in which the place of each of the distinct keys is found by its hash; -1 is nothing."""
-    size = 16
-    while size < 2 * len(distinct):
-        size *= 2
-    table = np.full(size, -1, np.int64)
+def _hashed(distinct: Ids) -> tuple[Ids, Ids]:
+    """A hash table of the distinct keys, with the place of each."""
+    known, places = hash_table(len(distinct))
     for place in range(len(distinct)):
-        slot = _slot(distinct[place], size)
-        while table[slot] >= 0:
-            slot = (slot + 1) & (size - 1)
-        table[slot] = place
-    return table
+        slot = slot_of(distinct[place], known, places)
+        known[slot] = distinct[place]
+        places[slot] = place
+    return known, places
 
 
 @njit(cache=True)
-def _found(table: Ids, distinct: Ids, offsets: Ids, probes: Ids) -> tuple[Ids, Ids]:
+def _found(known: Ids, places: Ids, offsets: Ids, probes: Ids) -> tuple[Ids, Ids]:
     """For each probe where the rows of its key begin, and how many there are."""
     first = np.zeros(len(probes), np.int64)
     counts = np.zeros(len(probes), np.int64)
-    size = len(table)
     for row in range(len(probes)):
-        probe = probes[row]
-        slot = _slot(probe, size)
-        while table[slot] >= 0:
-            place = table[slot]
-            if distinct[place] == probe:
-                first[row] = offsets[place]
-                counts[row] = offsets[place + 1] - offsets[place]
-                break
-            slot = (slot + 1) & (size - 1)
+        place = places[slot_of(probes[row], known, places)]
+        if place >= 0:
+            first[row] = offsets[place]
+            counts[row] = offsets[place + 1] - offsets[place]
     return first, counts
 
 
+@njit(cache=True)
+def hash_table(keys: int) -> tuple[Ids, Ids]:
+    """Room for so many keys and for what each has; −1 is nothing, and the slot is free."""
+    size = 16
+    while size < 2 * keys:
+        size *= 2
+    return np.empty(size, np.int64), np.full(size, -1, np.int64)
+
+
 @njit(inline="always")
-def _slot(key: int, size: int) -> int:
+def slot_of(key: int, known: Ids, held: Ids) -> int:
+    """Where a hash table has a key, or a free slot for it."""
+    size = len(known)
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     mixed ^= mixed >> np.uint64(32)
-    return np.int64(mixed & np.uint64(size - 1))  # type: ignore[return-value]
+    slot = np.int64(mixed & np.uint64(size - 1))
+    while held[slot] >= 0 and known[slot] != key:
+        slot = (slot + 1) & (size - 1)
+    return slot  # type: ignore[return-value]

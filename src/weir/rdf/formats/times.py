@@ -20,10 +20,9 @@ import numpy as np
 import polars as pl
 
 from weir.rdf.columns import Ids, Mask
-from weir.rdf.ids.inline import Inline, encode_inline, kinds, payloads
 from weir.rdf.messages import NO_GRAPH_TEXT
 from weir.rdf.terms import XSD, XSD_STRING, Literal, parse_term
-from weir.rdf.xsd.moments import XSD_DATETIME, civil_text, parse_moment
+from weir.rdf.xsd.moments import XSD_DATETIME, civil_text, parse_moment, read_zones
 
 FIRST_TIME = -62_135_596_800_000_000
 """0001-01-01T00:00:00Z."""
@@ -41,14 +40,10 @@ _INTEGERS = ["integer", "long", "int", "nonNegativeInteger", "unsignedLong"]
 _MOMENTS = ["dateTime", "dateTimeStamp"]
 _PLAIN = rf'^"([^"\\]*)"(?:\^\^<{re.escape(XSD)}([A-Za-z]+)>)?$'
 _DIGITS = re.compile(r"[+-]?[0-9]+")
-_UNITS = {
-    Inline.DATETIME_UTC_S: 1_000_000,
-    Inline.DATETIME_UTC_MS: 1_000,
-    Inline.DATETIME_UTC_US: 1,
-    Inline.DATETIME_LOCAL_S: 1_000_000,
-    Inline.DATETIME_LOCAL_MS: 1_000,
-}
-_OFFSET_UNITS = {Inline.DATETIME_OFFSET_S: 1_000_000, Inline.DATETIME_OFFSET_MS: 1_000}
+_COMMON = (
+    r"^([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-5][0-9](?:\.[0-9]{1,6})?)"
+    r"(?:Z|([+-][0-9]{2}:[0-5][0-9]))?$"
+)
 
 
 def read_times(texts: pl.Series) -> tuple[Ids, Mask]:
@@ -65,17 +60,11 @@ def read_times(texts: pl.Series) -> tuple[Ids, Mask]:
 
 def _read_moments(texts: pl.Series) -> tuple[Ids, Mask]:
     """Common shapes a column at a time, the rest one by one."""
-    ids = encode_inline(texts, pl.Series(["dateTime"]).new_from_index(0, len(texts)))
-    kind, value = kinds(ids), payloads(ids)
-    time = np.zeros(len(texts), np.int64)
-    known = np.zeros(len(texts), np.bool_)
-    for which, unit in _UNITS.items():
-        rows = kind == which
-        time[rows], known[rows] = value[rows] * unit, True
-    for which, unit in _OFFSET_UNITS.items():
-        rows = kind == which
-        local, minutes = value[rows] >> 11, (value[rows] & 2047) - 1024
-        time[rows], known[rows] = local * unit - minutes * 60_000_000, True
+    clock, zone = texts.str.extract_groups(_COMMON).struct.unnest().get_columns()
+    minutes, zoned = read_zones(zone)
+    local = clock.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f", time_unit="us", strict=False).to_physical()
+    known = local.is_not_null().to_numpy() & zoned
+    time: Ids = np.where(known, local.fill_null(0).to_numpy() - minutes * 60_000_000, 0)
     good = known & (time >= FIRST_TIME) & (time <= LAST_TIME)
     for row in np.flatnonzero(~known).tolist():
         found = read_time(texts[row])

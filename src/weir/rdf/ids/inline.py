@@ -15,9 +15,9 @@ from enum import IntEnum
 import numpy as np
 import polars as pl
 
-from weir.rdf.columns import Ids, Mask
+from weir.rdf.columns import NEVER, Ids
 from weir.rdf.terms import XSD
-from weir.rdf.xsd.moments import EPOCH, civil_text, days_of, time_of_day
+from weir.rdf.xsd.moments import EPOCH, civil_text, read_zones
 
 
 class Inline(IntEnum):
@@ -75,6 +75,13 @@ _DATATYPES = {
     Inline.DATE: "date",
 }
 _BOOLEANS = ("false", "true", "0", "1")
+_WHOLE = "-?(?:0|[1-9][0-9]*)"
+_DECIMALS = {
+    "decimal": (Inline.DECIMAL, rf"{_WHOLE}\.[0-9]{{1,15}}", 15),
+    "double": (Inline.DOUBLE, rf"{_WHOLE}(?:\.[0-9]{{1,15}})?", 15),
+    "float": (Inline.FLOAT, rf"{_WHOLE}(?:\.[0-9]{{1,6}})?", 7),
+}
+"""Digits with a point: the kind, the form and how many digits there may be."""
 
 
 def kinds(ids: Ids) -> Ids:
@@ -101,13 +108,9 @@ def encode_inline(lexicals: pl.Series, datatypes: pl.Series) -> Ids:
         part = lexicals.gather(rows)
         if datatype in INTEGER_TYPES:
             out[rows] = _integers(part, INTEGER_TYPES[datatype])
-        elif datatype == "decimal":
-            out[rows] = _decimals(part, Inline.DECIMAL, r"^(?:-?(?:0|[1-9][0-9]*)\.[0-9]{1,15})$", 15)
-        elif datatype == "double":
-            plain = _decimals(part, Inline.DOUBLE, r"^(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]{1,15})?)$", 15)
-            out[rows] = np.where(plain != 0, plain, _exponents(part))
-        elif datatype == "float":
-            out[rows] = _decimals(part, Inline.FLOAT, r"^(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]{1,6})?)$", 7)
+        elif datatype in _DECIMALS:
+            plain = _decimals(part, *_DECIMALS[datatype])
+            out[rows] = np.where(plain != 0, plain, _exponents(part)) if datatype == "double" else plain
         elif datatype == "boolean":
             for value, text in enumerate(_BOOLEANS):
                 hits = (part == text).to_numpy()
@@ -126,7 +129,7 @@ def _integers(lexicals: pl.Series, kind: Inline) -> Ids:
 
 
 def _decimals(lexicals: pl.Series, kind: Inline, form: str, most: int) -> Ids:
-    good = lexicals.str.contains(form)
+    good = lexicals.str.contains(f"^(?:{form})$")
     digits = lexicals.str.replace(".", "", literal=True)
     long = digits.str.strip_chars_start("-0").str.len_bytes().to_numpy() > most
     value = _cast(digits, good & ~pl.Series(long))
@@ -164,47 +167,36 @@ TIME_SHAPES = {
     25: (Inline.DATETIME_OFFSET_S, 0, "+00:00"),
     29: (Inline.DATETIME_OFFSET_MS, 3, "+00:00"),
 }
+_SHAPES = {kind: (fraction, zone) for kind, fraction, zone in TIME_SHAPES.values()}
+_ZONES = {"": "", "Z": "Z", "+00:00": "[+-][0-9]{2}:[0-5][0-9]"}
+_FIRST = (datetime(1, 1, 1, tzinfo=UTC) - EPOCH) // timedelta(microseconds=1)
 
 
 def _times(lexicals: pl.Series, dates: bool) -> Ids:
     out = np.zeros(len(lexicals), np.int64)
-    lengths = lexicals.str.len_bytes().to_numpy()
-    for length in np.unique(lengths):
-        shape = TIME_SHAPES.get(int(length))
-        if shape is None or (shape[0] is Inline.DATE) != dates:
-            continue
-        rows = np.flatnonzero(lengths == length)
-        joined = "".join(lexicals.gather(rows).to_list()).encode()
-        out[rows] = _times_of_shape(np.frombuffer(joined, np.uint8).reshape(-1, int(length)), *shape)
+    lengths = lexicals.str.len_bytes()
+    for length, (kind, fraction, zone) in TIME_SHAPES.items():
+        rows = (lengths == length).arg_true().to_numpy()
+        if len(rows) and (kind is Inline.DATE) == dates:
+            out[rows] = _times_of_shape(lexicals.gather(rows), kind, fraction, zone)
     return out
 
 
-def _times_of_shape(text: np.ndarray, kind: Inline, fraction: int, zone: str) -> Ids:
-    days, good = days_of(text[:, :10])
-    if kind is Inline.DATE:
-        return np.where(good, make(kind, days), 0)
-    ticks, valid = time_of_day(text[:, 10 : 19 + (fraction + 1 if fraction else 0)], fraction)
-    good &= valid
-    value = days * (86_400 * 10**fraction) + ticks
-    if zone == "Z":
-        good &= text[:, -1] == ord("Z")
-    elif zone:
-        offset, valid = _offsets(text[:, -6:])
-        good &= valid
-        value = (value << 11) | (offset + 1024)
+def _times_of_shape(texts: pl.Series, kind: Inline, fraction: int, zone: str) -> Ids:
+    clock = "" if kind is Inline.DATE else r"T[0-9]{2}:[0-9]{2}:[0-5][0-9]"
+    parts = rf"\.[0-9]{{{fraction}}}" if fraction else ""
+    form = rf"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}{clock}{parts}{_ZONES[zone]}$"
+    local = texts.str.slice(0, 20 + fraction if fraction else 19) if clock else texts + "T00:00:00"
+    moments = local.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f", time_unit="us", strict=False)
+    value: Ids = moments.to_physical().fill_null(NEVER).to_numpy()
+    good = texts.str.contains(form).to_numpy() & (value >= _FIRST)
+    value = value // (10 ** (6 - fraction) if clock else 86_400_000_000)
+    if zone not in ("", "Z"):
+        minutes, zoned = read_zones(texts.str.slice(-6))
+        good &= zoned
+        value = (value << 11) | (minutes + 1024)
     good &= (value >= -LIMIT) & (value < LIMIT)
     return np.where(good, make(kind, value), 0)
-
-
-def _offsets(text: np.ndarray) -> tuple[Ids, Mask]:
-    digits = text[:, [1, 2, 4, 5]].astype(np.int64) - 48
-    hours, minutes = digits[:, 0] * 10 + digits[:, 1], digits[:, 2] * 10 + digits[:, 3]
-    negative = text[:, 0] == ord("-")
-    good = (negative | (text[:, 0] == ord("+"))) & (text[:, 3] == ord(":"))
-    good &= ((digits >= 0) & (digits <= 9)).all(axis=1) & (minutes < 60) & (hours * 60 + minutes <= 840)
-    offset = np.where(negative, -1, 1) * (hours * 60 + minutes)
-    good &= ~(negative & (offset == 0))
-    return offset, good
 
 
 def inline_text(identifier: int) -> str:
@@ -233,29 +225,15 @@ def _lexical(kind: Inline, value: int) -> str:
         return _BOOLEANS[value]
     if kind is Inline.DATE:
         return civil_text(value * 86_400_000_000, 0)[:10]
-    if kind is Inline.DATETIME_UTC_S:
-        return civil_text(value * 1_000_000, 0) + "Z"
-    if kind is Inline.DATETIME_UTC_MS:
-        return civil_text(value * 1_000, 3) + "Z"
-    if kind is Inline.DATETIME_UTC_US:
-        return civil_text(value, 6) + "Z"
-    if kind is Inline.DATETIME_LOCAL_S:
-        return civil_text(value * 1_000_000, 0)
-    if kind is Inline.DATETIME_LOCAL_MS:
-        return civil_text(value * 1_000, 3)
-    local, offset = value >> 11, (value & 2047) - 1024
-    zone = f"{'-' if offset < 0 else '+'}{abs(offset) // 60:02d}:{abs(offset) % 60:02d}"
-    if kind is Inline.DATETIME_OFFSET_S:
-        return civil_text(local * 1_000_000, 0) + zone
-    return civil_text(local * 1_000, 3) + zone
+    fraction, zone = _SHAPES[kind]
+    if zone not in ("", "Z"):
+        value, offset = value >> 11, (value & 2047) - 1024
+        zone = f"{'-' if offset < 0 else '+'}{abs(offset) // 60:02d}:{abs(offset) % 60:02d}"
+    return civil_text(value * 10 ** (6 - fraction), fraction) + zone
 
 
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,16}")
-_DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)\.[0-9]{1,15}")
-_DOUBLE = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]{1,15})?")
-_FLOAT = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]{1,6})?")
 _EXPONENT = re.compile(r"(-?[1-9])\.([0-9]{1,14})E(0|-?[1-9][0-9]?)")
-_BOOLEAN_VALUES = {text: value for value, text in enumerate(_BOOLEANS)}
 _NO_SHAPE = (None, 0, "")
 
 
@@ -266,27 +244,20 @@ def encode_inline_text(lexical: str, datatype: str) -> int:
         low, high = INTEGER_RANGES.get(kind, (-LIMIT, LIMIT - 1))
         fits = _INTEGER.fullmatch(lexical) is not None and low <= int(lexical) <= high
         return _make_one(kind, int(lexical)) if fits else 0
-    match datatype:
-        case "decimal":
-            return _one_decimal(lexical, Inline.DECIMAL, _DECIMAL, 15)
-        case "double":
-            return _one_decimal(lexical, Inline.DOUBLE, _DOUBLE, 15) or _one_exponent(lexical)
-        case "float":
-            return _one_decimal(lexical, Inline.FLOAT, _FLOAT, 7)
-        case "boolean":
-            value = _BOOLEAN_VALUES.get(lexical)
-            return 0 if value is None else _make_one(Inline.BOOLEAN, value)
-        case "dateTime" | "date":
-            return _one_time(lexical, datatype == "date")
-    return 0
+    if datatype in _DECIMALS:
+        plain = _one_decimal(lexical, *_DECIMALS[datatype])
+        return plain or (_one_exponent(lexical) if datatype == "double" else 0)
+    if datatype == "boolean":
+        return _make_one(Inline.BOOLEAN, _BOOLEANS.index(lexical)) if lexical in _BOOLEANS else 0
+    return _one_time(lexical, datatype == "date") if datatype in ("date", "dateTime") else 0
 
 
 def _make_one(kind: int, payload: int) -> int:
     return -(1 << 63) | (kind << TYPE_SHIFT) | (payload & ((1 << TYPE_SHIFT) - 1))
 
 
-def _one_decimal(lexical: str, kind: Inline, form: re.Pattern[str], most: int) -> int:
-    if form.fullmatch(lexical) is None:
+def _one_decimal(lexical: str, kind: Inline, form: str, most: int) -> int:
+    if re.fullmatch(form, lexical) is None:
         return 0
     whole, _, fraction = lexical.partition(".")
     digits = whole + fraction

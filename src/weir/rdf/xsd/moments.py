@@ -1,8 +1,7 @@
 """Moments: dateTime, date, time and the Gregorian fragments, with or without a timezone (XSD 1.1, 3.3.7).
 
 Values of one type compare on the UTC time line. One with and one without a zone compare only where the
-answer is the same for every zone from −14:00 to +14:00. ``days_of`` and ``time_of_day`` read columns of dates
-and times of fixed width.
+answer is the same for every zone from −14:00 to +14:00.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import numpy as np
-from numpy.typing import NDArray
+import polars as pl
 
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.terms import XSD, Literal
@@ -46,7 +45,6 @@ MOMENT_TYPES = tuple(_FIELDS)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 _MONTH_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-_DAYS_OF_MONTHS = np.array([0, *_MONTH_DAYS])
 _HALF_DAY_OF_ZONES = 14 * 3_600
 _EPOCH_DAYS = 719_468
 
@@ -172,52 +170,18 @@ def date_text(moment: Moment) -> str:
 
 def datetime_literal(microseconds: int) -> Literal:
     """An instant as xsd:dateTime in UTC: whole seconds, else 3 or 6 fraction digits (inline forms)."""
-    seconds, micro = divmod(microseconds, 1_000_000)
-    days, rest = divmod(seconds, 86_400)
-    moment = Moment(
-        XSD_DATETIME, *civil_from_days(days), rest // 3600, rest // 60 % 60, Decimal(rest % 60), None
+    fraction = 6 if microseconds % 1_000 else 3 if microseconds % 1_000_000 else 0
+    return Literal(f"{civil_text(microseconds, fraction)}Z", XSD_DATETIME)
+
+
+def read_zones(texts: pl.Series) -> tuple[Ids, Mask]:
+    """Minutes of zones ``±hh:mm``, and which are such zones, ``-00:00`` not among them; null is UTC."""
+    hours, minutes = (
+        texts.str.slice(place, 2).cast(pl.Int64, strict=False).fill_null(0).to_numpy() for place in (1, 4)
     )
-    fraction = "" if not micro else f".{micro // 1000:03d}" if micro % 1000 == 0 else f".{micro:06d}"
-    return Literal(f"{datetime_text(moment)}{fraction}Z", XSD_DATETIME)
-
-
-def days_of(text: NDArray[np.uint8]) -> tuple[Ids, Mask]:
-    """Days since 1970 of rows ``YYYY-MM-DD``, and which rows are real dates of years 1 to 9999."""
-    digits = text.astype(np.int64) - 48
-    number = digits[:, [0, 1, 2, 3, 5, 6, 8, 9]]
-    good: Mask = np.all((number >= 0) & (number <= 9), axis=1, keepdims=True)[:, 0]
-    good &= (text[:, 4] == ord("-")) & (text[:, 7] == ord("-"))
-    year = number[:, :4] @ np.array([1000, 100, 10, 1])
-    month = number[:, 4] * 10 + number[:, 5]
-    day = number[:, 6] * 10 + number[:, 7]
-    good &= (year >= 1) & (month >= 1) & (month <= 12) & (day >= 1)
-    month = np.where(good, month, 1)
-    leap = (month == 2) & (year % 4 == 0) & ((year % 100 != 0) | (year % 400 == 0))
-    good &= day <= _DAYS_OF_MONTHS[month] + leap
-    # Days of a year that starts in March, so that the leap day comes last.
-    shifted = np.where(month <= 2, year - 1, year)
-    era = shifted // 400
-    of_era = shifted - era * 400
-    of_year = (153 * ((month + 9) % 12) + 2) // 5 + day - 1
-    days = era * 146_097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719_468
-    return days, good
-
-
-def time_of_day(text: NDArray[np.uint8], fraction: int) -> tuple[Ids, Mask]:
-    """Ticks of rows ``Thh:mm:ss[.f…]`` in units of 10^-fraction seconds, and which rows are times."""
-    places = [1, 2, 4, 5, 7, 8, *range(10, 10 + fraction)]
-    number = text[:, places].astype(np.int64) - 48
-    good: Mask = np.all((number >= 0) & (number <= 9), axis=1, keepdims=True)[:, 0]
-    good &= (text[:, 0] == ord("T")) & (text[:, 3] == ord(":")) & (text[:, 6] == ord(":"))
-    if fraction:
-        good &= text[:, 9] == ord(".")
-    hour, minute = number[:, 0] * 10 + number[:, 1], number[:, 2] * 10 + number[:, 3]
-    second = number[:, 4] * 10 + number[:, 5]
-    good &= (hour < 24) & (minute < 60) & (second < 60)
-    ticks = (hour * 3600 + minute * 60 + second) * 10**fraction
-    if fraction:
-        ticks = ticks + number[:, 6:] @ (10 ** np.arange(fraction - 1, -1, -1))
-    return ticks, good
+    negative = texts.str.starts_with("-").fill_null(False).to_numpy()
+    size: Ids = hours * 60 + minutes
+    return np.where(negative, -size, size), (size <= 840) & ~(negative & (size == 0))
 
 
 def civil_text(microseconds: int, fraction: int) -> str:

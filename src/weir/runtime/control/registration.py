@@ -23,6 +23,7 @@ from weir.plan.analysis.chain import parsed, place, refuse_bad_chains, streams_r
 from weir.plan.analysis.conjunctions import conjunction
 from weir.plan.analysis.split import splitting
 from weir.plan.analysis.templates import Shape, instance
+from weir.plan.analysis.ticks import looking
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI
 from weir.runtime.control.catalog import SHARED, Catalog, Registration
@@ -155,6 +156,9 @@ def evaluator_of(query: Query, streams: Sequence[str], asked: str = "auto") -> s
     ).name
 
 
+_OFTEN = "it is not evaluated batch by batch"
+
+
 def shareable(query: Query) -> bool:
     """Whether a query may be evaluated with others."""
     return why_alone(query) is None
@@ -169,7 +173,7 @@ def why_alone(query: Query) -> str | None:
     if found.window.in_default:
         return "its patterns may match static triples"
     if found.window.semantics.tick.kind is not TickKind.BATCH:
-        return "it is evaluated at every message"
+        return _OFTEN
     return None if ConjunctiveSet.covers(found.window) else "its window goes back in time"
 
 
@@ -181,8 +185,8 @@ def shape_of(query: Query) -> Shape | str:
         return "it does not read one stream"
     if any(window.in_default for window in windows):
         return "its patterns may match static triples"
-    if any(window.semantics.tick.kind is not TickKind.BATCH for window in windows):
-        return "it is evaluated at every message"
+    if looking(query).tick.kind is not TickKind.BATCH:
+        return _OFTEN
     if any(isinstance(node, (BGP, PathPattern, Graph)) for node in walk(query.pattern, closed=(Window,))):
         return "it reads static graphs"
     found = instance(query)

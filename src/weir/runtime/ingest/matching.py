@@ -96,11 +96,6 @@ class _Pool:
         np.subtract.at(self._needs, machines, texts)
         self.matcher.drop(machines)
 
-    def match(self, *quads: Ids) -> tuple[Ids, Ids]:
-        """Rows and machines, by row."""
-        subject, predicate, target, graph = quads
-        return self.matcher.match(subject, predicate, target, graph)
-
     def wanted(self, rows: Ids, machines: Ids) -> tuple[Ids, NDArray[np.uint8]]:
         """The rows that match, each once, and which of their places have to be there as texts, as bits."""
         if self._bits is None:
@@ -239,10 +234,10 @@ class MatchPlan:
         for kind, pool in self._pools.get((slot, stream), {}).items():
             if kind.names:
                 first = witnesses(messages.message, messages.graph)
-                rows, machines = pool.match(*(column[first] for column in messages.quads))
+                rows, machines = pool.matcher.match(*(column[first] for column in messages.quads))
                 rows = first[rows]
             else:
-                rows, machines = pool.match(*messages.quads)
+                rows, machines = pool.matcher.match(*messages.quads)
             if kind.share is not None:
                 mine = share(messages.quads[kind.share][rows], self.slots) == slot
                 rows, machines = rows[mine], machines[mine]

@@ -18,7 +18,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pyarrow as pa
 from numba import njit
 
@@ -31,7 +30,7 @@ from weir.runtime.output.compact import COMPACT, Compact, SharedResults
 from weir.runtime.output.metrics import counts, told_by
 from weir.runtime.output.results import COLUMNS, Emission, by_query, query_tables, set_tables
 from weir.runtime.output.sinks.base import Results
-from weir.runtime.output.text_columns import arrow_texts, bytes_of, side_by_side, timestamp
+from weir.runtime.output.text_columns import bytes_of, timestamp, weave
 from weir.runtime.worker.group import Answered, Group, Step
 from weir.storage.spool import Buffer, SpoolWriter
 
@@ -193,14 +192,11 @@ class MergedResults(Results):
 def in_order(parts: Sequence[pa.Table]) -> pa.Table:
     """Tables that are each in the order of (``at``, texts), as one that is."""
     table = pa.concat_tables(parts).combine_chunks()
-    names = [name for name in table.column_names if name not in ("at", "op")]
-    at = table["at"].to_numpy()
-    if names == ["line"]:
-        lines = table["line"].chunk(0) if table["line"].num_chunks else pa.array([], pa.large_string())
-        order = merged_order(at, lines, [len(part) for part in parts])
-        return pa.table({"at": at[order], "line": lines.take(pa.array(order))})
-    columns = [pl.Series(name, table[name]) for name in names]
-    texts = arrow_texts(side_by_side(columns)) if columns else pa.array([""] * len(at), pa.large_string())
+    at, names = table["at"].to_numpy(), [name for name in table.column_names if name not in ("at", "op")]
+    if not len(at) or not names:
+        return table.take(pa.array(np.argsort(at, kind="stable")))
+    columns = [table[name].chunk(0).cast(pa.large_string()) for name in names]
+    texts = columns[0] if names == ["line"] else weave(columns)
     return table.take(pa.array(merged_order(at, texts, [len(part) for part in parts])))
 
 

@@ -35,8 +35,6 @@ from weir.runtime.output.text_columns import (
     json_terms,
     quoted,
     run_together,
-    same,
-    side_by_side,
     stamps,
     texts_of,
     weave,
@@ -97,28 +95,20 @@ class Block:
             fields = [field.take(order) for field in fields]
         heads = [f'{{"query":{compact(name)},"at":"' for name in self.names]
         middles = [f'","op":"{operator}","bindings":{{' for operator in self.operators]
-        if len(self.names) == 1:
-            dated = list(_dated(self.at, heads[0], middles[0]))
-        else:
-            dated = [
-                Coded(self.owner, pl.Series(heads)),
-                *stamps(self.at),
-                Coded(self.owner, pl.Series(middles)),
-            ]
+        head, middle = Coded(self.owner, pl.Series(heads)), Coded(self.owner, pl.Series(middles))
+        body: list[Coded | pa.Array] = [f.framed("," if place else "") for place, f in enumerate(fields)]
         if any(field.texts.null_count() for field in fields):
-            body = side_by_side([field.texts.gather(field.codes) for field in fields], between=",")
-            rest = [Coded(np.arange(len(self.at)), body)]
-        else:
-            rest = [field.framed("," if place else "") for place, field in enumerate(fields)]
+            texts = [field.texts.gather(field.codes).alias(str(n)) for n, field in enumerate(fields)]
+            joined = pl.select(pl.concat_str(texts, separator=",", ignore_nulls=True)).to_series()
+            body = [arrow_texts(joined)]
         end = Coded(np.zeros(len(self.at), np.int64), pl.Series(["}}\n"]))
-        return {"at": pa.array(self.at), "line": weave([*dated, *rest, end])}
+        return {"at": pa.array(self.at), "line": weave([head, *stamps(self.at), middle, *body, end])}
 
     def columns(self) -> dict[str, pa.Array]:
         """A row of texts per row. Variables that are named ``at`` or ``op`` keep their question mark."""
         fields = dict(self.fields)
         if fields and not self.ordered:
-            texts = side_by_side([field.texts.gather(field.codes) for field in fields.values()])
-            order = order_of_text(self.evaluation, texts)
+            order = order_of_rows(self.evaluation, list(fields.values()))
             fields = {name: field.take(order) for name, field in fields.items()}
         operators = pl.Series(self.operators, dtype=pl.String).gather(self.owner)
         columns = {"at": pa.array(self.at), "op": arrow_texts(operators)}
@@ -213,9 +203,8 @@ def result_lines(query: Query, name: str, answers: Answers, dictionary: Dictiona
     if isinstance(query.form, Select):
         lines = _solutions(query, name, answers, dictionary, JSONL).lines()
     elif isinstance(query.form, Ask):
-        boolean = Coded((answers.columns["boolean"] != 0).astype(np.int64), pl.Series(["false", "true"]))
         dated = _dated(at, head, middle + '"boolean":')
-        lines = {"at": pa.array(at), "line": weave([*dated, boolean.framed("", "}\n")])}
+        lines = {"at": pa.array(at), "line": weave([*dated, _truth(answers).framed("", "}\n")])}
     else:
         lines = _triples(at, answers, dictionary, head, middle + '"triples":["')
     if not len(answers.empty):
@@ -228,12 +217,7 @@ def result_lines(query: Query, name: str, answers: Answers, dictionary: Dictiona
 def result_columns(query: Query, name: str, answers: Answers, dictionary: Dictionary) -> dict[str, pa.Array]:
     """``at`` and ``op``, then a column of canonical texts per variable (or per part of a triple). Where EMPTY
     asks for it, a row without ``op`` is an evaluation that had no results."""
-    if isinstance(query.form, Ask):
-        at = answers.at + query.semantics.emit_after
-        columns = {"at": pa.array(at), "op": arrow_texts(same(query.semantics.r2s.value, len(at)))}
-        columns["boolean"] = pa.array(np.where(answers.columns["boolean"] != 0, "true", "false"))
-    else:
-        columns = _solutions(query, name, answers, dictionary, COLUMNS).columns()
+    columns = _solutions(query, name, answers, dictionary, COLUMNS).columns()
     if not len(answers.empty):
         return columns
     nothing = {each: pa.nulls(len(answers.empty), column.type) for each, column in columns.items()}
@@ -241,14 +225,21 @@ def result_columns(query: Query, name: str, answers: Answers, dictionary: Dictio
 
 
 def _solutions(query: Query, name: str, answers: Answers, dictionary: Dictionary, form: str) -> Block:
-    """A query's rows: its solutions, or the triples that it makes."""
-    selected = [each.name for each in query.form.variables] if isinstance(query.form, Select) else _TRIPLE
-    fields = {each: coded_texts(answers.columns[each], dictionary) for each in selected}
+    """A query's rows: its solutions, the triples that it makes, or the truth."""
+    if isinstance(query.form, Ask):
+        fields = {"boolean": _truth(answers)}
+    else:
+        selected = [each.name for each in query.form.variables] if isinstance(query.form, Select) else _TRIPLE
+        fields = {each: coded_texts(answers.columns[each], dictionary) for each in selected}
     if form == JSONL:
         fields = {each: Coded(field.codes, json_terms(field.texts)) for each, field in fields.items()}
     at = answers.at + query.semantics.emit_after
     owner = np.zeros(len(at), np.int64)
     return Block([name], [query.semantics.r2s.value], owner, at, fields, keeps_order(query))
+
+
+def _truth(answers: Answers) -> Coded:
+    return Coded((answers.columns["boolean"] != 0).astype(np.int64), pl.Series(["false", "true"]))
 
 
 def _triples(
@@ -259,7 +250,7 @@ def _triples(
     first, last = np.ones(len(at), np.bool_), np.ones(len(at), np.bool_)
     first[1:] = last[:-1] = at[1:] != at[:-1]
     if not first.all():
-        order = order_of_rows(at, parts)
+        order = order_of_rows(at, parts, " ")
         parts = [part.take(order) for part in parts]
     seconds, fractions = _dated(at, head, middle)
     pieces = weave(
@@ -304,39 +295,13 @@ def _ties(at: Ids) -> Ids:
     return np.flatnonzero(np.concatenate([equal, [False]]) | np.concatenate([[False], equal]))
 
 
-def order_of_text(at: Ids, texts: pl.Series) -> Ids:
-    """The order by (``at``, text), where ``at`` ascends already; only rows that share their time move."""
+def order_of_rows(at: Ids, columns: Sequence[Coded], between: str = "") -> Ids:
+    """The order by time, which ascends already, and by the columns' texts put together with ``between``; only
+    rows that share their time move."""
     order = np.arange(len(at))
     tied = _ties(at)
     if len(tied):
-        rows = pl.DataFrame({"at": at[tied], "text": texts.gather(tied), "row": tied})
+        texts = weave([each.take(tied) for each in columns], between)
+        rows = pl.DataFrame({"at": at[tied], "text": pl.Series(texts), "row": tied})
         order[tied] = rows.sort("at", "text")["row"].to_numpy()
-    return order
-
-
-def order_of_rows(at: Ids, columns: Sequence[Coded]) -> Ids:
-    """The order by time, which ascends already, and by the columns' texts put together.
-
-    That is the order by one text after the other, since no term is the beginning of another but for what
-    sorts behind the blank that follows the shorter one; where some are unbound, texts are put together.
-    """
-    order = np.arange(len(at))
-    tied = _ties(at)
-    if not len(tied):
-        return order
-    some = [column.take(tied) for column in columns]
-    if any(column.texts.null_count() for column in some):
-        texts = side_by_side([column.texts.gather(column.codes) for column in some])
-        order[tied] = tied[order_of_text(at[tied], texts)]
-        return order
-    key = np.cumsum(np.concatenate([[0], at[tied][1:] != at[tied][:-1]]))
-    room = int(key[-1]) + 1
-    for column in some:
-        room *= len(column.texts) or 1
-    if room < 2**62:
-        for column in some:
-            key = key * len(column.texts) + column.rank()
-        order[tied] = tied[np.argsort(key, kind="stable")]
-    else:
-        order[tied] = tied[np.lexsort([*(column.rank() for column in reversed(some)), key])]
     return order

@@ -45,17 +45,15 @@ class Coded:
         """Its rows in another order."""
         return Coded(self.codes[order], self.texts)
 
-    def rank(self) -> Ids:
-        """The place of each row's text in the order of texts."""
-        place = np.empty(len(self.texts), np.int64)
-        place[self.texts.arg_sort().to_numpy()] = np.arange(len(self.texts))
-        return place[self.codes]
 
-
-def weave(columns: Sequence[Coded]) -> pa.LargeStringArray:
-    """The texts of each row side by side."""
-    parts = [arrow_texts(column.texts).take(pa.array(column.codes)) for column in columns]
-    return pc.binary_join_element_wise(*parts, pa.scalar("", pa.large_string()), null_handling="skip")
+def weave(columns: Sequence[Coded | pa.Array], between: str = "") -> pa.LargeStringArray:
+    """The texts of each row side by side; one that is null is empty."""
+    parts = [
+        arrow_texts(each.texts).take(pa.array(each.codes)) if isinstance(each, Coded) else each
+        for each in columns
+    ]
+    separator = pa.scalar(between, pa.large_string())
+    return pc.binary_join_element_wise(*parts, separator, null_handling="replace", null_replacement="")
 
 
 def run_together(pieces: pa.LargeStringArray, starts: Ids) -> pa.LargeStringArray:
@@ -134,7 +132,7 @@ def coded_texts(ids: Ids, dictionary: Dictionary) -> Coded:
 def json_terms(texts: pl.Series) -> pl.Series:
     """Canonical texts as SPARQL JSON terms; null stays null. Common forms as columns, others one by one."""
     plain = ~texts.str.contains(r"[\\\x00-\x1f]")
-    iri = texts.str.starts_with("<") & plain & ~texts.str.contains('"', literal=True)
+    iri = texts.str.contains('^<[^<"]*$') & plain
     typed = texts.str.contains(r'^"[^"]*"(\^\^<[^"]*>)?$') & plain
     frame = pl.DataFrame({"text": texts, "iri": iri, "typed": typed})
     body = pl.col("text").str.slice(1)
@@ -162,17 +160,3 @@ def quoted(texts: pl.Series) -> pl.Series:
         return texts
     escaped = [compact(text)[1:-1] for text in texts.gather(awkward)]
     return texts.clone().scatter(awkward, pl.Series(escaped, dtype=pl.String))
-
-
-def side_by_side(columns: Sequence[pl.Series | str], *, between: str = "") -> pl.Series:
-    """Texts put together row by row, without those that are null; a plain text is the same in every row."""
-    parts = [
-        pl.lit(column) if isinstance(column, str) else column.alias(str(place))
-        for place, column in enumerate(columns)
-    ]
-    return pl.select(pl.concat_str(parts, separator=between, ignore_nulls=True)).to_series()
-
-
-def same(text: str, rows: int) -> pl.Series:
-    """A column of one text."""
-    return pl.Series([text], dtype=pl.String).new_from_index(0, rows)

@@ -248,7 +248,7 @@ class Group:
         subject, predicate, target = (answers.columns[name] for name in ("subject", "predicate", "object"))
         if self._is_counted(stream):
             coded = [coded_texts(ids, self.dictionary) for ids in (subject, predicate, target)]
-            order = order_of_rows(answers.at, coded)
+            order = order_of_rows(answers.at, coded, " ")
             subject, predicate, target = subject[order], predicate[order], target[order]
         times, message, counts = np.unique(answers.at + delay, return_inverse=True, return_counts=True)
         firsts = np.cumsum(counts) - counts

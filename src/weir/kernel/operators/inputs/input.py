@@ -185,17 +185,8 @@ class StaticInput:
         if self.view.optional.intersection(on) or flow.optional.intersection(on):
             return join_generally(flow, self.relation(), len(self.present), stable)
         left, right = self.partners(flow, on)
-        start, end = flow.start[left], flow.end[left]
-        if not self.steady:
-            since, until = self._intervals(right)
-            if stable:
-                seen = (since == 0) & (until == len(self.present))
-            else:
-                start, end = np.maximum(start, since), np.minimum(end, until)
-                seen = start < end
-            if not seen.all():
-                left, right, start, end = left[seen], right[seen], start[seen], end[seen]
-        return merge(flow, self.view, Matches(left, right, start, end))
+        intervals = None if self.steady else self._intervals(right)
+        return joined(flow, self.view, left, right, intervals, len(self.present) if stable else None)
 
     def partners(self, flow: Relation, on: tuple[str, ...]) -> tuple[Ids, Ids]:
         """Pairs (row of the flow, row of the view) that are equal on these variables, valid or not."""
@@ -276,6 +267,29 @@ def unsteady(relation: Relation, instants: int) -> Relation:
 def throughout(relation: Relation, instants: int) -> Relation:
     """Only the rows that are visible throughout."""
     return relation.take(np.flatnonzero((relation.start == 0) & (relation.end == instants)))
+
+
+def joined(
+    flow: Relation,
+    rows: Relation,
+    left: Ids,
+    right: Ids,
+    intervals: tuple[Ids, Ids] | None,
+    instants: int | None,
+) -> Relation:
+    """The joined rows of pairs, visible with the flow; the partners' ``intervals`` cut that, where given, and
+    must be all ``instants``, where these are given."""
+    start, end = flow.start[left], flow.end[left]
+    if intervals is not None:
+        since, until = intervals
+        if instants is not None:
+            seen = (since == 0) & (until == instants)
+        else:
+            start, end = np.maximum(start, since), np.minimum(end, until)
+            seen = start < end
+        if not seen.all():
+            left, right, start, end = left[seen], right[seen], start[seen], end[seen]
+    return merge(flow, rows, Matches(left, right, start, end))
 
 
 def join_generally(flow: Relation, rows: Relation, instants: int, stable: bool) -> Relation:

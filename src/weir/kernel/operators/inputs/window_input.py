@@ -8,9 +8,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from weir.kernel.operators.inputs.input import Present, RelationInput, instantaneous, join_generally, unsteady
+from weir.kernel.operators.inputs.input import (
+    Present,
+    RelationInput,
+    instantaneous,
+    join_generally,
+    joined,
+    unsteady,
+)
 from weir.kernel.relations.keys import positions_in, spread
-from weir.kernel.relations.matches import Matches, merge, verified
+from weir.kernel.relations.matches import verified
 from weir.kernel.relations.relation import Relation, union
 from weir.kernel.windows.arrivals import FEW
 from weir.kernel.windows.live_triples import NEVER, Keeping, LiveTriples
@@ -188,17 +195,8 @@ class WindowInput:
         rows = Relation({name: self._rows.column(place) for name, place in self._columns}, _NONE, _NONE)
         if len(on) > 1:
             left, right = verified(flow.columns, rows.columns, left, right, on)
-        start, end = flow.start[left], flow.end[left]
-        if not exact:
-            since, until = self._intervals_of(right)
-            if stable:
-                kept = (since == 0) & (until == len(self._low))
-            else:
-                start, end = np.maximum(start, since), np.minimum(end, until)
-                kept = start < end
-            if not kept.all():
-                left, right, start, end = left[kept], right[kept], start[kept], end[kept]
-        return merge(flow, rows, Matches(left, right, start, end))
+        intervals = None if exact else self._intervals_of(right)
+        return joined(flow, rows, left, right, intervals, len(self._low) if stable else None)
 
     def takes_ranges(self, flow: Relation) -> bool:
         """Whether a range of positions is all that tells what of the window each row of a flow can see."""
