@@ -33,7 +33,7 @@ from weir.language.algebra.expressions import Exists
 from weir.language.algebra.fold import parts, rebuilt, walk
 from weir.language.algebra.query import Describe, Query
 from weir.language.algebra.scope import visible
-from weir.rdf.terms import IRI, Term, Triple, Variable, parse_term
+from weir.rdf.terms import IRI, Triple, Variable, parse_term
 
 _term = lru_cache(maxsize=65_536)(parse_term)
 _walk = partial(walk, closed=(Exists,))
@@ -255,7 +255,8 @@ class Gatherer:
         ]
         rows, quads = await solve(places, self.matcher, given)
         self.quads.update(dict.fromkeys(quads))
-        if len(patterns) == 1 and not given.names and graph == "":
+        nested = any(isinstance(node, algebra.TripleTermPattern) for node in _walk(patterns[0]))
+        if len(patterns) == 1 and not given.names and graph == "" and not nested:
             self.solved[patterns[0]] = rows
         return rows
 
@@ -319,7 +320,10 @@ def _zero(path: algebra.Path) -> bool:
     return any(isinstance(node, algebra.ZeroOrMore | algebra.ZeroOrOne) for node in _walk(path))
 
 
-def _place(node: Term | Variable) -> Place:
+def _place(node: algebra.Node) -> Place:
+    """What a fragment is asked for; a triple term with variables inside may be anything."""
+    if isinstance(node, algebra.TripleTermPattern):
+        return Variable(f".{node}")
     return node if isinstance(node, Variable) else str(node)
 
 

@@ -29,6 +29,7 @@ from weir.language.algebra.patterns import (
     TriplePattern,
     ZeroOrMore,
     ZeroOrOne,
+    constant,
 )
 from weir.language.algebra.query import Describe, Query
 from weir.linked.graphs.history import Delta, background_of, contains
@@ -264,7 +265,8 @@ class _Walk:
         return graph, constants[0], constants[1], constants[2]
 
     def _constant(self, node: Node) -> int | None:
-        return None if isinstance(node, Variable) else self.graphs.dictionary.encode(node)
+        term = constant(node)
+        return None if term is None else self.graphs.dictionary.encode(term)
 
     def _path(self, plan: p.PathPattern) -> Iterator[PatternRows]:
         predicates = _predicates(plan.path)
