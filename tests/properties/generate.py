@@ -30,6 +30,7 @@ from weir.language.algebra.scope import visible
 from weir.language.algebra.windows import (
     AlignedTo,
     All,
+    AtFirst,
     Bounds,
     Content,
     Elements,
@@ -37,6 +38,7 @@ from weir.language.algebra.windows import (
     Past,
     Range,
     Report,
+    Start,
     StartAt,
     Tick,
     TickKind,
@@ -201,33 +203,41 @@ def kind(rng: Random) -> WindowKind:
 
 def report(rng: Random, window: WindowKind) -> Report:
     closes = not isinstance(window, Now | All) and window.step is not None
+    periodic = duration(rng) if rng.random() < 0.2 else None
     return Report(
         window_close=closes and rng.random() < 0.6,
         content_change=rng.random() < (0.3 if closes else 0.8),
-        periodic=duration(rng) if rng.random() < 0.15 else None,
+        periodic=periodic,
         non_empty=rng.random() < 0.4,
+        closed=closes and periodic is not None and rng.random() < 0.6,
     )
 
 
+def tick(rng: Random) -> Tick:
+    """The one tick of a query."""
+    chance = rng.random()
+    if chance < 0.12:
+        return Tick(TickKind.TUPLE)
+    if chance < 0.24:
+        return Tick(TickKind.TIME, duration(rng))
+    return Tick(TickKind.CHANGE if chance < 0.5 else TickKind.BATCH)
+
+
 def windows(rng: Random, horizon: int) -> tuple[WindowDeclaration, ...]:
-    tuples = rng.random() < 0.12
+    looks = tick(rng)
+    moving = looks.kind is TickKind.CHANGE and rng.random() < 0.5
     found = []
     for number in range(rng.randrange(1, 4)):
         chosen = kind(rng)
-        tick = Tick()
-        if tuples:
-            tick = Tick(TickKind.TUPLE)
-        elif rng.random() < 0.12:
-            tick = Tick(TickKind.TIME, duration(rng))
-        start = None
+        start: Start = None
         if rng.random() < 0.2:
             start = StartAt(rng.randrange(-3, horizon))
-        elif rng.random() < 0.1:
-            start = AlignedTo(duration(rng))
+        elif rng.random() < 0.2:
+            start = rng.choice((AlignedTo(duration(rng)), AtFirst()))
         semantics = WindowSemantics(
-            report(rng, chosen),
+            Report(content_change=True, non_empty=rng.random() < 0.6) if moving else report(rng, chosen),
             rng.choice((Content.GRAPH, Content.GRAPH, Content.BAG)),
-            tick,
+            looks,
             start,
             rng.choice((Bounds.CLOSED_OPEN, Bounds.CLOSED_OPEN, Bounds.OPEN_CLOSED)),
             lateness=0,
@@ -492,6 +502,8 @@ def case(rng: Random, *, depth: int = 2, cuts: int = 3) -> Case:
         pattern = patterns.modified(pattern)
         made = Select(tuple(v for v in visible(pattern) if not v.internal))
     semantics = Semantics(rng.choice(list(R2S)), rng.choice(list(Previous)), report_empty=rng.random() < 0.3)
+    if all(w.semantics.tick.kind is TickKind.CHANGE for w in declared) and rng.random() < 0.6:
+        semantics = Semantics(R2S.ISTREAM, Previous.INSTANT)
     lateness = rng.choice((0, 0, 2, 5))
     if lateness:
         declared = tuple(

@@ -71,6 +71,7 @@ class WindowOptions:
     bounds: Bounds | None = None
     lateness: int | None = None
     ahead: int | None = None
+    times_distinct: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from weir.language.algebra import patterns as a
 from weir.language.algebra.fold import walk
 from weir.language.algebra.query import Query, Select
 from weir.language.algebra.windows import WindowDeclaration
+from weir.plan.analysis.ticks import at_arrivals
 from weir.rdf.terms import IRI, Variable
 
 MAX_PATTERNS = 16
@@ -41,7 +42,7 @@ def conjunction(query: Query, *, bare_default: bool = True) -> Conjunction | str
         return "reports empty evaluations"
     if len(query.dataset.windows) != 1:
         return "not exactly one window"
-    (window,) = query.dataset.windows
+    (window,) = at_arrivals(query).dataset.windows
     if isinstance(window.stream, Variable):
         return "its window ranges over streams"
     pattern, distinct = query.pattern, False

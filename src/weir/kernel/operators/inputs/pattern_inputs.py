@@ -23,6 +23,7 @@ from weir.kernel.windows.window_index import IndexCounts
 from weir.language.algebra.patterns import Node, TriplePattern, constant
 from weir.language.algebra.query import Query
 from weir.plan import nodes as p
+from weir.plan.analysis.ticks import graphs_read
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, Variable
@@ -125,6 +126,24 @@ class StaticGraphs:
         names = np.fromiter(self.named, np.int64, len(self.named))
         tables = (self.default, *self.named.values())
         return np.unique(np.concatenate([names, *(c for table in tables for c in table.columns.values())]))
+
+
+def changes_read(query: Query, background: Background) -> Ids:
+    """The times at which a graph that the query reads changes, ascending (31)."""
+    read, dataset = graphs_read(query), query.dataset
+    named = [
+        name
+        for name in background.named
+        if (read.named is None or name in read.named) and (not dataset.named or name in dataset.named)
+    ]
+    tables = [background.named[name] for name in named]
+    if read.default:
+        known = [name for name in dataset.default if name in background.named]
+        tables += [background.default, *(background.named[name] for name in known)]
+    made = [] if dataset.named else [min(background.made[name]) for name in named if name in background.made]
+    times = [column for table in tables for column in (table.start, table.end) if column is not None]
+    found = np.unique(np.concatenate([*times, np.array(made, np.int64)]))
+    return found[(found > LOWEST) & (found < HIGHEST)]
 
 
 def merged(tables: Iterable[GraphTable]) -> Relation:
