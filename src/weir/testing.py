@@ -79,6 +79,7 @@ class Scenario:
         graphs: Mapping[str | None, str] | None = None,
         streams: Sequence[str] = (),
         evaluator: str = "auto",
+        routing: str = "cost",
         dialect: str = "auto",
         idle: float | None = None,
         restarts: bool = False,
@@ -94,7 +95,9 @@ class Scenario:
         self.job = DirectJob(
             folder, slots=slots, library=library, key=KEY, workers=workers, restarts=restarts
         )
-        offers = [Registration(name, text, dialect, evaluator) for name, text in texts.items()]
+        offers = [
+            Registration(name, text, dialect, evaluator, routing=routing) for name, text in texts.items()
+        ]
         made = {each.query.output for each in offers}
         read = dict.fromkeys(streams)
         for each in offers:

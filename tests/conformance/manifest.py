@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyoxigraph as ox
 
-from weir.rdf.terms import IRI, BlankNode, Literal, Term, Triple
+from weir.rdf.terms import IRI, BlankNode, Literal, Term, Triple, TripleTerm
 
 MF = "http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#"
 QT = "http://www.w3.org/2001/sw/DataAccess/tests/test-query#"
@@ -35,27 +35,45 @@ class Case:
     csv: bool
 
 
-def term(node: ox.NamedNode | ox.BlankNode | ox.Literal, scope: str = "") -> Term:
+def term(node: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple, scope: str = "") -> Term:
     """A parsed term with its lexical form as written; blank nodes get the scope before their label."""
+    if isinstance(node, ox.Triple):
+        subject, predicate = term(node.subject, scope), term(node.predicate)
+        assert isinstance(subject, IRI | BlankNode) and isinstance(predicate, IRI)
+        return TripleTerm(subject, predicate, term(node.object, scope))
     if isinstance(node, ox.NamedNode):
         return IRI(node.value)
     if isinstance(node, ox.BlankNode):
         return BlankNode(scope + node.value)
     if node.language is not None:
-        return Literal.tagged(node.value, node.language)
+        return Literal.tagged(node.value, node.language, node.direction and str(node.direction))
     return Literal(node.value, node.datatype.value)
 
 
-_FORMATS = {".ttl": ox.RdfFormat.TURTLE, ".rdf": ox.RdfFormat.RDF_XML, ".nt": ox.RdfFormat.N_TRIPLES}
+_FORMATS = {
+    ".ttl": ox.RdfFormat.TURTLE,
+    ".rdf": ox.RdfFormat.RDF_XML,
+    ".nt": ox.RdfFormat.N_TRIPLES,
+    ".nq": ox.RdfFormat.N_QUADS,
+    ".trig": ox.RdfFormat.TRIG,
+}
+
+
+def read_dataset(path: Path, scope: str = "") -> dict[str | None, list[Triple]]:
+    """The triples of each graph of a file, each once; None is the default graph."""
+    found: dict[str | None, dict[Triple, None]] = {None: {}}
+    for quad in ox.parse(
+        path.read_bytes(), format=_FORMATS[path.suffix], base_iri=path.as_uri(), rename_blank_nodes=False
+    ):
+        graph = quad.graph_name.value if isinstance(quad.graph_name, ox.NamedNode) else None
+        triple = (term(quad.subject, scope), term(quad.predicate, scope), term(quad.object, scope))
+        found.setdefault(graph, {})[triple] = None
+    return {graph: list(triples) for graph, triples in found.items()}
 
 
 def read_graph(path: Path, scope: str = "") -> list[Triple]:
-    """The triples of a file, each once."""
-    quads = ox.parse(
-        path.read_bytes(), format=_FORMATS[path.suffix], base_iri=path.as_uri(), rename_blank_nodes=False
-    )
-    triples = [(term(q.subject, scope), term(q.predicate, scope), term(q.object, scope)) for q in quads]
-    return list(dict.fromkeys(triples))
+    """The triples of the default graph of a file, each once."""
+    return read_dataset(path, scope)[None]
 
 
 class _Facts:

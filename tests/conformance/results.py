@@ -11,13 +11,13 @@ import json
 import re
 import xml.etree.ElementTree as ET
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from conformance.manifest import RDF, RDF_TYPE, read_graph
-from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term, Triple
+from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term, Triple, TripleTerm
 from weir.rdf.xsd.numbers import Number, lexical_of
 from weir.rdf.xsd.values import value_of
 
@@ -72,6 +72,10 @@ def _srx_term(element: ET.Element) -> Term:
         return IRI(text.strip())
     if element.tag == f"{SRX}bnode":
         return BlankNode(text.strip())
+    if element.tag == f"{SRX}triple":
+        subject, predicate, object = (_srx_term(part[0]) for part in element)
+        assert isinstance(subject, IRI | BlankNode) and isinstance(predicate, IRI)
+        return TripleTerm(subject, predicate, object)
     language = element.attrib.get("{http://www.w3.org/XML/1998/namespace}lang")
     if language:
         return Literal.tagged(text, language)
@@ -90,13 +94,18 @@ def _srj(path: Path) -> Expected:
     return Table(names, tuple(rows), ordered=True)
 
 
-def _srj_term(data: dict[str, str]) -> Term:
+def _srj_term(data: dict[str, Any]) -> Term:
+    if data["type"] == "triple":
+        parts = data["value"]
+        subject, predicate, object = (_srj_term(parts[p]) for p in ("subject", "predicate", "object"))
+        assert isinstance(subject, IRI | BlankNode) and isinstance(predicate, IRI)
+        return TripleTerm(subject, predicate, object)
     if data["type"] == "uri":
         return IRI(data["value"])
     if data["type"] == "bnode":
         return BlankNode(data["value"])
     if "xml:lang" in data:
-        return Literal.tagged(data["value"], data["xml:lang"])
+        return Literal.tagged(data["value"], data["xml:lang"], data.get("its:dir"))
     return Literal(data["value"], data.get("datatype", XSD + "string"))
 
 
@@ -198,6 +207,7 @@ def isomorphic(left: Sequence[Row], right: Sequence[Row], *, ordered: bool = Fal
     """Whether a renaming of blank nodes makes two multisets (or sequences) of rows equal."""
     if len(left) != len(right):
         return False
+    left, right = [tuple(_flat(row)) for row in left], [tuple(_flat(row)) for row in right]
     if ordered:
         left = [(Literal(str(i)), *row) for i, row in enumerate(left)]
         right = [(Literal(str(i)), *row) for i, row in enumerate(right)]
@@ -206,6 +216,17 @@ def isomorphic(left: Sequence[Row], right: Sequence[Row], *, ordered: bool = Fal
         return False
     target = Counter(right)
     return _search(list(left), target, list(colours_left), colours_left, colours_right, {})
+
+
+def _flat(terms: Iterable[Term | None]) -> Iterator[Term | None]:
+    """Triple terms as brackets around their parts, so that blank nodes inside are seen."""
+    for term in terms:
+        if isinstance(term, TripleTerm):
+            yield Literal("<<(")
+            yield from _flat((term.subject, term.predicate, term.object))
+            yield Literal(")>>")
+        else:
+            yield term
 
 
 def _colours(rows: Sequence[Row]) -> dict[BlankNode, int]:

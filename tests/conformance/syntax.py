@@ -29,7 +29,7 @@ class Text:
         return self.path.as_uri()
 
 
-SUITES = ("sparql10", "sparql11")
+SUITES = ("sparql10", "sparql11", "sparql12")
 """The versions of SPARQL that the language speaks."""
 
 

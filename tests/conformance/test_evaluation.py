@@ -1,5 +1,5 @@
-"""All W3C SPARQL 1.0 and 1.1 query evaluation tests, four ways: with the data static, with the default graph
-in a window, with the named graphs in a window, and with one window around the body of the query."""
+"""All W3C SPARQL 1.0, 1.1 and 1.2 query evaluation tests, four ways: with the data static, with the default
+graph in a window, with the named graphs in a window, and with one window around the body of the query."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.manifest import Case, read_graph, read_suite
+from conformance.manifest import Case, read_dataset, read_graph, read_suite
 from conformance.results import Table, as_csv, isomorphic, numeric, read_results
 from conformance.running import EVALUATORS, Data, Outcome, run_static, run_streamed
 from shared import shared_dir
@@ -38,7 +38,7 @@ WRITTEN_OTHERWISE = {
 """Tests whose result file writes a number in another form of the same type ("3" for the decimal "3.0"):
 there, and only there, numbers are compared by value."""
 
-CASES = [*read_suite(SUITES / "sparql10"), *read_suite(SUITES / "sparql11")]
+CASES = [case for suite in ("sparql10", "sparql11", "sparql12") for case in read_suite(SUITES / suite)]
 
 
 def load(case: Case, query: Query) -> Data:
@@ -50,6 +50,8 @@ def load(case: Case, query: Query) -> Data:
         named = {iri: Path(iri.removeprefix("file://")) for iri in query.dataset.named}
     triples = [t for i, path in enumerate(default) for t in read_graph(path, f"d{i}")]
     graphs = {iri: read_graph(path, f"n{i}") for i, (iri, path) in enumerate(named.items())}
+    for i, path in enumerate(default):
+        graphs.update({iri: t for iri, t in read_dataset(path, f"d{i}").items() if iri is not None})
     return Data(triples, graphs)
 
 
@@ -129,5 +131,5 @@ def test_evaluation(case: Case, mode: str, evaluator: str) -> None:
 
 
 def test_the_suites_are_whole() -> None:
-    assert len(CASES) == 525
+    assert len(CASES) == 588
     assert len({case.name for case in CASES}) == len(CASES)

@@ -37,4 +37,4 @@ def test_graphs_of_messages(case: Case, evaluator: str) -> None:
 def test_the_tests_that_need_names_of_graphs_are_among_them() -> None:
     names = {case.name for case in WITH_GRAPH}
     assert {"sparql10/graph/graph-empty", "sparql10/graph/graph-exist", "sparql11/bindings/graph"} < names
-    assert len(names) == 42
+    assert len(names) == 44

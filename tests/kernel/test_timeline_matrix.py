@@ -87,7 +87,8 @@ def check(window: str, expected: list[str]) -> None:
         ),
         # ticks every 4 ms: 2 and 4 are reported at 4, …, 14 at 16, where [12,16) is the latest closed
         case(SLIDING, WC, "TICK TIME PT0.004S", "4:ab", "8:cdef", "12:g", "16:"),
-        case(SLIDING, CC, "TICK TIME PT0.004S", "4:b", "8:ef", "12:g"),
+        # at 16 g has gone
+        case(SLIDING, CC, "TICK TIME PT0.004S", "4:b", "8:ef", "12:g", "16:"),
         case(SLIDING, P3, "TICK TIME PT0.004S", "4:b", "8:ef", "12:g"),
         # tuple by tuple: closes of [) come before the messages of their time
         case(SLIDING, WC, "TICK TUPLE", "2:a", "4:ab", "6:bcd", "8:cdef", "10:ef", "12:g", "14:g"),
@@ -138,7 +139,22 @@ def test_range_with_gaps(window: str, expected: list[str]) -> None:
         case(MOVING, f"{CC}, {P3}", "", "1:a", "2:ab", "3:ab", "5:bcd", "6:cdef", "9:ef", "11:g", "12:g"),
         case(MOVING, CC, AT3, "5:cd", "6:cdef", "11:g"),
         case(MOVING, P3, AT3, "6:cdef", "9:ef", "12:g"),
-        case(MOVING, CC, "TICK TIME PT0.004S", "4:ab", "8:cdef", "12:g"),
+        case(MOVING, CC, "TICK TIME PT0.004S", "4:ab", "8:cdef", "12:g", "16:"),
+        # each time at which something comes or goes
+        case(
+            MOVING,
+            CC,
+            "TICK CHANGE",
+            "1:a",
+            "2:ab",
+            "5:bcd",
+            "6:cdef",
+            "9:ef",
+            "10:",
+            "11:g",
+            "15:",
+        ),
+        case(MOVING, f"{CC}, {NE}", "TICK CHANGE", "1:a", "2:ab", "5:bcd", "6:cdef", "9:ef", "11:g"),
         case(MOVING, CC, "TICK TUPLE", "1:a", "2:ab", "5:bcd", "6:cde", "6:cdef", "11:g"),
     ],
 )
@@ -156,7 +172,7 @@ def test_range_that_moves_with_every_message(window: str, expected: list[str]) -
         case("NOW", f"{CC}, {P5}", "", "1:a", "2:b", "5:cd", "6:ef", "10:", "11:g"),
         case("NOW", CC, AT3, "5:cd", "6:ef", "11:g"),
         # the messages of the current unit
-        case("NOW", CC, "TICK TIME PT0.003S", "3:ab", "6:cdef", "12:g"),
+        case("NOW", CC, "TICK TIME PT0.003S", "3:ab", "6:cdef", "9:", "12:g", "15:"),
         case("NOW", CC, "TICK TUPLE", "1:a", "2:b", "5:cd", "6:e", "6:ef", "11:g"),
         # 10 is looked at at 12, which shows g: the end of input brings it
         case("NOW", f"{P5}, {NE}", "TICK TIME PT0.004S", "8:cdef", "12:g"),
@@ -247,7 +263,23 @@ def test_elements(window: str, expected: list[str]) -> None:
         case(MOVING_PAST, f"{CC}, {NE}", OPEN, "5:b"),
         case(MOVING_PAST, P3, "", "3:a", "6:", "9:ef"),
         case(MOVING_PAST, P2, "", "2:", "4:ab", "6:", "8:cdef", "10:", "12:", "14:g"),
-        case(MOVING_PAST, CC, "TICK TIME PT0.004S", "4:ab", "8:cdef", "12:"),
+        case(MOVING_PAST, CC, "TICK TIME PT0.004S", "4:ab", "8:cdef", "12:", "16:"),
+        # a enters at 3 and leaves at 5, b is there from 4 to 6, c and d from 7 to 9, …
+        case(
+            MOVING_PAST,
+            CC,
+            "TICK CHANGE",
+            "3:a",
+            "4:ab",
+            "5:b",
+            "6:",
+            "7:cd",
+            "8:cdef",
+            "9:ef",
+            "10:",
+            "13:g",
+            "15:",
+        ),
     ],
 )
 def test_past_windows(window: str, expected: list[str]) -> None:

@@ -9,11 +9,13 @@ from weir.language.algebra.query import R2S, Dialect, Previous
 from weir.language.algebra.windows import (
     DAY,
     All,
+    AtFirst,
     Content,
     Now,
     Range,
     Report,
     Tick,
+    TickKind,
     Triples,
     WindowDeclaration,
     closes,
@@ -91,7 +93,30 @@ def test_computed_every_is_a_periodic_report() -> None:
     query = weir.parse(
         "REGISTER QUERY q COMPUTED EVERY 5 s AS SELECT * FROM STREAM <s> [RANGE 30s STEP 10s] {}"
     )
+    report = Report(periodic=5 * SECOND, non_empty=True, closed=True)
+    assert query.dataset.windows[0].semantics.report == report
+
+
+def test_computed_every_shows_what_is_there_where_no_window_closes() -> None:
+    query = weir.parse("REGISTER QUERY q COMPUTED EVERY 5 s AS SELECT * FROM STREAM <s> [RANGE TRIPLES 3] {}")
     assert query.dataset.windows[0].semantics.report == Report(periodic=5 * SECOND, non_empty=True)
+
+
+def test_a_query_has_one_tick() -> None:
+    query = weir.parse(
+        "SELECT * FROM WINDOW <a> ON <s> [NOW TICK TUPLE] FROM WINDOW <b> ON <s> [ALL] { ?s ?p ?o }"
+    )
+    assert [window.semantics.tick.kind for window in query.dataset.windows] == [TickKind.TUPLE] * 2
+
+
+def test_the_options_of_a_grid_and_a_lane() -> None:
+    query = weir.parse(
+        "SELECT * FROM WINDOW <a> ON <s> "
+        "[RANGE 4s STARTING AT FIRST REPORT PERIODIC 3s CLOSED TIMES DISTINCT] { ?s ?p ?o }"
+    )
+    semantics = query.dataset.windows[0].semantics
+    assert semantics.start == AtFirst() and semantics.times_distinct
+    assert semantics.report == Report(periodic=3 * SECOND, closed=True)
 
 
 @pytest.mark.parametrize(

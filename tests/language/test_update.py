@@ -39,7 +39,7 @@ def test_operations_follow_one_another() -> None:
         ("INSERT DATA { :a :b ?x }", "data may hold no variables"),
         ("INSERT DATA { GRAPH ?g { :a :b :c } }", "expected the IRI of a graph"),
         ("DELETE DATA { :a :b _:c }", "DELETE DATA may hold no blank nodes"),
-        ("INSERT DATA { 1 :b :c }", "a literal cannot be a subject"),
+        ("INSERT DATA { 1 :b :c }", "a literal or a triple term cannot be a subject"),
         ("DELETE WHERE { :a :b :c }", "expected DATA"),
         ("INSERT DATA { :a :b :c } INSERT DATA {}", "expected ';'"),
         ("INSERT DATA { :a :b :c :d }", "expected '.' or '}'"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from functools import partial
 from random import Random
 
@@ -13,7 +14,7 @@ from weir.kernel.interval.evaluator import IntervalEvaluator
 from weir.kernel.reference import ReferenceEvaluator
 from weir.language import parse
 from weir.plan import nodes as p
-from weir.plan.planner import QueryPlan, plan_query
+from weir.plan.planner import plan_query
 
 CASES = max(120, int(120 * float(os.environ.get("WEIR_EXAMPLES", "1"))))
 FIRST = int(os.environ.get("WEIR_SEED", "1")) * 1_000_000 + 900_000
@@ -25,7 +26,7 @@ def staged(name: str, *given: object, **options: object) -> IntervalEvaluator:
     query = given[0]
     plan = plan_query(query, STREAMS)  # type: ignore[arg-type]
     root = dict(plan.stages)[name]
-    at = QueryPlan(plan.query, root, plan.windows, plan.streams)
+    at = replace(plan, root=root)
     return IntervalEvaluator(*given, plan=at, **options)  # type: ignore[arg-type]
 
 

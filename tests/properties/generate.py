@@ -18,6 +18,7 @@ from weir.language.algebra.scope import visible
 from weir.language.algebra.windows import (
     AlignedTo,
     All,
+    AtFirst,
     Bounds,
     Content,
     Elements,
@@ -25,6 +26,7 @@ from weir.language.algebra.windows import (
     Past,
     Range,
     Report,
+    Start,
     StartAt,
     Tick,
     TickKind,
@@ -187,34 +189,40 @@ def kind(rng: Random) -> WindowKind:
 
 def report(rng: Random, window: WindowKind) -> Report:
     closes = not isinstance(window, Now | All) and window.step is not None
+    periodic = duration(rng) if rng.random() < 0.2 else None
     return Report(
         window_close=closes and rng.random() < 0.6,
         content_change=rng.random() < (0.3 if closes else 0.8),
-        periodic=duration(rng) if rng.random() < 0.15 else None,
+        periodic=periodic,
         non_empty=rng.random() < 0.4,
+        closed=closes and periodic is not None and rng.random() < 0.6,
     )
 
 
 def tick(rng: Random) -> Tick:
+    """The one tick of a query."""
     chance = rng.random()
     if chance < 0.12:
         return Tick(TickKind.TUPLE)
-    return Tick(TickKind.TIME, duration(rng)) if chance < 0.2 else Tick()
+    if chance < 0.24:
+        return Tick(TickKind.TIME, duration(rng))
+    return Tick(TickKind.CHANGE if chance < 0.5 else TickKind.BATCH)
 
 
 def windows(rng: Random, horizon: int, lateness: int) -> tuple[WindowDeclaration, ...]:
     """Up to three windows of one tick; those of a variable are in no text but CQELS-QL's."""
     looks = tick(rng)
+    moving = looks.kind is TickKind.CHANGE and rng.random() < 0.5
     found = []
     for number in range(rng.randrange(1, 4)):
         chosen = kind(rng)
-        start: StartAt | AlignedTo | None = None
+        start: Start = None
         if rng.random() < 0.2:
             start = StartAt(rng.randrange(-3, horizon))
-        elif rng.random() < 0.1:
-            start = AlignedTo(duration(rng))
+        elif rng.random() < 0.2:
+            start = rng.choice((AlignedTo(duration(rng)), AtFirst()))
         semantics = WindowSemantics(
-            report(rng, chosen),
+            Report(content_change=True, non_empty=rng.random() < 0.6) if moving else report(rng, chosen),
             rng.choice((Content.GRAPH, Content.GRAPH, Content.BAG)),
             looks,
             start,
@@ -245,6 +253,8 @@ def query(rng: Random, declared: tuple[WindowDeclaration, ...], depth: int) -> Q
         emit_after=rng.randrange(1, 4) if rng.random() < 0.1 else 0,
         report_empty=rng.random() < 0.3,
     )
+    if all(w.semantics.tick.kind is TickKind.CHANGE for w in declared) and rng.random() < 0.6:
+        semantics = Semantics(R2S.ISTREAM, Previous.INSTANT)
     names: tuple[str, ...] = ()
     if rng.random() < 0.3:
         names = tuple(each.value for each in (*GRAPHS, ABSENT) if rng.random() < 0.5)

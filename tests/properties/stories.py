@@ -18,6 +18,7 @@ from properties.random_patterns import GRAPHS
 from weir.language.algebra.query import Dialect, Query, Semantics
 from weir.language.algebra.windows import (
     AlignedTo,
+    AtFirst,
     Past,
     Range,
     Report,
@@ -139,15 +140,21 @@ def asked(rng: Random, number: int, horizon: int, lateness: int, unit: int, dept
 
 
 def _writable(window: WindowDeclaration) -> WindowDeclaration:
-    """As a text can say it: every window has a report, a past window a step, a stream a name."""
-    kind, report = window.kind, window.semantics.report
+    """As a text can say it: every window has a report, a past window a step, a stream a name. What
+    ``moments`` does not tell yet is left out: ticks CHANGE and TIME, STARTING AT FIRST, PERIODIC CLOSED."""
+    semantics = window.semantics
+    kind, report = window.kind, replace(semantics.report, closed=False)
+    if semantics.tick.kind in (TickKind.CHANGE, TickKind.TIME):
+        semantics = replace(semantics, tick=Tick())
+    if isinstance(semantics.start, AtFirst):
+        semantics = replace(semantics, start=None)
     if isinstance(kind, Past) and kind.step is None:
         kind = replace(kind, step=kind.start - kind.end)
     if report == Report():
         closes = isinstance(kind, Range | Past) and kind.step is not None
         report = Report(window_close=closes, content_change=not closes)
     stream = "urn:s1" if isinstance(window.stream, Variable) else window.stream
-    return replace(window, kind=kind, stream=stream, semantics=replace(window.semantics, report=report))
+    return replace(window, kind=kind, stream=stream, semantics=replace(semantics, report=report))
 
 
 def scaled(made: Query, unit: int) -> Query:

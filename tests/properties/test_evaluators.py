@@ -22,6 +22,7 @@ from weir.kernel.interval import evaluator
 from weir.kernel.interval.evaluator import IntervalEvaluator
 from weir.kernel.reference import ReferenceEvaluator
 from weir.language.algebra.windows import TickKind
+from weir.plan.analysis.ticks import looking
 from weir.rdf.ids.dictionary import Dictionary
 
 SCALE = max(1, int(40 * float(os.environ.get("WEIR_EXAMPLES", "1"))))
@@ -66,6 +67,10 @@ def outcome(
             state = made.snapshot()
             made = make(given.query, graphs, dictionary, streams=STREAMS)
             made.restore(state)
+    looks = looking(given.query)
+    if looks.reason is not None and looks.tick.kind is TickKind.BATCH:
+        # Evaluations that cannot bring anything may be left out.
+        evaluations = 0
     return Outcome(tuple(sorted(rows, key=str)), tuple(sorted(empty)), evaluations)
 
 

@@ -12,22 +12,42 @@ from weir.rdf.terms import (
     BlankNode,
     Literal,
     Term,
+    TripleTerm,
     Variable,
+    blank_labels,
     is_iri_text,
     is_language_tag,
     is_unicode,
     json_term,
     parse_term,
+    relabelled_text,
     term_of_json,
+    triple_term,
 )
 
-TERMS = st.one_of(
+SIMPLE: st.SearchStrategy[Term] = st.one_of(
     st.text(alphabet="abc:/é", min_size=1).map(IRI),
     st.text(alphabet="abc1", min_size=1).map(BlankNode),
     st.text().map(Literal),
-    st.builds(lambda text, tag: Literal.tagged(text, tag), st.text(), st.sampled_from(["en", "DE-at"])),
+    st.builds(Literal.tagged, st.text(), st.sampled_from(["en", "DE-at"]), st.sampled_from([None, "rtl"])),
     st.builds(lambda text, name: Literal(text, XSD + name), st.text(), st.sampled_from(["integer", "date"])),
 )
+SUBJECTS = st.sampled_from([IRI("http://e/a"), BlankNode("b")])
+TERMS = st.recursive(SIMPLE, lambda inner: st.builds(TripleTerm, SUBJECTS, st.just(IRI("http://e/p")), inner))
+
+
+def test_a_triple_term_is_one_term() -> None:
+    inner = TripleTerm(BlankNode("a"), IRI("http://e/p"), Literal("x <<( _:b )>>"))
+    text = '<<( <http://e/a> <http://e/p> <<( _:a <http://e/p> "x <<( _:b )>>" )>> )>>'
+    assert str(TripleTerm(IRI("http://e/a"), IRI("http://e/p"), inner)) == text
+    assert blank_labels(text) == ["a"]
+    assert relabelled_text(text, str.upper) == text.replace("_:a", "_:A")
+
+
+def test_what_makes_no_triple_term() -> None:
+    assert triple_term(Literal("a"), IRI("http://e/p"), IRI("http://e/o")) is None
+    assert triple_term(IRI("http://e/s"), BlankNode("p"), IRI("http://e/o")) is None
+    assert triple_term(IRI("http://e/s"), IRI("http://e/p"), None) is None
 
 
 def test_terms_print_and_parse() -> None:

@@ -123,6 +123,11 @@ def windows_text(plan: QueryPlan) -> str:
         lines.append(f"    holds    {_holds(declared.kind, declared)}, as a {_content(declared)}")
         lines.append(f"    seen     {_seen(declared)}")
         lines.append(f"    keeps    {_keeps(plan, window)}")
+    if plan.looking.reason is not None:
+        costs = (
+            "costs what BATCH does" if plan.looking.tick.kind is w.TickKind.BATCH else "is more than BATCH"
+        )
+        lines.append(f"TICK CHANGE {costs}: {plan.looking.reason}")
     return "\n".join(lines)
 
 
@@ -164,6 +169,8 @@ def _seen(window: w.WindowDeclaration) -> str:
         text += ", unless it is empty"
     if tick.kind is w.TickKind.TUPLE:
         text += "; message by message"
+    elif tick.kind is w.TickKind.CHANGE:
+        text += "; when a row leaves or a graph changes, too" if report.content_change else ""
     elif tick.kind is w.TickKind.TIME and tick.every is not None:
         text += f"; at the next multiple of {written(tick.every)}"
     if window.semantics.lateness:
@@ -178,7 +185,7 @@ def _reports(report: w.Report, kind: w.WindowKind) -> list[tuple[str, bool]]:
     return [
         ("at each close", report.window_close or (silent and steps)),
         ("whenever a message comes", report.content_change or (silent and not steps)),
-        (f"every {every}", report.periodic is not None),
+        (f"every {every}" + (" as it closed last" if report.closed else ""), report.periodic is not None),
     ]
 
 

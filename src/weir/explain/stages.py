@@ -8,14 +8,14 @@ from enum import Enum
 from weir.language.algebra import patterns as a
 from weir.language.algebra.fold import parts
 from weir.language.algebra.query import Ask, Construct, Describe, Query, Select
-from weir.language.algebra.windows import AlignedTo, Range, StartAt, WindowDeclaration, closes
+from weir.language.algebra.windows import AlignedTo, AtFirst, Range, StartAt, WindowDeclaration, closes
 from weir.language.frontend import syntax
 from weir.language.syntax.durations import written, written_instant
 from weir.language.syntax.lexer import Source
 from weir.language.writing.dialects import write
 from weir.language.writing.expressions import ExpressionWriter
 from weir.language.writing.terms import Terms
-from weir.language.writing.windows import kind_text, report_text
+from weir.language.writing.windows import kind_text, report_text, tick_text
 from weir.rdf.terms import IRI, BlankNode, Literal, Variable
 
 
@@ -190,15 +190,16 @@ def semantics_text(query: Query) -> str:
 def _window_semantics(window: WindowDeclaration) -> list[str]:
     """One option a line; t0 and bounds only where the window has a grid for them."""
     given = window.semantics
-    every = "" if given.tick.every is None else f" {written(given.tick.every)}"
     lines = [
         f"window      <{window.name}>" + (" in the default graph" if window.in_default else ""),
         f"  report    {report_text(given.report)}",
         f"  content   {given.content.value}",
-        f"  tick      {given.tick.kind.value}{every}",
+        f"  tick      {tick_text(given.tick)}",
         f"  lateness  {written(given.lateness)}",
         f"  ahead     {written(given.ahead)}",
     ]
+    if given.times_distinct:
+        lines.append("  times     DISTINCT")
     if closes(window.kind) or given.start is not None or given.report.periodic is not None:
         lines += [f"  t0        {_start(window)}", f"  bounds    {given.bounds.value}"]
     return lines
@@ -210,4 +211,6 @@ def _start(window: WindowDeclaration) -> str:
             return written_instant(instant)
         case AlignedTo(duration):
             return f"aligned to multiples of {written(duration)} since 1970"
+        case AtFirst():
+            return "the time of the first message"
     return "aligned to multiples of the step since 1970"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from weir.language.algebra.query import R2S, Dialect, Previous
-from weir.language.algebra.windows import Content, Report, WindowKind, closes
+from weir.language.algebra.windows import Content, Report, Tick, TickKind, WindowKind, closes
 
 _RSPQL, _CQELS, _CSPARQL, _SSTREAM = Dialect.RSPQL, Dialect.CQELS, Dialect.CSPARQL, Dialect.SPARQLSTREAM
 
@@ -61,6 +61,7 @@ class Feature(Enum):
 
 
 _AT_CLOSE = Report(window_close=True)
+_BATCH = Tick()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +75,16 @@ class Preset:
     title: str
     r2s: R2S = R2S.RSTREAM
     report: Report = _AT_CLOSE
+    tick: Tick = _BATCH
     content: Content = Content.GRAPH
     previous: Previous = Previous.EVALUATION
     tumbling: bool = True
 
-    def report_of(self, kind: WindowKind) -> Report:
-        """When a window of this kind reports; one without a close does so on content change."""
+    def report_of(self, kind: WindowKind, every: int | None = None) -> Report:
+        """When a window of this kind reports; one without a close does so on content change. ``every`` is
+        C-SPARQL's COMPUTED EVERY: at its multiples, of the window that closed last where windows close."""
+        if every is not None:
+            return Report(periodic=every, non_empty=self.report.non_empty, closed=closes(kind))
         if self.report.window_close and not closes(kind):
             return replace(self.report, window_close=False, content_change=True)
         return self.report
@@ -94,6 +99,7 @@ CQELS = Preset(
     "CQELS-QL",
     r2s=R2S.ISTREAM,
     report=Report(content_change=True, non_empty=True),
+    tick=Tick(TickKind.CHANGE),
     content=Content.BAG,
     previous=Previous.INSTANT,
     tumbling=False,

@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from weir.language.algebra import patterns as a
 from weir.language.syntax import tree
 from weir.language.syntax.lexer import Kind, Source, Tokens
 from weir.language.syntax.queries import QueryParser
-from weir.rdf.terms import IRI, BlankNode, Literal, Term, Variable
+from weir.rdf.terms import IRI, Term, TripleTerm, blank_labels
 
 Quad: TypeAlias = tuple[Term, IRI, Term, str | None]
 
@@ -80,11 +81,11 @@ class _UpdateParser(QueryParser):
         if not dot and self.texts[self.i] not in ("}", "GRAPH"):
             raise self.expected("'.' or '}'")
         for triple in triples:
-            subject, predicate, end = triple.subject, triple.predicate, triple.object
-            if isinstance(subject, Variable) or isinstance(end, Variable) or not isinstance(predicate, IRI):
+            node = a.triple_node(triple.subject, triple.predicate, triple.object)  # type: ignore[arg-type]
+            if any(True for _ in a.variables_of(node)):
                 raise self.error("data may hold no variables", start)
-            if isinstance(subject, Literal):
-                raise self.error("a literal cannot be a subject", start)
-            if deleting and (isinstance(subject, BlankNode) or isinstance(end, BlankNode)):
+            if not isinstance(node, TripleTerm):
+                raise self.error("a literal or a triple term cannot be a subject", start)
+            if deleting and blank_labels(str(node)):
                 raise self.error("DELETE DATA may hold no blank nodes", start)
-            quads.append((subject, predicate, end, graph))
+            quads.append((node.subject, node.predicate, node.object, graph))

@@ -19,6 +19,7 @@ from weir.language.algebra.fold import rebuilt
 from weir.language.algebra.scope import has_exists, required, volatile
 from weir.plan import nodes as p
 from weir.plan.analysis.variables import certain, possible, reads, substituted
+from weir.plan.triple_terms import has_triple_terms, unfolded
 from weir.rdf.terms import IRI, Variable
 
 _NOTHING: frozenset[str] = frozenset()
@@ -36,6 +37,8 @@ class Builder:
     def build(self, pattern: a.Pattern, source: p.Source, outer: frozenset[str] = _NOTHING) -> p.Plan:
         """The plan of a pattern; ``outer`` are the variables that an enclosing EXISTS may put in."""
         match pattern:
+            case a.BGP() | a.PathPattern() if has_triple_terms(pattern):
+                return self.build(unfolded(pattern, self._numbers), source, outer)
             case a.BGP(triples):
                 return joined(*(p.Match(source, triple) for triple in triples))
             case a.PathPattern(subject, path, object):

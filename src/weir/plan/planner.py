@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from weir.errors import UsageError
 from weir.language.algebra.query import Query
-from weir.language.algebra.windows import TickKind, WindowDeclaration
+from weir.language.algebra.windows import WindowDeclaration
 from weir.plan import nodes as p
+from weir.plan.analysis.ticks import Looking, looking
 from weir.plan.build import Builder
 from weir.plan.rules import StaticParts, hoist_optionals, push_filters
 from weir.rdf.terms import Variable
@@ -16,12 +17,13 @@ from weir.rdf.terms import Variable
 
 @dataclass(frozen=True, slots=True)
 class QueryPlan:
-    """``root`` computes Γ(τ); ``stages`` are the plans on the way there, by name."""
+    """``root`` computes Γ(τ), ``looking`` says when; ``stages`` are the plans on the way there, by name."""
 
     query: Query
     root: p.Plan
     windows: tuple[p.WindowPlan, ...]
     streams: tuple[str, ...]
+    looking: Looking
     stages: tuple[tuple[str, p.Plan], ...] = ()
 
 
@@ -29,12 +31,8 @@ def plan_query(query: Query, streams: Sequence[str] = ()) -> QueryPlan:
     """The plan of a query; ``streams`` are those registered, for windows over a variable stream."""
     by_name = {declared.name: _windows(declared, streams) for declared in query.dataset.windows}
     windows = tuple(window for found in by_name.values() for window in found)
-    ticks = {window.declaration.semantics.tick.kind is TickKind.TUPLE for window in windows}
-    if len(ticks) > 1:
-        raise UsageError(
-            "TICK TUPLE on some windows of a query and not on others",
-            hint="give all windows of the query the tuple-driven tick, or none",
-        )
+    if len({window.declaration.semantics.tick for window in windows}) > 1:
+        raise UsageError("the windows of a query have different ticks", hint="a query has one tick")
     nameable = tuple(window.name for window in query.dataset.named_windows if not window.name.startswith("."))
     plan = Builder(by_name, nameable).build(query.pattern, p.Source())
     stages = [("algebra", plan)]
@@ -44,7 +42,7 @@ def plan_query(query: Query, streams: Sequence[str] = ()) -> QueryPlan:
     plan = StaticParts(streamed_default=bool(query.dataset.default_windows)).marked(plan)
     stages.append(("static parts", plan))
     read = tuple(dict.fromkeys(window.stream for window in windows))
-    return QueryPlan(query, plan, windows, read, tuple(stages))
+    return QueryPlan(query, plan, windows, read, looking(query), tuple(stages))
 
 
 def _windows(declared: WindowDeclaration, streams: Sequence[str]) -> tuple[p.WindowPlan, ...]:

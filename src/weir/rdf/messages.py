@@ -17,6 +17,7 @@ import polars as pl
 
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.ids.encoding import encode_texts
+from weir.rdf.terms import relabelled_text
 
 NO_GRAPH_TEXT = ""
 """The text in a graph column of a triple outside any named graph; its id is 0."""
@@ -247,14 +248,19 @@ def assemble(
 
 def _scoped(terms: Terms, positions: Ids, tag: str, key: bytes) -> Terms:
     blank: Mask = terms.texts.str.starts_with("_:").to_numpy()
-    if not blank.any():
+    nested: Mask = terms.texts.str.starts_with("<<(").to_numpy()
+    if not blank.any() and not nested.any():
         return terms
-    rows = np.flatnonzero(blank[terms.codes])
+    rows = np.flatnonzero((blank | nested)[terms.codes])
     if not len(rows):
         return terms
     pairs, where = np.unique(np.stack([positions[rows], terms.codes[rows]]), axis=1, return_inverse=True)
     labels = terms.texts.gather(pairs[1]).str.slice(2)
     renamed = f"_:{tag}p" + pl.Series(pairs[0]).cast(pl.String) + "x" + labels
+    for place in np.flatnonzero(nested[pairs[1]]).tolist():
+        prefix = f"{tag}p{pairs[0, place]}x"
+        text = terms.texts[int(pairs[1, place])]
+        renamed[place] = relabelled_text(text, prefix.__add__)
     codes = terms.codes.copy()
     codes[rows] = len(terms.texts) + where.reshape(-1)
     return Terms(

@@ -1,14 +1,15 @@
-"""RDF terms and query variables (RDF 1.1 Concepts, section 3), as texts and as SPARQL's JSON.
+"""RDF terms and query variables (RDF 1.2 Concepts, section 3), as texts and as SPARQL's JSON.
 
 A term's *text* is its canonical N-Triples form: ``\\"``, ``\\\\``, ``\\n`` and ``\\r`` escaped, all else
-raw UTF-8; ``xsd:string`` is never written; language tags are lower case. Two terms are equal exactly
-where their texts are. Nothing here knows of values: ``"01"`` and ``"1"`` are different terms.
+raw UTF-8; ``xsd:string`` is never written; language tags are lower case; a triple term is
+``<<( subject predicate object )>>`` with single spaces. Two terms are equal exactly where their texts are.
+Nothing here knows of values: ``"01"`` and ``"1"`` are different terms.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -16,6 +17,8 @@ XSD = "http://www.w3.org/2001/XMLSchema#"
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 XSD_STRING = XSD + "string"
 RDF_LANGSTRING = RDF + "langString"
+RDF_DIRLANGSTRING = RDF + "dirLangString"
+DIRECTIONS = ("ltr", "rtl")
 
 _IRI_TEXT = re.compile(r'[^\x00-\x20<>"{}|^`\\\ud800-\udfff]*')
 _TAG = re.compile("[a-zA-Z]+(?:-[a-zA-Z0-9]+)*")
@@ -45,22 +48,39 @@ class BlankNode:
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A literal; ``datatype`` is ``rdf:langString`` exactly where ``language`` is set."""
+    """A literal; ``datatype`` is ``rdf:langString`` exactly where ``language`` is set and ``direction`` is
+    not, ``rdf:dirLangString`` exactly where both are."""
 
     lexical: str
     datatype: str = XSD_STRING
     language: str | None = None
+    direction: str | None = None
 
     def __str__(self) -> str:
         quoted = f'"{self.lexical.translate(_ESCAPES)}"'
+        if self.direction is not None:
+            return f"{quoted}@{self.language}--{self.direction}"
         if self.language is not None:
             return f"{quoted}@{self.language}"
         return quoted if self.datatype == XSD_STRING else f"{quoted}^^<{self.datatype}>"
 
     @staticmethod
-    def tagged(lexical: str, language: str) -> Literal:
+    def tagged(lexical: str, language: str, direction: str | None = None) -> Literal:
         """A language-tagged string; tags compare without case, so they are kept in lower case."""
-        return Literal(lexical, RDF_LANGSTRING, language.lower())
+        datatype = RDF_LANGSTRING if direction is None else RDF_DIRLANGSTRING
+        return Literal(lexical, datatype, language.lower(), direction)
+
+
+@dataclass(frozen=True, slots=True)
+class TripleTerm:
+    """A triple as a term: it says nothing of whether the triple holds."""
+
+    subject: IRI | BlankNode
+    predicate: IRI
+    object: Term
+
+    def __str__(self) -> str:
+        return f"<<( {self.subject} {self.predicate} {self.object} )>>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,18 +116,25 @@ def is_unicode(text: str) -> bool:
     return text.isascii() or _SURROGATE.search(text) is None
 
 
-Term: TypeAlias = IRI | BlankNode | Literal
+Term: TypeAlias = IRI | BlankNode | Literal | TripleTerm
 Triple: TypeAlias = tuple[Term, Term, Term]
 
+BLANK_NODES = r"^(?:_:|<<\(.*_:)"
+"""A regular expression for the texts that are blank nodes or may have some in them."""
+
+_PLACES = ("subject", "predicate", "object")
 _UNESCAPES = {"\\\\": "\\", '\\"': '"', "\\n": "\n", "\\r": "\r"}
 _ESCAPED = re.compile(r'\\[\\"nr]')
+
+
+_PART = re.compile(r' (<<\(|\)>>|<[^<>]*>|_:[^ ]+|"(?:[^"\\]|\\.)*"(?:@[^ ]+|\^\^<[^>]*>)?)', re.DOTALL)
 
 
 def parse_term(text: str) -> Term:
     """The term of a canonical text: the inverse of ``str``. Other N-Triples need a parser."""
     mark = text[0]
     if mark == "<":
-        return IRI(text[1:-1])
+        return _triple_term(text) if text.startswith("<<(") else IRI(text[1:-1])
     if mark == "_":
         return BlankNode(text[2:])
     close = text.rindex('"')
@@ -118,19 +145,74 @@ def parse_term(text: str) -> Term:
     if not rest:
         return Literal(lexical)
     if rest[0] == "@":
-        return Literal(lexical, RDF_LANGSTRING, rest[1:])
+        language, _, direction = rest[1:].partition("--")
+        return Literal.tagged(lexical, language, direction or None)
     return Literal(lexical, rest[3:-1])
 
 
-def json_term(term: Term) -> dict[str, str]:
+def _triple_term(text: str) -> TripleTerm:
+    """A triple term, whatever is nested in it, without recursion."""
+    open_terms: list[list[Term]] = [[]]
+    for part in _PART.findall(" " + text):
+        if part == "<<(":
+            open_terms.append([])
+        elif part == ")>>":
+            subject, predicate, object = open_terms.pop()
+            assert isinstance(subject, IRI | BlankNode) and isinstance(predicate, IRI)
+            open_terms[-1].append(TripleTerm(subject, predicate, object))
+        else:
+            open_terms[-1].append(parse_term(part))
+    ((found,),) = open_terms
+    assert isinstance(found, TripleTerm)
+    return found
+
+
+def blank_labels(text: str) -> list[str]:
+    """The labels of the blank nodes in a canonical text, as often and in the order in which they occur."""
+    if text.startswith("_:"):
+        return [text[2:]]
+    if not text.startswith("<<(") or "_:" not in text:
+        return []
+    return [part[2:] for part in _PART.findall(" " + text) if part.startswith("_:")]
+
+
+def relabelled_text(text: str, label: Callable[[str], str]) -> str:
+    """A canonical text with every blank node in it renamed."""
+    return str(relabelled(parse_term(text), label)) if "_:" in text else text
+
+
+def relabelled(term: Term, label: Callable[[str], str]) -> Term:
+    """The term with every blank node in it renamed."""
+    if isinstance(term, BlankNode):
+        return BlankNode(label(term.label))
+    if isinstance(term, TripleTerm):
+        subject, object = relabelled(term.subject, label), relabelled(term.object, label)
+        assert isinstance(subject, IRI | BlankNode)
+        return TripleTerm(subject, term.predicate, object)
+    return term
+
+
+def triple_term(subject: Term | None, predicate: Term | None, object: Term | None) -> TripleTerm | None:
+    """The triple term of three terms; None where they make no triple."""
+    if isinstance(subject, IRI | BlankNode) and isinstance(predicate, IRI) and object is not None:
+        return TripleTerm(subject, predicate, object)
+    return None
+
+
+def json_term(term: Term) -> dict[str, Any]:
     """A term as JSON; plain strings have no datatype."""
     if isinstance(term, IRI):
         return {"type": "uri", "value": term.value}
     if isinstance(term, BlankNode):
         return {"type": "bnode", "value": term.label}
+    if isinstance(term, TripleTerm):
+        parts = {place: json_term(getattr(term, place)) for place in _PLACES}
+        return {"type": "triple", "value": parts}
     out = {"type": "literal", "value": term.lexical}
-    if term.datatype == RDF_LANGSTRING:
-        out["xml:lang"] = term.language or ""
+    if term.language is not None:
+        out["xml:lang"] = term.language
+        if term.direction is not None:
+            out["its:dir"] = term.direction
     elif term.datatype != XSD_STRING:
         out["datatype"] = term.datatype
     return out
@@ -138,20 +220,29 @@ def json_term(term: Term) -> dict[str, str]:
 
 def term_of_json(value: Mapping[str, Any]) -> Term:
     """A term from JSON; what is none raises ``LookupError``, ``TypeError`` or ``ValueError``."""
-    kind, text = value["type"], _text(value["value"])
+    kind = value["type"]
+    if kind == "triple":
+        parts = value["value"]
+        found = triple_term(*(term_of_json(parts[place]) for place in _PLACES))
+        if found is None:
+            raise ValueError("a triple term whose parts are no triple")
+        return found
+    text = _text(value["value"])
     if kind == "uri":
         return IRI(text)
     if kind == "bnode":
         return BlankNode(text)
     if kind in ("literal", "typed-literal"):
-        return literal_of(text, value.get("xml:lang"), value.get("datatype"))
+        return literal_of(text, value.get("xml:lang"), value.get("datatype"), value.get("its:dir"))
     raise ValueError(f"unknown kind of term {kind!r}")
 
 
-def literal_of(lexical: str, language: Any, datatype: Any) -> Literal:
-    """A literal from its parts, of which two may be missing."""
+def literal_of(lexical: str, language: Any, datatype: Any, direction: Any = None) -> Literal:
+    """A literal from its parts, of which three may be missing."""
     if language:
-        return Literal.tagged(lexical, _text(language))
+        if direction and direction not in DIRECTIONS:
+            raise ValueError(f"{direction!r} is no base direction")
+        return Literal.tagged(lexical, _text(language), direction or None)
     return Literal(lexical, _text(datatype) if datatype else XSD_STRING)
 
 

@@ -7,7 +7,7 @@ import pytest
 from weir.kernel.functions import ExpressionError
 from weir.kernel.functions.builtins import BUILTINS, iri
 from weir.language.algebra.expressions import Builtin
-from weir.rdf.terms import IRI, RDF, XSD, BlankNode, Literal, Term
+from weir.rdf.terms import IRI, RDF, XSD, BlankNode, Literal, Term, TripleTerm
 from weir.rdf.xsd.values import boolean
 
 
@@ -16,6 +16,7 @@ def typed(lexical: str, name: str) -> Literal:
 
 
 TAGGED = Literal.tagged("x", "en-gb")
+TRIPLE = TripleTerm(IRI("s"), IRI("p"), TAGGED)
 
 
 @pytest.mark.parametrize(
@@ -29,6 +30,17 @@ TAGGED = Literal.tagged("x", "en-gb")
         (Builtin.DATATYPE, (Literal("a"),), IRI(XSD + "string")),
         (Builtin.STRDT, (Literal("1"), IRI("urn:t")), Literal("1", "urn:t")),
         (Builtin.STRLANG, (Literal("a"), Literal("EN")), Literal.tagged("a", "en")),
+        (Builtin.STRLANGDIR, (Literal("a"), Literal("AR"), Literal("rtl")), Literal.tagged("a", "ar", "rtl")),
+        (Builtin.LANGDIR, (Literal.tagged("a", "ar", "rtl"),), Literal("rtl")),
+        (Builtin.LANGDIR, (TAGGED,), Literal("")),
+        (Builtin.HASLANG, (TAGGED,), boolean(True)),
+        (Builtin.HASLANGDIR, (TAGGED,), boolean(False)),
+        (Builtin.TRIPLE, (IRI("s"), IRI("p"), TAGGED), TRIPLE),
+        (Builtin.SUBJECT, (TRIPLE,), IRI("s")),
+        (Builtin.PREDICATE, (TRIPLE,), IRI("p")),
+        (Builtin.OBJECT, (TRIPLE,), TAGGED),
+        (Builtin.ISTRIPLE, (TRIPLE,), boolean(True)),
+        (Builtin.ISTRIPLE, (IRI("a"),), boolean(False)),
         (Builtin.SAMETERM, (typed("1", "integer"), typed("01", "integer")), boolean(False)),
         (Builtin.ISIRI, (IRI("a"),), boolean(True)),
         (Builtin.ISBLANK, (BlankNode("a"),), boolean(True)),

@@ -105,7 +105,7 @@ def test_blank_nodes_are_not_selected() -> None:
         "SELECT * { ?x ?p ?y BIND (1 AS ?x) }",
         "SELECT (1 AS ?x) { ?x ?p ?y }",
         "SELECT (1 AS ?z) (2 AS ?z) { ?x ?p ?y }",
-        "SELECT (COUNT(?x) AS ?x) { ?x ?p ?y }",
+        "SELECT (COUNT(?x) AS ?x) { ?x ?p ?y } GROUP BY ?x",
         "SELECT (?y AS ?z) (COUNT(*) AS ?n) { ?x ?p ?y }",
         "SELECT ?x { ?x ?p ?y } GROUP BY (1 AS ?y)",
         "SELECT * { ?x ?p ?y } ORDER BY COUNT(*)",
@@ -151,7 +151,16 @@ def test_unused_window_is_a_warning() -> None:
         ("FROM WINDOW <w> ON <s> [NOW]", "WINDOW <w> {}", "part of the default graph"),
         ("FROM WINDOW <w> ON <s> [NOW]", "WINDOW ?w {}", "no named window"),
         ("FROM NAMED WINDOW <w> ON <s> [NOW] FROM WINDOW <w> ON <t> [ALL]", "", "declared twice"),
-        ("FROM WINDOW <a> ON <s> [NOW TICK TUPLE] FROM WINDOW <b> ON <s> [ALL]", "", "TICK TUPLE"),
+        (
+            "FROM WINDOW <a> ON <s> [NOW TICK TUPLE] FROM WINDOW <b> ON <s> [ALL TICK BATCH]",
+            "",
+            "different ticks",
+        ),
+        (
+            "FROM WINDOW <a> ON <s> [NOW TICK TIME 1s] FROM WINDOW <b> ON <s> [ALL TICK TIME 2s]",
+            "",
+            "different ticks",
+        ),
     ],
 )
 def test_windows_that_do_not_fit_the_query(clause: str, body: str, primary: str) -> None:

@@ -59,10 +59,14 @@ def test_places() -> None:
     assert found.kinds[2:] == [Kind.END, Kind.END]
 
 
-def test_an_error_points_into_the_text_as_written() -> None:
-    source = Source("SELECT *\n{ \\u003Fx ?y", "q.rq")
-    assert source.text == "SELECT *\n{ ?x ?y"
+def test_an_error_points_into_the_text() -> None:
+    source = Source('SELECT *\n{ "\\u003Fx" ?y', "q.rq")
     offset = source.text.index("?y")
-    assert source.place(offset) == (2, 11)
+    assert source.place(offset) == (2, 13)
     error = source.error(offset, "unexpected ?y", "leave it out")
-    assert (error.line, error.column, error.file, error.hint) == (2, 11, "q.rq", "leave it out")
+    assert (error.line, error.column, error.file, error.hint) == (2, 13, "q.rq", "leave it out")
+
+
+def test_escapes_stand_in_iris_and_strings_only() -> None:
+    assert tokens("<\\u0061>") == [(Kind.IRI, "<\\u0061>")]
+    assert tokens("?\\u0061")[1][0] == Kind.BAD

@@ -47,7 +47,7 @@ def test_triples_between_filters_are_two_blocks() -> None:
         ("{ . }", "expected a pattern or '}'"),
         ("{ VALUES (?x ?x) {} }", "VALUES names a variable twice"),
         ("{ VALUES (?x) { (1 2) } }", "2 values for 1 variables"),
-        ("{ VALUES ?x { _:a } }", "expected an IRI, a literal or UNDEF"),
+        ("{ VALUES ?x { _:a } }", "expected an IRI, a literal, a triple term or UNDEF"),
     ],
 )
 def test_what_is_refused(text: str, primary: str) -> None:

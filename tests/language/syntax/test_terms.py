@@ -1,4 +1,4 @@
-"""Terms, triples and paths, as a tree; relative IRIs."""
+"""Terms and paths; relative IRIs."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import pytest
 
 from weir.errors import SyntaxError
 from weir.language.algebra import patterns as a
-from weir.language.syntax import tree
 from weir.language.syntax.lexer import Source, Tokens
-from weir.language.syntax.terms import FIRST, NIL, REST, TYPE, TermParser, resolve
-from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Variable
+from weir.language.syntax.terms import TYPE, TermParser, resolve
+from weir.rdf.terms import IRI, XSD, Literal
 
 P, Q = a.Link(IRI("http://e/p")), a.Link(IRI("http://e/q"))
 
@@ -23,19 +22,24 @@ def parser(text: str) -> TermParser:
 @pytest.mark.parametrize(
     ("text", "term"),
     [
-        ("?x", Variable("x")),
-        (":a\\,b", IRI("http://e/a,b")),
         ("'a\\n'", Literal("a\n")),
+        ("'\\u00e9\\U0001F47E'", Literal("é👾")),
         ('"""a"b"""', Literal('a"b')),
         ("'a'@en", Literal.tagged("a", "en")),
+        ("'a'@ar--rtl", Literal.tagged("a", "ar", "rtl")),
         ("'5'^^:n", Literal("5", "http://e/n")),
         ("-1.5", Literal("-1.5", XSD + "decimal")),
         ("TRUE", Literal("true", XSD + "boolean")),
-        ("_:b", BlankNode("b")),
     ],
 )
-def test_terms(text: str, term: object) -> None:
-    assert parser(text).node([], True) == term
+def test_literals(text: str, term: object) -> None:
+    assert parser(text).literal() == term
+
+
+@pytest.mark.parametrize("text", ["'\\uD800'", "'\\U00110000'", "'a'@ar--up", "<http://e/\\u0020>"])
+def test_what_is_no_term(text: str) -> None:
+    with pytest.raises(SyntaxError):
+        (parser(text).iri if text[0] == "<" else parser(text).literal)()
 
 
 @pytest.mark.parametrize(
@@ -53,21 +57,6 @@ def test_terms(text: str, term: object) -> None:
 )
 def test_paths(text: str, path: a.Path) -> None:
     assert parser(text).path() == path
-
-
-def test_lists_are_spelled_out() -> None:
-    out: list[tree.Triple] = []
-    head = parser("(?x)").node(out, True)
-    assert [(t.subject, t.predicate, t.object) for t in out] == [
-        (head, FIRST, Variable("x")),
-        (head, REST, NIL),
-    ]
-
-
-def test_one_subject_with_its_predicates_and_objects() -> None:
-    out: list[tree.Triple] = []
-    parser("?x :p 1, 2 ; :q [ :p 3 ]").same_subject(out, True)
-    assert [t.predicate for t in out] == [P.iri, P.iri, P.iri, Q.iri]
 
 
 def test_an_unknown_prefix_is_named() -> None:

@@ -16,8 +16,8 @@ NAMED = "SELECT RSTREAM * FROM NAMED WINDOW <w> ON <s> [{}] {{ WINDOW <w> {{ ?x 
 MERGED = "SELECT RSTREAM * FROM WINDOW <w> ON <s> [{}] {{ ?x ?p ?y }}"
 CLOSE = "REPORT WINDOW CLOSE, NON EMPTY"
 CQELS_LIKE = (
-    "SELECT ISTREAM * FROM NAMED WINDOW <w> ON <s> [{} REPORT CONTENT CHANGE, NON EMPTY CONTENT BAG] "
-    "PREVIOUS INSTANT {{ WINDOW <w> {{ ?x ?p ?y }} }}"
+    "SELECT ISTREAM * FROM NAMED WINDOW <w> ON <s> [{} REPORT CONTENT CHANGE, NON EMPTY CONTENT BAG "
+    "TICK CHANGE] PREVIOUS INSTANT {{ WINDOW <w> {{ ?x ?p ?y }} }}"
 )
 
 
@@ -68,7 +68,10 @@ def test_sparqlstream_to_csparql_and_back() -> None:
         (MERGED.format(f"RANGE 5s {CLOSE} LATENESS 1s"), "csparql", "LATENESS of a window"),
         (MERGED.format(f"RANGE 5s {CLOSE} STARTING AT PT1H"), "sparqlstream", "STARTING AT of a window"),
         (MERGED.format(f'RANGE 5s {CLOSE} BOUNDS "(]"'), "sparqlstream", "BOUNDS of a window"),
-        (MERGED.format("RANGE 5s TICK TUPLE REPORT WINDOW CLOSE, NON EMPTY"), "csparql", "TICK of a window"),
+        (MERGED.format("RANGE 5s TICK TUPLE REPORT WINDOW CLOSE, NON EMPTY"), "csparql", "TICK TUPLE"),
+        (MERGED.format(f"RANGE 5s {CLOSE} TIMES DISTINCT"), "csparql", "TIMES DISTINCT of a window"),
+        (MERGED.format(f"RANGE 5s {CLOSE} STARTING AT FIRST"), "csparql", "STARTING AT of a window"),
+        (CQELS_LIKE.replace("TICK CHANGE", "TICK BATCH").format("NOW"), "cqels", "TICK BATCH"),
         (MERGED.format("NOW REPORT NON EMPTY"), "csparql", "the window [NOW"),
         (MERGED.format("ELEMENTS 3 REPORT NON EMPTY"), "sparqlstream", "the window [ELEMENTS 3"),
         (MERGED.format(f"FROM NOW-PT9S TO NOW-PT2S {CLOSE}"), "csparql", "the window [FROM NOW-PT9S"),

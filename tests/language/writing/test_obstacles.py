@@ -28,7 +28,7 @@ def features(text: str, dialect: str) -> list[str]:
         (
             "cqels",
             ["REGISTER", "EMIT AFTER", "EMPTY", "WINDOW with a variable", "a window that is used nowhere",
-             "REPORT CONTENT CHANGE", "STARTING AT of a window", "LATENESS of a window"],
+             "REPORT CONTENT CHANGE", "TICK BATCH", "STARTING AT of a window", "LATENESS of a window"],
         ),
         (
             "csparql",
@@ -96,7 +96,7 @@ def test_what_two_windows_have_in_common_is_named_once() -> None:
         translate(weir.parse(text), "csparql")
     assert str(caught.value).splitlines()[1:] == [
         "- CONTENT BAG: its windows are always a graph",
-        "- TICK of a window: it has no such option",
+        "- TICK TUPLE: its tick is always BATCH",
     ]
 
 

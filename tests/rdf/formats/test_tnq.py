@@ -111,8 +111,10 @@ BAD = [
     "<http://a/%zz> <http://p> <http://b> .",
     "<http://a> <http://p> <http://b> . <http://a> <http://p> <http://c> .",
     "<http://a> <http://p> <http://b> <http://g> <http://h> .",
-    '<http://a> <http://p> "x"@en--ltr .',
-    "<http://a> <http://p> <<( <http://a> <http://p> <http://b> )>> .",
+    '<http://a> <http://p> "x"@en--up .',
+    "<http://a> <http://p> <<( <http://a> <http://p> )>> .",
+    '<http://a> <http://p> <<( "a" <http://p> <http://b> )>> .',
+    '<http://a> <http://p> "x"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#langString> .',
     "nonsense",
 ]
 

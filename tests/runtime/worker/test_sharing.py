@@ -161,7 +161,10 @@ def test_a_job_shares_many_of_one_shape(tmp_path: Path) -> None:
     [
         ("SELECT * FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?s <p> 1 } ?s <q> 2 }", "static"),
         ("SELECT * FROM WINDOW <w> ON <s> [NOW] WHERE { ?s <p> 1 FILTER (?s != <a>) }", "static"),
-        ("SELECT * FROM NAMED WINDOW <w> ON <s> [NOW TICK TUPLE] WHERE { WINDOW <w> { ?s <p> 1 } }", "every"),
+        (
+            "SELECT * FROM NAMED WINDOW <w> ON <s> [NOW TICK TUPLE] WHERE { WINDOW <w> { ?s <p> 1 } }",
+            "batch by",
+        ),
         ("ASK FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?s <p> 1 } }", "not a SELECT"),
         ("SELECT * WHERE { ?s <p> 1 }", "one stream"),
     ],

@@ -40,4 +40,6 @@ def test_late_messages_of_a_stream_are_counted_by_one_slot(tmp_path: Path) -> No
 
 def test_a_process_has_one_cache_for_a_checkpoint(tmp_path: Path) -> None:
     job_with(tmp_path / "c", "a")
-    assert worker_cache(str(tmp_path / "c")) is worker_cache(str(tmp_path / "c"))
+    cache = worker_cache(str(tmp_path / "c"))
+    assert list(cache.catalog(0).queries) == ["a"]
+    assert worker_cache(str(tmp_path / "c")) is cache

@@ -194,10 +194,12 @@ def _hashed(operator: Comparison, left: Ids, right: Ids, terms: Terms) -> Truth:
     unequal = _UNEQUAL[operator]
     same = left == right
     one = classes_of(left, terms)
-    # The same term is equal to itself, but for NaN; two terms are unequal as soon as one is no literal
-    # or has a language tag, or if both are strings.
+    # The same term is equal to itself, but for NaN, also within a triple term; two terms are unequal as soon
+    # as one is no literal or has a language tag, or if both are strings.
     open_ = out == UNDONE
-    out[open_ & same & (one != TermClass.NUMBER)] = FALSE if unequal == TRUE else TRUE
+    out[open_ & same & (one != TermClass.NUMBER) & (one != TermClass.TRIPLE)] = (
+        FALSE if unequal == TRUE else TRUE
+    )
     out[open_ & ~same & _DIFFERENT[one]] = unequal
     rest = np.flatnonzero((out == UNDONE) & ~same)
     if len(rest):

@@ -229,8 +229,9 @@ _COLUMNAR: dict[Builtin, Columnar] = {
     Builtin.ISNUMERIC: lambda scalar, arguments: columnar.is_numeric(*arguments),
     Builtin.ISIRI: _is_class(TermClass.IRI),
     Builtin.ISBLANK: _is_class(TermClass.BLANK),
+    Builtin.ISTRIPLE: _is_class(TermClass.TRIPLE),
     Builtin.ISLITERAL: _is_class(
-        *(each for each in TermClass if each not in (TermClass.IRI, TermClass.BLANK, TermClass.UNBOUND))
+        *(set(TermClass) - {TermClass.IRI, TermClass.BLANK, TermClass.TRIPLE, TermClass.UNBOUND})
     ),
 }
 """The built-ins that have a columnar way; all others go through ``kernel.functions.builtins``."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from weir.errors import EvaluationError
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
-from weir.rdf.terms import IRI, BlankNode, Literal, Term, parse_term
+from weir.rdf.terms import IRI, BlankNode, Literal, Term, TripleTerm, parse_term
 from weir.rdf.xsd.numbers import Number, NumericKind, literal_of
 from weir.rdf.xsd.values import Boolean, TaggedText, Text, effective_boolean, value_of
 
@@ -39,6 +39,7 @@ class TermClass(IntEnum):
     NUMBER = 5
     BOOLEAN = 6
     OTHER = 7
+    TRIPLE = 8
 
 
 NumberEntry = tuple[int, int, int, float]
@@ -150,6 +151,8 @@ def _class_of(term: Term) -> TermClass:
         return TermClass.IRI
     if isinstance(term, BlankNode):
         return TermClass.BLANK
+    if isinstance(term, TripleTerm):
+        return TermClass.TRIPLE
     value = value_of(term)
     if isinstance(value, Text):
         return TermClass.STRING

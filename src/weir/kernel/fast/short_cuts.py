@@ -19,6 +19,7 @@ from weir.kernel.expressions.term_cache import Terms
 from weir.kernel.operators.inputs.window_input import WindowInput
 from weir.kernel.relations.relation import Relation
 from weir.kernel.windows.evaluation_times import Clock, Evaluations
+from weir.language.algebra.patterns import TripleTermPattern
 from weir.language.algebra.query import Construct, Query, Select
 from weir.rdf.columns import Ids
 from weir.rdf.terms import BlankNode, Variable
@@ -128,7 +129,9 @@ def plain_form(query: Query, terms: Terms, safe: frozenset[str]) -> PlainForm | 
         case Construct((triple,)):
             template: list[int | str] = []
             for node in (triple.subject, triple.predicate, triple.object):
-                if isinstance(node, BlankNode) or (isinstance(node, Variable) and node.internal):
+                if isinstance(node, BlankNode | TripleTermPattern):
+                    return None
+                if isinstance(node, Variable) and node.internal:
                     return None
                 template.append(node.name if isinstance(node, Variable) else terms.encode(node))
             subject, predicate, _ = template

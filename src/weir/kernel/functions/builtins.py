@@ -20,14 +20,18 @@ from weir.kernel.functions.strings import characters, simple_text
 from weir.language.algebra.expressions import Builtin
 from weir.language.syntax.terms import resolve
 from weir.rdf.terms import (
+    DIRECTIONS,
     IRI,
+    RDF_DIRLANGSTRING,
     RDF_LANGSTRING,
     XSD,
     BlankNode,
     Literal,
     Term,
+    TripleTerm,
     is_iri_text,
     is_language_tag,
+    triple_term,
 )
 from weir.rdf.xsd import numbers
 from weir.rdf.xsd.durations import XSD_DAY_TIME, Duration, duration_literal
@@ -53,10 +57,35 @@ def same_term(left: Term, right: Term) -> Literal:
     return boolean(left == right)
 
 
+def is_triple(term: Term) -> Literal:
+    """isTRIPLE."""
+    return boolean(isinstance(term, TripleTerm))
+
+
+def triple(subject: Term, predicate: Term, object: Term) -> TripleTerm:
+    """TRIPLE: an error where the terms make no triple."""
+    made = triple_term(subject, predicate, object)
+    if made is None:
+        raise ExpressionError(f"{subject} {predicate} {object} is not a triple")
+    return made
+
+
+def _place(name: str) -> Callable[[Term], Term]:
+    """SUBJECT, PREDICATE, OBJECT of a triple term."""
+
+    def function(term: Term) -> Term:
+        if not isinstance(term, TripleTerm):
+            raise ExpressionError(f"{term} is not a triple term")
+        found: Term = getattr(term, name)
+        return found
+
+    return function
+
+
 def str_(term: Term) -> Literal:
     """STR: the lexical form of a literal, the code points of an IRI."""
-    if isinstance(term, BlankNode):
-        raise ExpressionError("STR of a blank node")
+    if isinstance(term, BlankNode | TripleTerm):
+        raise ExpressionError("STR of a term that is neither an IRI nor a literal")
     return Literal(characters(term.value if isinstance(term, IRI) else term.lexical))
 
 
@@ -65,6 +94,23 @@ def lang(term: Term) -> Literal:
     if not isinstance(term, Literal):
         raise ExpressionError("LANG of a term that is no literal")
     return Literal(term.language or "")
+
+
+def langdir(term: Term) -> Literal:
+    """LANGDIR: empty where there is no base direction."""
+    if not isinstance(term, Literal):
+        raise ExpressionError("LANGDIR of a term that is no literal")
+    return Literal(term.direction or "")
+
+
+def has_lang(term: Term) -> Literal:
+    """hasLANG: whether there is a language tag, with a direction or without."""
+    return boolean(isinstance(term, Literal) and term.language is not None)
+
+
+def has_langdir(term: Term) -> Literal:
+    """hasLANGDIR: whether there is a language tag with a base direction."""
+    return boolean(isinstance(term, Literal) and term.direction is not None)
 
 
 def datatype(term: Term) -> IRI:
@@ -86,8 +132,8 @@ def iri(term: Term, base: Term | None = None) -> IRI:
 
 
 def strdt(lexical: Term, kind: Term) -> Literal:
-    """STRDT; rdf:langString needs a tag, so it is no datatype to give."""
-    if not isinstance(kind, IRI) or kind.value == RDF_LANGSTRING:
+    """STRDT; the datatypes of tagged strings need a tag, so they are none to give."""
+    if not isinstance(kind, IRI) or kind.value in (RDF_LANGSTRING, RDF_DIRLANGSTRING):
         raise ExpressionError(f"{kind} cannot be the datatype of STRDT")
     return Literal(simple_text(lexical), kind.value)
 
@@ -98,6 +144,15 @@ def strlang(lexical: Term, tag: Term) -> Literal:
     if not is_language_tag(wanted):
         raise ExpressionError(f"{tag} is not a language tag")
     return Literal.tagged(text, wanted)
+
+
+def strlangdir(lexical: Term, tag: Term, direction: Term) -> Literal:
+    """STRLANGDIR."""
+    wanted = simple_text(direction)
+    if wanted not in DIRECTIONS:
+        raise ExpressionError(f"{direction} is not a base direction")
+    tagged = strlang(lexical, tag)
+    return Literal.tagged(tagged.lexical, tagged.language or "", wanted)
 
 
 def _hash(algorithm: str) -> Callable[[Term], Literal]:
@@ -193,6 +248,15 @@ BUILTINS: dict[Builtin, Callable[..., Term]] = {
     Builtin.SHA512: _hash("sha512"),
     Builtin.STRLANG: strlang,
     Builtin.STRDT: strdt,
+    Builtin.STRLANGDIR: strlangdir,
+    Builtin.LANGDIR: langdir,
+    Builtin.HASLANG: has_lang,
+    Builtin.HASLANGDIR: has_langdir,
+    Builtin.TRIPLE: triple,
+    Builtin.SUBJECT: _place("subject"),
+    Builtin.PREDICATE: _place("predicate"),
+    Builtin.OBJECT: _place("object"),
+    Builtin.ISTRIPLE: is_triple,
     Builtin.SAMETERM: same_term,
     Builtin.ISIRI: _is(IRI),
     Builtin.ISBLANK: _is(BlankNode),

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from weir.language.algebra.expressions import Arithmetic, Comparison
-from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term
+from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term, TripleTerm
 from weir.rdf.xsd import numbers
 from weir.rdf.xsd.durations import Duration, compare_durations
 from weir.rdf.xsd.moments import XSD_DATE, XSD_DATETIME, XSD_TIME, Moment, compare_moments
@@ -37,7 +37,13 @@ def ebv(term: Term) -> bool:
 
 
 def equal(left: Term, right: Term) -> bool:
-    """``left = right``."""
+    """``left = right``; triple terms part by part."""
+    if isinstance(left, TripleTerm) and isinstance(right, TripleTerm):
+        return (
+            equal(left.subject, right.subject)
+            and equal(left.predicate, right.predicate)
+            and equal(left.object, right.object)
+        )
     if not isinstance(left, Literal) or not isinstance(right, Literal):
         return left == right
     a, b = value_of(left), value_of(right)
@@ -141,7 +147,8 @@ Solution: TypeAlias = Mapping[str, Term]
 
 CanonicalKey: TypeAlias = tuple[int, str]
 
-_UNBOUND, _BLANK, _IRI, _LITERAL = range(4)
+_UNBOUND, _BLANK, _IRI, _LITERAL, _TRIPLE = range(5)
+_RANKS = {BlankNode: _BLANK, IRI: _IRI, Literal: _LITERAL, TripleTerm: _TRIPLE}
 _NUMBER, _TEXT, _TAGGED, _BOOLEAN, _MOMENT, _DURATION, _OTHER = range(7)
 _MOMENT_RANK = {
     datatype: rank
@@ -161,12 +168,8 @@ _MOMENT_RANK = {
 
 
 def canonical_key(term: Term | None) -> CanonicalKey:
-    """Unbound, blank nodes, IRIs, literals; then the text in code point order."""
-    if term is None:
-        return _UNBOUND, ""
-    if isinstance(term, BlankNode):
-        return _BLANK, str(term)
-    return (_IRI if isinstance(term, IRI) else _LITERAL), str(term)
+    """Unbound, blank nodes, IRIs, literals, triple terms; then the text in code point order."""
+    return (_UNBOUND, "") if term is None else (_RANKS[type(term)], str(term))
 
 
 def solution_key(solution: Solution, variables: Sequence[str]) -> tuple[CanonicalKey, ...]:
@@ -182,6 +185,8 @@ def order_key(term: Term | None) -> tuple[Any, ...]:
         return (_BLANK,)
     if isinstance(term, IRI):
         return _IRI, term.value
+    if isinstance(term, TripleTerm):
+        return _TRIPLE, *(order_key(part) for part in (term.subject, term.predicate, term.object))
     return (_LITERAL, *_literal_key(term))
 
 
@@ -192,7 +197,7 @@ def _literal_key(literal: Literal) -> tuple[Any, ...]:
     if isinstance(value, Text):
         return _TEXT, value.value
     if isinstance(value, TaggedText):
-        return _TAGGED, value.value, value.language
+        return _TAGGED, value.value, value.language, value.direction
     if isinstance(value, Boolean):
         return _BOOLEAN, value.value
     if isinstance(value, Moment):

@@ -33,7 +33,7 @@ from weir.kernel.functions.strings import simple_text
 from weir.language.algebra import expressions as e
 from weir.language.algebra.expressions import TIMESTAMP
 from weir.language.algebra.patterns import Pattern
-from weir.rdf.terms import IRI, BlankNode, Literal, Term, Variable
+from weir.rdf.terms import IRI, BlankNode, Literal, Term, TripleTerm, Variable
 from weir.rdf.xsd.moments import datetime_literal
 from weir.rdf.xsd.numbers import XSD_DECIMAL, XSD_DOUBLE, XSD_INTEGER, decimal_text, double_text
 from weir.rdf.xsd.values import boolean
@@ -247,6 +247,7 @@ _EVALUATORS: dict[type, Callable[[Any, Solution, Context], Term]] = {
     IRI: lambda node, solution, context: node,
     BlankNode: lambda node, solution, context: node,
     Literal: lambda node, solution, context: node,
+    TripleTerm: lambda node, solution, context: node,
     e.Or: _or,
     e.And: lambda node, solution, context: _or(node, solution, context, decisive=False),
     e.Not: lambda node, solution, context: boolean(not ebv(evaluate(node.operand, solution, context))),

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from urllib.parse import quote
 
 from weir.kernel.functions.operators import ExpressionError, number_of
-from weir.rdf.terms import RDF_LANGSTRING, XSD_STRING, Literal, Term, is_unicode
+from weir.rdf.terms import XSD_STRING, Literal, Term, is_unicode
 from weir.rdf.xsd.numbers import XSD_INTEGER, Number, NumericKind, round_half_up, to_double
 from weir.rdf.xsd.values import boolean
 
@@ -43,7 +43,7 @@ def characters(text: str) -> str:
 def like(pattern: Literal, lexical: str) -> Literal:
     """A string literal of the kind of ``pattern``."""
     bounded(len(lexical))
-    return Literal(lexical, pattern.datatype, pattern.language)
+    return Literal(lexical, pattern.datatype, pattern.language, pattern.direction)
 
 
 def bounded(length: int) -> None:
@@ -55,7 +55,7 @@ def bounded(length: int) -> None:
 def _compatible(first: Term, second: Term) -> tuple[Literal, str]:
     """Argument compatibility (17.4.3.1.2): the second is simple, or has the tag of the first."""
     a, b = string_literal(first), string_literal(second)
-    if b.language is not None and a.language != b.language:
+    if b.language is not None and (a.language, a.direction) != (b.language, b.direction):
         raise ExpressionError(f"{a} and {b} are not compatible strings")
     return a, b.lexical
 
@@ -125,15 +125,12 @@ def strafter(text: Term, part: Term) -> Literal:
 
 
 def concat(*parts: Term) -> Literal:
-    """CONCAT: keeps a language tag that all arguments share."""
+    """CONCAT: keeps a language tag and a base direction that all arguments share."""
     literals = [string_literal(part) for part in parts]
     bounded(sum(len(literal.lexical) for literal in literals))
     joined = "".join(literal.lexical for literal in literals)
-    languages = {literal.language for literal in literals}
-    language = languages.pop() if len(languages) == 1 else None
-    if language is None:
-        return like(Literal(""), joined)
-    return like(Literal("", RDF_LANGSTRING, language), joined)
+    kinds = {Literal("", literal.datatype, literal.language, literal.direction) for literal in literals}
+    return like(kinds.pop() if len(kinds) == 1 else Literal(""), joined)
 
 
 def encode_for_uri(text: Term) -> Literal:

@@ -24,7 +24,7 @@ from weir.kernel.interval.compiler import Compiler
 from weir.kernel.interval.query_forms import Descriptions, QueryForms, Sent
 from weir.kernel.operators.context import Surroundings
 from weir.kernel.operators.inputs.input import Present
-from weir.kernel.operators.inputs.pattern_inputs import EVERYTHING, PatternInputs, StaticGraphs
+from weir.kernel.operators.inputs.pattern_inputs import EVERYTHING, PatternInputs, StaticGraphs, changes_read
 from weir.kernel.operators.join import Join, Policy, Router
 from weir.kernel.operators.operator import Operator
 from weir.kernel.operators.remote_service import Federation
@@ -42,7 +42,7 @@ from weir.plan.analysis.variables import subjects
 from weir.plan.planner import QueryPlan, plan_query
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
-from weir.rdf.terms import IRI, BlankNode, Literal, Term, Variable
+from weir.rdf.terms import IRI, BlankNode, Literal, Term, TripleTerm, Variable
 
 
 class IntervalEvaluator:
@@ -91,7 +91,8 @@ class IntervalEvaluator:
         for name in self.plan.streams:
             self.streams.arrivals[name] = Arrivals()
         for window in self.plan.windows:
-            spec = replace(spec_of(window.declaration, window.stream), name=window.name)
+            declared = spec_of(window.declaration, window.stream)
+            spec = replace(declared, name=window.name, unit=self.plan.looking.tick.unit)
             position = self.plan.streams.index(window.stream)
             arrivals = self.streams.arrivals[window.stream]
             self.streams.windows[window.name] = Window(spec, arrivals, position)
@@ -102,6 +103,8 @@ class IntervalEvaluator:
         """Use these static graphs from the next slab on: views are computed anew, the plan and what windows
         hold stay."""
         self._graphs = StaticGraphs(self.query, background, self.dictionary)
+        if self.plan.looking.graphs:
+            self._clock.watch(changes_read(self.query, background))
         self.streams.forget_followers()
         leaves = self._leaves = PatternInputs(self._present, self._graphs, self.streams, self.dictionary)
         terms = Terms(self.dictionary)
@@ -347,4 +350,4 @@ def _renumbered(parts: Sequence[Answers]) -> tuple[Ids, Ids] | None:
 
 def _terms(node: object) -> set[Term]:
     """Every constant that occurs in a query."""
-    return {part for part in walk(node) if isinstance(part, IRI | Literal | BlankNode)}
+    return {part for part in walk(node) if isinstance(part, IRI | Literal | BlankNode | TripleTerm)}

@@ -23,10 +23,10 @@ from weir.kernel.relations.keys import codes, firsts, occurrences, turns
 from weir.kernel.relations.matches import join
 from weir.kernel.relations.relation import Relation, clip, distinct, union
 from weir.kernel.windows.instants import Instants
-from weir.language.algebra.patterns import Node, order_of
+from weir.language.algebra.patterns import Node, TripleTermPattern, order_of
 from weir.language.algebra.query import R2S, Ask, Construct, Describe, Query, Select
 from weir.rdf.columns import Ids, Mask
-from weir.rdf.terms import IRI, BlankNode, Variable
+from weir.rdf.terms import IRI, BlankNode, Variable, triple_term
 
 TRIPLE = ("subject", "predicate", "object")
 ANSWER = "boolean"
@@ -178,8 +178,15 @@ class Blank:
     label: str
 
 
-Part: TypeAlias = int | str | Blank
-"""A part of a template: a constant's id, a variable's name, a blank node."""
+@dataclass(frozen=True, slots=True)
+class Nested:
+    """A triple term of a template that has variables or blank nodes in it."""
+
+    parts: tuple[Part, ...]
+
+
+Part: TypeAlias = int | str | Blank | Nested
+"""A part of a template: a constant's id, a variable's name, a blank node, a triple term."""
 
 
 _NO_TRIPLES = Sent(_NONE, dict.fromkeys(TRIPLE, _NONE))
@@ -252,7 +259,9 @@ class QueryForms:
     # CONSTRUCT
 
     def _part(self, node: Node) -> Part:
-        """A constant's id, the variable whose value it is, or the label of a blank node."""
+        """A constant's id, the variable whose value it is, the label of a blank node, or a triple term."""
+        if isinstance(node, TripleTermPattern):
+            return Nested(tuple(self._part(each) for each in (node.subject, node.predicate, node.object)))
         if isinstance(node, BlankNode):
             return Blank(node.label)
         if not isinstance(node, Variable):
@@ -269,8 +278,12 @@ class QueryForms:
                 columns.append(node)
                 continue
             if isinstance(node, Blank):
-                everything = np.arange(len(index)) if places is None else places
-                columns.append(self._blanks(node.label, rows, everything, index, at))
+                columns.append(self._blanks(node.label, rows, places, index, at))
+                continue
+            if isinstance(node, Nested):
+                column = self._triple_terms(node, rows, places, index, at)
+                good = column != 0 if good is None else good & (column != 0)
+                columns.append(column)
                 continue
             column = _taken(rows, node, index, places)
             if node not in rows.columns or node in rows.optional:
@@ -283,6 +296,28 @@ class QueryForms:
             return index, columns
         return index[good], [column if isinstance(column, int) else column[good] for column in columns]
 
+    def _triple_terms(
+        self, node: Nested, rows: Relation, places: Ids | None, index: Ids, at: Instants
+    ) -> Ids:
+        """Triple terms, one per solution; 0 where their parts make none."""
+        columns: list[Ids] = []
+        for part in node.parts:
+            match part:
+                case int():
+                    columns.append(np.full(len(index), part, np.int64))
+                case Blank(label):
+                    columns.append(self._blanks(label, rows, places, index, at))
+                case Nested():
+                    columns.append(self._triple_terms(part, rows, places, index, at))
+                case _:
+                    columns.append(_taken(rows, part, index, places))
+        distinct, where = np.unique(np.stack(columns), axis=1, return_inverse=True)
+        made = [
+            triple_term(*(self.terms.term(each) if each else None for each in three))
+            for three in distinct.T.tolist()
+        ]
+        return self.terms.encode_all(made)[where.reshape(-1)]
+
     def _allowed(self, column: Ids, position: int) -> Mask:
         """Subjects are no literals, predicates are IRIs."""
         distinct, where = np.unique(column, return_inverse=True)
@@ -290,8 +325,9 @@ class QueryForms:
         found = np.array([self.terms.classify(each) in wanted for each in distinct.tolist()], np.bool_)
         return found[where]
 
-    def _blanks(self, label: str, rows: Relation, places: Ids, index: Ids, at: Instants) -> Ids:
+    def _blanks(self, label: str, rows: Relation, places: Ids | None, index: Ids, at: Instants) -> Ids:
         """New blank nodes, one per solution: named by the query, the time and the solution."""
+        places = np.arange(len(index)) if places is None else places
         ids = {name: column[places] for name, column in rows.columns.items()}
         occurrence = occurrences([*ids.values(), index + 1], len(places))
         columns = {name: column.tolist() for name, column in ids.items()}

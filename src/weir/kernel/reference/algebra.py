@@ -32,9 +32,9 @@ from weir.kernel.reference.multisets import (
 )
 from weir.language.algebra import patterns as algebra
 from weir.language.algebra.expressions import Expression
-from weir.language.algebra.patterns import Node, Pattern, TriplePattern
+from weir.language.algebra.patterns import Node, Pattern, TriplePattern, TripleTermPattern
 from weir.language.algebra.scope import certain, volatile
-from weir.rdf.terms import IRI, Literal, Term, Variable
+from weir.rdf.terms import IRI, Literal, Term, TripleTerm, Variable, triple_term
 from weir.rdf.xsd.values import effective_boolean
 
 Valuer: TypeAlias = Callable[..., Term | None]
@@ -114,7 +114,28 @@ def identities(solutions: list[Bindings]) -> list[str]:
 
 
 def _bound(node: Node, solution: Bindings) -> Term | None:
+    """The term that a node stands for; None where it has to be found."""
+    if isinstance(node, TripleTermPattern):
+        parts = (node.subject, node.predicate, node.object)
+        return triple_term(*(_bound(part, solution) for part in parts))
     return solution.get(node.name) if isinstance(node, Variable) else node
+
+
+def _unified(node: Node, term: Term, known: Bindings, solution: Bindings) -> bool:
+    """Whether a term is an instance of a node that agrees with what is ``known``; ``solution`` gets what it
+    binds."""
+    if isinstance(node, TripleTermPattern):
+        return isinstance(term, TripleTerm) and all(
+            _unified(part, inner, known, solution)
+            for part, inner in (
+                (node.subject, term.subject),
+                (node.predicate, term.predicate),
+                (node.object, term.object),
+            )
+        )
+    if isinstance(node, Variable):
+        return known.get(node.name, term) == term and solution.setdefault(node.name, term) == term
+    return node == term
 
 
 def _bgp(evaluation: Evaluation, pattern: algebra.BGP, scope: Scope) -> list[Bindings]:
@@ -129,11 +150,8 @@ def _match(pattern: TriplePattern, solution: Bindings, scope: Scope) -> Iterable
     nodes = (pattern.subject, pattern.predicate, pattern.object)
     subject, predicate, object = (_bound(node, known) for node in nodes)
     for triple in scope.graph.match(subject, predicate, object):
-        extended: Bindings | None = dict(solution)
-        for node, term in zip(nodes, triple, strict=True):
-            if extended is not None and isinstance(node, Variable):
-                extended = extended if extended.setdefault(node.name, term) == term else None
-        if extended is not None:
+        extended = dict(solution)
+        if all(_unified(node, term, known, extended) for node, term in zip(nodes, triple, strict=True)):
             yield extended
 
 
@@ -142,11 +160,9 @@ def _path_pattern(evaluation: Evaluation, pattern: algebra.PathPattern, scope: S
     solutions = []
     for x, y in pairs(pattern.path, start, end, scope.graph):
         solution: Bindings = {}
-        if isinstance(pattern.subject, Variable):
-            solution[pattern.subject.name] = x
-        if isinstance(pattern.object, Variable) and solution.setdefault(pattern.object.name, y) != y:
-            continue
-        solutions.append(solution)
+        ends = ((pattern.subject, x), (pattern.object, y))
+        if all(_unified(node, term, scope.outer, solution) for node, term in ends):
+            solutions.append(solution)
     return solutions
 
 

@@ -21,6 +21,7 @@ from weir.kernel.reference.datasets import (
     Static,
     WindowContent,
     as_set,
+    changes_read,
     static_dataset,
     window_dataset,
 )
@@ -86,7 +87,7 @@ class ContinuousQuery:
             if first:
                 yield self._evaluate(Instant(through))
             return
-        for instant in self.schedule.due(through, end=end):
+        for instant in self.schedule.due(through, end=end, graphs=self._graph_changes):
             yield self._evaluate(instant)
         for window in self.windows:
             window.messages.drop_before(*horizon(window, self.schedule.time))
@@ -121,7 +122,8 @@ class ContinuousQuery:
         again = instant.time == self.before_time
         if self.query.semantics.previous is Previous.EVALUATION or again:
             return self.before
-        return gamma(self.query, self.evaluation(Instant(instant.time - 1), refresh=False))
+        grain = max((window.unit or 1 for window in self.windows), default=1)
+        return gamma(self.query, self.evaluation(Instant(instant.time - grain), refresh=False))
 
     def evaluation(self, instant: Instant, *, refresh: bool = True) -> Evaluation:
         """The query's algebra over what there is to see at an instant; remote data are fetched only where
@@ -164,6 +166,7 @@ class ContinuousQuery:
         self.static = static
         self._static: tuple[int, Dataset] | None = None
         self._changes = static.changes()
+        self._graph_changes = changes_read(self.query, static)
 
     def _background(self, time: int) -> Dataset:
         """The static graphs at a time, built anew only when one of them has changed."""

@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from weir.language.algebra import patterns as a
 from weir.language.algebra.query import Query
+from weir.plan.analysis.ticks import graphs_read
 from weir.rdf.terms import IRI, Term, Triple
 
 Quad: TypeAlias = tuple[Term, Term, Term, Term | None]
@@ -158,6 +159,23 @@ def static_dataset(query: Query, static: Static, time: int) -> Dataset:
         known = {name: known[name] for name in asked.named if name in known}
     named: dict[Term, Graph] = {IRI(name): Graph(as_set(triples)) for name, triples in known.items()}
     return Dataset(Graph(as_set(default)), named)
+
+
+def changes_read(query: Query, static: Static) -> list[int]:
+    """The times at which a graph that the query reads changes [31]."""
+    read, asked = graphs_read(query), query.dataset
+    named = [
+        name
+        for name in static.named
+        if (read.named is None or name in read.named) and (not asked.named or name in asked.named)
+    ]
+    default = [name for name in asked.default if name in static.named] if read.default else []
+    timed = [each for name in {*named, *default} for each in static.named[name]]
+    timed += static.default if read.default else []
+    times = {time for each in timed for time in (each.start, each.end) if time is not None}
+    if not asked.named:
+        times.update(static.made[name] for name in named if name in static.made)
+    return sorted(times)
 
 
 def valid_at(time: int, graph: Sequence[Timed]) -> list[Triple]:

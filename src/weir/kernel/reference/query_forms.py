@@ -13,9 +13,9 @@ from weir.kernel.functions.scalar import blank_node
 from weir.kernel.reference.algebra import Evaluation, identities
 from weir.kernel.reference.datasets import Graph, as_set
 from weir.kernel.reference.multisets import Bindings
-from weir.language.algebra.patterns import TriplePattern
+from weir.language.algebra.patterns import Node, TriplePattern, TripleTermPattern
 from weir.language.algebra.query import Ask, Construct, Describe, Form, Query
-from weir.rdf.terms import IRI, BlankNode, Literal, Term, Triple, Variable
+from weir.rdf.terms import IRI, BlankNode, Term, Triple, Variable, triple_term
 from weir.rdf.xsd.values import FALSE, TRUE
 
 Row: TypeAlias = Bindings | Triple | bool
@@ -60,7 +60,10 @@ def construct(template: Sequence[TriplePattern], solutions: list[Bindings], key:
     return as_set(triples)
 
 
-def _instance(node: Term | Variable, solution: Bindings, identity: str) -> Term | None:
+def _instance(node: Node, solution: Bindings, identity: str) -> Term | None:
+    if isinstance(node, TripleTermPattern):
+        parts = (node.subject, node.predicate, node.object)
+        return triple_term(*(_instance(part, solution, identity) for part in parts))
     if isinstance(node, BlankNode):
         return blank_node(identity, node.label)
     if not isinstance(node, Variable):
@@ -76,7 +79,7 @@ def describe(targets: Sequence[Variable | IRI], solutions: Sequence[Bindings], g
     for solution in solutions:
         for target in targets:
             term = solution.get(target.name) if isinstance(target, Variable) else target
-            if term is not None and not isinstance(term, Literal):
+            if isinstance(term, IRI | BlankNode):
                 resources.append(term)
     triples: list[Triple] = []
     seen: set[Term] = set()

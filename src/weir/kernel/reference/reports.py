@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from weir.errors import UsageError
 from weir.kernel.reference.windows import Instant, Message, StreamWindow, can_close
-from weir.language.algebra.windows import All, Bounds, Elements, Past, Range, StartAt, TickKind, Triples
+from weir.language.algebra.windows import All, Bounds, Elements, Past, Range, TickKind, Triples
 
 BEGINNING = -(2**62)
 ALL_OF_IT = 2**62
@@ -18,33 +18,31 @@ ALL_OF_IT = 2**62
 
 def report_times(window: StreamWindow, after: int, through: int) -> set[int]:
     """Report times in ``(after, through]``, before the non-empty test [15–18]."""
-    unit = time_unit(window)
-    if unit is None:
+    if window.unit is None:
         return set(_untimed(window, after, through))
-    raw = _untimed(window, after - unit, through)
-    rounded = {round_up(window, time) for time in raw}
+    raw = _untimed(window, after - window.unit, through)
+    rounded = {window.next_tick(time) for time in raw}
     return {time for time in rounded if after < time <= through}
-
-
-def time_unit(window: StreamWindow) -> int | None:
-    """The unit of a time-driven tick."""
-    tick = window.semantics.tick
-    return tick.every if tick.kind is TickKind.TIME else None
-
-
-def round_up(window: StreamWindow, time: int) -> int:
-    """The next tick at or after ``time`` [18]; ``time`` itself where ticks are not time-driven."""
-    unit, origin = time_unit(window), window.origin()
-    return time if unit is None else origin - (origin - time) // unit * unit
 
 
 def _untimed(window: StreamWindow, after: int, through: int) -> Iterator[int]:
     if window.report.window_close:
         yield from close_times(window, after, through)
     if window.report.content_change:
-        yield from (m.time for m in window.messages.messages if after < m.time <= through)
+        yield from (time for time in change_times(window) if after < time <= through)
     if window.report.periodic is not None:
         yield from periodic_times(window, after, through)
+
+
+def change_times(window: StreamWindow) -> Iterator[int]:
+    """When messages arrive; under a time-driven tick, when they enter and leave the window [15, 18]."""
+    for message in window.messages.messages:
+        if window.unit is None:
+            yield message.time
+            continue
+        stay = window.stay(message.time)
+        if stay is not None:
+            yield from (time for time in stay if time is not None)
 
 
 def close_times(window: StreamWindow, after: int, through: int) -> Iterator[int]:
@@ -77,17 +75,19 @@ def periodic_times(window: StreamWindow, after: int, through: int) -> Iterator[i
     if first is None or period is None:
         return
     lowest = max(after + 1, first)
-    if isinstance(window.semantics.start, StartAt):
-        lowest = max(lowest, origin)
     time = origin - (origin - lowest) // period * period
     while time <= through:
-        yield time
+        if window.period_at(time):
+            yield time
         time += period
 
 
-def passes(window: StreamWindow, instant: Instant) -> bool:
-    """The non-empty condition [14, 16]."""
-    return not window.report.non_empty or window.content(instant).size > 0
+def passes(window: StreamWindow, instant: Instant, windows: Sequence[StreamWindow]) -> bool:
+    """The non-empty condition [14, 16]: under the tick CHANGE it is tested on all windows together."""
+    if not window.report.non_empty:
+        return True
+    together = window.semantics.tick.kind is TickKind.CHANGE
+    return any(each.content(instant).size > 0 for each in (windows if together else [window]))
 
 
 def last_report(window: StreamWindow) -> int | None:
@@ -99,10 +99,10 @@ def last_report(window: StreamWindow) -> int | None:
     if window.report.window_close:
         times += _last_close(window)
     if window.report.content_change:
-        times.append(last)
+        times += change_times(window)
     if window.report.periodic is not None:
         times += _last_period(window, last, window.report.periodic)
-    return max((round_up(window, time) for time in times), default=None)
+    return max(map(window.next_tick, times), default=None)
 
 
 def _last_close(window: StreamWindow) -> Iterator[int]:
@@ -120,24 +120,28 @@ def _last_close(window: StreamWindow) -> Iterator[int]:
 def _last_period(window: StreamWindow, last: int, period: int) -> Iterator[int]:
     kind = window.kind
     if isinstance(kind, All | Triples | Elements):
-        yield next(iter(periodic_times(window, last - 1, last + period)))
+        if window.report.closed:
+            last = max((time for time in _last_close(window)), default=BEGINNING)
+        if last > BEGINNING:
+            yield next(iter(periodic_times(window, last - 1, last + 2 * period)))
         return
-    unit = time_unit(window) or 0
+    unit = window.unit or 0
     reach = unit
     if isinstance(kind, Range | Past):
-        reach += (kind.range if isinstance(kind, Range) else kind.start) + (kind.step or 0)
+        reach += (kind.range if isinstance(kind, Range) else kind.start) + 2 * (kind.step or 0)
     oldest = min((message.time for message in window.messages.messages), default=last)
     # A time before a message may be rounded up to a tick that shows it.
     candidates = list(periodic_times(window, oldest - 1 - unit, last + reach))
     for time in reversed(candidates):
-        if window.content(Instant(round_up(window, time))).size:
+        if window.content(Instant(window.next_tick(time))).size:
             yield time
             return
 
 
 def strict(window: StreamWindow) -> bool:
     """Whether the window can show messages of time τ at τ, so that τ is complete only once τ < T [22]."""
-    by_close_alone = not window.report.content_change and window.report.periodic is None
+    report = window.report
+    by_close_alone = not report.content_change and (report.periodic is None or report.closed)
     timed = isinstance(window.kind, Range | Past)
     return not (by_close_alone and timed and window.semantics.bounds is Bounds.CLOSED_OPEN)
 
@@ -145,14 +149,14 @@ def strict(window: StreamWindow) -> bool:
 def horizon(window: StreamWindow, time: int) -> tuple[int, int, int]:
     """What must be kept once everything through ``time`` is evaluated: messages from a time on, and so
     many triples and messages. A window shows nothing older at τ ≥ ``time`` − 1, nor at the instant before."""
-    kind, unit = window.kind, time_unit(window) or 0
+    kind, unit = window.kind, 2 * (window.unit or 0)
     match kind:
         case All():
             return -(2**62), 0, 0
         case Triples(count, step):
-            return time - 2, count + (step or 0), 0
+            return time - 2 - unit, count + (step or 0), 0
         case Elements(count, step):
-            return time - 2, 0, count + (step or 0)
+            return time - 2 - unit, 0, count + (step or 0)
         case Range(width, step):
             return time - 2 - unit - width - (step or 0), 0, 0
         case Past(start, _, step):
@@ -169,15 +173,16 @@ class Schedule:
         self.streams = streams
         self.time = BEGINNING
         self.sub = ALL_OF_IT
-        ticks = {window.semantics.tick.kind for window in windows}
-        self.tuple_driven = TickKind.TUPLE in ticks
-        if self.tuple_driven and len(ticks) > 1:
-            raise UsageError("TICK TUPLE must hold for all windows of a query or for none")
+        ticks = {window.semantics.tick for window in windows}
+        if len(ticks) > 1:
+            raise UsageError("the windows of a query have different ticks", hint="a query has one tick")
+        self.tuple_driven = any(tick.kind is TickKind.TUPLE for tick in ticks)
         one_stream = len({window.stream for window in windows}) == 1
         self.eager = one_stream and all(window.semantics.lateness == 0 for window in windows)
 
-    def due(self, through: int, *, end: bool) -> Iterator[Instant]:
-        """Instants that are complete now that T is ``through``, or that the end of input brings."""
+    def due(self, through: int, *, end: bool, graphs: Sequence[int] = ()) -> Iterator[Instant]:
+        """Instants that are complete now that T is ``through``, or that the end of input brings; ``graphs``
+        are the times at which a graph that the query reads changes."""
         if self.tuple_driven:
             yield from self._by_tuple(through, end=end)
             return
@@ -186,13 +191,22 @@ class Schedule:
             limit = max([limit, *self._last_reports()])
         times: dict[int, list[StreamWindow]] = {}
         for window in self.windows:
-            for time in report_times(window, self.time, limit):
+            reported = report_times(window, self.time, limit)
+            for time in reported.union(self._with_graphs(window, graphs, limit)):
                 times.setdefault(time, []).append(window)
         self.time = max(self.time, limit)
         for time in sorted(times):
             instant = Instant(time)
-            if any(passes(window, instant) for window in times[time]):
+            if any(passes(window, instant, self.windows) for window in times[time]):
                 yield instant
+
+    def _with_graphs(self, window: StreamWindow, graphs: Sequence[int], limit: int) -> set[int]:
+        """The reports that a change of graphs brings, from the first message on [15]."""
+        first = window.messages.first
+        if window.unit is None or not window.report.content_change or first is None:
+            return set()
+        ticks = {window.next_tick(time) for time in graphs}
+        return {time for time in ticks if first <= time and self.time < time <= limit}
 
     def _last_reports(self) -> list[int]:
         """The last report of each window that has had a message [24]."""
@@ -210,7 +224,7 @@ class Schedule:
         for time in sorted(times):
             for sub, reporting, instant in self._sub_instants(time):
                 here = passed < (time, sub) <= final
-                if here and any(passes(window, instant) for window in reporting):
+                if here and any(passes(window, instant, self.windows) for window in reporting):
                     yield instant
         self.time, self.sub = max(passed, final)
 
@@ -262,8 +276,8 @@ class Schedule:
         return closes[number - 1] > 0
 
     def _reports_late(self, window: StreamWindow, time: int) -> bool:
-        if window.report.periodic is not None and (time - window.origin()) % window.report.periodic == 0:
-            return window.messages.first is not None and time >= window.messages.first
+        if window.period_at(time):
+            return True
         grid = window.grid() if window.report.window_close else None
         if grid is None or window.semantics.bounds is Bounds.CLOSED_OPEN:
             return False

@@ -14,6 +14,7 @@ from weir.kernel.reference.datasets import Quad
 from weir.language.algebra.windows import (
     AlignedTo,
     All,
+    AtFirst,
     Bounds,
     Content,
     Elements,
@@ -22,7 +23,6 @@ from weir.language.algebra.windows import (
     Range,
     Report,
     StartAt,
-    TickKind,
     Triples,
     WindowDeclaration,
 )
@@ -125,7 +125,7 @@ _NOTHING = Held((), 0)
 def effective_report(window: WindowDeclaration) -> Report:
     """The report policy; WC, or CC for what cannot close, where the declaration names none [10]."""
     report = window.semantics.report
-    if report.window_close and not can_close(window):
+    if (report.window_close or report.closed) and not can_close(window):
         raise UsageError(
             f"window {window.name} never closes", hint="give it a STEP, or report it on CONTENT CHANGE"
         )
@@ -152,7 +152,7 @@ class Grid:
     delay: int
     bounds: Bounds
     earliest: int | None
-    """0 where ``STARTING AT`` an instant forbids negative k."""
+    """0 where ``STARTING AT`` an instant or FIRST forbids negative k."""
     first: int
 
     def opening(self, k: int) -> int:
@@ -177,12 +177,15 @@ class Grid:
         k = (time - self.delay - self.t0) // self.step
         return k if self.allowed(k) else None
 
+    def last_opened(self, time: int) -> int:
+        """The last k whose open lies at or before ``time``, before it under ``(]``."""
+        if self.bounds is Bounds.CLOSED_OPEN:
+            return (time - self.t0) // self.step
+        return -(-(time - self.t0) // self.step) - 1
+
     def last_holding(self, time: int) -> int | None:
         """The last k that covers ``time``."""
-        if self.bounds is Bounds.CLOSED_OPEN:
-            k = (time - self.t0) // self.step
-        else:
-            k = -(-(time - self.t0) // self.step) - 1
+        k = self.last_opened(time)
         return k if self.covers(k, time) and self.allowed(k) else None
 
     def oldest_open(self, time: int) -> int:
@@ -231,9 +234,20 @@ class StreamWindow:
         start = self.semantics.start
         if isinstance(start, StartAt):
             return start.instant
-        if isinstance(start, AlignedTo) and self.messages.first is not None:
-            return self.messages.first // start.duration * start.duration
-        return 0
+        if self.messages.first is None or start is None:
+            return 0
+        first = self.messages.first
+        return first // start.duration * start.duration if isinstance(start, AlignedTo) else first
+
+    @property
+    def begins(self) -> bool:
+        """Whether its grid has a beginning: k ≥ 0 [5]."""
+        return isinstance(self.semantics.start, StartAt | AtFirst)
+
+    @property
+    def unit(self) -> int | None:
+        """The grain of time under a time-driven tick; under CHANGE a microsecond [18]."""
+        return self.semantics.tick.unit
 
     def grid(self) -> Grid | None:
         """The windows by number, once there is a message, for kinds that have them."""
@@ -242,18 +256,34 @@ class StreamWindow:
             return None
         cover = kind.range if isinstance(kind, Range) else kind.start - kind.end
         delay = kind.range if isinstance(kind, Range) else kind.start
-        earliest = 0 if isinstance(self.semantics.start, StartAt) else None
+        earliest = 0 if self.begins else None
         return Grid(self.origin(), kind.step, cover, delay, self.semantics.bounds, earliest, first)
 
     # Content
 
     def content(self, instant: Instant) -> Held:
         """What the window shows at an instant, by its row of the table [11–13]."""
-        if self.report.window_close:
-            alone = not self.report.content_change and self.report.periodic is None
-            if alone or self.closes_at(instant):
-                return self._closed(instant)
-        return self._current(instant)
+        return self._closed(instant) if self._shows_closed(instant) else self._current(instant)
+
+    def _shows_closed(self, instant: Instant) -> bool:
+        report = self.report
+        if not report.window_close and not report.closed:
+            return False
+        if not report.content_change and (report.periodic is None or report.closed):
+            return True
+        if report.window_close and self.closes_at(instant):
+            return True
+        return report.closed and instant.last and self.period_at(instant.time)
+
+    def period_at(self, time: int) -> bool:
+        """Whether the window reports periodically at this very time [15]."""
+        first, period = self.messages.first, self.report.periodic
+        if first is None or period is None or (time - self.origin()) % period:
+            return False
+        if self.begins and time < self.origin():
+            return False
+        after_first = self.report.closed and self.semantics.bounds is Bounds.CLOSED_OPEN
+        return time > first if after_first else time >= first
 
     def closes_at(self, instant: Instant) -> bool:
         """Whether a close of the window falls on this very instant."""
@@ -309,19 +339,39 @@ class StreamWindow:
                 latest = now - kind.end if isinstance(kind, Past) else now
                 return _whole(m for m in seen if opening <= m.time <= latest)
             case Now():
-                return _whole(m for m in seen if self._unit_before(now) < m.time)
+                return _whole(m for m in seen if now - (self.unit or 1) < m.time)
             case All():
                 return _whole(seen)
             case Triples(count, _) | Elements(count, _):
                 items = self._items(seen)
                 return self._slice(seen, items - count, items)
 
-    def _unit_before(self, now: int) -> int:
-        """The greatest tick before ``now`` under a time-driven tick, else the instant before."""
-        tick = self.semantics.tick
-        if tick.kind is not TickKind.TIME or tick.every is None:
-            return now - 1
-        return self.origin() + ((now - 1 - self.origin()) // tick.every) * tick.every
+    def stay(self, time: int) -> tuple[int, int | None] | None:
+        """When a message of this time enters the window, seen by row CC, and when it leaves; it stays until
+        others push it out where that is None. None where it never enters [12]."""
+        kind = self.kind
+        match kind:
+            case Now():
+                return self.next_tick(time), self.next_tick(time) + (self.unit or 1)
+            case All() | Triples() | Elements():
+                return time, None
+            case Range(width, None):
+                return time, time + width
+            case Past(start, end, None):
+                return time + end, time + start
+            case Range() | Past():
+                grid = self.grid()
+                assert grid is not None
+                k = grid.last_opened(time)
+                if grid.earliest is not None and k < grid.earliest:
+                    return None
+                entered = time + (kind.end if isinstance(kind, Past) else 0)
+                left = grid.report_time(k) + (self.semantics.bounds is Bounds.OPEN_CLOSED)
+                return (entered, left) if entered < left else None
+
+    def next_tick(self, time: int) -> int:
+        """The next multiple of the unit at or after ``time`` [18]; ``time`` where there is none."""
+        return time if self.unit is None else -(-time // self.unit) * self.unit
 
     def _items(self, seen: list[Message]) -> int:
         """Triples or elements so far, dropped ones included."""

@@ -27,6 +27,7 @@ from weir.kernel.windows.reports import (
     never_empty,
     periods_of,
     report_times,
+    up,
 )
 from weir.kernel.windows.window import Window
 from weir.language.algebra.query import R2S, Previous, Semantics
@@ -194,11 +195,18 @@ class Clock:
         self._compares = semantics.r2s is not R2S.RSTREAM
         self._instant = self._compares and semantics.previous is Previous.INSTANT
         self._inclusive = not any(window.spec.awaits_company for window in windows)
-        # Windows that report exactly at the times of their stream's messages need one list a stream.
-        self._plain = list({id(w.arrivals): w for w in windows if _is_plain(w)}.values())
-        self._others = [w for w in windows if not _is_plain(w)]
-        self._simple = not self.tuples and not self._others
+        self._unit = next((w.spec.unit for w in windows), None)
         self._immediate = self.tuples and len(streams) == 1 and all(w.spec.lateness == 0 for w in windows)
+        self.watch(np.empty(0, np.int64))
+
+    def watch(self, graphs: Ids) -> None:
+        """Times at which graphs change, ascending: content changes are reported then, too (15)."""
+        self._graphs = up(graphs, self._unit)
+        # Windows that report exactly at the times of their stream's messages need one list a stream.
+        plain = [w for w in self.windows if _is_plain(w) and not len(graphs)]
+        self._plain = list({id(w.arrivals): w for w in plain}.values())
+        self._others = [w for w in self.windows if w not in plain]
+        self._simple = not self.tuples and not self._others
 
     def ready_below(self, through: int) -> int:
         """Messages before this time are complete once the query's T is ``through``."""
@@ -262,17 +270,27 @@ class Clock:
         kept = [times for window in self._plain if len(times := changes(window, after, through))]
         lists = [report_times(window, after, through, CHUNK) for window in self._others]
         listed = min((int(times[-1]) for times, more in lists if more), default=through)
+        graphs = self._graphs[(self._graphs > after) & (self._graphs <= through)]
         if listed < through:
             kept = [times[: int(times.searchsorted(listed, side="right"))] for times in kept]
         for window, (times, _) in zip(self._others, lists, strict=True):
+            if len(graphs) and window.spec.changes and window.first is not None:
+                times = np.union1d(times, graphs[graphs >= window.first])
             if len(times) and times[-1] > listed:
                 times = times[: int(times.searchsorted(listed, side="right"))]
             if not len(times):
                 continue
-            if window.spec.non_empty and not never_empty(window):
-                times = times[~empty_at(window, Instants(times, times == times))]
-            kept.append(times)
+            kept.append(self._not_empty(window, times))
         return _united(kept), listed
+
+    def _not_empty(self, window: Window, times: Ids) -> Ids:
+        """Those of the report times of a window at which NON EMPTY lets it report (16)."""
+        if not window.spec.non_empty or (never_empty(window) and not len(self._graphs)):
+            return times
+        tested = self.windows if window.spec.together else (window,)
+        at = Instants(times, times == times)
+        empty: Mask = np.logical_and.reduce([empty_at(each, at) for each in tested])
+        return times[~empty]
 
     def _news(self, after: int) -> Ids:
         """The times of messages logged since ``after``, where they are all that is reported: none of them
@@ -296,7 +314,7 @@ class Clock:
             return Instants(times, np.ones(count, np.bool_))
         if self._instant:
             both = np.repeat(times, 2)
-            both[::2] -= 1
+            both[::2] -= self._unit or 1
             return Instants(both, _every_other(count))
         time = np.empty(count + 1, np.int64)
         time[1:] = times

@@ -56,18 +56,14 @@ def closes_of(window: Window) -> Progression:
     assert spec.width is not None and spec.step is not None
     grid = Progression(window.origin + spec.width + spec.lag, spec.step)
     least = window.least_close
-    if spec.anchor is not None:
-        return grid.from_on(least)
-    return Progression(grid.up(least), spec.step)
+    return grid.from_on(least) if spec.begins else Progression(grid.up(least), spec.step)
 
 
 def periods_of(window: Window) -> Progression:
     """The periodic reports from the first message on (15)."""
-    assert window.spec.period is not None and window.first is not None
+    assert window.spec.period is not None
     grid = Progression(window.origin, window.spec.period)
-    if window.spec.anchor is not None:
-        return grid.from_on(window.first)
-    return Progression(grid.up(window.first), window.spec.period)
+    return Progression(grid.up(window.least_period), window.spec.period)
 
 
 def report_times(window: Window, after: int, through: int, limit: int) -> tuple[Ids, bool]:
@@ -79,12 +75,13 @@ def report_times(window: Window, after: int, through: int, limit: int) -> tuple[
     if window.first is None:
         return _NONE, False
     spec = window.spec
-    ticks = None if spec.unit is None else Progression(window.origin, spec.unit)
+    ticks = None if spec.unit is None else Progression(0, spec.unit)
     # Rounded up to a tick, whatever lies after the last tick up to ``after`` is still to come.
     since = after if ticks is None else ticks.down(after) if after > LOWEST else after
     lists: list[tuple[Ids, bool]] = []
     if spec.changes:
-        lists.append((changes(window, since, through), False))
+        found = changes if ticks is None else comings_and_goings
+        lists.append((found(window, since, through), False))
     if spec.closes and spec.count is not None:
         lists.append((_counted_closes(window, since, through), False))
     elif spec.closes:
@@ -94,7 +91,7 @@ def report_times(window: Window, after: int, through: int, limit: int) -> tuple[
     cut = min((int(times[-1]) for times, more in lists if more), default=None)
     joined = lists[0][0] if len(lists) == 1 else np.unique(np.concatenate([times for times, _ in lists]))
     if ticks is not None and len(joined):
-        joined = np.unique(ticks.start - (ticks.start - joined) // ticks.step * ticks.step)
+        joined = np.unique(up(joined, ticks.step))
         joined = joined[(joined > after) & (joined <= through)]
         cut = None if cut is None else ticks.up(cut)
     if cut is not None:
@@ -117,6 +114,44 @@ def changes(window: Window, after: int, through: int) -> Ids:
     low = int(times.searchsorted(max(after + 1, window.floor)))
     high = len(times) if not len(times) or times[-1] <= through else int(times.searchsorted(through + 1))
     return distinct(times[low:high])
+
+
+def up(times: Ids, unit: int | None) -> Ids:
+    """The next multiples of the unit of a time-driven tick (18); the times themselves where there is none."""
+    return times if unit is None or unit == 1 else -(-times // unit) * unit
+
+
+def stays(window: Window, times: Ids) -> tuple[Ids, Ids | None]:
+    """When messages of these times enter the window, seen by what is there, and when they leave it (12). None
+    where others push them out; one that leaves before it enters is never there."""
+    spec = window.spec
+    if spec.width is None:
+        return times, None
+    if spec.now:
+        entered = up(times, spec.unit)
+        return entered, entered + (spec.unit or 1)
+    entered = times + spec.lag
+    if spec.step is None:
+        return entered, entered + spec.width
+    opened = _latest_open(window, times)
+    left = opened + (spec.width + spec.lag + spec.open_closed)
+    if spec.begins:
+        left[opened < window.origin] = LOWEST
+    return entered, left
+
+
+def comings_and_goings(window: Window, after: int, through: int) -> Ids:
+    """The times in ``(after, through]`` at which something enters or leaves the window."""
+    spec, times = window.spec, window.arrivals.times
+    longest = spec.lag + (spec.width or 0) + (spec.step or 0) + 2 * (spec.unit or 1)
+    low = int(times.searchsorted(max(after - longest, window.floor)))
+    entered, left = stays(window, times[low : int(times.searchsorted(through + 1))])
+    if left is None:
+        found = entered
+    else:
+        there = entered < left
+        found = np.concatenate([entered[there], left[there]])
+    return np.unique(found[(found > after) & (found <= through)])
 
 
 def _counted_closes(window: Window, after: int, through: int) -> Ids:
@@ -187,7 +222,7 @@ def last_report(window: Window) -> int | None:
     seen = times[int(np.searchsorted(times, window.floor)) :]
     found: list[int] = []
     if spec.changes:
-        found.append(window.last)
+        found.extend(_last_change(window, seen))
     if spec.closes:
         found.extend(_last_close(window, seen))
     if spec.period is not None:
@@ -195,7 +230,19 @@ def last_report(window: Window) -> int | None:
     if not found:
         return None
     last = max(found)
-    return last if spec.unit is None else Progression(window.origin, spec.unit).up(last)
+    return last if spec.unit is None else Progression(0, spec.unit).up(last)
+
+
+def _last_change(window: Window, seen: Ids) -> list[int]:
+    """The last arrival; where the tick is CHANGE or time-driven, when the last message has left."""
+    assert window.last is not None
+    if window.spec.unit is None and not window.spec.together:
+        return [window.last]
+    entered, left = stays(window, seen)
+    if left is None:
+        return [window.last]
+    gone = left[entered < left]
+    return [int(gone.max())] if len(gone) else []
 
 
 def _last_close(window: Window, seen: Ids) -> list[int]:
@@ -206,7 +253,7 @@ def _last_close(window: Window, seen: Ids) -> list[int]:
     assert spec.width is not None and spec.step is not None
     opened = _latest_open(window, seen)
     holds = seen - opened < spec.width + spec.open_closed
-    if spec.anchor is not None:
+    if spec.begins:
         holds &= opened >= window.origin
     return [int(opened[holds][-1]) + spec.width + spec.lag] if holds.any() else []
 
@@ -225,23 +272,29 @@ def _last_period(window: Window, seen: Ids) -> list[int]:
     periodic time that shows the last message."""
     spec, periods = window.spec, periods_of(window)
     if spec.width is None:
-        assert window.last is not None
-        return [max(periods.start, periods.up(window.last))]
-    if not len(seen):
-        return []
-    if spec.now and spec.unit is not None:
-        until = -((window.origin - seen) // spec.unit) * spec.unit + window.origin + 1
-    elif spec.step is None:
-        until = seen + spec.lag + spec.width
-    else:
-        until = _latest_open(window, seen) + spec.width + spec.lag + spec.open_closed
-    latest = until - 1
+        last = _last_close(window, seen) if spec.closed else [window.last]
+        return [max(periods.start, periods.up(time)) for time in last if time is not None]
+    entered, left = _closed_stays(window, seen) if spec.closed else stays(window, seen)
+    assert left is not None
+    latest = left - 1
     if spec.unit is not None:
-        latest -= (latest - window.origin) % spec.unit
+        latest -= latest % spec.unit
     period = latest - (latest - periods.start) % periods.step
-    shown = period
-    if spec.unit is not None:
-        # What counts is what shows at the tick to which the time is rounded.
-        shown = -((window.origin - period) // spec.unit) * spec.unit + window.origin
-    good = (shown >= seen + spec.lag) & (period >= periods.start)
-    return [int(period[good][-1])] if good.any() else []
+    # What counts is what shows at the tick to which the time is rounded.
+    shown = up(period, spec.unit)
+    good = (entered < left) & (shown >= entered) & (period >= periods.start)
+    return [int(period[good].max())] if good.any() else []
+
+
+def _closed_stays(window: Window, times: Ids) -> tuple[Ids, Ids]:
+    """When messages of these times are first and last shown by the window that closed last (11)."""
+    spec, origin = window.spec, window.origin
+    assert spec.width is not None and spec.step is not None
+    until = spec.width + spec.lag
+    oldest = times - spec.width - origin
+    opened = (-(-oldest // spec.step) if spec.open_closed else oldest // spec.step + 1) * spec.step + origin
+    if spec.begins:
+        opened = np.maximum(opened, origin)
+    latest = _latest_open(window, times)
+    left = np.where(latest < opened, LOWEST, latest + until + spec.step)
+    return opened + until, left

@@ -20,6 +20,7 @@ from weir.kernel.windows.instants import AFTER, LOWEST, Instants
 from weir.language.algebra.windows import (
     AlignedTo,
     All,
+    AtFirst,
     Bounds,
     Content,
     Elements,
@@ -40,6 +41,8 @@ class WindowSpec:
 
     A time window covers ``width`` and lies ``lag`` behind the present; ``step`` is its β. A count window
     has ``count`` instead; ``numbered`` says that it counts triples, not messages. ALL has neither.
+    ``closed`` says that periodic reports show what closed last, ``together`` that all windows of the
+    query are tested for emptiness together (16), ``unit`` is the grain of time of a time-driven tick (18).
     """
 
     name: str
@@ -53,13 +56,16 @@ class WindowSpec:
     closes: bool = False
     changes: bool = False
     period: int | None = None
+    closed: bool = False
     non_empty: bool = False
+    together: bool = False
     bag: bool = False
     open_closed: bool = False
     tuples: bool = False
     unit: int | None = None
     anchor: int | None = None
     pattern: int | None = None
+    at_first: bool = False
     lateness: int = 0
 
     @property
@@ -72,7 +78,17 @@ class WindowSpec:
     @property
     def awaits_company(self) -> bool:
         """Whether what it shows at τ includes messages of time τ (22)."""
-        return self.changes or self.period is not None or self.count is not None or self.open_closed
+        return self._shows_open or self.count is not None or self.open_closed
+
+    @property
+    def _shows_open(self) -> bool:
+        """Whether it ever shows a window that has not closed."""
+        return self.changes or (self.period is not None and not self.closed)
+
+    @property
+    def shows_closed(self) -> bool:
+        """Whether it always shows what closed last (11)."""
+        return (self.closes or self.closed) and not self._shows_open
 
     @property
     def closes_early(self) -> bool:
@@ -81,13 +97,19 @@ class WindowSpec:
 
     @property
     def alternates(self) -> bool:
-        """Whether it is seen closed at its closes and open at other times (13)."""
-        return self.closes and (self.changes or self.period is not None)
+        """Whether it is seen closed at some of its reports and open at other times (13)."""
+        return (self.closes or self.closed) and self._shows_open
 
     @property
     def back_and_forth(self) -> bool:
-        """Whether its content can go back in time: closed windows shown at ticks, open ones between (13)."""
-        return self.alternates and self.unit is not None
+        """Whether its content can go back in time: closed windows shown after they closed, open ones between
+        (13)."""
+        return self.alternates and (self.unit is not None or self.closed)
+
+    @property
+    def begins(self) -> bool:
+        """Whether its grid has a beginning: k ≥ 0 (5)."""
+        return self.anchor is not None or self.at_first
 
 
 def spec_of(window: WindowDeclaration, stream: str) -> WindowSpec:
@@ -113,7 +135,7 @@ def spec_of(window: WindowDeclaration, stream: str) -> WindowSpec:
     if not closes and not changes and report.periodic is None:
         closes = step is not None
         changes = not closes
-    if closes and step is None:
+    if (closes or report.closed) and step is None:
         raise UsageError(
             f"window {window.name}: REPORT WINDOW CLOSE on a window that never closes",
             detail="NOW, ALL, and windows without STEP have no close",
@@ -132,13 +154,16 @@ def spec_of(window: WindowDeclaration, stream: str) -> WindowSpec:
         closes=closes,
         changes=changes,
         period=report.periodic,
+        closed=report.closed,
         non_empty=report.non_empty,
+        together=semantics.tick.kind is TickKind.CHANGE,
         bag=semantics.content is Content.BAG,
         open_closed=semantics.bounds is Bounds.OPEN_CLOSED,
         tuples=semantics.tick.kind is TickKind.TUPLE,
-        unit=semantics.tick.every if semantics.tick.kind is TickKind.TIME else None,
+        unit=semantics.tick.unit,
         anchor=start.instant if isinstance(start, StartAt) else None,
         pattern=start.duration if isinstance(start, AlignedTo) else None,
+        at_first=isinstance(start, AtFirst),
         lateness=semantics.lateness,
     )
 
@@ -175,9 +200,11 @@ class Window:
         """t0 (5)."""
         if self.spec.anchor is not None:
             return self.spec.anchor
-        if self.spec.pattern is not None and self.first is not None:
-            return self.first // self.spec.pattern * self.spec.pattern
-        return 0
+        if self.first is None:
+            return 0
+        if self.spec.at_first:
+            return self.first
+        return 0 if self.spec.pattern is None else self.first // self.spec.pattern * self.spec.pattern
 
     def notice(self) -> None:
         """Look for the first message among those newly logged; they come in the order of time."""
@@ -192,7 +219,7 @@ class Window:
     def bounds(self, at: Instants) -> tuple[Ids, Ids]:
         """``low`` and ``high`` at each instant: of the row by which it is seen there (11–13)."""
         if not self.spec.alternates or self.first is None:
-            return self.row(at, closed=self.spec.closes)
+            return self.row(at, closed=self.spec.shows_closed)
         own = self.own_closes(at)
         low, high = self.row(at, closed=False)
         closed_low, closed_high = self.row(at, closed=True)
@@ -215,8 +242,28 @@ class Window:
         return low, high
 
     def own_closes(self, at: Instants) -> Mask:
-        """The instants of the times at which a close of this window is reported (13)."""
-        return self._own_count(at) if self.spec.count is not None else self._own_time(at)
+        """The instants of the times at which this window is reported as it closed (13)."""
+        spec = self.spec
+        own: Mask = np.zeros(len(at), np.bool_)
+        if spec.closes:
+            own |= self._own_count(at) if spec.count is not None else self._own_time(at)
+        if spec.closed:
+            own |= self._own_period(at)
+        return own
+
+    def _own_period(self, at: Instants) -> Mask:
+        assert self.spec.period is not None
+        own: Mask = ((at.time - self.origin) % self.spec.period == 0) & (at.time >= self.least_period)
+        if at.sub is not None:
+            own &= at.sub.cause == AFTER
+        return own
+
+    @property
+    def least_period(self) -> int:
+        """No periodic report comes before this time (15)."""
+        assert self.first is not None
+        least = self.first + (self.spec.closed and not self.spec.open_closed)
+        return max(least, self.origin) if self.spec.begins else least
 
     def least(self, time: int) -> int | None:
         """``low`` at the instant ``time``, where it is a short calculation; None elsewhere."""
@@ -268,12 +315,12 @@ class Window:
             time = np.where(at.sub.cause == AFTER, time, time - 1)
         opened = time - (self.origin + spec.width + spec.lag)
         opened //= spec.step
-        if spec.anchor is not None:
+        if spec.begins:
             before = opened < 0
         opened *= spec.step
         opened += self.origin + spec.open_closed
         closed = opened + spec.width
-        if spec.anchor is not None:
+        if spec.begins:
             closed[before] = opened[before] = LOWEST
         return opened, closed
 
@@ -284,7 +331,7 @@ class Window:
         if spec.width is None:
             return np.full(len(time), LOWEST, np.int64), high
         if spec.now and spec.unit is not None:
-            return -((self.origin - time) // spec.unit) * spec.unit - spec.unit + self.origin + 1, high
+            return high - spec.unit, high
         if spec.step is None:
             return high - spec.width, high
         opened = time - (self.origin + spec.width + spec.lag)
@@ -292,7 +339,7 @@ class Window:
             opened = -(-opened // spec.step)
         else:
             opened = opened // spec.step + 1
-        if spec.anchor is not None:
+        if spec.begins:
             np.maximum(opened, 0, out=opened)
         opened *= spec.step
         opened += self.origin + spec.open_closed
@@ -303,7 +350,7 @@ class Window:
         assert spec.width is not None and spec.step is not None
         opened = at.time - (self.origin + spec.width + spec.lag)
         own: Mask = (opened % spec.step == 0) & (at.time >= self.least_close)
-        if spec.anchor is not None:
+        if spec.begins:
             own &= opened >= 0
         if at.sub is not None and spec.open_closed:
             own &= at.sub.cause == AFTER

@@ -1,7 +1,7 @@
-"""Expressions (SPARQL 1.1 section 17) as frozen nodes.
+"""Expressions (SPARQL 1.2 section 17) as frozen nodes.
 
-A constant stands for itself (``IRI`` or ``Literal``), and so does a ``Variable``. Operators whose
-treatment of errors is special have their own node; every other built-in is a ``Call``.
+A constant stands for itself (``IRI``, ``Literal`` or ``TripleTerm``), and so does a ``Variable``. Operators
+whose treatment of errors is special have their own node; every other built-in is a ``Call``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
-from weir.rdf.terms import IRI, Literal, Variable
+from weir.rdf.terms import IRI, Literal, TripleTerm, Variable
 
 if TYPE_CHECKING:
     from weir.language.algebra.patterns import Pattern
@@ -78,6 +78,15 @@ class Builtin(Enum):
     SHA512 = "SHA512"
     STRLANG = "STRLANG"
     STRDT = "STRDT"
+    STRLANGDIR = "STRLANGDIR"
+    LANGDIR = "LANGDIR"
+    HASLANG = "HASLANG"
+    HASLANGDIR = "HASLANGDIR"
+    TRIPLE = "TRIPLE"
+    SUBJECT = "SUBJECT"
+    PREDICATE = "PREDICATE"
+    OBJECT = "OBJECT"
+    ISTRIPLE = "ISTRIPLE"
     SAMETERM = "SAMETERM"
     ISIRI = "ISIRI"
     ISBLANK = "ISBLANK"
@@ -232,6 +241,7 @@ class Aggregate:
 Expression: TypeAlias = (
     IRI
     | Literal
+    | TripleTerm
     | Variable
     | Or
     | And

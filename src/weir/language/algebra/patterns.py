@@ -6,13 +6,45 @@ an *active graph*: the default graph, a named graph (``Graph``) or a window's co
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from weir.language.algebra.expressions import Aggregate, Expression
-from weir.rdf.terms import IRI, Term, Variable
+from weir.rdf.terms import IRI, Term, Variable, triple_term
 
-Node: TypeAlias = Term | Variable
+
+@dataclass(frozen=True, slots=True)
+class TripleTermPattern:
+    """A triple term with variables inside; one without is a ``TripleTerm``."""
+
+    subject: Node
+    predicate: Node
+    object: Node
+
+
+Node: TypeAlias = Term | Variable | TripleTermPattern
+
+
+def triple_node(subject: Node, predicate: Node, object: Node) -> Node:
+    """The node of a triple term: a constant where its parts are."""
+    parts = [constant(part) for part in (subject, predicate, object)]
+    found = None if None in parts else triple_term(*parts)
+    return TripleTermPattern(subject, predicate, object) if found is None else found
+
+
+def constant(node: Node | None) -> Term | None:
+    """The term of a node that has no variable; None where it has one."""
+    return None if node is None or isinstance(node, Variable | TripleTermPattern) else node
+
+
+def variables_of(node: Node | None) -> Iterator[Variable]:
+    """The variables of a node, those inside triple terms among them."""
+    if isinstance(node, Variable):
+        yield node
+    elif isinstance(node, TripleTermPattern):
+        for part in (node.subject, node.predicate, node.object):
+            yield from variables_of(part)
 
 
 @dataclass(frozen=True, slots=True)

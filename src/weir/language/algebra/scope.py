@@ -13,9 +13,13 @@ from typing import Any
 from weir.language.algebra import expressions as e
 from weir.language.algebra import patterns as a
 from weir.language.algebra.fold import walk
-from weir.rdf.terms import IRI, Literal, Variable
+from weir.rdf.terms import IRI, Literal, TripleTerm, Variable
+
+TERM = ".term"
+"""What the names of variables begin with that stand for triple terms, and nothing else."""
 
 _NOTHING: Mapping[str, Variable] = {}
+_PLACES = (e.Builtin.SUBJECT, e.Builtin.PREDICATE, e.Builtin.OBJECT)
 
 
 def visible(pattern: a.Pattern, streams: Mapping[str, Variable] = _NOTHING) -> tuple[Variable, ...]:
@@ -31,12 +35,10 @@ def _visible(pattern: a.Pattern, streams: Mapping[str, Variable]) -> Iterator[Va
         case a.BGP(triples):
             for triple in triples:
                 for node in (triple.subject, triple.predicate, triple.object):
-                    if isinstance(node, Variable):
-                        yield node
+                    yield from a.variables_of(node)
         case a.PathPattern(subject, _, target):
             for node in (subject, target):
-                if isinstance(node, Variable):
-                    yield node
+                yield from a.variables_of(node)
         case a.Join(left, right) | a.LeftJoin(left, right) | a.Union(left, right):
             yield from _visible(left, streams)
             yield from _visible(right, streams)
@@ -135,7 +137,9 @@ def always(expression: e.Expression, bound: Collection[str]) -> bool:
     """Whether an expression surely has a value where the variables ``bound`` are bound."""
     if isinstance(expression, Variable):
         return expression.name in bound
-    return isinstance(expression, IRI | Literal)
+    if isinstance(expression, e.Call) and expression.function in _PLACES:
+        return any(each.name.startswith(TERM) and each.name in bound for each in mentioned(expression))
+    return isinstance(expression, IRI | Literal | TripleTerm)
 
 
 def assigned(bound: frozenset[str], values: Iterable[tuple[str, e.Expression]]) -> frozenset[str]:

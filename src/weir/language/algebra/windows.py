@@ -68,12 +68,14 @@ def closes(kind: WindowKind) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """When a window is reported (SECRET's report policies). ``non_empty`` is a condition on the rest."""
+    """When a window is reported (SECRET's report policies). ``non_empty`` is a condition on the rest;
+    ``closed`` says that periodic reports show the window that closed last."""
 
     window_close: bool = False
     content_change: bool = False
     periodic: int | None = None
     non_empty: bool = False
+    closed: bool = False
 
 
 class Bounds(Enum):
@@ -96,6 +98,7 @@ class TickKind(Enum):
     TUPLE = "TUPLE"
     BATCH = "BATCH"
     TIME = "TIME"
+    CHANGE = "CHANGE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +107,11 @@ class Tick:
 
     kind: TickKind = TickKind.BATCH
     every: int | None = None
+
+    @property
+    def unit(self) -> int | None:
+        """The grain of time where the engine looks by the clock: CHANGE is TIME of one microsecond."""
+        return 1 if self.kind is TickKind.CHANGE else self.every
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +128,20 @@ class AlignedTo:
     duration: int
 
 
-Start: TypeAlias = StartAt | AlignedTo | None
+@dataclass(frozen=True, slots=True)
+class AtFirst:
+    """``STARTING AT FIRST``: t0 is the time of the first message, and then only windows k ≥ 0."""
+
+
+Start: TypeAlias = StartAt | AlignedTo | AtFirst | None
 
 
 @dataclass(frozen=True, slots=True)
 class WindowSemantics:
-    """Everything that decides a window's reports and content besides its kind."""
+    """Everything that decides a window's reports and content besides its kind.
+
+    ``times_distinct`` is a promise of the stream: within a lane, times strictly increase.
+    """
 
     report: Report
     content: Content = Content.GRAPH
@@ -134,6 +150,7 @@ class WindowSemantics:
     bounds: Bounds = Bounds.CLOSED_OPEN
     lateness: int = 0
     ahead: int = 366 * DAY
+    times_distinct: bool = False
 
 
 @dataclass(frozen=True, slots=True)

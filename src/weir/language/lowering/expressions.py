@@ -12,7 +12,7 @@ from weir.language.algebra import patterns as a
 from weir.language.algebra.fold import rebuilt, walk
 from weir.language.syntax import tree
 from weir.language.syntax.lexer import Source
-from weir.rdf.terms import IRI, Literal, Variable
+from weir.rdf.terms import IRI, Literal, TripleTerm, Variable
 
 
 def has_aggregate(expression: e.Expression) -> bool:
@@ -47,7 +47,7 @@ class ExpressionLowering:
                 if self.aggregates is None or node not in self.sampled:
                     return node
                 return self.collected(e.Aggregate(e.Aggregation.SAMPLE, node))
-            case IRI() | Literal():
+            case IRI() | Literal() | TripleTerm():
                 return node
             case tree.Exists(_, group, negated):
                 outer, self.aggregates = self.aggregates, None

@@ -19,7 +19,7 @@ from weir.language.presets import Preset
 from weir.language.syntax import tree
 from weir.language.syntax.cursor import CHAIN
 from weir.language.syntax.lexer import Source
-from weir.rdf.terms import IRI, BlankNode, Literal, Variable
+from weir.rdf.terms import IRI, BlankNode, Variable
 
 EMPTY = a.BGP(())
 
@@ -58,6 +58,7 @@ class PatternLowering(ExpressionLowering):
         super().__init__(source)
         self.preset = preset
         self.every = every
+        self.tick = preset.tick
         self.windows: dict[str, w.WindowDeclaration] = {}
         self.streams: dict[str, Variable] = {}
         self.used: set[str] = set()
@@ -186,22 +187,20 @@ class PatternLowering(ExpressionLowering):
         self, name: str, stream: str | Variable, spec: tree.WindowSpec, in_default: bool = False
     ) -> w.WindowDeclaration:
         """A window clause as a declaration: what the text leaves unsaid comes from the preset. C-SPARQL's
-        COMPUTED EVERY is a periodic report of each window."""
+        COMPUTED EVERY is a periodic report of each window; the tick is the query's."""
         kind = window_kind(spec.shape, self.preset.tumbling)
         options = spec.options
-        report, said = self.preset.report_of(kind), options.report
+        report, said = self.preset.report_of(kind, self.every), options.report
         if said is not None:
             when = said.window_close or said.content_change or said.periodic is not None
             report = said if when else replace(report, non_empty=True)
-        if self.every is not None:
-            report = replace(report, window_close=False, content_change=False, periodic=self.every)
-        if report.window_close and not w.closes(kind):
+        if (report.window_close or report.closed) and not w.closes(kind):
             raise self.error(
                 spec.at,
                 "a window without a step has no close to report",
                 "use REPORT CONTENT CHANGE, or give the window a STEP",
             )
-        semantics = w.WindowSemantics(report, self.preset.content)
+        semantics = w.WindowSemantics(report, self.preset.content, self.tick)
         given = {name: getattr(options, name) for name in options.__slots__ if name != "report"}
         semantics = replace(semantics, **{name: said for name, said in given.items() if said is not None})
         return w.WindowDeclaration(name, stream, kind, semantics, in_default)
@@ -212,8 +211,12 @@ class PatternLowering(ExpressionLowering):
         self.internal += 1
         return Variable(f".b{self.internal - 1}")
 
-    def node(self, node: tree.TermNode, at: int) -> IRI | Literal | Variable:
+    def node(self, node: tree.TermNode | a.Node, at: int) -> a.Node:
         """A blank node is a variable that no query can name, within one basic graph pattern."""
+        if isinstance(node, a.TripleTermPattern):
+            return a.triple_node(
+                *(self.node(each, at) for each in (node.subject, node.predicate, node.object))
+            )
         if not isinstance(node, BlankNode):
             return node
         known = self.labels.get(node.label)
@@ -241,7 +244,7 @@ class PatternLowering(ExpressionLowering):
         """The steps of a path, joined by fresh variables; each end is named where it is first mentioned."""
         steps: list[a.Path] = []
         _flatten(path, False, steps)
-        start: tree.TermNode = triple.subject
+        start: tree.TermNode | a.Node = triple.subject
         for place, step in enumerate(steps):
             end = triple.object if place + 1 == len(steps) else None
             if isinstance(step, a.Inverse):

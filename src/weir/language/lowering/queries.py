@@ -9,7 +9,6 @@ from weir.language.algebra import patterns as a
 from weir.language.algebra import query as q
 from weir.language.algebra.fold import folded
 from weir.language.algebra.scope import mentioned
-from weir.language.algebra.windows import TickKind
 from weir.language.lowering.expressions import has_aggregate
 from weir.language.lowering.patterns import EMPTY, PatternLowering, joined
 from weir.language.presets import Preset
@@ -30,9 +29,6 @@ class _QueryLowering(PatternLowering):
         windows = tuple(self.windows.values())
         if self.in_place:
             windows = tuple(sorted(windows, key=lambda window: int(window.name[1:])))
-        ticks = {window.semantics.tick.kind is TickKind.TUPLE for window in windows}
-        if len(ticks) > 1:
-            raise self.error(unit.body.at, "either all windows of a query have TICK TUPLE, or none has")
         settings = unit.settings
         semantics = q.Semantics(
             settings.r2s or (self.preset.r2s if windows else q.R2S.RSTREAM),
@@ -52,13 +48,14 @@ class _QueryLowering(PatternLowering):
             semantics,
             settings.output,
             self.preset.dialect,
-            self.source.written,
+            self.source.text,
             warnings,
         )
 
     def _declare(self, clauses: Sequence[tree.DatasetClause]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         default: dict[str, None] = {}
         named: dict[str, None] = {}
+        self._one_tick([clause.window for clause in clauses if not isinstance(clause, tree.FromGraph)])
         for clause in clauses:
             match clause:
                 case tree.FromGraph(_, graph, is_named):
@@ -72,6 +69,19 @@ class _QueryLowering(PatternLowering):
                 raise self.error(at, f"the window <{label}> is declared twice")
             self.windows[label] = self.declare(label, stream.value, window, in_default)
         return tuple(default), tuple(named)
+
+    def _one_tick(self, windows: Sequence[tree.WindowSpec]) -> None:
+        """The tick that some windows name is that of all."""
+        named = [window for window in windows if window.options.tick is not None]
+        for window in named:
+            if window.options.tick != named[0].options.tick:
+                raise self.error(
+                    window.at,
+                    "the windows of a query name different ticks",
+                    "a query has one tick: name it once, or the same in all of its windows",
+                )
+            assert window.options.tick is not None
+            self.tick = window.options.tick
 
     # Forms
 
@@ -105,7 +115,9 @@ class _QueryLowering(PatternLowering):
         """Blank nodes of a template are new ones for each solution, whatever the pattern calls its own."""
         labels: dict[str, Variable] = {}
 
-        def node(term: tree.TermNode) -> a.Node:
+        def node(term: tree.TermNode | a.Node) -> a.Node:
+            if isinstance(term, a.TripleTermPattern):
+                return a.triple_node(node(term.subject), node(term.predicate), node(term.object))
             if isinstance(term, BlankNode):
                 return labels.setdefault(term.label, Variable(f".t{len(labels)}"))
             return term
@@ -245,7 +257,7 @@ class _QueryLowering(PatternLowering):
         for read in mentioned(expression):
             if not read.internal and read not in known:
                 raise self._ungrouped(item.at, read)
-        if variable in taken or variable in known:
+        if variable in known:
             raise self.error(item.at, f"{variable} has a value already and cannot be assigned")
         known.add(variable)
         extensions.append((variable, expression))

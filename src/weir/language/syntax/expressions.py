@@ -10,7 +10,7 @@ from weir.language.algebra.expressions import Aggregation, Arithmetic, Builtin, 
 from weir.language.algebra.fold import folded
 from weir.language.syntax import tree
 from weir.language.syntax.lexer import Kind
-from weir.language.syntax.terms import TermParser
+from weir.language.syntax.triples import TripleParser
 from weir.rdf.terms import IRI, Variable
 
 _OR, _AND, _COMPARE, _ADD, _MULTIPLY = range(5)
@@ -49,6 +49,7 @@ _ARITIES: dict[Builtin, tuple[int, int]] = {
         ),
         (2, 2),
     ),
+    **dict.fromkeys((Builtin.TRIPLE, Builtin.STRLANGDIR), (3, 3)),
     Builtin.REGEX: (2, 3),
     Builtin.SUBSTR: (2, 3),
     Builtin.REPLACE: (3, 4),
@@ -57,7 +58,7 @@ _ARITIES: dict[Builtin, tuple[int, int]] = {
 _ONE = (1, 1)
 
 
-class ExpressionParser(TermParser):
+class ExpressionParser(TripleParser):
     """Reads expressions; a bracket costs three frames of the stack. EXISTS and aggregates stand among the
     algebra's expressions as nodes of the tree: only lowering knows what they mean."""
 
@@ -106,11 +107,14 @@ class ExpressionParser(TermParser):
 
     def _unary(self) -> Expression:
         text = self.texts[self.i]
-        if self.kinds[self.i] != Kind.MARK or text == "(":
+        if self.kinds[self.i] != Kind.MARK or text in ("(", "<<("):
             return self.primary()
         if text == "!":
+            self.enter()
             self.i += 1
-            return e.Not(self.primary())
+            operand = self._unary()
+            self.depth -= 1
+            return e.Not(operand)
         if text in "+-":
             if self.signed():
                 return self.literal()
@@ -135,11 +139,31 @@ class ExpressionParser(TermParser):
             return iri
         if self.texts[self.i] == "(":
             return self.bracketed()
+        if self.texts[self.i] == "<<(":
+            return self._triple()
         if kind in (Kind.STRING, Kind.LONG, Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE):
             return self.literal()
         if kind == Kind.MARK and self.texts[self.i] in "+-" and self.signed():
             return self.literal()
         raise self.expected("an expression")
+
+    def _triple(self) -> Expression:
+        """``<<( … )>>`` in an expression: TRIPLE of its parts, of which the first is no literal."""
+        self.enter()
+        self.i += 1
+        subject = self.variable_or_iri()
+        predicate = self.verb(False)
+        object: Expression
+        if self.texts[self.i] == "<<(":
+            object = self._triple()
+        elif self.kinds[self.i] in (Kind.VARIABLE, Kind.PREFIXED, Kind.IRI):
+            object = self.variable_or_iri()
+        else:
+            object = self.literal()
+        self.expect(")>>")
+        self.depth -= 1
+        assert isinstance(predicate, IRI | Variable)
+        return e.Call(Builtin.TRIPLE, (subject, predicate, object))
 
     def bracketed(self) -> Expression:
         self.expect("(")

@@ -1,9 +1,7 @@
 """A query's text, how a place in it becomes a line, a column and an error, and its tokens.
 
-Code point escapes (``\\u00e9``, SPARQL 1.1 section 19.2) are resolved before anything else reads the
-text, so an offset counts in the resolved text; ``Source`` maps it back to what the user wrote.
-
-Tokens are found by one compiled regular expression (SPARQL 1.1 section 19.8, terminals).
+Tokens are found by one compiled regular expression (SPARQL 1.2 section 19.8, terminals). Code point escapes
+(``\\u00e9``) stand in IRIs and strings only, and are resolved with them.
 
 White space and comments are skipped before each token. Quantifiers are possessive and a prefix has at
 most 256 characters, so that no input makes the expression backtrack for long. Numbers are unsigned
@@ -17,70 +15,34 @@ from enum import IntEnum
 
 from weir.errors import SyntaxError
 
-_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|.)", re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 class Source:
-    """``written`` is the user's text, ``text`` the same with code point escapes resolved."""
+    """The text of a query, and the file it came from."""
 
-    __slots__ = ("_shifts", "file", "text", "written")
+    __slots__ = ("file", "text")
 
-    def __init__(self, written: str, file: str | None = None) -> None:
-        if written.startswith("\ufeff"):
-            written = " " + written[1:]
-        self.written = written
+    def __init__(self, text: str, file: str | None = None) -> None:
+        self.text = " " + text[1:] if text.startswith("\ufeff") else text
         self.file = file
-        self._shifts: list[tuple[int, int]] = []
-        lone = _SURROGATE.search(written)
+        lone = _SURROGATE.search(self.text)
         if lone is not None:
-            raise self._error_at(lone.start(), f"\\u{ord(lone[0]):04X} is not a character", None)
-        self.text = self._resolve() if "\\u" in written or "\\U" in written else written
-
-    def _resolve(self) -> str:
-        parts: list[str] = []
-        done = length = 0
-        for match in _ESCAPE.finditer(self.written):
-            digits = match[1] or match[2]
-            if digits is None:
-                continue
-            code = int(digits, 16)
-            if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
-                raise self._error_at(match.start(), f"\\u{digits} is not a character", None)
-            kept = self.written[done : match.start()]
-            parts += (kept, chr(code))
-            length += len(kept) + 1
-            done = match.end()
-            self._shifts.append((length, done - length))
-        parts.append(self.written[done:])
-        return "".join(parts)
+            raise self.error(lone.start(), f"\\u{ord(lone[0]):04X} is not a character")
 
     def place(self, offset: int) -> tuple[int, int]:
-        """Line and column of an offset in ``text``, counted from 1 in the text as written."""
-        return self._place_written(self._written_offset(offset))
-
-    def _written_offset(self, offset: int) -> int:
-        shift = 0
-        for start, moved in self._shifts:
-            if offset >= start:
-                shift = moved
-        return offset + shift
-
-    def _place_written(self, offset: int) -> tuple[int, int]:
+        """Line and column of an offset, counted from 1."""
         line, start = 1, 0
-        for match in _LINE_END.finditer(self.written, 0, offset):
+        for match in _LINE_END.finditer(self.text, 0, offset):
             line, start = line + 1, match.end()
         return line, offset - start + 1
 
-    def _error_at(self, offset: int, primary: str, hint: str | None) -> SyntaxError:
-        line, column = self._place_written(offset)
-        shown = _SURROGATE.sub("\ufffd", _LINE_END.sub("\n", self.written))
-        return SyntaxError(primary, line=line, column=column, source=shown, file=self.file, hint=hint)
-
     def error(self, offset: int, primary: str, hint: str | None = None) -> SyntaxError:
-        """The error to raise for something wrong at an offset in ``text``."""
-        return self._error_at(self._written_offset(offset), primary, hint)
+        """The error to raise for something wrong at an offset."""
+        line, column = self.place(offset)
+        shown = _SURROGATE.sub("\ufffd", _LINE_END.sub("\n", self.text))
+        return SyntaxError(primary, line=line, column=column, source=shown, file=self.file, hint=hint)
 
 
 _BASE = (
@@ -92,7 +54,8 @@ _CHARS = _BASE + "_" + _MORE + r"\-"
 _PLX = r"%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?#@%]"
 _PREFIX = rf"(?:[{_BASE}](?:[{_CHARS}]|\.+(?=[{_CHARS}])){{0,255}}+)?"
 _LOCAL = rf"(?:(?:[{_BASE}_0-9:]|{_PLX})(?:[{_CHARS}:]|{_PLX}|\.+(?=[{_CHARS}:%\\]))*+)?"
-_ECHAR = r"\\[tbnrf\"'\\]"
+_UCHAR = r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}"
+_ECHAR = rf"\\[tbnrf\"'\\]|{_UCHAR}"
 
 
 class Kind(IntEnum):
@@ -119,17 +82,17 @@ _TOKEN = re.compile(
     r"(?:[ \t\r\n]++|\#[^\r\n]*+)*+(?:"
     rf"([?$][{_BASE}_0-9][{_BASE}_{_MORE}]*+)"
     rf"|({_PREFIX}:{_LOCAL})"
-    r"|(<[^<>\"{}|^`\\\x00-\x20]*+>)"
+    rf"|(<(?:[^<>\"{{}}|^`\\\x00-\x20]|{_UCHAR})*+>)"
     r"|(a(?![A-Za-z0-9_]))"
     r"|([A-Za-z][A-Za-z0-9_]*+)"
     r"|((?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)[eE][+-]?[0-9]++)"
     r"|([0-9]*\.[0-9]++)"
     r"|([0-9]++)"
-    r"|(\^\^|&&|\|\||!=|<=|>=|[{}()\[\].;,=<>!*/+|^?-])"
+    r"|(\^\^|&&|\|\||!=|<=|>=|<<\(|\)>>|<<|>>|\{\||\|\}|[~{}()\[\].;,=<>!*/+|^?-])"
     rf"|(\"(?!\"\")(?:[^\"\\\n\r]|{_ECHAR})*+\"|'(?!'')(?:[^'\\\n\r]|{_ECHAR})*+')"
     rf"|(\"\"\"(?:\"{{0,2}}(?:[^\"\\]|{_ECHAR}))*+\"\"\"|'''(?:'{{0,2}}(?:[^'\\]|{_ECHAR}))*+''')"
     rf"|(_:[{_BASE}_0-9](?:[{_CHARS}]|\.+(?=[{_CHARS}]))*+)"
-    r"|(@[A-Za-z]++(?:-[A-Za-z0-9]++)*+)"
+    r"|(@[A-Za-z]++(?:-[A-Za-z0-9]++)*+(?:--[A-Za-z]++)?)"
     r"|(\Z)"
     r"|(.))",
     re.DOTALL,

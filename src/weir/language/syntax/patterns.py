@@ -140,14 +140,11 @@ class PatternParser(WindowParser):
         return tree.Values(at, tuple(variables), tuple(rows))
 
     def _datum(self) -> Term | None:
-        kind = self.kinds[self.i]
-        if kind == Kind.PREFIXED or kind == Kind.IRI:
-            return self.iri()
         if self.accept("UNDEF"):
             return None
-        if kind in (Kind.VARIABLE, Kind.BLANK):
-            raise self.expected("an IRI, a literal or UNDEF")
-        return self.literal()
+        if self.kinds[self.i] in (Kind.VARIABLE, Kind.BLANK):
+            raise self.expected("an IRI, a literal, a triple term or UNDEF")
+        return self.ground()
 
     def _window(self) -> tree.Window:
         self.use(Feature.WINDOW_PATTERN)

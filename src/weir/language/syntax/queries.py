@@ -52,7 +52,7 @@ class QueryParser(PatternParser):
         return tree.Unit(body, tuple(self.dataset), self.settings)
 
     def prologue(self) -> bool:
-        """PREFIX and BASE; whether there was any."""
+        """PREFIX, BASE and VERSION; whether there was any."""
         found = False
         while True:
             word = self.texts[self.i]
@@ -67,6 +67,11 @@ class QueryParser(PatternParser):
                 self.i += 1
                 self.base = self._reference()
                 self.terms.clear()
+            elif word == "VERSION" and self.kinds[self.i] == Kind.WORD:
+                self.i += 1
+                if self.kinds[self.i] != Kind.STRING:
+                    raise self.expected('a version such as "1.2"')
+                self.i += 1
             else:
                 return found
             found = True
@@ -74,8 +79,9 @@ class QueryParser(PatternParser):
     def _reference(self) -> str:
         if self.kinds[self.i] != Kind.IRI:
             raise self.expected("an IRI in <…>")
+        found = resolve(self.reference(), self.base)
         self.i += 1
-        return resolve(self.texts[self.i - 1][1:-1], self.base)
+        return found
 
     # REGISTER and what follows the dataset
 

@@ -1,4 +1,4 @@
-"""Terms, triples and property paths (SPARQL 1.1 grammar, rules 75 to 109 and 127 to 138).
+"""Terms and property paths (SPARQL 1.2 grammar, rules 88 to 96 and 127 to 138).
 
 Relative IRIs are resolved by RFC 3986, section 5.2.
 """
@@ -9,28 +9,23 @@ import re
 
 from weir.language.algebra import patterns as a
 from weir.language.algebra.query import Dialect
-from weir.language.syntax import tree
 from weir.language.syntax.cursor import Cursor
 from weir.language.syntax.lexer import Kind, Tokens
-from weir.rdf.terms import IRI, RDF, XSD, BlankNode, Literal, Variable
+from weir.rdf.terms import DIRECTIONS, IRI, RDF, XSD, BlankNode, Literal, Variable, is_iri_text
 
 TYPE = IRI(RDF + "type")
-FIRST = IRI(RDF + "first")
-REST = IRI(RDF + "rest")
-NIL = IRI(RDF + "nil")
 TRUE = Literal("true", XSD + "boolean")
 FALSE = Literal("false", XSD + "boolean")
 
 _NUMBERS = {Kind.INTEGER: XSD + "integer", Kind.DECIMAL: XSD + "decimal", Kind.DOUBLE: XSD + "double"}
 _CHARACTERS = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
-_PATH_MARKS = frozenset("/|*+?")
+_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
 _REPEATED: dict[str, type[a.ZeroOrMore | a.OneOrMore | a.ZeroOrOne]] = {
     "*": a.ZeroOrMore,
     "+": a.OneOrMore,
     "?": a.ZeroOrOne,
 }
-_VERB_KINDS = frozenset((Kind.VARIABLE, Kind.PREFIXED, Kind.IRI, Kind.A))
 
 _PARTS = re.compile(
     r"(?:([A-Za-z][A-Za-z0-9+.\-]*):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL
@@ -85,11 +80,20 @@ class TermParser(Cursor):
                 term = self.terms[text] = self._prefixed(text)
         elif kind == 3:
             if not isinstance(term, IRI):
-                term = self.terms[text] = IRI(resolve(text[1:-1], self.base))
+                term = self.terms[text] = IRI(resolve(self.reference(), self.base))
         else:
             raise self.expected(what)
         self.i += 1
         return term
+
+    def reference(self) -> str:
+        """What stands between ``<`` and ``>``, its escapes resolved."""
+        text = self.texts[self.i][1:-1]
+        if "\\" in text:
+            text = self._unescaped(text)
+            if not is_iri_text(text):
+                raise self.error("an escape in an IRI stands for a character that no IRI has")
+        return text
 
     def variable_or_iri(self) -> IRI | Variable:
         if self.kinds[self.i] == Kind.VARIABLE:
@@ -113,10 +117,21 @@ class TermParser(Cursor):
             body = text[3:-3]
         else:
             raise self.expected("a string")
+        found = self._unescaped(body) if "\\" in body else body
         self.i += 1
-        if "\\" in body:
-            return _ESCAPED.sub(lambda match: _CHARACTERS.get(match[1], match[1]), body)
-        return body
+        return found
+
+    def _unescaped(self, text: str) -> str:
+        def character(match: re.Match[str]) -> str:
+            digits = match[1] or match[2]
+            if digits is None:
+                return _CHARACTERS.get(match[3], match[3])
+            code = int(digits, 16)
+            if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
+                raise self.error(f"\\u{digits} is not a character")
+            return chr(code)
+
+        return _ESCAPE.sub(character, text)
 
     def literal(self) -> Literal:
         """A string with its language or datatype, a number or a boolean."""
@@ -124,8 +139,11 @@ class TermParser(Cursor):
         if kind == Kind.STRING or kind == Kind.LONG:
             lexical = self.string()
             if self.kinds[self.i] == Kind.LANGUAGE:
+                language, _, direction = self.texts[self.i][1:].partition("--")
+                if direction and direction not in DIRECTIONS:
+                    raise self.error(f"'{direction}' is no base direction", None, "write --ltr or --rtl")
                 self.i += 1
-                return Literal.tagged(lexical, self.texts[self.i - 1][1:])
+                return Literal.tagged(lexical, language, direction or None)
             if self.accept("^^"):
                 return Literal(lexical, self.iri("a datatype IRI").value)
             return Literal(lexical)
@@ -149,96 +167,6 @@ class TermParser(Cursor):
         """A blank node that the text does not name."""
         self.anonymous += 1
         return BlankNode(f".{self.anonymous}")
-
-    # Triples
-
-    def same_subject(self, out: list[tree.Triple], paths: bool) -> None:
-        """One subject with its predicates and objects."""
-        before = len(out)
-        subject = self.node(out, paths)
-        if len(out) == before or self.kinds[self.i] in _VERB_KINDS or self.texts[self.i] in ("^", "!", "("):
-            self.properties(subject, out, paths)
-
-    def node(self, out: list[tree.Triple], paths: bool) -> tree.TermNode:
-        """A term, or ``[…]`` or ``(…)`` whose triples go to ``out``."""
-        kind = self.kinds[self.i]
-        text = self.texts[self.i]
-        if kind <= 3:
-            term = self.terms.get(text)
-            if term is None:
-                return self.variable() if kind == 1 else self.iri()
-            self.i += 1
-            return term
-        if kind == Kind.MARK:
-            if text == "[":
-                return self._property_list(out, paths)
-            if text == "(":
-                return self._collection(out, paths)
-        elif kind == Kind.BLANK:
-            self.i += 1
-            return BlankNode(text[2:])
-        return self.literal()
-
-    def _property_list(self, out: list[tree.Triple], paths: bool) -> BlankNode:
-        self.enter()
-        self.i += 1
-        subject = self.fresh()
-        if not self.accept("]"):
-            self.properties(subject, out, paths)
-            self.expect("]")
-        self.depth -= 1
-        return subject
-
-    def _collection(self, out: list[tree.Triple], paths: bool) -> IRI | BlankNode:
-        self.enter()
-        self.i += 1
-        members: list[tuple[int, tree.TermNode]] = []
-        while not self.accept(")"):
-            at = self.tokens.offset(self.i)
-            members.append((at, self.node(out, paths)))
-        self.depth -= 1
-        if not members:
-            return NIL
-        head = cell = self.fresh()
-        for place, (at, member) in enumerate(members):
-            out.append(tree.Triple(at, cell, FIRST, member))
-            rest = self.fresh() if place + 1 < len(members) else NIL
-            out.append(tree.Triple(at, cell, REST, rest))
-            if isinstance(rest, BlankNode):
-                cell = rest
-        return head
-
-    def properties(self, subject: tree.TermNode, out: list[tree.Triple], paths: bool) -> None:
-        """Predicates and objects, at least one of each."""
-        texts = self.texts
-        while True:
-            at = self.tokens.offset(self.i)
-            verb = self.verb(paths)
-            while True:
-                term = self.node(out, paths)
-                out.append(tree.Triple(at, subject, verb, term))
-                if texts[self.i] != ",":
-                    break
-                self.i += 1
-            if texts[self.i] != ";":
-                return
-            while texts[self.i] == ";":
-                self.i += 1
-            if self.kinds[self.i] not in _VERB_KINDS and not (paths and texts[self.i] in ("^", "!", "(")):
-                return
-
-    def verb(self, paths: bool) -> IRI | Variable | a.Path:
-        """A predicate, or a property path where the grammar allows one."""
-        kind = self.kinds[self.i]
-        if kind == 1:
-            return self.variable()
-        if paths and (kind == Kind.MARK or self.texts[self.i + 1] in _PATH_MARKS):
-            path = self.path()
-            return path.iri if isinstance(path, a.Link) else path
-        if kind == 4:
-            self.i += 1
-            return TYPE
-        return self.iri("a predicate")
 
     # Paths
 

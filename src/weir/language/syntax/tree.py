@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from weir.language.algebra.expressions import Aggregation, Expression
-from weir.language.algebra.patterns import Path
+from weir.language.algebra.patterns import Path, TripleTermPattern
 from weir.language.algebra.query import R2S, Previous
 from weir.language.algebra.windows import All, Bounds, Content, Elements, Now, Past, Report, Start, Tick
 from weir.language.algebra.windows import Triples as LatestTriples
 from weir.rdf.terms import IRI, BlankNode, Literal, Term, Variable
 
-TermNode: TypeAlias = IRI | Literal | BlankNode | Variable
+TermNode: TypeAlias = IRI | Literal | BlankNode | Variable | TripleTermPattern
 
 
 # Expressions are the algebra's, but for what has to be translated first
@@ -71,6 +71,7 @@ class WindowOptions:
     bounds: Bounds | None = None
     lateness: int | None = None
     ahead: int | None = None
+    times_distinct: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -200,6 +200,8 @@ class WindowParser(ExpressionParser):
     def _starting(self) -> w.Start:
         self.expect("AT")
         start = self.i
+        if self.accept("FIRST"):
+            return w.AtFirst()
         if self.kinds[self.i] in (Kind.STRING, Kind.LONG):
             lexical = self.literal().lexical
             match = durations.INSTANT.fullmatch(lexical)
@@ -214,7 +216,7 @@ class WindowParser(ExpressionParser):
         moment = None if match is None else durations.from_instant(match[0])
         if moment is None:
             raise self.error(
-                "STARTING AT takes an xsd:dateTime or a duration",
+                "STARTING AT takes an xsd:dateTime, a duration or FIRST",
                 start,
                 'for example STARTING AT "2015-06-01T00:00:00Z" or STARTING AT PT1H',
             )
@@ -238,15 +240,19 @@ class WindowParser(ExpressionParser):
                 report = replace(report, non_empty=True)
             elif word == "PERIODIC":
                 self.i += 1
-                report = replace(report, periodic=self.duration())
+                report = replace(report, periodic=self.duration(), closed=self.accept("CLOSED"))
             else:
                 raise self.expected("WINDOW CLOSE, CONTENT CHANGE, NON EMPTY or PERIODIC")
             if not self.accept(","):
                 return report
 
     def _tick(self) -> w.Tick:
-        kind = self.choice(w.TickKind, "TUPLE, BATCH or TIME")
+        kind = self.choice(w.TickKind, "TUPLE, BATCH, CHANGE or TIME")
         return w.Tick(kind, self.duration() if kind is w.TickKind.TIME else None)
+
+    def _distinct(self) -> bool:
+        self.expect("DISTINCT")
+        return True
 
     def choice(self, kind: type[_Choice], what: str) -> _Choice:
         """A word that is a value of an enumeration."""
@@ -277,6 +283,7 @@ _OPTIONS: dict[str, tuple[str, Callable[[WindowParser], Any]]] = {
     "REPORT": ("report", WindowParser._report),
     "CONTENT": ("content", lambda parser: parser.choice(w.Content, "GRAPH or BAG")),
     "TICK": ("tick", WindowParser._tick),
+    "TIMES": ("times_distinct", WindowParser._distinct),
     "LATENESS": ("lateness", lambda parser: parser.duration(zero=True)),
     "AHEAD": ("ahead", WindowParser.duration),
     "BOUNDS": ("bounds", WindowParser._bounds),

@@ -9,7 +9,7 @@ from weir.language.algebra import expressions as e
 from weir.language.algebra import patterns as a
 from weir.language.algebra.fold import BALANCE
 from weir.language.writing.terms import Terms
-from weir.rdf.terms import IRI, Literal, Variable
+from weir.rdf.terms import IRI, Literal, TripleTerm, Variable
 
 _OR, _AND, _COMPARE, _ADD, _MULTIPLY, _UNARY, _PRIMARY = range(7)
 
@@ -41,6 +41,8 @@ class ExpressionWriter:
                 return _PRIMARY, self.terms.iri(value)
             case Literal():
                 return _PRIMARY, self.terms.literal(expression)
+            case TripleTerm():
+                return _PRIMARY, self.terms.node(expression)
             case e.Or(left, right):
                 return _OR, f"{self._chain(left, e.Or, _OR)} || {self.expression(right, _AND)}"
             case e.And(left, right):

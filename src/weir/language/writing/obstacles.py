@@ -12,7 +12,7 @@ from weir.language.algebra.fold import patterns
 from weir.language.algebra.query import R2S, Construct, Dialect, Previous, Query, Select, names_are_bound
 from weir.language.algebra.windows import Report, WindowDeclaration, WindowSemantics
 from weir.language.presets import PRESETS, Feature, Preset
-from weir.language.writing.windows import bracket, report_text
+from weir.language.writing.windows import bracket, report_text, tick_text
 from weir.rdf.terms import IRI, Variable
 
 _OPERATOR = {
@@ -34,7 +34,7 @@ _WINDOW_OPTIONS = (
         "STARTING AT",
         "its engine decides when the first window opens (RSP-QL paper, section 3)",
     ),
-    ("tick", "TICK", _NO_OPTION),
+    ("times_distinct", "TIMES DISTINCT", _NO_OPTION),
     ("lateness", "LATENESS", _NO_OPTION),
     ("ahead", "AHEAD", _NO_OPTION),
     ("bounds", "BOUNDS", _NO_OPTION),
@@ -127,9 +127,7 @@ def window_obstacles(window: WindowDeclaration, preset: Preset, every: int | Non
     semantics = window.semantics
     if bracket(window.kind, preset.dialect) is None:
         yield Obstacle(f"the window {bracket(window.kind, Dialect.RSPQL)}", "it has no such window")
-    expected = preset.report_of(window.kind)
-    if every is not None:
-        expected = Report(periodic=every, non_empty=expected.non_empty)
+    expected = preset.report_of(window.kind, every)
     if semantics.report != expected:
         yield Obstacle(
             f"REPORT {report_text(semantics.report)}",
@@ -139,6 +137,8 @@ def window_obstacles(window: WindowDeclaration, preset: Preset, every: int | Non
         yield Obstacle(
             f"CONTENT {semantics.content.value}", f"its windows are always a {preset.content.value.lower()}"
         )
+    if semantics.tick != preset.tick:
+        yield Obstacle(f"TICK {tick_text(semantics.tick)}", f"its tick is always {tick_text(preset.tick)}")
     for name, feature, reason in _WINDOW_OPTIONS:
         if getattr(semantics, name) != getattr(_DEFAULT, name):
             yield Obstacle(f"{feature} of a window", reason)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from weir.language.algebra import patterns as a
-from weir.rdf.terms import IRI, RDF, XSD, XSD_STRING, BlankNode, Literal, Term, Variable
+from weir.rdf.terms import IRI, RDF, XSD, XSD_STRING, BlankNode, Literal, Term, TripleTerm, Variable
 
 _LOCAL = re.compile(r"[A-Za-z_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?")
 _BARE = {
@@ -41,7 +41,8 @@ class Terms:
             return literal.lexical
         quoted = f'"{literal.lexical.translate(_ESCAPES)}"'
         if literal.language is not None:
-            return f"{quoted}@{literal.language}"
+            direction = "" if literal.direction is None else f"--{literal.direction}"
+            return f"{quoted}@{literal.language}{direction}"
         return quoted if literal.datatype == XSD_STRING else f"{quoted}^^{self.iri(literal.datatype)}"
 
     def node(self, node: a.Node) -> str:
@@ -55,6 +56,8 @@ class Terms:
                 return self.literal(node)
             case BlankNode(label):
                 return f"_:{label}"
+            case TripleTerm(subject, predicate, object) | a.TripleTermPattern(subject, predicate, object):
+                return f"<<( {self.node(subject)} {self.node(predicate)} {self.node(object)} )>>"
 
     def datum(self, term: Term | None) -> str:
         """A cell of VALUES."""

@@ -27,10 +27,15 @@ def report_text(report: w.Report) -> str:
     if report.content_change:
         parts.append("CONTENT CHANGE")
     if report.periodic is not None:
-        parts.append(f"PERIODIC {written(report.periodic)}")
+        parts.append(f"PERIODIC {written(report.periodic)}" + (" CLOSED" if report.closed else ""))
     if report.non_empty:
         parts.append("NON EMPTY")
     return ", ".join(parts)
+
+
+def tick_text(tick: w.Tick) -> str:
+    """The operand of TICK."""
+    return tick.kind.value + ("" if tick.every is None else f" {written(tick.every)}")
 
 
 def rspql(window: w.WindowDeclaration) -> str:
@@ -42,11 +47,14 @@ def rspql(window: w.WindowDeclaration) -> str:
             options.append(f'STARTING AT "{written_instant(instant)}"')
         case w.AlignedTo(duration):
             options.append(f"STARTING AT {written(duration)}")
+        case w.AtFirst():
+            options.append("STARTING AT FIRST")
     options.append(f"REPORT {report_text(semantics.report)}")
     options.append(f"CONTENT {semantics.content.value}")
     if semantics.tick != _DEFAULT.tick:
-        every = semantics.tick.every
-        options.append(f"TICK {semantics.tick.kind.value}" + (f" {written(every)}" if every else ""))
+        options.append(f"TICK {tick_text(semantics.tick)}")
+    if semantics.times_distinct:
+        options.append("TIMES DISTINCT")
     if semantics.lateness != _DEFAULT.lateness:
         options.append(f"LATENESS {written(semantics.lateness)}")
     if semantics.ahead != _DEFAULT.ahead:

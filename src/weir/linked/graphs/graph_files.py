@@ -29,10 +29,12 @@ import pyoxigraph as ox
 from weir.errors import DataError, UsageError
 from weir.linked.http import open_document
 from weir.linked.http.allowed_hosts import Allowed
+from weir.rdf.columns import Ids
 from weir.rdf.formats.guarded_parser import Unparsable, parse_quads
 from weir.rdf.formats.media import FORMATS, PACKED
 from weir.rdf.formats.tnq import read_columns
 from weir.rdf.messages import Rejected, Terms
+from weir.rdf.terms import BLANK_NODES, relabelled_text
 from weir.storage import replace_file, writing
 
 _KNOWN = [each for each in FORMATS if each.syntax is not None]
@@ -129,16 +131,20 @@ def _ending(path: PurePath) -> str:
 
 def read_file(file: GraphFile, key: bytes, *, begin: int = 0, end: int | None = None) -> Iterator[Piece]:
     """The pieces of a file, or of the lines that *begin* in the given range of its bytes."""
-    scope = f"_:g{hashlib.sha256(file.path.name.encode()).hexdigest()[:10]}"
+    scope = f"g{hashlib.sha256(file.path.name.encode()).hexdigest()[:10]}"
     labels: dict[str, str] = {}
 
-    def scoped(texts: pl.Series) -> pl.Series:
+    def label(old: str) -> str:
         """Blank nodes of lines keep their labels, for others may read other lines; documents number them."""
+        return f"{scope}x{old}" if file.by_lines else labels.setdefault(old, f"{scope}n{len(labels)}")
+
+    def scoped(texts: pl.Series, used: Ids) -> pl.Series:
+        """The texts with blank nodes renamed; those that are not used may be anything."""
         if file.by_lines:
-            return texts.str.replace(r"^_:", f"{scope}x")
-        blank = texts.filter(texts.str.starts_with("_:")).to_list()
-        named = {text: labels.setdefault(text, f"{scope}n{len(labels)}") for text in blank}
-        return texts.replace(named) if named else texts
+            texts = texts.str.replace(r"^_:", f"_:{scope}x")
+        some = texts.gather(np.unique(used))
+        blank = some.filter(some.str.contains(r"^<<\(" if file.by_lines else BLANK_NODES)).to_list()
+        return texts.replace({text: relabelled_text(text, label) for text in blank}) if blank else texts
 
     number = 0
     with file.open() as source:
@@ -152,7 +158,7 @@ def read_file(file: GraphFile, key: bytes, *, begin: int = 0, end: int | None = 
                     Rejected((number + row + 1) * file.by_lines, why, statements[row][:200])
                     for row, why in refused
                 )
-                terms = [Terms.of(codes[good], scoped(texts), key) for codes, texts in columns]
+                terms = [Terms.of(codes[good], scoped(texts, codes[good]), key) for codes, texts in columns]
                 yield Piece(terms[0], terms[1], terms[2], terms[3], rejected)
                 number += len(statements)
         except (Unparsable, OSError, EOFError) as error:

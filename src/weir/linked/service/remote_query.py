@@ -31,7 +31,19 @@ from weir.language.writing.terms import Terms
 from weir.linked.service.service_parts import PartRows, ServicePart
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.ids.dictionary import Dictionary
-from weir.rdf.terms import IRI, XSD_STRING, BlankNode, Literal, Term, Variable, literal_of, term_of_json
+from weir.rdf.terms import (
+    IRI,
+    XSD_STRING,
+    BlankNode,
+    Literal,
+    Term,
+    TripleTerm,
+    Variable,
+    literal_of,
+    relabelled,
+    term_of_json,
+    triple_term,
+)
 from weir.rdf.xsd.durations import DURATION_TYPES, parse_duration
 from weir.rdf.xsd.moments import XSD_DATETIME, XSD_DATETIMESTAMP, parse_moment
 from weir.rdf.xsd.numbers import parse_number, to_double
@@ -45,6 +57,7 @@ _LAST_SECOND = 253_402_300_799
 """The last second of the year 9999, which stands for ever."""
 
 _NS = "{http://www.w3.org/2005/sparql-results#}"
+_DIRECTION = "{http://www.w3.org/2005/11/its}dir"
 _LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 _WRITABLE = re.compile(r'[^\x00-\x20<>"{}|^`\\]+')
 
@@ -65,6 +78,8 @@ def can_ask(term: Term) -> bool:
             return tag and _WRITABLE.fullmatch(datatype) is not None
         case BlankNode():
             return False
+        case TripleTerm(subject, predicate, object):
+            return can_ask(subject) and can_ask(predicate) and can_ask(object)
 
 
 def request_text(part: ServicePart, keys: Sequence[Sequence[Term]]) -> str:
@@ -179,13 +194,19 @@ def _xml_solutions(body: bytes) -> Solutions:
 
 def _xml_term(binding: ElementTree.Element) -> Term:
     element = binding[0]
+    if element.tag == f"{_NS}triple":
+        places = (element.find(f"{_NS}{place}") for place in ("subject", "predicate", "object"))
+        found = triple_term(*(None if place is None else _xml_term(place) for place in places))
+        if found is None:
+            raise ValueError("a triple term whose parts are no triple")
+        return found
     text = element.text or ""
     if element.tag == f"{_NS}uri":
         return IRI(text)
     if element.tag == f"{_NS}bnode":
         return BlankNode(text)
     if element.tag == f"{_NS}literal":
-        return literal_of(text, element.get(_LANG), element.get("datatype"))
+        return literal_of(text, element.get(_LANG), element.get("datatype"), element.get(_DIRECTION))
     raise ValueError(f"unknown kind of term {element.tag}")
 
 
@@ -210,7 +231,7 @@ def decode(part: ServicePart, solutions: Solutions, dictionary: Dictionary, requ
 
 
 def _scoped(term: Term | None, scope: str) -> Term | None:
-    return BlankNode(f"s{scope}{_label(term.label)}") if isinstance(term, BlankNode) else term
+    return None if term is None else relabelled(term, lambda label: f"s{scope}{_label(label)}")
 
 
 def _label(label: str) -> str:

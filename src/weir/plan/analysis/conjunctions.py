@@ -9,8 +9,10 @@ from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
 from weir.language.algebra import patterns as a
+from weir.language.algebra.fold import walk
 from weir.language.algebra.query import Query, Select
 from weir.language.algebra.windows import WindowDeclaration
+from weir.plan.analysis.ticks import at_arrivals
 from weir.rdf.terms import IRI, Variable
 
 MAX_PATTERNS = 16
@@ -40,7 +42,7 @@ def conjunction(query: Query, *, bare_default: bool = True) -> Conjunction | str
         return "reports empty evaluations"
     if len(query.dataset.windows) != 1:
         return "not exactly one window"
-    (window,) = query.dataset.windows
+    (window,) = at_arrivals(query).dataset.windows
     if isinstance(window.stream, Variable):
         return "its window ranges over streams"
     pattern, distinct = query.pattern, False
@@ -54,6 +56,8 @@ def conjunction(query: Query, *, bare_default: bool = True) -> Conjunction | str
         return "more than triple patterns on its window"
     if window.in_default and (query.dataset.default or not bare_default):
         return "its patterns may match static triples"
+    if any(isinstance(node, a.TripleTermPattern) for node in walk(triples)):
+        return "variables inside a triple term"
     if not 0 < len(triples) <= MAX_PATTERNS:
         return f"not between 1 and {MAX_PATTERNS} triple patterns"
     named = {n for t in triples for n in (t.subject, t.predicate, t.object) if isinstance(n, Variable)}

@@ -102,7 +102,7 @@ def written_variables(query: Query) -> frozenset[Variable] | None:
                 read = condition
             case a.Extend(_, bindings):
                 read = tuple(expression for _, expression in bindings)
-            case e.Aggregate():
+            case e.Aggregate() | a.TripleTermPattern():
                 read = node
         needed.update(part for part in walk(read) if isinstance(part, Variable))
     return frozenset(needed)
@@ -187,7 +187,7 @@ def _place(node: a.Node | None, scope: _Scope, lean: frozenset[Variable] | None)
     """The constant at one place of a pattern, None for anything, and whether its text may be needed."""
     if isinstance(node, Variable):
         return scope.fixed.get(node), lean is None or node in lean
-    return node, False
+    return a.constant(node), isinstance(node, a.TripleTermPattern)
 
 
 def _path_predicates(path: Any) -> tuple[IRI | None, ...]:

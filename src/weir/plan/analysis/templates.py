@@ -18,7 +18,7 @@ from weir.language.algebra import expressions as e
 from weir.language.algebra import patterns as a
 from weir.language.algebra.fold import rebuilt, walk
 from weir.language.algebra.query import Query, Select, canonical
-from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term, Variable
+from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term, TripleTerm, Variable
 
 NUMBER = Variable(".query")
 """The column of a template's answers that holds the number of the query, an xsd:integer."""
@@ -107,7 +107,7 @@ class _Names:
             if node.internal:
                 return node
             return self.known.setdefault(node, Variable(f"v{len(self.known)}"))
-        if isinstance(node, IRI | Literal | BlankNode):
+        if isinstance(node, IRI | Literal | BlankNode | TripleTerm):
             return node
         return rebuilt(node, self.renamed)
 
@@ -141,7 +141,7 @@ class _Abstraction:
         return replace(pattern, pattern=self.pattern(pattern.pattern))
 
     def _node(self, node: a.Node) -> a.Node:
-        return node if isinstance(node, Variable) else self._parameter(node)
+        return node if isinstance(node, Variable | a.TripleTermPattern) else self._parameter(node)
 
     def _condition(self, condition: e.Expression) -> e.Expression:
         match condition:
@@ -154,7 +154,7 @@ class _Abstraction:
         return condition
 
     def _side(self, side: e.Expression) -> e.Expression:
-        return self._parameter(side) if isinstance(side, IRI | Literal) else side
+        return self._parameter(side) if isinstance(side, IRI | Literal | TripleTerm) else side
 
     def _parameter(self, constant: Term) -> Variable:
         self.variables.append(Variable(f".k{len(self.variables)}"))

@@ -20,13 +20,14 @@ import pyoxigraph as ox
 from weir.errors import DataError
 from weir.rdf.formats.media import FORMATS
 from weir.rdf.messages import NO_GRAPH_TEXT
-from weir.rdf.terms import Literal
+from weir.rdf.terms import IRI, RDF_DIRLANGSTRING, RDF_LANGSTRING, BlankNode, Literal, Term, triple_term
 
 DEEPEST = 500
 """Nested brackets, elements or triple terms in a text."""
 
 _LONGEST_ENTITY = 200
 _LONGEST_REASON = 300
+_TRIPLE_TERM = re.compile(rb"<<|>>")
 _JSON_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _ENTITY = re.compile(rb"<!ENTITY\s+[^\"'>]*(\"[^\"]*\"|'[^']*'|>)")
 _TAG = re.compile(rb"<(/?)[A-Za-z_][^>]*?(/?)>")
@@ -67,7 +68,7 @@ class _Watched:
         data = self._source.read(size)
         self._open += data.count(b"<<")
         if self._open > DEEPEST:
-            raise Unparsable(f"more than {DEEPEST} triple terms, which are not supported")
+            raise Unparsable(f"triple terms nested more than {DEEPEST} deep")
         self._open = max(0, self._open - data.count(b">>"))
         return data
 
@@ -96,9 +97,17 @@ def refusal(data: bytes, syntax: ox.RdfFormat) -> str | None:
         return _deep_json(data)
     if syntax == ox.RdfFormat.RDF_XML:
         return _entities(data) or _deep_xml(data)
-    if data.count(b"<<") > DEEPEST:
-        return f"more than {DEEPEST} triple terms, which are not supported"
-    return None
+    return _deep_triple_terms(data)
+
+
+def _deep_triple_terms(data: bytes) -> str | None:
+    """Triple terms nest as far as ``<<`` stand before ``>>``, wherever these are: a text of triples has no
+    other use for them but within strings and comments, where they count too."""
+    if data.count(b"<<") <= DEEPEST:
+        return None
+    steps = [1 if mark == b"<<" else -1 for mark in _TRIPLE_TERM.findall(data)]
+    deepest = int(np.cumsum(steps).max())
+    return f"triple terms nested {deepest} deep, more than {DEEPEST}" if deepest > DEEPEST else None
 
 
 def _deep_json(data: bytes) -> str | None:
@@ -138,25 +147,37 @@ def _shortened(text: str) -> str:
 
 
 def term_text(term: object) -> str:
-    """The canonical text of a pyoxigraph term; ``ValueError`` for terms that RDF 1.1 has not."""
+    """The canonical text of a pyoxigraph term."""
     if isinstance(term, ox.NamedNode | ox.BlankNode):
         return str(term)
-    if isinstance(term, ox.Literal):
-        if getattr(term, "direction", None) is not None:
-            raise ValueError("strings with a base direction are not supported")
-        text = str(term)
-        if "\\" not in text:
-            return text
-        if term.language is None:
-            return str(Literal(term.value, term.datatype.value))
-        return str(Literal.tagged(term.value, term.language))
     if isinstance(term, ox.DefaultGraph):
         return NO_GRAPH_TEXT
-    raise ValueError("triple terms are not supported")
+    return str(term_of(term))
+
+
+def term_of(term: object) -> Term:
+    """The term of a pyoxigraph term; ``ValueError`` for a triple term whose subject is none of a triple."""
+    if isinstance(term, ox.NamedNode):
+        return IRI(term.value)
+    if isinstance(term, ox.BlankNode):
+        return BlankNode(term.value)
+    if isinstance(term, ox.Triple):
+        found = triple_term(term_of(term.subject), term_of(term.predicate), term_of(term.object))
+        if found is None:
+            raise ValueError("a triple term whose parts are no triple")
+        return found
+    assert isinstance(term, ox.Literal)
+    if term.language is None:
+        datatype = term.datatype.value
+        if datatype in (RDF_LANGSTRING, RDF_DIRLANGSTRING):
+            raise ValueError(f"a literal of datatype <{datatype}> has a language tag")
+        return Literal(term.value, datatype)
+    direction = None if term.direction is None else str(term.direction)
+    return Literal.tagged(term.value, term.language, direction)
 
 
 def quad_texts(quads: Iterable[ox.Quad]) -> list[QuadText]:
-    """The canonical texts of quads; ``ValueError`` for terms that RDF 1.1 has not."""
+    """The canonical texts of quads."""
     return [
         (
             term_text(quad.subject),

@@ -21,6 +21,7 @@ from weir.rdf.formats.media import Format, format_of
 from weir.rdf.formats.times import FIRST_TIME, LAST_TIME, times_of
 from weir.rdf.formats.tnq import BOM, parse_pieces, read_columns, split_buffer
 from weir.rdf.messages import NO_GRAPH_TEXT, Parsed, Rejected, Terms, assemble
+from weir.rdf.terms import BLANK_NODES, blank_labels, relabelled_text
 
 Column = tuple[Ids, pl.Series]
 _LINES = (ox.RdfFormat.N_TRIPLES, ox.RdfFormat.N_QUADS)
@@ -181,7 +182,7 @@ def numbered(found: Statements) -> Statements:
     marks = []
     for place in (0, 2, 3):
         codes, texts = found.columns[place]
-        blank: Mask = texts.str.starts_with("_:").to_numpy()
+        blank: Mask = texts.str.contains(BLANK_NODES).to_numpy()
         rows = np.flatnonzero(blank[codes]) if len(texts) else np.empty(0, np.int64)
         marks.append(
             pl.DataFrame(
@@ -196,12 +197,18 @@ def numbered(found: Statements) -> Statements:
     every = pl.concat(marks).sort("row", "place")
     if not len(every):
         return found
-    names = every.unique(["payload", "text"], maintain_order=True).with_columns(
+    nested = every["text"].str.starts_with("<<(")
+    labels = (
+        every.with_columns(text=_labels(every["text"], nested)).explode("text") if nested.any() else every
+    )
+    names = labels.unique(["payload", "text"], maintain_order=True).with_columns(
         name=pl.lit("_:b") + pl.int_range(pl.len()).over("payload").cast(pl.String)
     )
     renamed = every.join(
-        names.select("payload", "text", "name"), on=["payload", "text"], maintain_order="left"
+        names.select("payload", "text", "name"), on=["payload", "text"], how="left", maintain_order="left"
     )
+    if nested.any():
+        renamed = _renamed_within(renamed, names)
     columns = list(found.columns)
     for place in (0, 2, 3):
         mine = renamed.filter(pl.col("place") == place)
@@ -210,6 +217,27 @@ def numbered(found: Statements) -> Statements:
         fresh[mine["row"].to_numpy()] = np.arange(len(texts), len(texts) + len(mine))
         columns[place] = (fresh, pl.concat([texts.rename("t"), mine["name"].rename("t")]))
     return replace(found, columns=columns)
+
+
+def _labels(texts: pl.Series, nested: pl.Series) -> pl.Series:
+    """The blank nodes in each text, of which some are triple terms."""
+    found = [
+        [f"_:{label}" for label in blank_labels(text)] if inner else [text]
+        for text, inner in zip(texts.to_list(), nested.to_list(), strict=True)
+    ]
+    return pl.Series(found, dtype=pl.List(pl.String))
+
+
+def _renamed_within(renamed: pl.DataFrame, names: pl.DataFrame) -> pl.DataFrame:
+    """Triple terms, which have no name of their own, with the names of the blank nodes in them."""
+    known: dict[int, dict[str, str]] = {}
+    for payload, text, name in names.select("payload", "text", "name").rows():
+        known.setdefault(payload, {})[text[2:]] = name[2:]
+    found = [
+        name if name is not None else relabelled_text(text, known[payload].__getitem__)
+        for payload, text, name in renamed.select("payload", "text", "name").rows()
+    ]
+    return renamed.with_columns(name=pl.Series(found, dtype=pl.String))
 
 
 def _times(found: Statements, given: list[int | None], predicate: str | None) -> tuple[Ids, Mask]:

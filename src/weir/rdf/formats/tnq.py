@@ -39,7 +39,10 @@ _BLANK = r"_:[A-Za-z0-9_](?:[A-Za-z0-9_.\-]*[A-Za-z0-9_\-])?"
 _STRING = r'"(?:[^"\\\r\n]|\\["\\nr])*"'
 _TAG = r"@[a-z]{1,8}(?:-[a-z0-9]{1,8})*"
 _LITERAL = rf"{_STRING}(?:{_TAG}|\^\^{_IRI})?"
-_XSD_STRING = "^^<http://www.w3.org/2001/XMLSchema#string>"
+_UNWRITTEN = (
+    r"\^\^<http://www\.w3\.org/(?:2001/XMLSchema#string|1999/02/22-rdf-syntax-ns#(?:dirL|l)angString)>$"
+)
+"""Datatypes that no canonical text has: that of plain strings, and those that only a tag gives."""
 
 
 def parse_lines(data: bytes | Bytes, *, scope: str, key: bytes, base: int = 0) -> Parsed:
@@ -308,7 +311,7 @@ def _resources(texts: pl.Series) -> Mask:
 
 
 def _objects_are_canonical(texts: pl.Series) -> Mask:
-    literal = texts.str.contains(rf"^{_LITERAL}$") & ~texts.str.ends_with(_XSD_STRING)
+    literal = texts.str.contains(rf"^{_LITERAL}$") & ~texts.str.contains(_UNWRITTEN)
     canonical: Mask = literal.to_numpy()
     return _resources(texts) | canonical
 

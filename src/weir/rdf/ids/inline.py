@@ -75,6 +75,13 @@ _DATATYPES = {
     Inline.DATE: "date",
 }
 _BOOLEANS = ("false", "true", "0", "1")
+_WHOLE = "-?(?:0|[1-9][0-9]*)"
+_DECIMALS = {
+    "decimal": (Inline.DECIMAL, rf"{_WHOLE}\.[0-9]{{1,15}}", 15),
+    "double": (Inline.DOUBLE, rf"{_WHOLE}(?:\.[0-9]{{1,15}})?", 15),
+    "float": (Inline.FLOAT, rf"{_WHOLE}(?:\.[0-9]{{1,6}})?", 7),
+}
+"""Digits with a point: the kind, the form and how many digits there may be."""
 
 
 def kinds(ids: Ids) -> Ids:
@@ -101,13 +108,9 @@ def encode_inline(lexicals: pl.Series, datatypes: pl.Series) -> Ids:
         part = lexicals.gather(rows)
         if datatype in INTEGER_TYPES:
             out[rows] = _integers(part, INTEGER_TYPES[datatype])
-        elif datatype == "decimal":
-            out[rows] = _decimals(part, Inline.DECIMAL, r"^(?:-?(?:0|[1-9][0-9]*)\.[0-9]{1,15})$", 15)
-        elif datatype == "double":
-            plain = _decimals(part, Inline.DOUBLE, r"^(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]{1,15})?)$", 15)
-            out[rows] = np.where(plain != 0, plain, _exponents(part))
-        elif datatype == "float":
-            out[rows] = _decimals(part, Inline.FLOAT, r"^(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]{1,6})?)$", 7)
+        elif datatype in _DECIMALS:
+            plain = _decimals(part, *_DECIMALS[datatype])
+            out[rows] = np.where(plain != 0, plain, _exponents(part)) if datatype == "double" else plain
         elif datatype == "boolean":
             for value, text in enumerate(_BOOLEANS):
                 hits = (part == text).to_numpy()
@@ -126,7 +129,7 @@ def _integers(lexicals: pl.Series, kind: Inline) -> Ids:
 
 
 def _decimals(lexicals: pl.Series, kind: Inline, form: str, most: int) -> Ids:
-    good = lexicals.str.contains(form)
+    good = lexicals.str.contains(f"^(?:{form})$")
     digits = lexicals.str.replace(".", "", literal=True)
     long = digits.str.strip_chars_start("-0").str.len_bytes().to_numpy() > most
     value = _cast(digits, good & ~pl.Series(long))
@@ -164,6 +167,7 @@ TIME_SHAPES = {
     25: (Inline.DATETIME_OFFSET_S, 0, "+00:00"),
     29: (Inline.DATETIME_OFFSET_MS, 3, "+00:00"),
 }
+_SHAPES = {kind: (fraction, zone) for kind, fraction, zone in TIME_SHAPES.values()}
 _ZONES = {"": "", "Z": "Z", "+00:00": "[+-][0-9]{2}:[0-5][0-9]"}
 _FIRST = (datetime(1, 1, 1, tzinfo=UTC) - EPOCH) // timedelta(microseconds=1)
 
@@ -221,29 +225,15 @@ def _lexical(kind: Inline, value: int) -> str:
         return _BOOLEANS[value]
     if kind is Inline.DATE:
         return civil_text(value * 86_400_000_000, 0)[:10]
-    if kind is Inline.DATETIME_UTC_S:
-        return civil_text(value * 1_000_000, 0) + "Z"
-    if kind is Inline.DATETIME_UTC_MS:
-        return civil_text(value * 1_000, 3) + "Z"
-    if kind is Inline.DATETIME_UTC_US:
-        return civil_text(value, 6) + "Z"
-    if kind is Inline.DATETIME_LOCAL_S:
-        return civil_text(value * 1_000_000, 0)
-    if kind is Inline.DATETIME_LOCAL_MS:
-        return civil_text(value * 1_000, 3)
-    local, offset = value >> 11, (value & 2047) - 1024
-    zone = f"{'-' if offset < 0 else '+'}{abs(offset) // 60:02d}:{abs(offset) % 60:02d}"
-    if kind is Inline.DATETIME_OFFSET_S:
-        return civil_text(local * 1_000_000, 0) + zone
-    return civil_text(local * 1_000, 3) + zone
+    fraction, zone = _SHAPES[kind]
+    if zone not in ("", "Z"):
+        value, offset = value >> 11, (value & 2047) - 1024
+        zone = f"{'-' if offset < 0 else '+'}{abs(offset) // 60:02d}:{abs(offset) % 60:02d}"
+    return civil_text(value * 10 ** (6 - fraction), fraction) + zone
 
 
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,16}")
-_DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)\.[0-9]{1,15}")
-_DOUBLE = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]{1,15})?")
-_FLOAT = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]{1,6})?")
 _EXPONENT = re.compile(r"(-?[1-9])\.([0-9]{1,14})E(0|-?[1-9][0-9]?)")
-_BOOLEAN_VALUES = {text: value for value, text in enumerate(_BOOLEANS)}
 _NO_SHAPE = (None, 0, "")
 
 
@@ -254,27 +244,20 @@ def encode_inline_text(lexical: str, datatype: str) -> int:
         low, high = INTEGER_RANGES.get(kind, (-LIMIT, LIMIT - 1))
         fits = _INTEGER.fullmatch(lexical) is not None and low <= int(lexical) <= high
         return _make_one(kind, int(lexical)) if fits else 0
-    match datatype:
-        case "decimal":
-            return _one_decimal(lexical, Inline.DECIMAL, _DECIMAL, 15)
-        case "double":
-            return _one_decimal(lexical, Inline.DOUBLE, _DOUBLE, 15) or _one_exponent(lexical)
-        case "float":
-            return _one_decimal(lexical, Inline.FLOAT, _FLOAT, 7)
-        case "boolean":
-            value = _BOOLEAN_VALUES.get(lexical)
-            return 0 if value is None else _make_one(Inline.BOOLEAN, value)
-        case "dateTime" | "date":
-            return _one_time(lexical, datatype == "date")
-    return 0
+    if datatype in _DECIMALS:
+        plain = _one_decimal(lexical, *_DECIMALS[datatype])
+        return plain or (_one_exponent(lexical) if datatype == "double" else 0)
+    if datatype == "boolean":
+        return _make_one(Inline.BOOLEAN, _BOOLEANS.index(lexical)) if lexical in _BOOLEANS else 0
+    return _one_time(lexical, datatype == "date") if datatype in ("date", "dateTime") else 0
 
 
 def _make_one(kind: int, payload: int) -> int:
     return -(1 << 63) | (kind << TYPE_SHIFT) | (payload & ((1 << TYPE_SHIFT) - 1))
 
 
-def _one_decimal(lexical: str, kind: Inline, form: re.Pattern[str], most: int) -> int:
-    if form.fullmatch(lexical) is None:
+def _one_decimal(lexical: str, kind: Inline, form: str, most: int) -> int:
+    if re.fullmatch(form, lexical) is None:
         return 0
     whole, _, fraction = lexical.partition(".")
     digits = whole + fraction

@@ -9,6 +9,7 @@ every result reads back, and every finite double has an exact decimal.
 from __future__ import annotations
 
 import math
+import operator
 import re
 import struct
 from collections.abc import Callable, Iterable
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal, DecimalException, Inexact
 from enum import IntEnum
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -202,15 +204,19 @@ def _result(kind: NumericKind, value: float) -> Number:
     return Number(kind, value if kind is NumericKind.DOUBLE else to_float(value))
 
 
-def _exactly(
+def _computed(
     left: Number,
     right: Number,
-    integers: Callable[[int, int], int],
+    plain: Callable[[Any, Any], Any],
     decimals: Callable[[Decimal, Decimal], Decimal],
 ) -> Number:
+    """An operation on floats or integers by Python's own, on decimals exactly."""
+    floats = _promote(left, right)
+    if floats:
+        return _result(floats[0], plain(floats[1], floats[2]))
     a, b = left.value, right.value
     if isinstance(a, int) and isinstance(b, int):
-        return bounded(Number(NumericKind.INTEGER, integers(a, b)))
+        return bounded(Number(NumericKind.INTEGER, plain(a, b)))
     try:
         return bounded(Number(NumericKind.DECIMAL, decimals(Decimal(a), Decimal(b))))
     except DecimalException:
@@ -219,26 +225,17 @@ def _exactly(
 
 def add(left: Number, right: Number) -> Number:
     """op:numeric-add."""
-    floats = _promote(left, right)
-    if floats:
-        return _result(floats[0], floats[1] + floats[2])
-    return _exactly(left, right, int.__add__, EXACT.add)
+    return _computed(left, right, operator.add, EXACT.add)
 
 
 def subtract(left: Number, right: Number) -> Number:
     """op:numeric-subtract."""
-    floats = _promote(left, right)
-    if floats:
-        return _result(floats[0], floats[1] - floats[2])
-    return _exactly(left, right, int.__sub__, EXACT.subtract)
+    return _computed(left, right, operator.sub, EXACT.subtract)
 
 
 def multiply(left: Number, right: Number) -> Number:
     """op:numeric-multiply."""
-    floats = _promote(left, right)
-    if floats:
-        return _result(floats[0], floats[1] * floats[2])
-    return _exactly(left, right, int.__mul__, EXACT.multiply)
+    return _computed(left, right, operator.mul, EXACT.multiply)
 
 
 def divide(left: Number, right: Number) -> Number:

@@ -27,10 +27,11 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class TaggedText:
-    """The value of a language-tagged string."""
+    """The value of a language-tagged string; ``direction`` is empty where it has none."""
 
     value: str
     language: str
+    direction: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ def value_of(literal: Literal) -> Value | None:
     if datatype == XSD_STRING:
         return Text(literal.lexical)
     if literal.language is not None:
-        return TaggedText(literal.lexical, literal.language)
+        return TaggedText(literal.lexical, literal.language, literal.direction or "")
     if datatype in NUMERIC_TYPES:
         return parse_number(literal.lexical, datatype)
     if datatype == XSD_BOOLEAN:
@@ -79,18 +80,16 @@ def value_of(literal: Literal) -> Value | None:
 
 
 def effective_boolean(literal: Literal) -> bool | None:
-    """The effective boolean value (section 17.2.2); None is a type error.
+    """The effective boolean value (SPARQL 1.2 section 17.2.2); None is a type error.
 
-    Ill-typed booleans and numbers count as false, strings by their length, NaN and zero as false.
+    Strings count by their length, NaN and zero as false. SPARQL 1.1 also gave one to tagged strings and to
+    ill-typed booleans and numbers.
     """
-    datatype = literal.datatype
-    if datatype == XSD_STRING or literal.language is not None:
-        return bool(literal.lexical)
-    if datatype == XSD_BOOLEAN:
-        return _BOOLEANS.get(literal.lexical, False)
-    if datatype in NUMERIC_TYPES:
-        number = value_of(literal)
-        if not isinstance(number, Number):
-            return False
-        return bool(number.value) and number.value == number.value
+    value = value_of(literal)
+    if isinstance(value, Text):
+        return bool(value.value)
+    if isinstance(value, Boolean):
+        return value.value
+    if isinstance(value, Number):
+        return bool(value.value) and value.value == value.value
     return None

@@ -21,7 +21,7 @@ from weir.linked.graphs import StaticGraphs, read_graphs
 from weir.linked.graphs.triple_tables import DEFAULT
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
-from weir.rdf.terms import BlankNode, Term
+from weir.rdf.terms import Term, relabelled
 from weir.runtime.control.catalog import UpdateEntry
 from weir.runtime.control.checkpoint import Checkpoint
 from weir.storage import numbers, pack, replace_file, unpack
@@ -137,7 +137,7 @@ def net_of(operations: Sequence[Update], dictionary: Dictionary, scope: str) -> 
 
 
 def _scoped(term: Term, scope: str) -> Term:
-    return BlankNode(f"{scope}x{term.label}") if isinstance(term, BlankNode) else term
+    return relabelled(term, lambda label: f"{scope}x{label}")
 
 
 def _tables(rows: Mapping[str, Sequence[tuple[Term, Term, Term]]], dictionary: Dictionary) -> Background:

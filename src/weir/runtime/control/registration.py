@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from weir.errors import CheckpointError, SyntaxError, UsageError
 from weir.kernel.contract import Background
-from weir.kernel.evaluators import choose_evaluator
+from weir.kernel.evaluators import ROUTINGS, choose_evaluator
 from weir.kernel.matching.conjunctive import ConjunctiveSet
 from weir.kernel.matching.shared import SharedEvaluator
 from weir.language import parse
@@ -23,6 +23,7 @@ from weir.plan.analysis.chain import parsed, place, refuse_bad_chains, streams_r
 from weir.plan.analysis.conjunctions import conjunction
 from weir.plan.analysis.split import splitting
 from weir.plan.analysis.templates import Shape, instance
+from weir.plan.analysis.ticks import looking
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI
 from weir.runtime.control.catalog import SHARED, Catalog, Registration
@@ -44,12 +45,15 @@ def offer(
     name: str | None = None,
     dialect: str = "auto",
     evaluator: str = "auto",
+    routing: str = "cost",
     file: str | None = None,
 ) -> Registration:
     """A query that asks to be registered. Its name is that of REGISTER, or else ``name``, or else one that is
     not ``taken``."""
     if evaluator not in EVALUATORS:
         raise UsageError(f"unknown evaluator {evaluator!r}", hint=f"one of {', '.join(EVALUATORS)}")
+    if routing not in ROUTINGS:
+        raise UsageError(f"unknown routing {routing!r}", hint=f"one of {', '.join(ROUTINGS)}")
     query = _parsed(text, dialect, file)
     chosen = query.output or name
     number = len(taken) + 1
@@ -58,7 +62,7 @@ def offer(
         number += 1
     if chosen in taken:
         raise UsageError(f"two queries are named {chosen!r}")
-    return Registration(chosen, text, dialect, evaluator)
+    return Registration(chosen, text, dialect, evaluator, routing=routing)
 
 
 def _parsed(text: str, dialect: str, file: str | None) -> Query:
@@ -153,6 +157,9 @@ def evaluator_of(query: Query, streams: Sequence[str], asked: str = "auto") -> s
     ).name
 
 
+_OFTEN = "it is not evaluated batch by batch"
+
+
 def shareable(query: Query) -> bool:
     """Whether a query may be evaluated with others."""
     return why_alone(query) is None
@@ -167,7 +174,7 @@ def why_alone(query: Query) -> str | None:
     if found.window.in_default:
         return "its patterns may match static triples"
     if found.window.semantics.tick.kind is not TickKind.BATCH:
-        return "it is evaluated at every message"
+        return _OFTEN
     return None if ConjunctiveSet.covers(found.window) else "its window goes back in time"
 
 
@@ -179,8 +186,8 @@ def shape_of(query: Query) -> Shape | str:
         return "it does not read one stream"
     if any(window.in_default for window in windows):
         return "its patterns may match static triples"
-    if any(window.semantics.tick.kind is not TickKind.BATCH for window in windows):
-        return "it is evaluated at every message"
+    if looking(query).tick.kind is not TickKind.BATCH:
+        return _OFTEN
     if any(isinstance(node, (BGP, PathPattern, Graph)) for node in walk(query.pattern, closed=(Window,))):
         return "it reads static graphs"
     found = instance(query)

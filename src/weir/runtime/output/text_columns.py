@@ -137,7 +137,7 @@ def coded_texts(ids: Ids, dictionary: Dictionary) -> Coded:
 def json_terms(texts: pl.Series) -> pl.Series:
     """Canonical texts as SPARQL JSON terms; null stays null. Common forms as columns, others one by one."""
     plain = ~texts.str.contains(r"[\\\x00-\x1f]")
-    iri = texts.str.starts_with("<") & plain & ~texts.str.contains('"', literal=True)
+    iri = texts.str.contains('^<[^<"]*$') & plain
     typed = texts.str.contains(r'^"[^"]*"(\^\^<[^"]*>)?$') & plain
     frame = pl.DataFrame({"text": texts, "iri": iri, "typed": typed})
     body = pl.col("text").str.slice(1)

@@ -190,6 +190,7 @@ def make_member(
             streams=registered,
             services=services,
             name=registration.name,
+            routing=registration.routing,
         ).evaluator
     wanted = demands(query, registered, every_text=needs_every_text(registration.evaluator))
     for patterns in wanted.values():
@@ -204,8 +205,9 @@ def make_member(
 
 
 def horizon(query: Query) -> int | None:
-    """How long after its time a message can matter to any window; None for ever."""
-    longest = 0
+    """How long after its time a message can matter to any window, also to one that it has just left; None
+    for ever."""
+    longest = 1
     for window in query.dataset.windows:
         match window.kind:
             case Range(width, step):
@@ -216,8 +218,7 @@ def horizon(query: Query) -> int | None:
                 longest = max(longest, 1)
             case All() | Triples() | Elements():
                 return None
-        tick = window.semantics.tick
-        longest += tick.every or 0
+        longest += 2 * (window.semantics.tick.unit or 0)
         period = window.semantics.report.periodic
         longest += period or 0
     return longest

@@ -20,9 +20,10 @@ from weir.kernel.windows.live_triples import LiveTriples
 from weir.kernel.windows.stream_state import Streams
 from weir.kernel.windows.window import Window
 from weir.kernel.windows.window_index import IndexCounts
-from weir.language.algebra.patterns import Node, TriplePattern
+from weir.language.algebra.patterns import Node, TriplePattern, constant
 from weir.language.algebra.query import Query
 from weir.plan import nodes as p
+from weir.plan.analysis.ticks import graphs_read
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, Variable
@@ -126,6 +127,24 @@ class StaticGraphs:
         return np.unique(np.concatenate([names, *(c for table in tables for c in table.columns.values())]))
 
 
+def changes_read(query: Query, background: Background) -> Ids:
+    """The times at which a graph that the query reads changes, ascending (31)."""
+    read, dataset = graphs_read(query), query.dataset
+    named = [
+        name
+        for name in background.named
+        if (read.named is None or name in read.named) and (not dataset.named or name in dataset.named)
+    ]
+    tables = [background.named[name] for name in named]
+    if read.default:
+        known = [name for name in dataset.default if name in background.named]
+        tables += [background.default, *(background.named[name] for name in known)]
+    made = [] if dataset.named else [min(background.made[name]) for name in named if name in background.made]
+    times = [column for table in tables for column in (table.start, table.end) if column is not None]
+    found = np.unique(np.concatenate([*times, np.array(made, np.int64)]))
+    return found[(found > LOWEST) & (found < HIGHEST)]
+
+
 def merged(tables: Iterable[GraphTable]) -> Relation:
     """The union of graphs as one graph: equal triples once at a time."""
     parts = [_valid(table) for table in tables]
@@ -180,7 +199,11 @@ class PatternInputs:
 
     def slot(self, node: Node) -> Slot:
         """A variable's name or a constant's id."""
-        return node.name if isinstance(node, Variable) else self.dictionary.encode(node)
+        if isinstance(node, Variable):
+            return node.name
+        term = constant(node)
+        assert term is not None  # triple terms with variables were taken apart
+        return self.dictionary.encode(term)
 
     def _windowed(
         self, name: str, window: Window, slots: tuple[Slot | None, ...], *, once: bool = False

@@ -27,7 +27,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term, json_term, parse_term
+from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term, TripleTerm, json_term, parse_term
 from weir.runtime.output.sinks.base import Results
 from weir.runtime.output.sinks.result_files import Render
 from weir.runtime.output.text_columns import compact, timestamp
@@ -169,9 +169,11 @@ def srj_text(results: Sequence[Results], note: str) -> tuple[bytes, str]:
 
 
 def plain(term: Term) -> str:
-    """A term as CSV writes it: no brackets, quotes or datatypes."""
+    """A term as CSV writes it: no brackets, quotes or datatypes, but in triple terms."""
     if isinstance(term, IRI):
         return term.value
+    if isinstance(term, TripleTerm):
+        return str(term)
     return f"_:{term.label}" if isinstance(term, BlankNode) else term.lexical
 
 
