@@ -1,4 +1,4 @@
-"""A group's step inside a task, with its state in the variables of Spark; counters as metrics of Spark's own."""
+"""A group's step inside a task, its state in the variables of Spark; counters as metrics of Spark's own."""
 
 from __future__ import annotations
 
