@@ -30,6 +30,7 @@ from house_kit import SOURCE, Module, mirror, read, used_names
 PATIENCE = 120.0
 """Seconds after which a run counts as one that hangs; starting Spark takes some."""
 SURVIVED = "survived"
+DATA = "values alone, without a function"
 _SPECIAL = ("__call__", "__getitem__", "__iter__", "__len__", "__str__")
 """Methods with a name of Python's own that are emptied, too."""
 
@@ -118,8 +119,11 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     for name in named.split(","):
         module = modules[name]
         items = sorted((each for each in session.items if each.path == mirror(module)), key=_starts_spark)
-        for mutant in mutants(modules, module):
+        found = mutants(modules, module)
+        for mutant in found:
             print(f"{name}.{mutant.name}: {_told(session, items, mutant)}", flush=True)
+        if not found:
+            print(f"{name}: {DATA}", flush=True)
     return True
 
 

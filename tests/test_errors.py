@@ -37,7 +37,10 @@ def test_a_place_outside_the_text_shows_no_line(line: int, source: str) -> None:
     assert str(SyntaxError("no", line=line, source=source)) == f"query:{line}:1: no"
 
 
-def test_a_translation_error_names_feature_and_dialect() -> None:
-    error = TranslationError("PAST windows", "cqels", hint="use RANGE")
-    assert str(error) == "cqels cannot express PAST windows\nhint: use RANGE"
-    assert (error.feature, error.dialect) == ("PAST windows", "cqels")
+def test_a_translation_error_names_every_obstacle_and_its_reason() -> None:
+    error = TranslationError("CQELS-QL", (("PAST windows", "it has none"),))
+    assert str(error) == "CQELS-QL cannot express PAST windows\nit has none"
+    assert (error.feature, error.dialect) == ("PAST windows", "CQELS-QL")
+    several = TranslationError("CQELS-QL", (("PAST windows", "it has none"), ("ASK", "nor that")))
+    assert several.primary == "CQELS-QL cannot express 2 features of the query"
+    assert several.detail == "- PAST windows: it has none\n- ASK: nor that"

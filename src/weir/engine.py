@@ -53,11 +53,14 @@ class Engine:
 
     ``checkpoint`` is a folder to which the job can come back; without one the run cannot be resumed.
     ``spark`` is a session to use; without one the active session is used, or one is started on ``master``.
+    ``routing`` is how joins are ordered while they run, by ``cost`` or by ``cardinality``; a query keeps the
+    one with which it was registered.
     """
 
     checkpoint: str | Path | None = None
     master: str | None = None
     spark: SparkSession | None = None
+    routing: str = "cost"
     _streams: dict[str, Source] = field(default_factory=dict)
     _graphs: GraphSources = field(default_factory=GraphSources)
     _queries: dict[str, Registration] = field(default_factory=dict)
@@ -144,7 +147,15 @@ class Engine:
         file: str | None = None,
     ) -> Query:
         """A continuous query. Its name is that of REGISTER, or else ``name``; ``file`` is for messages."""
-        made = offer(text, self._queries, name=name, dialect=dialect, evaluator=evaluator, file=file)
+        made = offer(
+            text,
+            self._queries,
+            name=name,
+            dialect=dialect,
+            evaluator=evaluator,
+            routing=self.routing,
+            file=file,
+        )
         self._queries[made.name] = made
         return made.query
 
@@ -226,6 +237,7 @@ class Engine:
                 rows=dict(self._frames),
             )
             job = Job(spark, checkpoint, pipeline, extractor)
+            job.registry.routing = self.routing
             if observer is not None:
                 job.observers.append(observer)
             job.start()

@@ -76,6 +76,7 @@ class Scenario:
         graphs: Mapping[str | None, str] | None = None,
         streams: Sequence[str] = (),
         evaluator: str = "auto",
+        routing: str = "cost",
         dialect: str = "auto",
         idle: float | None = None,
         restarts: bool = False,
@@ -97,7 +98,7 @@ class Scenario:
         for name, text in texts.items():
             query = parsed(text, dialect)
             extract = self.job.extractor.extract(query, tuple(read))[0] if graphs else None
-            entries.append(Registration(name, text, dialect, evaluator, graphs=extract))
+            entries.append(Registration(name, text, dialect, evaluator, graphs=extract, routing=routing))
         self.job.control.append(lambda batch: [entry_of(each, batch) for each in entries])
 
     @property

@@ -25,6 +25,17 @@ def test_every_query_is_measured_beside_the_store(monkeypatch: pytest.MonkeyPatc
     assert all(len(figures) == len(QUERIES) for figures in PUBLISHED.values())
 
 
+def test_every_query_is_measured_by_both_routing_policies(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conference, "SLAB", 50)
+    monkeypatch.setattr(conference, "ROUTED", 200)
+    report = Report("conference", True)
+    conference._routing(report, conference._world(2_000, conference.FILL + 1_000), True)
+    rows = report.figures["routing"]
+    assert list(rows) == [template.name for template in QUERIES]
+    for row in rows.values():
+        assert row["cost_us"] > 0 and row["cardinality_us"] > 0
+
+
 def test_the_data_are_described() -> None:
     described = conference._described(conference._world(2_000, 100))
     for figure in ("library_triples", "rooms", "doors_per_room", "sightings_per_second", "participants"):

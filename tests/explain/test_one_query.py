@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from weir.cli.main import app
@@ -42,6 +43,25 @@ def test_names_of_graphs_are_shown_as_wanted() -> None:
         ("GRAPH <http://e/g> {}", "anything, once a message, in <http://e/g>"),
     ):
         assert text in explain_text(parse(windowed % body))
+
+
+@pytest.mark.parametrize(
+    ("routing", "said"),
+    [
+        ("cost", "routed by cost: after each operator, the join that gives the fewest rows"),
+        ("cardinality", "routed by cardinality: after each operator, the input with the fewest rows"),
+    ],
+)
+def test_the_routing_is_the_one_that_was_asked_for(tmp_path: Path, routing: str, said: str) -> None:
+    (tmp_path / "q.rspql").write_text(QUERY)
+    done = CliRunner().invoke(app, ["explain", str(tmp_path / "q.rspql"), "--routing", routing])
+    assert done.exit_code == 0 and said in done.output
+
+
+def test_an_unknown_routing_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "q.rspql").write_text(QUERY)
+    done = CliRunner().invoke(app, ["explain", str(tmp_path / "q.rspql"), "--routing", "luck"])
+    assert done.exit_code == 2 and "known are cardinality, cost" in done.output
 
 
 def test_every_stage_has_its_heading() -> None:

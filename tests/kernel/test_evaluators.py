@@ -61,7 +61,8 @@ def test_many_expressions_of_select_stand_side_by_side() -> None:
         f"SELECT (?v AS ?x0) {values} FROM NAMED WINDOW <w> ON <s> [RANGE PT1S STEP PT1S] "
         "{ WINDOW <w> { ?a <http://e/p> ?v } }"
     )
-    lines = "0\t<http://e/a> <http://e/p> 7 .\n2000\t<http://e/a> <http://e/q> 8 .\n"
+    seven = '"7"^^<http://www.w3.org/2001/XMLSchema#integer>'
+    lines = f"0\t<http://e/a> <http://e/p> {seven} .\n2000\t<http://e/a> <http://e/q> {seven} .\n"
     found = [Scenario(text, evaluator=each).run([lines], "s") for each in ("interval", "reference")]
     assert found[0] == found[1]
-    assert found[0][0]["x299"]["value"] == "306"
+    assert found[0][0]["bindings"]["x299"]["value"] == "306"

@@ -29,17 +29,17 @@ def test_a_live_stream_gets_heartbeats_and_a_replayed_one_does_not(tmp_path: Pat
         stream = PushedStream(writer, clock=lambda: now[0])
         future, _ = stream.push(b"1000\t<http://e/a> <http://e/b> <http://e/c> .\n", "application/x-tnq")
         assert future is not None and future.result(30) >= 0
-        size = writer.reached
+        size = writer.backlog()
         now[0] += 2
         stream.beat()
-        assert writer.reached == size
+        assert writer.backlog() == size
         body = b"%d\t<http://e/a> <http://e/b> <http://e/c> .\n" % (now[0] * 1000)
         stream.push(body, "application/x-tnq")[0].result(30)  # type: ignore[union-attr]
-        size = writer.reached
+        size = writer.backlog()
         now[0] += 2
         stream.beat()
         writer.append(b"", format="tnq")
-        assert writer.reached > size
+        assert writer.backlog() > size
         assert stream.rate > 0
         refused = stream.push(b"<a> <b", "text/turtle")
         assert refused[0] is None and refused[1].rejected

@@ -58,6 +58,13 @@ def test_without_a_file_there_are_defaults() -> None:
     assert read_settings(None, data=Path("/d")).data == Path("/d")
 
 
+def test_joins_are_routed_by_cost_unless_it_is_said_otherwise() -> None:
+    assert read_settings(None, routing=None).routing == "cost"
+    assert read_settings(None, routing="cardinality").routing == "cardinality"
+    with pytest.raises(UsageError, match="'cost' or 'cardinality'"):
+        read_settings(None, routing="luck")
+
+
 @pytest.mark.parametrize(
     ("window", "words"),
     [("RANGE 3h", "longer than"), ("TRIPLES 20000000", "counts more"), ("ALL", "for ever")],

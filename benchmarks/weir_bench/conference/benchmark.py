@@ -10,8 +10,8 @@ time of the one thread that works, so that what else runs on the machine adds li
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ import numpy as np
 
 from weir.kernel.contract import Answers, Background, Slab
 from weir.kernel.interval.evaluator import IntervalEvaluator
+from weir.kernel.operators.join import Policy
 from weir.language import parse
 from weir.language.algebra.query import R2S
 from weir.rdf.ids.dictionary import Dictionary
@@ -46,6 +47,10 @@ FILL = 3_200
 """Sightings before measuring begins: more than the longest window holds."""
 
 
+ROUTED = 5_000
+"""Sightings that each routing policy is measured over, quickly."""
+
+
 @dataclass(frozen=True, slots=True)
 class World:
     """The data of a run, encoded."""
@@ -58,11 +63,12 @@ class World:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Microseconds per evaluation, and answers per evaluation."""
+    """Microseconds per evaluation, answers per evaluation, and how often each order of joins was taken."""
 
     microseconds: float
     answers: float
     live_rows: int = 0
+    flows: Mapping[str, int] = field(default_factory=dict)
 
 
 def run(quick: bool = False, json: str | Path | None = None, plot: str | Path | None = None) -> Report:
@@ -80,6 +86,7 @@ def run(quick: bool = False, json: str | Path | None = None, plot: str | Path | 
     report.figures["published_ms"] = {name: list(values) for name, values in PUBLISHED.items()}
     _growth(report, world, quick)
     _history(report, world, quick)
+    _routing(report, world, quick)
     conference_scale.instances(report, quick)
     if not quick:
         conference_scale.static_size(report, quick)
@@ -166,9 +173,12 @@ def _best(once: Callable[[], Cost], rounds: int) -> Cost:
     return min((once() for _ in range(rounds)), key=lambda cost: cost.microseconds)
 
 
-def measure(world: World, text: str, size: int, count: int, *, skip: int = FILL) -> Cost:
+def measure(
+    world: World, text: str, size: int, count: int, *, skip: int = FILL, policy: Policy = Policy.COST
+) -> Cost:
     """The average cost of an evaluation over ``count`` sightings in slabs of ``size``."""
-    evaluator = IntervalEvaluator(parse(text, "cqels"), world.background, world.dictionary)
+    query = parse(text, "cqels")
+    evaluator = IntervalEvaluator(query, world.background, world.dictionary, policy=policy)
     stream = world.stream
     evaluator.advance(Slab({RFID: stream.batch(0, skip)}, int(stream.time[skip - 1])))
     ends = list(range(skip + size, skip + count + 1, size))
@@ -180,8 +190,8 @@ def measure(world: World, text: str, size: int, count: int, *, skip: int = FILL)
         evaluations += found.evaluations
         answers += len(found.at)
     spent = time.thread_time() - begin
-    live = int(evaluator.statistics()["live_rows"])
-    return Cost(1e6 * spent / evaluations, answers / evaluations, live)
+    told = evaluator.statistics()
+    return Cost(1e6 * spent / evaluations, answers / evaluations, int(told["live_rows"]), told["routes"])
 
 
 def _agree(world: World, template: Template, text: str, expected: Sequence[int]) -> None:
@@ -248,6 +258,26 @@ def _history(report: Report, world: World, quick: bool) -> None:
     early, late = float(np.median(parts[1:4])), float(np.median(parts[-3:]))
     report.goal("Q5: cost late / early in the stream", late / early, 1.5, "×", at_least=False)
     report.goal("Q5: live rows late / early", live[-1] / live[1], 1.2, "×", at_least=False)
+
+
+def _routing(report: Report, world: World, quick: bool) -> None:
+    """Every query by both routing policies: cost (CQELS, Example 1) and cardinality (Algorithm 2)."""
+    found: dict[str, Any] = {}
+    count = ROUTED if quick else 4 * ROUTED
+    name = world.people.name(world.people.notable[0])
+    for template in QUERIES:
+        costs = {
+            policy: _best(partial(measure, world, template.cqels(name), SLAB, count, policy=policy), 3)
+            for policy in Policy
+        }
+        if len({cost.answers for cost in costs.values()}) > 1:
+            raise AssertionError(f"{template.name}: the answers depend on the routing")
+        found[template.name] = {
+            f"{policy.value}_{what}": value
+            for policy, cost in costs.items()
+            for what, value in (("us", cost.microseconds), ("flows", dict(cost.flows)))
+        }
+    report.figures["routing"] = found
 
 
 def _draw(report: Report, folder: str | Path) -> None:

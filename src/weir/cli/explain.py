@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from weir.cli.options import Dialect, QueryFile, QueryFiles, pair, read_query
+from weir.cli.options import Dialect, QueryFile, QueryFiles, Routing, pair, read_query
 from weir.errors import UsageError
 from weir.explain import analyze_text, explain_set_text, explain_text
 from weir.language import parse
@@ -20,6 +20,7 @@ from weir.plan.querysets import parse_queries
 def explain(
     query: QueryFiles,
     dialect: Dialect = "auto",
+    routing: Routing = "cost",
     every: Annotated[
         bool, typer.Option("--all", help="What all queries together share: states, templates.")
     ] = False,
@@ -50,7 +51,7 @@ def explain(
     if len(found) > 1 or len(found[0]) > 1:
         raise UsageError("explain shows one query", hint="with --all it shows a whole set")
     (parsed,) = found[0].values()
-    typer.echo(explain_text(parsed))
+    typer.echo(explain_text(parsed, routing))
     if analyze:
         library = GraphSources()
         for text in graph or ():
@@ -62,7 +63,7 @@ def explain(
         missing = [name for name in parsed.streams if isinstance(name, str) and name not in dict(pairs)]
         if missing:
             raise UsageError(f"no file for the stream <{missing[0]}>", hint=f"--stream {missing[0]}=FILE")
-        typer.echo("\n" + analyze_text(parsed, {iri: Path(path) for iri, path in pairs}, library))
+        typer.echo("\n" + analyze_text(parsed, {iri: Path(path) for iri, path in pairs}, library, routing))
 
 
 def translate(

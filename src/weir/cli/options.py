@@ -16,6 +16,7 @@ from weir.runtime.output.metrics import Metrics
 QueryFiles = Annotated[list[Path], typer.Argument(help="Query files.", metavar="QUERY...")]
 QueryFile = Annotated[Path, typer.Argument(help="A query file.", metavar="QUERY")]
 Dialect = Annotated[str, typer.Option(help="auto, rspql, cqels, csparql or sparqlstream.")]
+Routing = Annotated[str, typer.Option(help="How joins are ordered while they run: cost or cardinality.")]
 Master = Annotated[str | None, typer.Option(help="The Spark master; all local cores by default.")]
 
 

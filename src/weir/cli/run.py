@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from weir.cli.options import Dialect, Master, QueryFile, QueryFiles, pair, read_query, summary
+from weir.cli.options import Dialect, Master, QueryFile, QueryFiles, Routing, pair, read_query, summary
 from weir.engine import Engine
 from weir.fragments.client import Options, result_lines
 from weir.fragments.client import follow as following
@@ -41,6 +41,7 @@ def run(
     ] = None,
     dialect: Dialect = "auto",
     evaluator: Annotated[str, typer.Option(help="auto, interval or reference.")] = "auto",
+    routing: Routing = "cost",
     format: Annotated[str, typer.Option(help=f"One of {', '.join(FORMATS)}.")] = "table",
     out: Annotated[
         Path | None, typer.Option(help="A file for the results; for parquet a folder.", metavar="PATH")
@@ -57,7 +58,7 @@ def run(
     late: Annotated[Path | None, typer.Option(help="Where late messages are listed.", metavar="PATH")] = None,
 ) -> None:
     """Run continuous queries; with finite sources to their end."""
-    engine = Engine(checkpoint=checkpoint, master=master)
+    engine = Engine(checkpoint=checkpoint, master=master, routing=routing)
     for text in stream or ():
         iri, source = pair(text, "--stream", "IRI=SOURCE")
         engine.stream(iri, source, watch=watch, files_per_batch=files_per_batch)

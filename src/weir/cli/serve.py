@@ -19,6 +19,7 @@ def serve(
     port: Annotated[int | None, typer.Option(help="The port; 8080.")] = None,
     data: Annotated[Path | None, typer.Option(help="Where everything is kept.", metavar="DIR")] = None,
     master: Master = None,
+    routing: Annotated[str | None, typer.Option(help="How joins are ordered: cost or cardinality.")] = None,
     dataset: Annotated[
         list[str] | None,
         typer.Option(
@@ -52,7 +53,7 @@ def serve(
         fragments.Dataset(name, fragments.Dataset.read(path), annotation=shown, retention=kept)
         for name, path in pairs
     ]
-    given = {"host": host, "port": port, "data": data, "master": master}
+    given = {"host": host, "port": port, "data": data, "master": master, "routing": routing}
     settings = load("weir.server").read_settings(config, **given)
     address = f"http://{settings.host}:{settings.port}"
     if datasets and config is None and data is None:

@@ -3,14 +3,14 @@ what it does."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from weir.explain.plans import parts_text, plan_text, windows_text
 from weir.explain.stages import stages
 from weir.kernel.contract import Background, Slab
-from weir.kernel.evaluators import choose_evaluator
+from weir.kernel.evaluators import Choice, choose_evaluator
 from weir.language.algebra.query import Query
 from weir.linked.graphs import GraphSources
 from weir.linked.service import ServiceResolver
@@ -28,18 +28,18 @@ ROUTING = {
 """The policies in words."""
 
 
-def explain_text(query: Query) -> str:
+def explain_text(query: Query, routing: str = "cost") -> str:
     """All stages, each under its name."""
-    return "\n\n".join(f"== {name} ==\n{text}" for name, text in _sections(query))
+    return "\n\n".join(f"== {name} ==\n{text}" for name, text in _sections(query, routing))
 
 
-def _sections(query: Query) -> Iterator[tuple[str, str]]:
+def _sections(query: Query, routing: str) -> Iterator[tuple[str, str]]:
     yield from stages(query).items()
     yield from (("warnings", warning) for warning in query.warnings)
     plan = plan_query(query, _named_streams(query))
     yield "plan", f"{plan_text(plan)}\n({parts_text(plan)})"
     yield "windows", windows_text(plan)
-    yield "evaluator", _evaluator(query)
+    yield "evaluator", _evaluator(query, routing)
     yield "streams", _streams(query)
     yield "layout", str(splitting(query))
 
@@ -48,16 +48,22 @@ def _named_streams(query: Query) -> tuple[str, ...]:
     return tuple(stream for stream in query.streams if isinstance(stream, str))
 
 
-def _evaluator(query: Query) -> str:
-    streams = _named_streams(query)
-    dictionary = Dictionary()
-    services = ServiceResolver(dictionary)
-    choice = choose_evaluator(query, Background(), dictionary, streams=streams, services=services)
+def _evaluator(query: Query, routing: str) -> str:
+    choice = _chosen(query, Background(), Dictionary(), _named_streams(query), routing)
     if choice.reason is not None:
         return f"{choice.name}: interval does not cover {choice.reason}"
     policy = choice.evaluator.statistics().get("policy")
     return f"{choice.name}: covers all of the query" + (
         f"\njoins are routed by {ROUTING[policy]}" if policy else ""
+    )
+
+
+def _chosen(
+    query: Query, background: Background, dictionary: Dictionary, streams: Sequence[str], routing: str
+) -> Choice:
+    services = ServiceResolver(dictionary)
+    return choose_evaluator(
+        query, background, dictionary, streams=streams, services=services, routing=routing
     )
 
 
@@ -82,13 +88,14 @@ SAMPLE = 1 << 26
 """The most bytes of a stream that ``analyze`` looks at."""
 
 
-def analyze_text(query: Query, streams: Mapping[str, Path], graphs: GraphSources) -> str:
+def analyze_text(
+    query: Query, streams: Mapping[str, Path], graphs: GraphSources, routing: str = "cost"
+) -> str:
     """The query run over the beginning of its ``.tnq`` files, without Spark: what was done, how often."""
     dictionary = Dictionary()
     static_graphs = graphs.open(dictionary)
     background = static_graphs.extract(query, tuple(streams))
-    services = ServiceResolver(dictionary)
-    choice = choose_evaluator(query, background, dictionary, streams=tuple(streams), services=services)
+    choice = _chosen(query, background, dictionary, tuple(streams), routing)
     batches = {iri: _batch(path, dictionary) for iri, path in streams.items()}
     answers = choice.evaluator.advance(Slab(batches, through=0, end=True))
     lines = [f"answers: {len(answers.at):,} in {answers.evaluations:,} evaluations"]

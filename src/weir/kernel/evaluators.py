@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from weir.errors import UsageError
 from weir.kernel.contract import Background, Evaluator, NotCovered
 from weir.kernel.interval.evaluator import IntervalEvaluator
+from weir.kernel.operators.join import Policy
 from weir.kernel.reference import ReferenceEvaluator
 from weir.kernel.service_calls import Services
 from weir.language.algebra.query import Query
 from weir.rdf.ids.dictionary import Dictionary
 
 CHOICES = ("auto", "interval", "reference")
+ROUTINGS = tuple(policy.value for policy in Policy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +36,29 @@ def choose_evaluator(
     streams: Sequence[str] = (),
     services: Services | None = None,
     name: str | None = None,
+    routing: str = Policy.COST.value,
 ) -> Choice:
     """An evaluator of the query and how it was chosen.
 
     ``streams`` are the registered ones, for ``STREAM ?v``; ``services`` answer SERVICE, for which the query
-    is known by its ``name``. Under ``interval`` a query that it does not cover is an error.
+    is known by its ``name``. ``routing`` is how ``interval`` orders joins (``Policy``). Under ``interval`` a
+    query that it does not cover is an error.
     """
     if choice not in CHOICES:
         raise UsageError(f"unknown evaluator '{choice}'", hint=f"known are {', '.join(CHOICES)}")
+    if routing not in ROUTINGS:
+        raise UsageError(f"unknown routing '{routing}'", hint=f"known are {', '.join(ROUTINGS)}")
     reason: str | None = None
     if choice != "reference":
         try:
             made = IntervalEvaluator(
-                query, background, dictionary, streams=streams, services=services, name=name
+                query,
+                background,
+                dictionary,
+                streams=streams,
+                policy=Policy(routing),
+                services=services,
+                name=name,
             )
             return Choice("interval", made)
         except NotCovered as lacking:

@@ -93,12 +93,12 @@ def _lengths(window: WindowDeclaration) -> tuple[float | None, float | None]:
     return None, None
 
 
-def routing_of(query: Query, streams: Sequence[str]) -> tuple[str, str | None]:
-    """The evaluator that a query gets, and why it is not the interval evaluator."""
+def fallback_of(query: Query, streams: Sequence[str]) -> str | None:
+    """Why a query does not get the interval evaluator, None where it does."""
     dictionary = Dictionary()
     services = ServiceResolver(dictionary)
     choice = choose_evaluator(query, Background(), dictionary, streams=tuple(streams), services=services)
-    return choice.name, choice.reason
+    return choice.reason
 
 
 def plan_graph(query: Query, streams: Sequence[str]) -> dict[str, Any]:

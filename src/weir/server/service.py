@@ -106,7 +106,12 @@ class Service:
 
     def _launch(self) -> None:
         settings = self.settings
-        engine = Engine(checkpoint=settings.data / "checkpoint", master=settings.master, spark=self.spark)
+        engine = Engine(
+            checkpoint=settings.data / "checkpoint",
+            master=settings.master,
+            spark=self.spark,
+            routing=settings.routing,
+        )
         engine.service("*", allow=bool(settings.allowed.hosts), inner=False)
         for endpoint, values in settings.services.items():
             engine.service(endpoint, **values)
@@ -386,8 +391,8 @@ def parsed(text: str, dialect: str) -> Query:
 
 
 @lru_cache(maxsize=256)
-def explained(text: str, dialect: str) -> str:
-    return explain_text(parsed(text, dialect))
+def explained(text: str, dialect: str, routing: str) -> str:
+    return explain_text(parsed(text, dialect), routing)
 
 
 def _now() -> str:

@@ -1,6 +1,7 @@
 """What a service is told: from ``weir.toml`` and the command line, which wins.
 
 host = "127.0.0.1"      port = 8080      data = "weir-data"      master = "local[2]"
+routing = "cost"
 [limits]                requests = 100.0          # see ``Limits``
 [results]               keep = 67108864           segment = 8388608
 [allow]                 hosts = ["example.org"]   private = ["localhost:3030"]
@@ -88,6 +89,7 @@ class Settings:
     port: int = 8080
     data: Path = Path("weir-data")
     master: str | None = None
+    routing: Literal["cost", "cardinality"] = "cost"
     limits: Limits = Field(default_factory=Limits)
     keep: int = Field(default=64 << 20, validation_alias=AliasPath("results", "keep"))
     segment: int = Field(default=8 << 20, validation_alias=AliasPath("results", "segment"))

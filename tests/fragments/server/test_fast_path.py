@@ -16,7 +16,7 @@ from fragments_kit import EX, SECOND, T0
 from fragments_peers import serving
 from weir.fragments.client import follow
 from weir.fragments.protocol.annotation import Fact
-from weir.fragments.server import Dataset, FastPath, FragmentsApp, server
+from weir.fragments.server import Dataset, FastPath, FragmentsApp, Limits, server
 from weir.linked.http import WallClock
 
 pytestmark = pytest.mark.network
@@ -121,6 +121,14 @@ def test_a_data_set_that_was_taken_down_is_gone() -> None:
     assert (fast.answer(request("/d")) or b"").startswith(b"HTTP/1.1 404")
     app.add(Dataset("d"))
     assert b"thing 7" not in (fast.answer(request("/d")) or b"")
+
+
+def test_remembered_heads_are_bounded() -> None:
+    app = FragmentsApp([Dataset("d", STATIC)], limits=Limits(cache_bytes=100_000))
+    fast = FastPath(app)
+    for number in range(600):
+        fast.answer(request(f"/d?x={number // 2}"))
+    assert sum(len(head) + len(response.body) for head, (response, _, _) in fast._heads.items()) < 150_000
 
 
 def test_remembered_headers_are_bounded(app: FragmentsApp) -> None:

@@ -5,7 +5,17 @@ from __future__ import annotations
 from weir.language import parse
 from weir.language.algebra import expressions as e
 from weir.language.algebra import patterns as a
-from weir.language.algebra.fold import deeper_than, folded, mapped, parts, patterns, rebuilt, walk
+from weir.language.algebra.fold import (
+    deeper_than,
+    folded,
+    mapped,
+    may_be_empty,
+    parts,
+    path_predicates,
+    patterns,
+    rebuilt,
+    walk,
+)
 from weir.rdf.terms import IRI, Variable
 
 TEXT = """
@@ -53,6 +63,18 @@ def test_rebuilt_renames_a_variable_everywhere() -> None:
 
     names = {node.name for node in walk(renamed(parse(TEXT).pattern)) if isinstance(node, Variable)}
     assert names == {"x", "v", "z", "w"}
+
+
+def test_what_a_path_follows() -> None:
+    def path(text: str) -> a.Path:
+        pattern = parse(f"SELECT * {{ ?x {text} ?y }}").pattern
+        return next(node.path for node in walk(pattern) if isinstance(node, a.PathPattern))
+
+    p, q = IRI("http://e/p"), IRI("http://e/q")
+    assert path_predicates(path("(<http://e/p>|^<http://e/q>/<http://e/p>)+")) == (p, q)
+    assert path_predicates(path("!<http://e/p>")) is None
+    assert may_be_empty(path("<http://e/p>?|<http://e/q>"))
+    assert not may_be_empty(path("<http://e/p>+"))
 
 
 def test_what_is_long_is_not_deep() -> None:

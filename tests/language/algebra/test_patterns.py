@@ -28,3 +28,9 @@ def test_equal_patterns_are_one_key() -> None:
 def test_every_pattern_is_a_pattern() -> None:
     assert isinstance(a.BGP(()), a.Pattern) and isinstance(a.Reduced(a.BGP(())), a.Pattern)
     assert not isinstance(a.TriplePattern(X, X, X), a.Pattern)
+
+
+def test_assignments_one_after_the_other_are_one_extend() -> None:
+    once = a.extended(a.BGP(()), X, IRI("a"))
+    assert once == a.Extend(a.BGP(()), ((X, IRI("a")),))
+    assert a.extended(once, Y, IRI("b")) == a.Extend(a.BGP(()), ((X, IRI("a")), (Y, IRI("b"))))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+
 import pyoxigraph as ox
 import pytest
 
@@ -60,3 +62,23 @@ def test_a_deep_statement_does_not_take_its_neighbours_with_it() -> None:
 def test_one_statement_a_text() -> None:
     two, none = read_statements([f"{GOOD} {GOOD}", "# none"])
     assert "Only a single triple" in str(two) and none == "no statement"
+
+
+@pytest.mark.parametrize(
+    ("syntax", "text"), [(ox.RdfFormat.TURTLE, f"{GOOD}\n" * 5000), (ox.RdfFormat.JSON_LD, "[]")]
+)
+def test_a_file_is_read_as_a_text_is(syntax: ox.RdfFormat, text: str) -> None:
+    data = text.encode()
+    assert quad_texts(parse_quads(io.BytesIO(data), syntax)) == quad_texts(parse_quads(data, syntax))
+
+
+@pytest.mark.parametrize(
+    ("syntax", "text"),
+    [
+        (ox.RdfFormat.TURTLE, f"{GOOD}\n" + "<http://e/s> <http://e/p> <<( " * DEEP),
+        (ox.RdfFormat.JSON_LD, "[" * DEEP),
+    ],
+)
+def test_a_file_that_nests_too_deeply_is_refused(syntax: ox.RdfFormat, text: str) -> None:
+    with pytest.raises(Unparsable, match=f"more than {DEEPEST}"):
+        list(parse_quads(io.BytesIO(text.encode()), syntax))

@@ -46,6 +46,16 @@ def test_a_name_is_that_of_register_or_one_that_is_free() -> None:
         offer(count("a"), {"a": 0})
 
 
+def test_a_query_keeps_the_routing_that_is_asked_for() -> None:
+    made = offer(count("a"), {}, routing="cardinality")
+    (registration,) = registrations_of([made], Catalog(), ("s",), 2, None)
+    assert registration.routing == "cardinality" and offer(count("b"), {}).routing == "cost"
+    with pytest.raises(UsageError, match="unknown routing 'luck'"):
+        offer(count("a"), {}, routing="luck")
+    with pytest.raises(UsageError, match="unknown routing 'luck'"):
+        weir.Engine(routing="luck").register(count("a"))
+
+
 def test_a_syntax_error_names_the_file() -> None:
     with pytest.raises(SyntaxError, match=r"bad\.rq"):
         offer("SELECT", {}, file="bad.rq")

@@ -105,6 +105,20 @@ def test_queries_come_pause_resume_and_go(tmp_path: Path) -> None:
     assert told["c"].text == count("c") and told["c"].reads == ("s",)
 
 
+def test_queries_that_come_are_routed_as_the_job_says_and_keep_that(tmp_path: Path) -> None:
+    running = job(tmp_path)
+    running.registry.routing = "cardinality"
+    running.register(count("a"))
+    running.restart()
+    running.registry.pause("a")
+    running.registry.resume("a")
+    running.register(count("b"))
+    assert {query.name: query.routing for query in running.registry.queries()} == {
+        "a": "cardinality",
+        "b": "cost",
+    }
+
+
 def test_a_dropped_or_ended_query_leaves_no_state(tmp_path: Path) -> None:
     running = job(tmp_path)
     running.register(count("a"))

@@ -30,7 +30,7 @@ from weir.kernel.reference.datasets import SDS, Dataset, Graph
 from weir.kernel.reference.query_forms import Row, gamma, rows
 from weir.language.algebra import patterns as algebra
 from weir.language.algebra.expressions import Exists
-from weir.language.algebra.fold import parts, rebuilt, walk
+from weir.language.algebra.fold import may_be_empty, parts, path_predicates, rebuilt, walk
 from weir.language.algebra.query import Describe, Query
 from weir.language.algebra.scope import visible
 from weir.rdf.terms import IRI, Triple, Variable, parse_term
@@ -265,11 +265,11 @@ class Gatherer:
         those of the bindings where an end is bound, else all. A negated set needs all triples."""
         name = None if isinstance(graph, Variable) else graph
         everything: QuadPattern = (None, None, None, name)
-        predicates, negated = _path_needs(pattern.path)
+        predicates = path_predicates(pattern.path)
         ends = [end for end in (pattern.subject, pattern.object) if isinstance(end, Variable)]
         known = next((end.name for end in ends if end.name in given.names), None)
-        zero = len(ends) == 2 and _zero(pattern.path)
-        if negated or (zero and known is None):
+        zero = len(ends) == 2 and may_be_empty(pattern.path)
+        if predicates is None or (zero and known is None):
             await self._whole(everything)
             return UNIT
         if zero and known is not None:
@@ -277,7 +277,7 @@ class Gatherer:
             await self._whole(everything, Keys((0,), rows))
             await self._whole(everything, Keys((2,), rows))
         for predicate in predicates:
-            await self._whole((None, predicate, None, name))
+            await self._whole((None, str(predicate), None, name))
         return UNIT
 
     async def _graph(self, name: IRI | Variable, inside: algebra.Pattern, given: Rows) -> Rows:
@@ -308,16 +308,6 @@ def _values(pattern: algebra.Values) -> Rows:
     columns = [i for i in range(len(pattern.variables)) if all(row[i] is not None for row in pattern.rows)]
     rows = dict.fromkeys(tuple(str(row[i]) for i in columns) for row in pattern.rows)
     return Rows(tuple(pattern.variables[i].name for i in columns), tuple(rows))
-
-
-def _path_needs(path: algebra.Path) -> tuple[list[str], bool]:
-    links = [str(node.iri) for node in _walk(path) if isinstance(node, algebra.Link)]
-    return links, any(isinstance(node, algebra.NegatedSet) for node in _walk(path))
-
-
-def _zero(path: algebra.Path) -> bool:
-    """Whether a path may have length zero somewhere."""
-    return any(isinstance(node, algebra.ZeroOrMore | algebra.ZeroOrOne) for node in _walk(path))
 
 
 def _place(node: algebra.Node) -> Place:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
-from urllib.parse import unquote
+from urllib.parse import unquote_to_bytes
 
 from weir.errors import DataError, SyntaxError, UsageError
 from weir.fragments.protocol.annotation import Labeling, QuadPattern, matches, read_time
@@ -75,7 +75,7 @@ def parse_request(query: str, dataset: Dataset, now: int) -> FragmentRequest:
     for pair in query.split("&") if query else ():
         name, _, value = pair.partition("=")
         if value:
-            fields[name] = decoded(value) if "%" in value or "+" in value else value
+            fields[name] = decoded(value)
     longest = limits.term
     s, p, o, g = [_place(name, fields[name], longest) if name in fields else None for name in PLACES]
     rows = parse_values(fields["values"], limits.bindings) if "values" in fields else _ANYTHING
@@ -128,19 +128,9 @@ def safe(query: str) -> str:
     return UNSAFE.sub(_percent, query)
 
 
-_ASCII = {digits: chr(code) for code in range(128) for digits in (f"{code:02X}", f"{code:02x}")}
-
-
 def decoded(value: str) -> str:
-    """A form's value without its encoding, as ``unquote_plus`` has it: terms are mostly ASCII, and IRIs."""
-    value = value.replace("+", " ").replace("%3A", ":").replace("%2F", "/")
-    if "%" not in value:
-        return value
-    first, *parts = value.split("%")
-    try:
-        return first + "".join([_ASCII[part[:2]] + part[2:] for part in parts])
-    except KeyError:
-        return unquote(value)
+    """A form's value without its encoding, as ``unquote_plus`` has it, in less time."""
+    return unquote_to_bytes(value.replace("+", " ")).decode("utf-8", "replace")
 
 
 def _place(name: str, value: str, longest: int) -> Place:

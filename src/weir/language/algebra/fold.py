@@ -102,3 +102,16 @@ def deeper_than(pattern: a.Pattern, limit: int) -> bool:
         if not isinstance(node, _LEAVES):
             stack.extend((part, depth if isinstance(node, tuple) else depth + 1) for part in parts(node))
     return False
+
+
+def path_predicates(path: a.Path) -> tuple[IRI, ...] | None:
+    """The predicates that a path can follow, each once; None for any."""
+    steps = list(walk(path))
+    if any(isinstance(step, a.NegatedSet) for step in steps):
+        return None
+    return tuple(dict.fromkeys(step.iri for step in steps if isinstance(step, a.Link)))
+
+
+def may_be_empty(path: a.Path) -> bool:
+    """Whether some part of a path holds between a node and itself."""
+    return any(isinstance(step, a.ZeroOrMore | a.ZeroOrOne) for step in walk(path))

@@ -20,17 +20,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from weir.kernel.contract import Background, GraphTable
-from weir.language.algebra.fold import walk
-from weir.language.algebra.patterns import (
-    Link,
-    NegatedSet,
-    Node,
-    Path,
-    TriplePattern,
-    ZeroOrMore,
-    ZeroOrOne,
-    constant,
-)
+from weir.language.algebra.fold import may_be_empty, path_predicates
+from weir.language.algebra.patterns import Node, TriplePattern, constant
 from weir.language.algebra.query import Describe, Query
 from weir.linked.graphs.history import Delta, background_of, contains
 from weir.linked.graphs.triple_tables import (
@@ -269,14 +260,13 @@ class _Walk:
         return None if term is None else self.graphs.dictionary.encode(term)
 
     def _path(self, plan: p.PathPattern) -> Iterator[PatternRows]:
-        predicates = _predicates(plan.path)
+        predicates = path_predicates(plan.path)
         open_ended = isinstance(plan.subject, Variable) and isinstance(plan.object, Variable)
         for graph in self._graphs(plan.source):
-            if None in predicates or (open_ended and _may_be_empty(plan.path)):
+            if predicates is None or (open_ended and may_be_empty(plan.path)):
                 yield from self._scan((graph, None, None, None))
             else:
                 for predicate in predicates:
-                    assert predicate is not None
                     yield from self._scan((graph, None, self.graphs.dictionary.encode(predicate), None))
 
 
@@ -293,16 +283,3 @@ def _places(pattern: TriplePattern) -> dict[str, str]:
         if isinstance(node, Variable):
             places.setdefault(node.name, place)
     return places
-
-
-def _predicates(path: Path) -> set[IRI | None]:
-    """The predicates that a path can follow; None for any."""
-    steps = list(walk(path))
-    if any(isinstance(step, NegatedSet) for step in steps):
-        return {None}
-    return {step.iri for step in steps if isinstance(step, Link)}
-
-
-def _may_be_empty(path: Path) -> bool:
-    """Whether some part of a path holds between a node and itself."""
-    return any(isinstance(step, ZeroOrMore | ZeroOrOne) for step in walk(path))

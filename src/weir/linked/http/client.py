@@ -161,7 +161,7 @@ class Transient(Exception):
 class HttpClient:
     """Made and used inside one event loop, for one server.
 
-    ``http`` has the connections, and says whether redirects are followed (``addresses.session`` makes one).
+    ``http`` has the connections, and says whether redirects are followed (``session`` makes one).
     ``spend`` is called with the address before every attempt, and may refuse it by raising. The server's
     clock is learned from every response (``skew``).
     """
@@ -174,7 +174,6 @@ class HttpClient:
         clock: Clock | None = None,
         breaker: Breaker | None = None,
         spend: Callable[[str], None] = lambda url: None,
-        seed: int | None = None,
     ) -> None:
         self.limits = limits
         self.clock = clock or WallClock()
@@ -182,7 +181,6 @@ class HttpClient:
         self.breaker = breaker
         self._http = http
         self._spend = spend
-        self._random = random.Random(seed)
         self._slots = asyncio.Semaphore(limits.concurrency)
 
     async def request(
@@ -203,10 +201,18 @@ class HttpClient:
                 raise RemoteError(f"{url} is left alone after failures")
             failed = False
             try:
-                return await self._attempts(url, read, method, statuses, fields)
-            except (Transient, TimeoutError) as error:
+                for attempt in range(1, self.limits.attempts + 1):
+                    try:
+                        self._spend(url)
+                        async with asyncio.timeout(self.limits.timeout):
+                            return read(await self._once(url, method, statuses, fields, attempt))
+                    except (Transient, TimeoutError) as error:
+                        detail = str(error) or f"no answer in {self.limits.timeout:g} s"
+                        wait = getattr(error, "wait", 0.0)
+                    if attempt < self.limits.attempts:
+                        await self._pause(attempt, wait)
                 failed = True
-                raise RemoteError(f"{url} failed", detail=self._told(error)) from None
+                raise RemoteError(f"{url} failed", detail=detail)
             except asyncio.CancelledError:
                 failed = True
                 raise
@@ -214,33 +220,11 @@ class HttpClient:
                 if self.breaker is not None:
                     (self.breaker.failed if failed else self.breaker.succeeded)()
 
-    async def _attempts(
-        self,
-        url: str,
-        read: Callable[[Response], T],
-        method: str,
-        statuses: Collection[int],
-        fields: dict[str, Any],
-    ) -> T:
-        for attempt in range(self.limits.attempts):
-            try:
-                self._spend(url)
-                async with asyncio.timeout(self.limits.timeout):
-                    return read(await self._once(url, method, statuses, fields, attempt + 1))
-            except (Transient, TimeoutError) as error:
-                if attempt + 1 == self.limits.attempts:
-                    raise
-                wait = max(getattr(error, "wait", 0.0), self._pause(attempt))
-            wait = min(wait, self.limits.longest_wait)
-            await self.clock.sleep_until(self.clock.now() + int(wait * SECOND))
-        raise AssertionError("there is at least one attempt")
-
-    def _pause(self, attempt: int) -> float:
+    async def _pause(self, attempt: int, least: float) -> None:
         """Exponential back-off with full jitter, so that clients do not come back all at once."""
-        return self._random.uniform(0, self.limits.backoff * 2**attempt)
-
-    def _told(self, error: Exception) -> str:
-        return str(error) or f"no answer in {self.limits.timeout:g} s"
+        wait = max(least, random.uniform(0, self.limits.backoff * 2 ** (attempt - 1)))
+        wait = min(wait, self.limits.longest_wait)
+        await self.clock.sleep_until(self.clock.now() + int(wait * SECOND))
 
     async def _once(
         self, url: str, method: str, statuses: Collection[int], fields: dict[str, Any], attempt: int

@@ -17,7 +17,7 @@ before t, and stale at t itself.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -139,24 +139,20 @@ class MaintenanceGraph:
         """c_i (formulas 4 and 9): the number of window rows compatible with each left node."""
         return np.bincount(self.row_left, minlength=self.left)
 
-    def restrict(self, stale: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> tuple[MaintenanceGraph, Ids]:
+    def restrict(self, stale: Mask) -> tuple[MaintenanceGraph, Ids]:
         """The graph on the right nodes marked ``stale`` alone, and their numbers in this one."""
         kept = np.flatnonzero(stale)
         number = np.cumsum(stale) - 1
         edges = stale[self.edge_right]
-        return (
-            MaintenanceGraph(
-                left=self.left,
-                right=len(kept),
-                edge_left=self.edge_left[edges],
-                edge_right=number[self.edge_right[edges]],
-                row_left=self.row_left,
-                row_life=self.row_life,
-                fresh_for=self.fresh_for[kept],
-                updated=self.updated[kept],
-            ),
-            kept,
+        part = replace(
+            self,
+            right=len(kept),
+            edge_left=self.edge_left[edges],
+            edge_right=number[self.edge_right[edges]],
+            fresh_for=self.fresh_for[kept],
+            updated=self.updated[kept],
         )
+        return part, kept
 
 
 @dataclass(frozen=True, slots=True)

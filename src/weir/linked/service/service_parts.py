@@ -29,7 +29,7 @@ from weir.language.algebra.scope import visible
 from weir.linked.service.config import ServiceConfig
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.ids.dictionary import Dictionary
-from weir.rdf.terms import IRI, Term, Variable
+from weir.rdf.terms import IRI, Variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,8 @@ def evaluate_locally(
 ) -> PartRows:
     """The solutions of ``outer`` at ``at`` with ``rows`` in place of the pattern ``inner`` in it."""
     names = tuple(rows.columns)
-    terms = [_terms(rows.columns[name], dictionary) for name in names]
+    known = {i: dictionary.decode(i) for column in rows.columns.values() for i in set(column.tolist()) - {0}}
+    terms = [[known.get(i) for i in rows.columns[name].tolist()] for name in names]
     solutions = tuple(zip(*terms, strict=True)) if names else ((),) * rows.length
     table = a.Values(tuple(Variable(name) for name in names), solutions)
     evaluation = Evaluation(SDS(Dataset()), Context(now=at), key=f"service {at}")
@@ -162,13 +163,6 @@ def evaluate_locally(
         for variable in visible(outer)
     }
     return PartRows(columns, len(found))
-
-
-def _terms(column: Ids, dictionary: Dictionary) -> list[Term | None]:
-    known: dict[int, Term | None] = {0: None}
-    for identifier in set(column.tolist()) - {0}:
-        known[identifier] = dictionary.decode(identifier)
-    return [known[identifier] for identifier in column.tolist()]
 
 
 def _replaced(node: Any, inner: a.Pattern, table: a.Values) -> Any:

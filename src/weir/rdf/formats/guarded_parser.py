@@ -68,7 +68,7 @@ class _Watched:
         data = self._source.read(size)
         self._open += data.count(b"<<")
         if self._open > DEEPEST:
-            raise Unparsable(f"more than {DEEPEST} triple terms, which are not supported")
+            raise Unparsable(f"triple terms nested more than {DEEPEST} deep")
         self._open = max(0, self._open - data.count(b">>"))
         return data
 

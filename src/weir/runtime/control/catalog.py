@@ -81,7 +81,7 @@ class Registration:
     of the log are in it.
     ``share`` is the place (0 subject, 1 predicate, 2 object) of the variable that splits it. It sees only
     messages of batch ``since`` and later. ``reads`` are its streams; a variable ranges over those that were
-    registered before it.
+    registered before it. ``routing`` is how its joins are ordered, which changes no result.
     """
 
     name: str
@@ -94,6 +94,7 @@ class Registration:
     since: int = 0
     updates: int = 0
     reads: tuple[str, ...] = ()
+    routing: str = "cost"
 
     @cached_property
     def query(self) -> Query:

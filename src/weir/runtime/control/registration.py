@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from weir.errors import CheckpointError, SyntaxError, UsageError
 from weir.kernel.contract import Background
-from weir.kernel.evaluators import choose_evaluator
+from weir.kernel.evaluators import ROUTINGS, choose_evaluator
 from weir.kernel.matching.conjunctive import ConjunctiveSet
 from weir.kernel.matching.shared import SharedEvaluator
 from weir.language import parse
@@ -45,12 +45,15 @@ def offer(
     name: str | None = None,
     dialect: str = "auto",
     evaluator: str = "auto",
+    routing: str = "cost",
     file: str | None = None,
 ) -> Registration:
     """A query that asks to be registered. Its name is that of REGISTER, or else ``name``, or else one that is
     not ``taken``."""
     if evaluator not in EVALUATORS:
         raise UsageError(f"unknown evaluator {evaluator!r}", hint=f"one of {', '.join(EVALUATORS)}")
+    if routing not in ROUTINGS:
+        raise UsageError(f"unknown routing {routing!r}", hint=f"one of {', '.join(ROUTINGS)}")
     query = _parsed(text, dialect, file)
     chosen = query.output or name
     number = len(taken) + 1
@@ -59,7 +62,7 @@ def offer(
         number += 1
     if chosen in taken:
         raise UsageError(f"two queries are named {chosen!r}")
-    return Registration(chosen, text, dialect, evaluator)
+    return Registration(chosen, text, dialect, evaluator, routing=routing)
 
 
 def _parsed(text: str, dialect: str, file: str | None) -> Query:

@@ -47,11 +47,13 @@ class StreamInfo:
 
 class Registry:
     """What is registered with a job. ``opened`` and ``closed`` are told of streams that come and go;
-    ``keep_late`` is for streams that come: whether the texts of late messages are asked for."""
+    ``keep_late`` is for streams that come: whether the texts of late messages are asked for; ``routing`` for
+    queries that come."""
 
     def __init__(self, control: ControlWriter, extractor: Extractor | None) -> None:
         self.extractor = extractor
         self.keep_late = False
+        self.routing = "cost"
         self.opened: list[Callable[[StreamEntry], None]] = []
         self.closed: list[Callable[[StreamEntry], None]] = []
         self.control = control
@@ -77,7 +79,9 @@ class Registry:
             taken: dict[str, object] = dict(catalog.every_query)
             offers = []
             for name, text in texts:
-                offers.append(offer(text, taken, name=name, dialect=dialect, evaluator=evaluator))
+                offers.append(
+                    offer(text, taken, name=name, dialect=dialect, evaluator=evaluator, routing=self.routing)
+                )
                 taken[offers[-1].name] = text
             self._register(offers, catalog)
         return [each.name for each in offers]
@@ -108,7 +112,8 @@ class Registry:
                 self._running(name, catalog)
                 return None
             evaluator = "auto" if known.evaluator == SHARED else known.evaluator
-            return self._register([Registration(name, known.text, known.dialect, evaluator)], catalog)
+            again = Registration(name, known.text, known.dialect, evaluator, routing=known.routing)
+            return self._register([again], catalog)
 
     def add_stream(self, iri: str, source: Source) -> None:
         """Add a stream."""

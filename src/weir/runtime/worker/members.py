@@ -186,6 +186,7 @@ def make_member(
             streams=registered,
             services=services,
             name=registration.name,
+            routing=registration.routing,
         ).evaluator
     wanted = demands(query, registered, every_text=needs_every_text(registration.evaluator))
     for patterns in wanted.values():

@@ -25,9 +25,9 @@ from weir.server.api.models import (
 from weir.server.drawing import (
     activity_of,
     counted,
+    fallback_of,
     form_of,
     plan_graph,
-    routing_of,
     variables_of,
     windows_of,
 )
@@ -145,9 +145,9 @@ def explain_query(service: Here, id: Id) -> dict[str, Any]:
     leaves = told.get("leaves", {})
     for node in plan["nodes"]:
         node["rows"] = leaves.get(node["label"])
-    _, reason = routing_of(query, info.reads)
+    reason = fallback_of(query, info.reads)
     return {
-        "text": explained(info.text, info.dialect),
+        "text": explained(info.text, info.dialect, info.routing),
         "plan": plan,
         "routing": {
             "evaluator": info.evaluator,
