@@ -2,10 +2,10 @@
 
 A source delivers in ordered lanes. A stream's **T** is the minimum over its lanes of (largest time seen −
 LATENESS), or a microsecond more where its times are distinct; lanes that have ended, or that were idle for
-longer than IDLE, do not hold it back. T never goes back. A message older than T is late, and one further than AHEAD beyond its lane is not believed: neither gets
-in. What gets in leaves strictly by (time, lane, position) and only below T, so an evaluator sees one sequence
-that does not depend on how the input was cut into batches (docs/semantics.md, "Time, lanes and
-completeness").
+longer than IDLE, do not hold it back. T never goes back. A message older than T is late, and one further than
+AHEAD beyond its lane is not believed: neither gets in. What gets in leaves strictly by (time, lane, position)
+and only below T, so an evaluator sees one sequence that does not depend on how the input was cut into batches
+(docs/semantics.md, "Time, lanes and completeness").
 
 Everything here is a function of what the frames and the batch carry, never of a worker's clock, so a replayed
 batch decides the same.
