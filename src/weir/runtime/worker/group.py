@@ -244,16 +244,18 @@ class Group:
     def _derive(
         self, stream: str, member: Member, answers: Answers, through: int, batch: int, now: int
     ) -> None:
-        """The output of a CONSTRUCT as messages, one per evaluation time, for the queries that read it. Where
-        one of them counts triples, they are in the order in which they are written."""
+        """The output of a CONSTRUCT as messages, one per evaluation, for the queries that read it. Where one
+        of them counts triples, they are in the order in which they are written."""
         delay = member.query.semantics.emit_after
         subject, predicate, target = (answers.columns[name] for name in ("subject", "predicate", "object"))
         if self._is_counted(stream):
             coded = [coded_texts(ids, self.dictionary) for ids in (subject, predicate, target)]
-            order = order_of_rows(answers.at, coded, " ")
+            order = order_of_rows(answers.evaluation, coded, " ")
             subject, predicate, target = subject[order], predicate[order], target[order]
-        times, message, counts = np.unique(answers.at + delay, return_inverse=True, return_counts=True)
-        firsts = np.cumsum(counts) - counts
+        _, firsts, message, counts = np.unique(
+            answers.evaluation, return_index=True, return_inverse=True, return_counts=True
+        )
+        times = answers.at[firsts] + delay
         messages = Messages(
             times,
             counts.astype(np.int64),
