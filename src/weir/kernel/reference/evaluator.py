@@ -157,7 +157,18 @@ class ReferenceEvaluator:
         at = [each.at for each in evaluated for _ in each.rows]
         wanted = self.query.semantics.report_empty
         empty = [each.at for each in evaluated if wanted and not each.rows]
-        return Answers(np.array(at, np.int64), self._columns(rows), np.array(empty, np.int64), len(evaluated))
+        numbers = None
+        if self._continuous.schedule.tuple_driven:
+            told = [number for number, each in enumerate(evaluated) for _ in each.rows]
+            silent = [number for number, each in enumerate(evaluated) if wanted and not each.rows]
+            numbers = np.array(told, np.int64), np.array(silent, np.int64)
+        return Answers(
+            np.array(at, np.int64),
+            self._columns(rows),
+            np.array(empty, np.int64),
+            len(evaluated),
+            numbers,
+        )
 
     def _columns(self, rows: Sequence[Row]) -> dict[str, Ids]:
         form, encode = self.query.form, self.dictionary.encode_terms
