@@ -84,3 +84,27 @@ def test_blank_nodes_are_those_of_their_message(evaluator: str, restarts: bool) 
     found = Scenario(query, evaluator=evaluator, restarts=restarts).run(lines, "s")
     values = [[term["value"] for term in line["bindings"].values()] for line in found]
     assert values == [["http://e/3", "http://e/4"]]
+
+
+def test_a_line_ends_at_a_newline_alone() -> None:
+    query = "SELECT ?o FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?x <urn:p> ?o } }"
+    found = Scenario(query).run(['1\t<urn:x> <urn:p> "a\u2028b\x85c\x0bd" .\n'], "s")
+    assert [line["bindings"]["o"]["value"] for line in found] == ["a\u2028b\x85c\x0bd"]
+
+
+def test_what_is_set_aside_is_shown() -> None:
+    query = "SELECT ?x FROM NAMED WINDOW <w> ON <s> [NOW AHEAD PT1S] WHERE { WINDOW <w> { ?x <urn:p> ?o } }"
+    scenario = Scenario(query)
+    lines = "5\t<urn:x> <urn:p> 1 .\n6\trubbish\nno time\n5000\t<urn:far> <urn:p> <urn:o> .\n"
+    scenario.run(["5\t<urn:x> <urn:p> <urn:o> .\n", lines, "1\t<urn:late> <urn:p> <urn:o> .\n"], "s")
+    reasons = [each["reason"] for each in scenario.dropped]
+    assert len(reasons) == 5
+    assert "no tab between time and statement" in reasons
+    assert reasons[-2:] == ["further ahead of its lane than AHEAD allows", "late"]
+
+
+def test_times_have_microseconds_where_there_are_any() -> None:
+    query = "SELECT ?x FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?x <urn:p> ?o } }"
+    times = ("1970-01-01T00:00:01.000001Z", "1970-01-01T00:00:01.000002Z", "1970-01-01T00:00:02Z")
+    found = Scenario(query).run([f"{time}\t<urn:x> <urn:p> <urn:o> .\n" for time in times], "s")
+    assert [line["at"] for line in found] == [*times[:2], "1970-01-01T00:00:02.000Z"]

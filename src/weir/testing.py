@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from weir.linked.graphs import GraphSources
-from weir.plan.analysis.chain import parsed, streams_read
+from weir.plan.analysis.chain import streams_read
 from weir.rdf.formats.tnq import parse_lines
-from weir.runtime.control.catalog import Registration, StreamEntry, entry_of
+from weir.runtime.control.catalog import Catalog, Registration, StreamEntry, entry_of
+from weir.runtime.control.registration import registrations_of
 from weir.runtime.direct import DirectJob, MemoryStore
 from weir.runtime.ingest.frames import Frame
-from weir.runtime.ingest.parts import LaneInput
+from weir.runtime.ingest.parts import LaneInput, dead_letters
 from weir.runtime.worker.group import Group, Step
 
 KEY = b"weir.testing"
@@ -44,11 +45,12 @@ class Lane:
     name: str = "0"
     position: int = 0
     ended: bool = False
-    _lines: list[str] = field(default_factory=list)
+    _texts: list[str] = field(default_factory=list)
 
     def put(self, lines: str) -> Lane:
-        """``TIME<TAB>STATEMENT`` lines to come with the next batch."""
-        self._lines += lines.splitlines()
+        """``TIME<TAB>STATEMENT`` lines to come with the next batch. Only a newline ends a line: other
+        characters that some call line breaks may stand in a literal."""
+        self._texts.append(lines if lines.endswith("\n") or not lines else lines + "\n")
         return self
 
     def end(self) -> Lane:
@@ -57,8 +59,8 @@ class Lane:
         return self
 
     def take(self) -> str:
-        lines, self._lines = self._lines, []
-        return "".join(line + "\n" for line in lines)
+        texts, self._texts = self._texts, []
+        return "".join(texts)
 
 
 class Scenario:
@@ -66,7 +68,8 @@ class Scenario:
 
     ``graphs`` are Turtle texts by IRI, None for the default graph. State is stored after every batch, as in a
     job; ``workers`` take turns, each with the copy of the group it was left with, and ``restarts`` makes
-    every batch start without any copy. ``job`` is the job without Spark that runs it.
+    every batch start without any copy. Over several ``slots`` queries are split where they can be. ``job`` is
+    the job without Spark that runs it, ``dropped`` what it did not take.
     """
 
     def __init__(
@@ -81,6 +84,7 @@ class Scenario:
         idle: float | None = None,
         restarts: bool = False,
         workers: int = 1,
+        slots: int = 1,
     ) -> None:
         texts = {"query": queries} if isinstance(queries, str) else dict(queries)
         self.clock = Clock()
@@ -88,17 +92,21 @@ class Scenario:
         folder = Path(tempfile.mkdtemp(prefix="weir-scenario-"))
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         library = _library(graphs or {}, folder / "weir")
-        self.job = DirectJob(folder, library=library, key=KEY, workers=workers, restarts=restarts)
+        self.job = DirectJob(
+            folder, slots=slots, library=library, key=KEY, workers=workers, restarts=restarts
+        )
+        offers = [
+            Registration(name, text, dialect, evaluator, routing=routing) for name, text in texts.items()
+        ]
+        made = {each.query.output for each in offers}
         read = dict.fromkeys(streams)
-        for text in texts.values():
-            read |= dict.fromkeys(streams_read(parsed(text, dialect), streams))
+        for each in offers:
+            read |= dict.fromkeys(iri for iri in streams_read(each.query, streams) if iri not in made)
         wait = None if idle is None else round(idle * 1_000_000)
         entries: list[StreamEntry | Registration] = []
         entries += [StreamEntry(iri, wait, number=number) for number, iri in enumerate(read)]
-        for name, text in texts.items():
-            query = parsed(text, dialect)
-            extract = self.job.extractor.extract(query, tuple(read))[0] if graphs else None
-            entries.append(Registration(name, text, dialect, evaluator, graphs=extract, routing=routing))
+        extractor = self.job.extractor if graphs else None
+        entries += registrations_of(offers, Catalog(), tuple(read), slots, extractor, finite=tuple(read))
         self.job.control.append(lambda batch: [entry_of(each, batch) for each in entries])
 
     @property
@@ -124,8 +132,18 @@ class Scenario:
 
     def batch(self) -> list[dict[str, Any]]:
         """Deliver everything that was put into the lanes; the results as JSON objects."""
-        frames = [Frame.from_bytes(self._frame(lane).to_bytes()) for lane in self.lanes.values()]
-        return self.job.step({0: frames}, self.clock.now)
+        plan = self.job.place.match_plan(self.job.number)
+        frames: dict[int, list[Frame]] = {slot: [] for slot in plan.active}
+        for lane in self.lanes.values():
+            for slot, frame in plan.frames(lane.stream, _input(lane)):
+                frames[slot].append(Frame.from_bytes(frame.to_bytes()))
+        return self.job.step(frames, self.clock.now)
+
+    @property
+    def dropped(self) -> list[dict[str, Any]]:
+        """What was not taken, with the reason: lines that cannot be read, messages too far ahead of their
+        lane, and then those that were late."""
+        return [*self.job.dead.found, *({**each, "reason": "late"} for each in self.job.late.found)]
 
     def update(self, request: str, at: int | None = None) -> None:
         """Change the graphs from the next batch on, by INSERT DATA and DELETE DATA; ``at`` is in µs."""
@@ -140,13 +158,15 @@ class Scenario:
         self.lane(stream).end()
         return found + self.batch()
 
-    def _frame(self, lane: Lane) -> Frame:
-        data = lane.take().encode()
-        parsed = parse_lines(data, scope=f"{lane.stream} {lane.name}", key=KEY, base=lane.position)
-        given = LaneInput(lane.name, parsed, lane.position, ended=lane.ended)
-        lane.position += len(data)
-        plan = self.job.place.match_plan(self.job.number)
-        return plan.frame(0, lane.stream, given)
+
+def _input(lane: Lane) -> LaneInput:
+    """What a batch takes out of a lane."""
+    data = lane.take().encode()
+    found = parse_lines(data, scope=f"{lane.stream} {lane.name}", key=KEY, base=lane.position)
+    dead = dead_letters(lane.stream, found.rejected, source=f"lane {lane.name}")
+    given = LaneInput(lane.name, found, lane.position, len(data), dead, ended=lane.ended)
+    lane.position += len(data)
+    return given
 
 
 def _library(graphs: Mapping[str | None, str], folder: Path) -> GraphSources:

@@ -91,6 +91,12 @@ class _Facts:
     def one(self, subject: Term, predicate: str) -> Term | None:
         return next(iter(self.all(subject, predicate)), None)
 
+    def entries(self) -> Iterator[Term]:
+        """What the manifest lists, whether it has a name or is a blank node."""
+        for (subject, predicate), objects in self.index.items():
+            if predicate == MF + "entries" and IRI(MF + "Manifest") in self.all(subject, RDF_TYPE):
+                yield from self.items(objects[0])
+
     def items(self, head: Term | None) -> Iterator[Term]:
         while head is not None and head != IRI(RDF + "nil"):
             first = self.one(head, RDF + "first")
@@ -107,8 +113,7 @@ def _path(iri: Term | None) -> Path:
 def read_manifest(path: Path) -> Iterator[Case]:
     """The evaluation tests of one manifest, in its order."""
     facts = _Facts(path)
-    here = IRI(path.as_uri())
-    for entry in facts.items(facts.one(here, MF + "entries")):
+    for entry in facts.entries():
         kinds = {kind.value for kind in facts.all(entry, RDF_TYPE) if isinstance(kind, IRI)}
         csv = MF + "CSVResultFormatTest" in kinds
         if not csv and MF + "QueryEvaluationTest" not in kinds:

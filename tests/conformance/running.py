@@ -1,9 +1,11 @@
 """Runs a query over a test's data through an evaluator, with the data static or streamed.
 
-Streamed: the default graph comes by a window in the default graph, the named graphs as quads by a second
-window, under which every GRAPH of the query is put; a third stream ticks once, so that there is an
-evaluation also where a test has no data. All windows close once, at the end of the input. Matched: the same,
-as lines of text through every stage but Spark, so that only what the match step keeps is seen.
+``default``: the default graph comes by a window in the default graph, beside static named graphs.
+``named``: the named graphs come as quads by a window under which every GRAPH of the query is put, beside a
+static default graph. ``body``: all data come by windows, the default graph by one that stands around the
+body of the query. One more stream ticks once, so that there is an evaluation also where a test has no data.
+All windows close once, at the end of the input. Matched: default and named graphs by windows, as lines of
+text through every stage but Spark, so that only what the match step keeps is seen.
 """
 
 from __future__ import annotations
@@ -19,7 +21,16 @@ from weir.errors import RemoteError
 from weir.kernel.contract import Answers, Background, Evaluator, GraphTable, Slab
 from weir.kernel.evaluators import choose_evaluator
 from weir.kernel.reference import ReferenceEvaluator
-from weir.language.algebra.patterns import Graph, Pattern, Project, Window
+from weir.language.algebra.patterns import (
+    Distinct,
+    Graph,
+    OrderBy,
+    Pattern,
+    Project,
+    Reduced,
+    Slice,
+    Window,
+)
 from weir.language.algebra.query import Ask, Dataset, Dialect, Query, Select
 from weir.language.algebra.scope import visible
 from weir.language.algebra.windows import Range, Report, WindowDeclaration, WindowSemantics
@@ -73,8 +84,11 @@ def run_static(query: Query, data: Data, evaluator: str, services: Services) -> 
     return _outcome(query, answers, dictionary)
 
 
-def run_streamed(query: Query, data: Data, evaluator: str, services: Services) -> Outcome:
-    """The data come in one message each, into windows that close once."""
+def run_streamed(
+    query: Query, data: Data, registered: Data, mode: str, evaluator: str, services: Services
+) -> Outcome:
+    """What a mode streams of the data comes in one message each, into windows that close once; the rest is
+    static: the graphs are ``registered``."""
     dictionary = Dictionary()
     tick: Triple = (IRI(TICK), IRI(TICK), IRI(TICK))
     named = [(*triple, IRI(name)) for name, triples in data.named.items() for triple in triples]
@@ -83,9 +97,18 @@ def run_streamed(query: Query, data: Data, evaluator: str, services: Services) -
         NAMED: _batch(named, dictionary),
         TICK: _batch([(*tick, None)], dictionary),
     }
+    static = Background()
+    if mode == "default":
+        tables = {name: _table(triples, dictionary) for name, triples in registered.named.items()}
+        static = Background(GraphTable.empty(), tables)
+    elif mode == "named":
+        tables = {name: _table(registered.named.get(name, ()), dictionary) for name in query.dataset.default}
+        static = Background(_table(registered.default, dictionary), tables)
+    asked = streamed(query, mode)
+    read = {stream: batch for stream, batch in batches.items() if stream in asked.streams}
     endpoints = _endpoints(services, dictionary)
-    made = EVALUATORS[evaluator](streamed(query), Background(), dictionary, services=endpoints)
-    answers = made.advance(Slab(batches, through=0, end=True))
+    made = EVALUATORS[evaluator](asked, static, dictionary, services=endpoints)
+    answers = made.advance(Slab(read, through=0, end=True))
     assert answers.evaluations == 1 and set(answers.at.tolist()) <= {_SECOND}
     return _outcome(query, answers, dictionary)
 
@@ -111,14 +134,32 @@ def run_matched(query: Query, data: Data, evaluator: str) -> Outcome:
     return Outcome(names, [tuple(each.get(name) for name in names) for each in solutions])
 
 
-def streamed(query: Query) -> Query:
-    """The query over windows instead of graphs."""
+MODES = ("default", "named", "body")
+
+
+def streamed(query: Query, mode: str = "") -> Query:
+    """The query over windows instead of graphs: those that a mode streams, or else all."""
     semantics = WindowSemantics(Report(window_close=True))
+    names = {"default": (DEFAULT, TICK), "named": (NAMED, TICK)}.get(mode, (DEFAULT, NAMED, TICK))
     windows = tuple(
-        WindowDeclaration(name, name, Range(_SECOND, _SECOND), semantics, in_default=name == DEFAULT)
-        for name in (DEFAULT, NAMED, TICK)
+        WindowDeclaration(
+            name, name, Range(_SECOND, _SECOND), semantics, in_default=name == DEFAULT and mode != "body"
+        )
+        for name in names
     )
-    return replace(query, pattern=_under_window(query.pattern), dataset=Dataset(windows=windows))
+    pattern = query.pattern if mode == "default" else _under_window(query.pattern)
+    graphs = query.dataset
+    dataset = Dataset(
+        graphs.default if mode == "named" else (), graphs.named if mode == "default" else (), windows
+    )
+    return replace(query, pattern=_around(pattern) if mode == "body" else pattern, dataset=dataset)
+
+
+def _around(pattern: Pattern) -> Pattern:
+    """One window around the body; what orders and cuts solutions stays outside."""
+    if isinstance(pattern, Slice | Distinct | Reduced | Project | OrderBy):
+        return replace(pattern, pattern=_around(pattern.pattern))
+    return Window(IRI(DEFAULT), Project(pattern, visible(pattern)))
 
 
 def _under_window(node: Any) -> Any:

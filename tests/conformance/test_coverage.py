@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.manifest import Case
-from conformance.running import streamed
+from conformance.running import MODES, streamed
 from conformance.test_evaluation import CASES
 from weir.kernel.contract import Background
 from weir.kernel.evaluators import choose_evaluator
@@ -18,11 +18,12 @@ LACKING = {
 """Name prefixes and why: these queries are given to the reference evaluator under ``auto``."""
 
 
-@pytest.mark.parametrize("mode", ["static", "streamed"])
+@pytest.mark.parametrize("mode", ["static", *MODES])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_interval_covers_the_query(case: Case, mode: str) -> None:
     query = parse(case.query.read_text(), "sparql", base=case.query.as_uri())
-    chosen = choose_evaluator(query if mode == "static" else streamed(query), Background(), Dictionary())
+    asked = query if mode == "static" else streamed(query, mode)
+    chosen = choose_evaluator(asked, Background(), Dictionary())
     if any(case.name.startswith(prefix) for prefix in LACKING):
         assert chosen.name == "reference"
     else:

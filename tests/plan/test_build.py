@@ -8,7 +8,7 @@ from plan.plan_kit import built, query
 from weir.errors import UsageError
 from weir.language.algebra import patterns as a
 from weir.plan import nodes as p
-from weir.plan.build import Builder, conjuncts, is_ordered, joined
+from weir.plan.build import Builder, conjuncts, joined
 from weir.rdf.terms import IRI, Variable
 
 
@@ -77,5 +77,5 @@ def test_conjuncts_of_what_is_drawn_stay_together() -> None:
 def test_order_is_seen_through_the_projection() -> None:
     from_text = "WINDOW <w> { ?a :p ?b }"
     plain = query(from_text).pattern
-    assert isinstance(plain, a.Project) and not is_ordered(plain)
-    assert is_ordered(a.Distinct(a.Project(a.OrderBy(plain.pattern, ()), plain.variables)))
+    assert isinstance(plain, a.Project) and not a.is_ordered(plain)
+    assert a.is_ordered(a.Distinct(a.Project(a.OrderBy(plain.pattern, ()), plain.variables)))

@@ -11,21 +11,9 @@ from random import Random
 
 import numpy as np
 
+from properties.random_patterns import GRAPHS, NODES, ODD, PREDICATES, VALUES, Patterns, form
 from weir.kernel.contract import Background, GraphTable, Slab
-from weir.language.algebra import expressions as e
-from weir.language.algebra import patterns as a
-from weir.language.algebra.query import (
-    R2S,
-    Ask,
-    Construct,
-    Dataset,
-    Describe,
-    Form,
-    Previous,
-    Query,
-    Select,
-    Semantics,
-)
+from weir.language.algebra.query import R2S, Dataset, Previous, Query, Select, Semantics
 from weir.language.algebra.scope import visible
 from weir.language.algebra.windows import (
     AlignedTo,
@@ -49,19 +37,12 @@ from weir.language.algebra.windows import (
 )
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.messages import Messages
-from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term, Variable
+from weir.rdf.terms import IRI, BlankNode, Term, Variable
 
 STREAMS = ("urn:s1", "urn:s2")
-NODES: tuple[Term, ...] = (IRI("urn:a"), IRI("urn:b"), IRI("urn:c"))
-VALUES: tuple[Term, ...] = (
-    Literal("1", XSD + "integer"),
-    Literal("2", XSD + "integer"),
-    Literal("2.5", XSD + "decimal"),
-    Literal("x"),
-)
-PREDICATES = (IRI("urn:p"), IRI("urn:q"))
-GRAPHS = (IRI("urn:g1"), IRI("urn:g2"))
-NAMES = ("x", "y", "z", "v")
+BLANKS = (BlankNode("b0"), BlankNode("b1"))
+ABSENT = IRI("urn:none")
+"""A graph that is never registered."""
 Quad = tuple[Term, Term, Term, Term | None]
 
 
@@ -96,12 +77,17 @@ class Case:
 
 
 def triple(rng: Random) -> tuple[Term, Term, Term]:
-    target = rng.choice(NODES) if rng.random() < 0.6 else rng.choice(VALUES)
+    target = rng.choice(NODES) if rng.random() < 0.6 else rng.choice((*VALUES, *VALUES, rng.choice(ODD)))
     return rng.choice(NODES), rng.choice(PREDICATES), target
 
 
 def quad(rng: Random) -> Quad:
-    return (*triple(rng), rng.choice(GRAPHS) if rng.random() < 0.3 else None)
+    subject, predicate, target = triple(rng)
+    if rng.random() < 0.1:
+        subject = rng.choice(BLANKS)
+    if rng.random() < 0.1:
+        target = rng.choice(BLANKS)
+    return subject, predicate, target, rng.choice(GRAPHS) if rng.random() < 0.3 else None
 
 
 def messages(rng: Random, horizon: int) -> list[Message]:
@@ -223,7 +209,8 @@ def tick(rng: Random) -> Tick:
     return Tick(TickKind.CHANGE if chance < 0.5 else TickKind.BATCH)
 
 
-def windows(rng: Random, horizon: int) -> tuple[WindowDeclaration, ...]:
+def windows(rng: Random, horizon: int, lateness: int) -> tuple[WindowDeclaration, ...]:
+    """Up to three windows of one tick; those of a variable are in no text but CQELS-QL's."""
     looks = tick(rng)
     moving = looks.kind is TickKind.CHANGE and rng.random() < 0.5
     found = []
@@ -240,7 +227,7 @@ def windows(rng: Random, horizon: int) -> tuple[WindowDeclaration, ...]:
             looks,
             start,
             rng.choice((Bounds.CLOSED_OPEN, Bounds.CLOSED_OPEN, Bounds.OPEN_CLOSED)),
-            lateness=0,
+            lateness,
         )
         stream: str | Variable = rng.choice(STREAMS)
         if rng.random() < 0.05:
@@ -249,287 +236,42 @@ def windows(rng: Random, horizon: int) -> tuple[WindowDeclaration, ...]:
     return tuple(found)
 
 
-# Patterns
+# Cases
 
 
-def node(rng: Random, constants: tuple[Term, ...]) -> Term | Variable:
-    return rng.choice(constants) if rng.random() < 0.12 else Variable(rng.choice(NAMES))
-
-
-def bgp(rng: Random) -> a.BGP:
-    count = rng.choice((1, 1, 1, 1, 2, 2, 3))
-    return a.BGP(
-        tuple(
-            a.TriplePattern(
-                node(rng, NODES),
-                rng.choice(PREDICATES) if rng.random() < 0.85 else Variable(rng.choice(NAMES)),
-                node(rng, (*NODES, *VALUES)),
-            )
-            for _ in range(count)
-        )
-    )
-
-
-def path(rng: Random, depth: int = 2) -> a.Path:
-    if depth == 0 or rng.random() < 0.3:
-        return a.Link(rng.choice(PREDICATES))
-    match rng.randrange(7):
-        case 0:
-            return a.Inverse(path(rng, depth - 1))
-        case 1:
-            return a.Sequence(path(rng, depth - 1), path(rng, depth - 1))
-        case 2:
-            return a.Alternative(path(rng, depth - 1), path(rng, depth - 1))
-        case 3:
-            return a.ZeroOrMore(path(rng, depth - 1))
-        case 4:
-            return a.OneOrMore(path(rng, depth - 1))
-        case 5:
-            return a.ZeroOrOne(path(rng, depth - 1))
-        case _:
-            return a.NegatedSet((rng.choice(PREDICATES),), ())
-
-
-class Patterns:
-    """Random patterns over some windows; ``depth`` bounds their nesting."""
-
-    def __init__(self, rng: Random, declared: tuple[WindowDeclaration, ...]) -> None:
-        self.rng = rng
-        self.names = [window.name for window in declared]
-        self.fresh = 0
-        self.static = False
-
-    def source(self, inner: a.Pattern) -> a.Pattern:
-        """The pattern on a window, a graph or the default graph; not on a window inside ``unstreamed``."""
-        if self.static:
-            named = self.rng.random() < 0.6
-            return a.Graph(self.rng.choice((*GRAPHS, Variable("v"))), inner) if named else inner
-        chance = self.rng.random()
-        if chance < 0.8:
-            if self.rng.random() < 0.06:
-                return a.Window(Variable("v"), inner)
-            if self.rng.random() < 0.15:
-                inner = a.Graph(self.rng.choice((*GRAPHS, Variable("v"))), self.body(inner))
-            return a.Window(IRI(self.rng.choice(self.names)), inner)
-        if chance < 0.88:
-            return a.Graph(self.rng.choice((*GRAPHS, Variable("v"))), inner)
-        return inner
-
-    def body(self, inner: a.Pattern) -> a.Pattern:
-        """What stands inside GRAPH: the pattern, or one that can succeed where it does not match."""
-        nothing = a.BGP(())
-        match self.rng.randrange(10):
-            case 0:
-                return nothing
-            case 1:
-                return a.LeftJoin(nothing, inner)
-            case 2:
-                return a.Filter(e.Exists(inner, negated=True), nothing)
-            case 3:
-                count = self.new()
-                counted = a.Group(inner, (), ((count, e.Aggregate(e.Aggregation.COUNT, None)),))
-                return a.Project(counted, (count,))
-            case 4:
-                return a.Union(inner, a.extended(nothing, self.new(), IRI("urn:a")))
-        return inner
-
-    def leaf(self) -> a.Pattern:
-        chance = self.rng.random()
-        if chance < 0.1:
-            ends = node(self.rng, NODES), node(self.rng, NODES)
-            return self.source(a.PathPattern(ends[0], path(self.rng), ends[1]))
-        if chance < 0.15:
-            names = tuple(Variable(name) for name in self.rng.sample(NAMES, self.rng.randrange(1, 3)))
-            rows = tuple(
-                tuple(self.rng.choice((*NODES, *VALUES, None)) for _ in names)
-                for _ in range(self.rng.randrange(1, 4))
-            )
-            return a.Values(names, rows)
-        return self.source(bgp(self.rng))
-
-    def pattern(self, depth: int) -> a.Pattern:
-        rng = self.rng
-        if depth == 0 or rng.random() < 0.25:
-            return self.leaf()
-        match rng.randrange(12):
-            case 0 | 1 | 2:
-                return a.Join(self.pattern(depth - 1), self.pattern(depth - 1))
-            case 3:
-                condition = self.condition(depth - 1) if rng.random() < 0.3 else None
-                return a.LeftJoin(self.pattern(depth - 1), self.pattern(depth - 1), condition)
-            case 4:
-                return a.Minus(self.pattern(depth - 1), self.pattern(depth - 1))
-            case 5:
-                return a.Union(self.pattern(depth - 1), self.pattern(depth - 1))
-            case 6 | 7:
-                return a.Filter(self.condition(depth - 1), self.pattern(depth - 1))
-            case 8:
-                inner = self.pattern(depth - 1)
-                return a.extended(inner, self.new(), self.expression(2))
-            case 9:
-                return self.source(self.pattern(depth - 1))
-            case _:
-                return self.subquery(depth - 1)
-
-    def unstreamed(self, depth: int) -> a.Pattern:
-        """A pattern over static graphs or none, with an expression that may read variables bound outside."""
-        before, self.static = self.static, True
-        inner = a.BGP(()) if self.rng.random() < 0.15 else self.pattern(max(depth - 1, 0))
-        if self.rng.random() < 0.7:
-            inner = a.Filter(self.condition(max(depth - 1, 0)), inner)
-        else:
-            inner = a.extended(inner, self.new(), self.expression(2))
-        self.static = before
-        return inner
-
-    def new(self) -> Variable:
-        self.fresh += 1
-        return Variable(f"n{self.fresh}")
-
-    def subquery(self, depth: int) -> a.Pattern:
-        inner = self.modified(self.pattern(depth))
-        return inner
-
-    def modified(self, inner: a.Pattern) -> a.Pattern:
-        """Grouping and solution modifiers, in SPARQL's order."""
-        rng = self.rng
-        if rng.random() < 0.4:
-            seen = visible(inner, {"w": Variable("v")})
-            keys = tuple(rng.sample(seen, min(len(seen), rng.randrange(3)))) if seen else ()
-            count = rng.randrange(1, 3)
-            inner = a.Group(inner, keys, tuple((self.new(), self.aggregate()) for _ in range(count)))
-        named = [variable for variable in dict.fromkeys(visible(inner)) if not variable.internal]
-        ordered = rng.random() < 0.25 and bool(named)
-        if ordered:
-            keys_by = tuple(
-                a.OrderKey(
-                    self.expression(1) if rng.random() < 0.3 else rng.choice(named), rng.random() < 0.5
-                )
-                for _ in range(rng.randrange(1, 3))
-            )
-            inner = a.OrderBy(inner, keys_by)
-        kept = tuple(rng.sample(named, rng.randrange(1, len(named) + 1))) if named else ()
-        inner = a.Project(inner, kept)
-        if rng.random() < 0.3:
-            inner = a.Distinct(inner)
-        if rng.random() < 0.15:
-            inner = a.Slice(inner, rng.randrange(2), rng.randrange(1, 4))
-        return inner
-
-    def aggregate(self) -> e.Aggregate:
-        rng = self.rng
-        function = rng.choice(list(e.Aggregation))
-        operand: e.Expression | None = Variable(rng.choice(NAMES))
-        if function is e.Aggregation.COUNT and rng.random() < 0.4:
-            operand = None
-        elif rng.random() < 0.2:
-            operand = self.expression(1)
-        return e.Aggregate(function, operand, rng.random() < 0.3)
-
-    # Expressions
-
-    def condition(self, depth: int) -> e.Expression:
-        rng = self.rng
-        match rng.randrange(9):
-            case 0 | 1 | 2:
-                operator = rng.choice(list(e.Comparison))
-                return e.Compare(operator, self.expression(1), self.expression(1))
-            case 3:
-                return e.Bound(Variable(rng.choice(NAMES)))
-            case 4:
-                return e.Or(self.condition(depth), self.condition(depth))
-            case 5:
-                return e.And(self.condition(depth), self.condition(depth))
-            case 6:
-                return e.Not(self.condition(depth))
-            case 7:
-                inner = self.unstreamed(depth) if rng.random() < 0.3 else self.pattern(max(depth - 1, 0))
-                return e.Exists(inner, rng.random() < 0.5)
-            case _:
-                return e.In(self.expression(0), (self.expression(0), rng.choice(NODES)), rng.random() < 0.5)
-
-    def expression(self, depth: int) -> e.Expression:
-        rng = self.rng
-        if depth == 0 or rng.random() < 0.5:
-            if rng.random() < 0.7:
-                return Variable(rng.choice(NAMES))
-            return rng.choice((*NODES, *VALUES))  # type: ignore[return-value]
-        match rng.randrange(6):
-            case 0 | 1:
-                operator = rng.choice(list(e.Arithmetic))
-                return e.Calculate(operator, self.expression(depth - 1), self.expression(depth - 1))
-            case 2:
-                return e.Call(e.Builtin.STR, (self.expression(depth - 1),))
-            case 3:
-                return e.Coalesce((self.expression(depth - 1), self.expression(depth - 1)))
-            case 4:
-                if rng.random() < 0.3:
-                    return e.Call(rng.choice((e.Builtin.RAND, e.Builtin.BNODE, e.Builtin.NOW)))
-                return e.Call(e.Builtin.ISIRI, (self.expression(depth - 1),))
-            case _:
-                return e.If(self.condition(0), self.expression(depth - 1), self.expression(depth - 1))
-
-
-def form(rng: Random, pattern: a.Pattern) -> Form:
-    named = tuple(v for v in visible(pattern) if not v.internal)
-    chance = rng.random()
-    if chance < 0.75 and named:
-        return Select(named)
-    if chance < 0.85:
-        return Ask()
-    if chance < 0.88 and named:
-        return Describe((rng.choice(named),))
-    chosen = [*named, *NODES]
-    template = tuple(
-        a.TriplePattern(
-            rng.choice(chosen) if rng.random() < 0.8 else rng.choice((BlankNode("b"), Variable(".b"))),
-            rng.choice(PREDICATES),
-            rng.choice(chosen),
-        )
-        for _ in range(rng.randrange(1, 3))
-    )
-    return Construct(template)
-
-
-def case(rng: Random, *, depth: int = 2, cuts: int = 3) -> Case:
-    """A whole case."""
-    horizon = rng.choice((6, 12, 25))
-    declared = windows(rng, horizon)
+def query(rng: Random, declared: tuple[WindowDeclaration, ...], depth: int) -> Query:
+    """A query of any form over these windows, beside static graphs."""
     patterns = Patterns(rng, declared)
     pattern = patterns.pattern(depth)
     made = form(rng, pattern)
     if isinstance(made, Select):
         pattern = patterns.modified(pattern)
         made = Select(tuple(v for v in visible(pattern) if not v.internal))
-    semantics = Semantics(rng.choice(list(R2S)), rng.choice(list(Previous)), report_empty=rng.random() < 0.3)
+    semantics = Semantics(
+        rng.choice(list(R2S)),
+        rng.choice(list(Previous)),
+        emit_after=rng.randrange(1, 4) if rng.random() < 0.1 else 0,
+        report_empty=rng.random() < 0.3,
+    )
     if all(w.semantics.tick.kind is TickKind.CHANGE for w in declared) and rng.random() < 0.6:
         semantics = Semantics(R2S.ISTREAM, Previous.INSTANT)
+    names: tuple[str, ...] = ()
+    if rng.random() < 0.3:
+        names = tuple(each.value for each in (*GRAPHS, ABSENT) if rng.random() < 0.5)
+    froms = (rng.choice((*GRAPHS, ABSENT)).value,) if rng.random() < 0.15 else ()
+    return Query(made, pattern, Dataset(froms, names, declared), semantics, output="urn:out")
+
+
+def case(rng: Random, *, depth: int = 2, cuts: int = 3) -> Case:
+    """A whole case."""
+    horizon = rng.choice((6, 12, 25))
     lateness = rng.choice((0, 0, 2, 5))
-    if lateness:
-        declared = tuple(
-            WindowDeclaration(
-                w.name,
-                w.stream,
-                w.kind,
-                WindowSemantics(
-                    w.semantics.report,
-                    w.semantics.content,
-                    w.semantics.tick,
-                    w.semantics.start,
-                    w.semantics.bounds,
-                    lateness,
-                ),
-                w.in_default,
-            )
-            for w in declared
-        )
-    names = tuple(g.value for g in GRAPHS if rng.random() < 0.5) if rng.random() < 0.3 else ()
-    froms = (GRAPHS[0].value,) if rng.random() < 0.15 else ()
-    query = Query(made, pattern, Dataset(froms, names, declared), semantics, output="urn:out")
+    declared = windows(rng, horizon, lateness)
+    made = query(rng, declared, depth)
     varying = rng.random() < 0.25
     streams = {name: messages(rng, horizon) for name in _read(declared)}
     return Case(
-        query,
+        made,
         graph(rng, horizon, varying),
         {each.value: graph(rng, horizon, varying) for each in GRAPHS if rng.random() < 0.7},
         slabs(rng, streams, lateness, rng.randrange(cuts + 1)),

@@ -84,13 +84,21 @@ class Answers:
 
     SELECT: a column of ids per variable (0 is unbound). CONSTRUCT/DESCRIBE: the columns are
     ``subject``, ``predicate``, ``object``. ASK: the one column ``boolean`` holds 0 or 1.
-    ``empty`` lists the evaluation times without results, where the query asks for them.
+    ``empty`` lists the evaluation times without results, where the query asks for them. Where several
+    evaluations have one time (TICK TUPLE), ``numbers`` tells them apart: the number of the evaluation of each
+    row, and of each item of ``empty``.
     """
 
     at: Ids
     columns: Mapping[str, Ids]
     empty: Ids = field(default_factory=lambda: np.empty(0, np.int64))
     evaluations: int = 0
+    numbers: tuple[Ids, Ids] | None = None
+
+    @property
+    def evaluation(self) -> Ids:
+        """What tells the evaluations of rows apart, ascending."""
+        return self.at if self.numbers is None else self.numbers[0]
 
 
 class Evaluator(Protocol):

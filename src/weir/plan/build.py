@@ -107,7 +107,7 @@ class Builder:
             case a.Reduced(inner):
                 return self.build(inner, source, outer)
             case a.Slice(inner, offset, limit):
-                return p.Slice(self.build(inner, source, outer), offset, limit, is_ordered(inner))
+                return p.Slice(self.build(inner, source, outer), offset, limit, a.is_ordered(inner))
 
     def _apart(
         self, plan: p.Plan, expression: Expression, name: str, source: p.Source, outer: frozenset[str]
@@ -250,12 +250,3 @@ def _by_column(plan: p.Plan, name: str, source: p.Source) -> bool:
 def _own(match: p.Match) -> frozenset[str]:
     """The variables of the pattern itself, without that of its graph."""
     return certain(p.Match(p.Source(), match.pattern))
-
-
-def is_ordered(pattern: a.Pattern) -> bool:
-    """Whether the outcome is a sequence that ORDER BY made: through its own Project, not a subquery's."""
-    while isinstance(pattern, a.Slice | a.Distinct | a.Reduced):
-        pattern = pattern.pattern
-    if isinstance(pattern, a.Project):
-        pattern = pattern.pattern
-    return isinstance(pattern, a.OrderBy)

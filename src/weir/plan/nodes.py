@@ -6,13 +6,13 @@ Nodes are frozen. ``Join`` is a join of any number of parts whose order is chose
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from weir.language.algebra import patterns as a
 from weir.language.algebra.expressions import Aggregate, Expression
-from weir.language.algebra.fold import parts, rebuilt
+from weir.language.algebra.fold import rebuilt
 from weir.language.algebra.patterns import Node, OrderKey, Path, TriplePattern
 from weir.language.algebra.windows import WindowDeclaration
 from weir.rdf.terms import IRI, Term, Variable
@@ -235,26 +235,24 @@ _LEAVES = Match | PathPattern | GraphNames | Values | Service
 
 def children(plan: Plan) -> tuple[Plan, ...]:
     """The plans right below, without those of EXISTS."""
-    return _inside(plan, Plan)
+    match plan:
+        case Join(inside) | Union(inside):
+            return inside
+        case LeftJoin(left, right) | Minus(left, right):
+            return left, right
+    return () if isinstance(plan, _LEAVES) else (plan.plan,)
 
 
 def formulas(plan: Plan) -> tuple[Formula, ...]:
     """The formulas of this node alone; ORDER BY keys and aggregates are expressions without EXISTS."""
-    return _inside(plan, Formula)
-
-
-def _inside(plan: Plan, kind: Any) -> tuple[Any, ...]:
-    if isinstance(plan, _LEAVES):
-        return ()
-    return tuple(part for part in _flat(parts(plan)) if isinstance(part, kind))
-
-
-def _flat(values: Iterable[Any]) -> Iterator[Any]:
-    for value in values:
-        if isinstance(value, tuple):
-            yield from _flat(value)
-        else:
-            yield value
+    match plan:
+        case Join(_, conditions):
+            return conditions
+        case LeftJoin(_, _, Formula() as condition):
+            return (condition,)
+        case Extend(_, bindings):
+            return tuple([formula for _, formula in bindings])
+    return ()
 
 
 def below(plan: Plan, closed: tuple[type, ...] = ()) -> Iterator[Plan]:

@@ -179,6 +179,8 @@ class Service:
         predicate: str | None = None,
         lateness: float | None = None,
         heartbeat: str = "auto",
+        *,
+        times_distinct: bool = False,
     ) -> StreamInfo:
         """Add a stream that is pushed into."""
         limit = self.settings.limits.streams
@@ -195,8 +197,9 @@ class Service:
         values = {"id": chosen, "created": _now(), "lateness": lateness, "auto": heartbeat == "auto"}
         self.records.put("streams", iri, values)
         try:
+            beats = "off" if heartbeat == "auto" else heartbeat
             self.running.add_stream(
-                iri, LogSource(time=predicate, heartbeat="off" if heartbeat == "auto" else heartbeat)
+                iri, LogSource(time=predicate, heartbeat=beats, times_distinct=times_distinct)
             )
         except WeirError:
             self.records.put("streams", iri, None)

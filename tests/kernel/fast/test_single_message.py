@@ -54,3 +54,19 @@ def test_several_evaluations_are_declined() -> None:
     assert not single._routes
     chunk = next(iter(made._clock._shared(made.streams.arrivals["urn:s"].times, None)))
     assert single.answer(chunk) is None
+
+
+def test_equal_mappings_count_each_time() -> None:
+    """The second input binds nothing new and has two equal rows: what follows joins with both."""
+    text = """SELECT ?z ?y WHERE {
+        STREAM <urn:s> [NOW] { ?z <urn:q> ?x } STREAM <urn:s> [RANGE 9ms] { ?x <urn:q> ?x }
+        STREAM <urn:s> [RANGE 9ms] { ?z <urn:p> ?y } }"""
+    loop, dictionary = ((IRI("urn:b"), IRI("urn:q"), IRI("urn:b"), None),), Dictionary()
+    links = tuple((IRI("urn:b"), IRI("urn:p"), IRI(f"urn:{each}"), None) for each in "cde")
+    made = IntervalEvaluator(parse(text, "cqels"), Background(), dictionary)
+    sizes = []
+    for time, quads in enumerate((loop, links, loop)):
+        part = batch([Message(time * 1_000, quads)], dictionary)
+        sizes.append(len(made.advance(Slab({"urn:s": part}, time * 1_000 + 1)).at))
+    assert sizes == [0, 0, 6]
+    assert any(route.count("→") == 2 for route in made.statistics()["routes"])

@@ -15,7 +15,7 @@ import pytest
 from properties.generate import STREAMS, background, case, slab
 from properties.test_evaluators import outcome
 from timelines import batch, over
-from weir.kernel.contract import Background, Slab
+from weir.kernel.contract import Background, NotCovered, Slab
 from weir.kernel.interval.evaluator import IntervalEvaluator
 from weir.kernel.reference import Message
 from weir.language import parse
@@ -23,7 +23,6 @@ from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, Literal
 
 TESTS = Path(__file__).parents[2]
-SEEDS = range(4_000_000, 4_000_048)
 MS = 1_000
 
 AWAY = """
@@ -34,6 +33,15 @@ folder = Path(sys.argv[1])
 seeds = json.loads(sys.argv[2])
 json.dump({seed: evaluated(int(seed), folder, restore=True) for seed in seeds}, sys.stdout)
 """
+
+
+def covered(seed: int) -> bool:
+    """Whether the evaluator takes the query of a case."""
+    try:
+        IntervalEvaluator(case(Random(seed)).query, Background(), Dictionary(), streams=STREAMS)
+    except NotCovered:
+        return False
+    return True
 
 
 def evaluated(seed: int, folder: Path, *, restore: bool) -> list[list[Any]]:
@@ -59,9 +67,10 @@ def evaluated(seed: int, folder: Path, *, restore: bool) -> list[list[Any]]:
 
 
 def test_another_process_goes_on_where_this_one_stopped(tmp_path: Path) -> None:
-    earlier = {str(seed): evaluated(seed, tmp_path, restore=False) for seed in SEEDS}
+    seeds = [seed for seed in range(4_000_000, 4_000_048) if covered(seed)]
+    earlier = {str(seed): evaluated(seed, tmp_path, restore=False) for seed in seeds}
     done = subprocess.run(
-        [sys.executable, "-c", AWAY, str(tmp_path), json.dumps([str(seed) for seed in SEEDS])],
+        [sys.executable, "-c", AWAY, str(tmp_path), json.dumps([str(seed) for seed in seeds])],
         env={**os.environ, "PYTHONHASHSEED": "4711", "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path])},
         capture_output=True,
         text=True,
@@ -70,7 +79,7 @@ def test_another_process_goes_on_where_this_one_stopped(tmp_path: Path) -> None:
     )
     later = json.loads(done.stdout)
     answers = 0
-    for seed in SEEDS:
+    for seed in seeds:
         given = case(Random(seed))
         whole = outcome(IntervalEvaluator, given, given.steps)
         found = sorted((tuple(row) for row in earlier[str(seed)] + later[str(seed)]), key=str)

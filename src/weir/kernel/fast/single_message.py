@@ -112,7 +112,8 @@ class Step:
     """One join of a route: where the key and what is kept stand in the flow, and what is added.
 
     ``listed`` tells for each variable of the flow whether it has a value for each mapping; what comes from
-    the one row that started the flow has one for all.
+    the one row that started the flow has one for all. A flow without listed variables may still be several
+    equal mappings.
     """
 
     def __init__(
@@ -148,7 +149,7 @@ class Step:
 
     def run(self, flow: Sequence[Any], count: int, time: int) -> tuple[list[Any], int]:
         """The flow's mappings with their partners at ``time``, and how many there are."""
-        if self._one_row:
+        if self._one_row and count == 1:
             found = self._find([self._only(flow)], time)[0]
             if found is None:
                 return [], 0

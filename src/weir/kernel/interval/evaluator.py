@@ -27,9 +27,8 @@ from weir.kernel.operators.inputs.input import Present
 from weir.kernel.operators.inputs.pattern_inputs import EVERYTHING, PatternInputs, StaticGraphs, changes_read
 from weir.kernel.operators.join import Join, Policy, Router
 from weir.kernel.operators.operator import Operator
-from weir.kernel.operators.remote_service import Federation
 from weir.kernel.relations.relation import Relation
-from weir.kernel.service_calls import Services, places_of, span_of
+from weir.kernel.service_calls import Calls, Services
 from weir.kernel.windows.arrivals import Arrivals
 from weir.kernel.windows.evaluation_times import Clock, Evaluations
 from weir.kernel.windows.instants import HIGHEST, Instants
@@ -110,10 +109,8 @@ class IntervalEvaluator:
         terms = Terms(self.dictionary)
         router = Router(self._policy, self.routes)
         around = Surroundings(self._present, self._key)
-        federation = Federation(
-            self.services, self.name, self.dictionary, *span_of(self.query), places_of(self.query)
-        )
-        self._compiler = Compiler(leaves, router, around, terms, federation)
+        calls = None if self.services is None else Calls(self.services, self.query, self.name)
+        self._compiler = Compiler(leaves, router, around, terms, calls)
         self._root: Operator = self._compiler.compile(self.plan.root)
         safe = subjects(self.plan.root)
         self._forms = QueryForms(self.query, self._key, terms, safe, lambda: self._described(leaves, terms))
@@ -194,10 +191,12 @@ class IntervalEvaluator:
     def _sent(self, rows: Relation, at: Instants, evaluations: int) -> Answers:
         """What the query's form and R2S make of the rows at these instants."""
         sent = self._forms.answers(rows, at) if len(rows) or self._asks else None
-        empty = _without_answers(at, sent) if self.query.semantics.report_empty else _NONE
-        if sent is None or not len(sent.index):
-            return Answers(_NONE, self._nothing, empty, evaluations)
-        return Answers(at.time[sent.index], sent.columns, empty, evaluations)
+        silent = _without_answers(at, sent) if self.query.semantics.report_empty else _NONE
+        index, columns = _NONE, self._nothing
+        if sent is not None and len(sent.index):
+            index, columns = sent.index, dict(sent.columns)
+        numbers = None if at.sub is None else (index, silent)
+        return Answers(at.time[index], columns, at.time[silent], evaluations, numbers)
 
     def _release(self) -> None:
         """Drop what no instant after the latest can show, where enough has come to make that worth while."""
@@ -245,7 +244,8 @@ class IntervalEvaluator:
             if len(told) > 1:
                 at = np.concatenate([part.at for part in told])
                 columns = {name: np.concatenate([part.columns[name] for part in told]) for name in columns}
-            parts = [Answers(at, columns, empty, sum(part.evaluations for part in parts))]
+            numbers = _renumbered(parts)
+            parts = [Answers(at, columns, empty, sum(part.evaluations for part in parts), numbers)]
         self._evaluations += parts[0].evaluations
         return parts[0]
 
@@ -325,11 +325,24 @@ _GROWTH = 256
 
 
 def _without_answers(at: Instants, found: Sent | None) -> Ids:
-    """The evaluation times at which nothing is sent out."""
+    """The instants of evaluations at which nothing is sent out."""
     silent = at.emitted.copy()
     if found is not None:
         silent[found.index] = False
-    return at.time[silent]
+    return np.flatnonzero(silent)
+
+
+def _renumbered(parts: Sequence[Answers]) -> tuple[Ids, Ids] | None:
+    """The numbers of evaluations of several parts, one after the other; a part has two instants for an
+    evaluation at most, and one before them all."""
+    rows, silent, before = [], [], 0
+    for part in parts:
+        if part.numbers is None:
+            return None
+        rows.append(part.numbers[0] + before)
+        silent.append(part.numbers[1] + before)
+        before += 2 * part.evaluations + 1
+    return np.concatenate(rows), np.concatenate(silent)
 
 
 def _terms(node: object) -> set[Term]:

@@ -23,7 +23,7 @@ from weir.kernel.relations.keys import codes, firsts, occurrences, turns
 from weir.kernel.relations.matches import join
 from weir.kernel.relations.relation import Relation, clip, distinct, union
 from weir.kernel.windows.instants import Instants
-from weir.language.algebra.patterns import Node, TripleTermPattern
+from weir.language.algebra.patterns import Node, TripleTermPattern, order_of
 from weir.language.algebra.query import R2S, Ask, Construct, Describe, Query, Select
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.terms import IRI, BlankNode, Variable, triple_term
@@ -33,10 +33,12 @@ ANSWER = "boolean"
 _NONE = np.empty(0, np.int64)
 
 
-def sent(relation: Relation, at: Instants, operator: R2S) -> tuple[Ids, Ids | None]:
+def sent(relation: Relation, at: Instants, operator: R2S, *, ranked: bool = False) -> tuple[Ids, Ids | None]:
     """Pairs (index, row) in the order of indices, and of rows within one; no rows mean all, in order.
 
-    Where index 0 lies before everything, the relation must not show there (``relation.clip``).
+    Where index 0 lies before everything, the relation must not show there (``relation.clip``). Rows are
+    ``ranked`` where equal ones may stand at different places of an order: then those that were there before
+    are the earliest (decision semantics-time, 29), whichever rows came.
     """
     if not len(relation):
         return _NONE, None
@@ -45,6 +47,15 @@ def sent(relation: Relation, at: Instants, operator: R2S) -> tuple[Ids, Ids | No
     padded = np.zeros(len(at) + 1, np.bool_)
     padded[1:-1] = at.emitted[1:]
     start, end = relation.start, relation.end
+    if ranked:
+        row, index = expand(start, end)
+        index, row = _by_index(index, row)
+        mine, their = (index, index + 1) if operator is R2S.ISTREAM else (index + 1, index)
+        sending = padded[mine].nonzero()[0]
+        if not len(sending):
+            return _NONE, None
+        kept = sending[_surplus(relation, row[sending], mine[sending], row, their)]
+        return mine[kept], row[kept]
     if operator is R2S.DSTREAM:
         start, end = end, start
     beginning, ceasing = padded[start], padded[end]
@@ -110,7 +121,8 @@ class Descriptions:
     def of(
         self, targets: Sequence[Variable | IRI], rows: Relation, index: Ids, places: Ids
     ) -> tuple[Ids, list[Ids]]:
-        """The descriptions for the solutions sent at ``index``: indices and columns of triples."""
+        """The descriptions for the solutions sent at ``index``: indices, which ascend, and columns of
+        triples."""
         resources: list[Ids] = []
         for target in targets:
             if isinstance(target, IRI):
@@ -130,8 +142,9 @@ class Descriptions:
             nodes = self._nodes(reached.columns["object"], reached.start, (TermClass.BLANK,))
             frontier = _new(nodes, seen)
             seen = union(seen, frontier)
-        triples = union(*found) if found else Relation.empty(("subject", "predicate", "object"))
-        return triples.start, [triples.columns[name] for name in ("subject", "predicate", "object")]
+        triples = union(*found) if found else Relation.empty(TRIPLE)
+        triples = triples.take(np.argsort(triples.start, kind="stable"))
+        return triples.start, [triples.columns[name] for name in TRIPLE]
 
     def _nodes(self, ids: Ids, index: Ids, classes: Sequence[TermClass]) -> Relation:
         """The distinct resources among terms, each at one index."""
@@ -200,6 +213,7 @@ class QueryForms:
             for each in template
         )
         self.columns = self._columns()
+        self._ranked = _ranked(query)
         self._descriptions: Descriptions | None = None
         if isinstance(query.form, Describe):
             self._descriptions = descriptions()
@@ -221,7 +235,7 @@ class QueryForms:
             rows = clip(rows, 1, len(at))
         match form:
             case Select(variables):
-                index, places = sent(rows, at, operator)
+                index, places = sent(rows, at, operator, ranked=self._ranked)
                 return Sent(index, {v.name: _taken(rows, v.name, index, places) for v in variables})
             case Ask():
                 truth = _truth(rows, at)
@@ -323,6 +337,13 @@ class QueryForms:
             identity = f"{solution_text(solution)} #{occurrence[row]}"
             nodes.append(blank_node(f"{self.key} {time} {identity}", label))
         return self.terms.encode_all(nodes)
+
+
+def _ranked(query: Query) -> bool:
+    """Whether equal answers may stand at different places: ORDER BY looks at more than what is selected."""
+    shown = query.form.variables if isinstance(query.form, Select) else ()
+    order = order_of(query.pattern)
+    return order is not None and any(key.expression not in shown for key in order.keys)
 
 
 def _taken(rows: Relation, name: str, index: Ids, places: Ids | None) -> Ids:

@@ -156,7 +156,7 @@ def static_dataset(query: Query, static: Static, time: int) -> Dataset:
     for name in asked.default:
         default += known.get(name, [])
     if asked.named or (not windows and asked.default):
-        known = {name: known.get(name, []) for name in asked.named}
+        known = {name: known[name] for name in asked.named if name in known}
     named: dict[Term, Graph] = {IRI(name): Graph(as_set(triples)) for name, triples in known.items()}
     return Dataset(Graph(as_set(default)), named)
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from weir.kernel.functions import ExpressionError, aggregate
 from weir.kernel.functions.operators import solution_key
 from weir.language.algebra.expressions import Aggregate
-from weir.language.algebra.patterns import Distinct, Group, OrderBy, Pattern, Project, Reduced, Slice
+from weir.language.algebra.patterns import Group, Slice, is_ordered
 from weir.rdf.terms import Literal, Term
 
 Bindings: TypeAlias = dict[str, Term]
@@ -135,15 +135,6 @@ def _aggregate(
         return aggregate(each, values)
     except ExpressionError:
         return None
-
-
-def is_ordered(pattern: Pattern) -> bool:
-    """Whether the outcome is a sequence that ORDER BY made: through its own Project, not a subquery's."""
-    while isinstance(pattern, Slice | Distinct | Reduced):
-        pattern = pattern.pattern
-    if isinstance(pattern, Project):
-        pattern = pattern.pattern
-    return isinstance(pattern, OrderBy)
 
 
 def slice_(pattern: Slice, solutions: list[Bindings]) -> list[Bindings]:

@@ -91,6 +91,11 @@ class WindowSpec:
         return (self.closes or self.closed) and not self._shows_open
 
     @property
+    def closes_early(self) -> bool:
+        """Whether it closes at a time before any message of that time (21)."""
+        return self.closes and self.count is None and not self.open_closed
+
+    @property
     def alternates(self) -> bool:
         """Whether it is seen closed at some of its reports and open at other times (13)."""
         return (self.closes or self.closed) and self._shows_open

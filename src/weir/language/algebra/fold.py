@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
+from operator import is_
 from typing import Any, TypeVar
 
 from weir.language.algebra import patterns as a
-from weir.rdf.terms import IRI, Literal, Variable
+from weir.rdf.terms import IRI, BlankNode, Literal, Variable
 
 DEPTH = 200
 """Operators of the algebra, one within another."""
@@ -23,11 +24,11 @@ BALANCE = 64
 """Operands of an associative operator beyond which its tree is balanced."""
 
 _Node = TypeVar("_Node")
-_KNOWN: dict[type, tuple[str, ...] | None] = {}
+_KNOWN: dict[type, tuple[str, ...] | None] = dict.fromkeys((IRI, Literal, BlankNode, Variable), ())
 
 
 def _fields(kind: type) -> tuple[str, ...] | None:
-    """The names of a node's fields, None for what is no node."""
+    """The names of a node's fields, None for what is no node. Nothing is inside a term or a variable."""
     if kind not in _KNOWN:
         _KNOWN[kind] = tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
     return _KNOWN[kind]
@@ -44,23 +45,32 @@ def parts(node: Any) -> Iterator[Any]:
 
 def walk(node: Any, closed: tuple[type, ...] = ()) -> Iterator[Any]:
     """The node, then every node below it, by fields; nothing inside a node of a ``closed`` type."""
-    if _fields(type(node)) is not None:
+    stack = [node]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, tuple):
+            stack.extend(reversed(node))
+            continue
+        names = _fields(type(node))
+        if names is None:
+            continue
         yield node
-        if isinstance(node, closed):
-            return
-    for part in parts(node):
-        yield from walk(part, closed)
+        if names and not isinstance(node, closed):
+            stack.extend([getattr(node, name) for name in reversed(names)])
 
 
 def rebuilt(node: Any, change: Callable[[Any], Any]) -> Any:
     """The node with ``change`` applied to the values right inside it; the same object where none changed."""
-    before = tuple(parts(node))
-    after = tuple(change(part) for part in before)
-    if all(new is old for new, old in zip(after, before, strict=True)):
-        return node
     if isinstance(node, tuple):
-        return after
-    return replace(node, **dict(zip(_fields(type(node)) or (), after, strict=True)))
+        after = tuple([change(part) for part in node])
+        return node if all(map(is_, after, node)) else after
+    changed = {}
+    for name in _fields(type(node)) or ():
+        before = getattr(node, name)
+        new = change(before)
+        if new is not before:
+            changed[name] = new
+    return replace(node, **changed) if changed else node
 
 
 def mapped(pattern: a.Pattern, change: Callable[[a.Pattern], a.Pattern]) -> a.Pattern:
@@ -89,7 +99,7 @@ def folded(combine: Callable[[_Node, _Node], _Node], operands: tuple[_Node, ...]
     return tree
 
 
-_LEAVES = (a.BGP, a.Values, IRI, Literal, Variable)
+_LEAVES = (a.BGP, a.Values)
 
 
 def deeper_than(pattern: a.Pattern, limit: int) -> bool:

@@ -317,3 +317,17 @@ def extended(pattern: Pattern, variable: Variable, expression: Expression) -> Ex
     before = pattern.bindings if isinstance(pattern, Extend) else ()
     inner = pattern.pattern if isinstance(pattern, Extend) else pattern
     return Extend(inner, (*before, (variable, expression)))
+
+
+def order_of(pattern: Pattern) -> OrderBy | None:
+    """The ORDER BY that makes the outcome a sequence: below its own ``Project``, not a subquery's."""
+    while isinstance(pattern, Slice | Distinct | Reduced):
+        pattern = pattern.pattern
+    if isinstance(pattern, Project):
+        pattern = pattern.pattern
+    return pattern if isinstance(pattern, OrderBy) else None
+
+
+def is_ordered(pattern: Pattern) -> bool:
+    """Whether the outcome is a sequence that ORDER BY made."""
+    return order_of(pattern) is not None

@@ -138,6 +138,7 @@ def _evaluators(offers: Sequence[Registration], catalog: Catalog, streams: Seque
     free = {name for name, query in auto.items() if shareable(query)}
     shared = sum(registration.evaluator == SHARED for registration in catalog.queries.values())
     together = free if shared or len(free) >= MANY else set()
+    together = together | {each.name for each in offers if each.evaluator == SHARED}
     if len(auto) - len(free) >= MANY:
         together = together | alike({name: query for name, query in auto.items() if name not in free})
     return {

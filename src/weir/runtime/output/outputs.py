@@ -28,7 +28,7 @@ from weir.rdf.ids.dictionary import Dictionary
 from weir.runtime.ingest.frames import Frame
 from weir.runtime.output.compact import COMPACT, Compact, SharedResults
 from weir.runtime.output.metrics import counts, told_by
-from weir.runtime.output.results import COLUMNS, Emission, by_query, query_tables, set_tables
+from weir.runtime.output.results import APART, COLUMNS, Emission, by_query, query_tables, set_tables
 from weir.runtime.output.sinks.base import Results
 from weir.runtime.output.text_columns import bytes_of, timestamp, weave
 from weir.runtime.worker.group import Answered, Group, Step
@@ -196,7 +196,7 @@ def in_order(parts: Sequence[pa.Table]) -> pa.Table:
     if not len(at) or not names:
         return table.take(pa.array(np.argsort(at, kind="stable")))
     columns = [table[name].chunk(0).cast(pa.large_string()) for name in names]
-    texts = columns[0] if names == ["line"] else weave(columns)
+    texts = columns[0] if names == ["line"] else weave(columns, APART)
     return table.take(pa.array(merged_order(at, texts, [len(part) for part in parts])))
 
 

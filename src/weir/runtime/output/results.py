@@ -21,9 +21,8 @@ import pyarrow as pa
 
 from weir.kernel.contract import Answers
 from weir.kernel.matching.answers import Header, SetAnswers
-from weir.language.algebra.patterns import Distinct, OrderBy, Project, Reduced, Slice
+from weir.language.algebra.patterns import is_ordered
 from weir.language.algebra.query import Ask, Query, Select
-from weir.language.algebra.windows import TickKind
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 from weir.runtime.output.text_columns import (
@@ -49,6 +48,9 @@ MOST = 200_000
 QUERY = ".query"
 """The column that tells whose row it is; no variable has such a name."""
 
+APART = "\n"
+"""What tells the texts of a row apart where rows are ordered by them; in the text of a term there is none."""
+
 _SLICE = 1 << 16
 _TRIPLE = ("subject", "predicate", "object")
 _EMPTY = '"empty":true}\n'
@@ -71,7 +73,8 @@ class Emission:
 class Block:
     """Solutions of queries that select variables of the same names, the rows of a query together and in the
     order of time. ``owner`` is the place of a row's query in ``names``, ``at`` the time that it is dated;
-    ``fields`` are terms as the form has them. ``ordered`` says that rows of one time are in an order."""
+    ``fields`` are terms as the form has them. ``ordered`` says that rows of one evaluation are in an order;
+    ``numbers`` tells evaluations apart where several have one time."""
 
     names: Sequence[str]
     operators: Sequence[str]
@@ -79,10 +82,13 @@ class Block:
     at: Ids
     fields: Mapping[str, Coded]
     ordered: bool = False
+    numbers: Ids | None = None
 
     @property
     def evaluation(self) -> Ids:
-        """A number for each query and time, ascending."""
+        """A number for each evaluation of each query, ascending."""
+        if self.numbers is not None:
+            return self.numbers
         fresh = np.ones(len(self.at), np.bool_)
         fresh[1:] = (self.at[1:] != self.at[:-1]) | (self.owner[1:] != self.owner[:-1])
         return np.cumsum(fresh)
@@ -90,17 +96,17 @@ class Block:
     def lines(self) -> dict[str, pa.Array]:
         """A result line per row."""
         fields = [field.framed(compact(name) + ":") for name, field in self.fields.items()]
-        if fields and not self.ordered:
-            order = order_of_rows(self.evaluation, fields)
-            fields = [field.take(order) for field in fields]
-        heads = [f'{{"query":{compact(name)},"at":"' for name in self.names]
-        middles = [f'","op":"{operator}","bindings":{{' for operator in self.operators]
-        head, middle = Coded(self.owner, pl.Series(heads)), Coded(self.owner, pl.Series(middles))
-        body: list[Coded | pa.Array] = [f.framed("," if place else "") for place, f in enumerate(fields)]
+        body = [f.framed("," if place else "") for place, f in enumerate(fields)]
         if any(field.texts.null_count() for field in fields):
             texts = [field.texts.gather(field.codes).alias(str(n)) for n, field in enumerate(fields)]
             joined = pl.select(pl.concat_str(texts, separator=",", ignore_nulls=True)).to_series()
-            body = [arrow_texts(joined)]
+            body = [Coded(np.arange(len(joined)), joined)]
+        if fields and not self.ordered:
+            order = order_of_rows(self.evaluation, [each.framed("", "}") for each in body])
+            body = [each.take(order) for each in body]
+        heads = [f'{{"query":{compact(name)},"at":"' for name in self.names]
+        middles = [f'","op":"{operator}","bindings":{{' for operator in self.operators]
+        head, middle = Coded(self.owner, pl.Series(heads)), Coded(self.owner, pl.Series(middles))
         end = Coded(np.zeros(len(self.at), np.int64), pl.Series(["}}\n"]))
         return {"at": pa.array(self.at), "line": weave([head, *stamps(self.at), middle, *body, end])}
 
@@ -108,7 +114,7 @@ class Block:
         """A row of texts per row. Variables that are named ``at`` or ``op`` keep their question mark."""
         fields = dict(self.fields)
         if fields and not self.ordered:
-            order = order_of_rows(self.evaluation, list(fields.values()))
+            order = order_of_rows(self.evaluation, list(fields.values()), APART)
             fields = {name: field.take(order) for name, field in fields.items()}
         operators = pl.Series(self.operators, dtype=pl.String).gather(self.owner)
         columns = {"at": pa.array(self.at), "op": arrow_texts(operators)}
@@ -129,7 +135,11 @@ def query_tables(
     write = result_lines if form == JSONL else result_columns
     for first, last in pairwise([0, *cuts, len(at)]):
         columns = {variable: ids[first:last] for variable, ids in answers.columns.items()}
-        made = write(query, name, Answers(at[first:last], columns, answers.empty), dictionary)
+        numbers = None
+        if answers.numbers is not None:
+            numbers = answers.numbers[0][first:last], answers.numbers[1]
+        some = Answers(at[first:last], columns, answers.empty, numbers=numbers)
+        made = write(query, name, some, dictionary)
         yield pa.record_batch(list(made.values()), names=list(made))
 
 
@@ -196,22 +206,24 @@ def by_query(tables: Iterable[pa.Table]) -> Iterator[tuple[str, pa.Table]]:
 
 def result_lines(query: Query, name: str, answers: Answers, dictionary: Dictionary) -> dict[str, pa.Array]:
     """The lines of a query's answers, with the time each carries: one per solution, for CONSTRUCT one per
-    evaluation time. Where EMPTY asks for it, a line says that an evaluation had no results."""
+    evaluation. Where EMPTY asks for it, a line says that an evaluation had no results."""
     head = f'{{"query":{compact(name)},"at":"'
     middle = f'","op":"{query.semantics.r2s.value}",'
-    at = answers.at + query.semantics.emit_after
+    at, told = answers.at + query.semantics.emit_after, answers.evaluation
     if isinstance(query.form, Select):
         lines = _solutions(query, name, answers, dictionary, JSONL).lines()
     elif isinstance(query.form, Ask):
         dated = _dated(at, head, middle + '"boolean":')
         lines = {"at": pa.array(at), "line": weave([*dated, _truth(answers).framed("", "}\n")])}
     else:
-        lines = _triples(at, answers, dictionary, head, middle + '"triples":["')
+        starts = np.flatnonzero(np.diff(told, prepend=told[:1] - 1))
+        lines = _triples(at, starts, answers, dictionary, head, middle + '"triples":["')
+        told = told[starts]
     if not len(answers.empty):
         return lines
     nothing = answers.empty + query.semantics.emit_after
     empty = weave(_dated(nothing, head, middle + _EMPTY))
-    return _by_time(lines, {"at": pa.array(nothing), "line": empty})
+    return _by_time(lines, {"at": pa.array(nothing), "line": empty}, told, answers)
 
 
 def result_columns(query: Query, name: str, answers: Answers, dictionary: Dictionary) -> dict[str, pa.Array]:
@@ -221,7 +233,8 @@ def result_columns(query: Query, name: str, answers: Answers, dictionary: Dictio
     if not len(answers.empty):
         return columns
     nothing = {each: pa.nulls(len(answers.empty), column.type) for each, column in columns.items()}
-    return _by_time(columns, {**nothing, "at": pa.array(answers.empty + query.semantics.emit_after)})
+    nothing["at"] = pa.array(answers.empty + query.semantics.emit_after)
+    return _by_time(columns, nothing, answers.evaluation, answers)
 
 
 def _solutions(query: Query, name: str, answers: Answers, dictionary: Dictionary, form: str) -> Block:
@@ -235,7 +248,8 @@ def _solutions(query: Query, name: str, answers: Answers, dictionary: Dictionary
         fields = {each: Coded(field.codes, json_terms(field.texts)) for each, field in fields.items()}
     at = answers.at + query.semantics.emit_after
     owner = np.zeros(len(at), np.int64)
-    return Block([name], [query.semantics.r2s.value], owner, at, fields, keeps_order(query))
+    numbers = None if answers.numbers is None else answers.numbers[0]
+    return Block([name], [query.semantics.r2s.value], owner, at, fields, is_ordered(query.pattern), numbers)
 
 
 def _truth(answers: Answers) -> Coded:
@@ -243,14 +257,15 @@ def _truth(answers: Answers) -> Coded:
 
 
 def _triples(
-    at: Ids, answers: Answers, dictionary: Dictionary, head: str, middle: str
+    at: Ids, starts: Ids, answers: Answers, dictionary: Dictionary, head: str, middle: str
 ) -> dict[str, pa.Array]:
-    """One line per evaluation time with its triples; equal times are adjacent."""
+    """One line for the triples of each evaluation, which begin at the rows ``starts``."""
     parts = [coded_texts(answers.columns[name], dictionary) for name in _TRIPLE]
-    first, last = np.ones(len(at), np.bool_), np.ones(len(at), np.bool_)
-    first[1:] = last[:-1] = at[1:] != at[:-1]
-    if not first.all():
-        order = order_of_rows(at, parts, " ")
+    first, last = np.zeros(len(at), np.bool_), np.zeros(len(at), np.bool_)
+    first[starts] = True
+    last[starts[1:] - 1], last[-1:] = True, True
+    if len(starts) < len(at):
+        order = order_of_rows(answers.evaluation, parts, " ")
         parts = [part.take(order) for part in parts]
     seconds, fractions = _dated(at, head, middle)
     pieces = weave(
@@ -261,7 +276,6 @@ def _triples(
             Coded(last.astype(np.int64), pl.Series(['.",', '."]}\n'])),
         ]
     )
-    starts = np.flatnonzero(first)
     return {"at": pa.array(at[starts]), "line": run_together(pieces, starts)}
 
 
@@ -271,20 +285,14 @@ def _dated(at: Ids, before: str, after: str) -> tuple[Coded, Coded]:
     return seconds.framed(before), fractions.framed("", after)
 
 
-def _by_time(rows: Mapping[str, pa.Array], others: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
-    """Both in the order of their times."""
-    every = np.concatenate([rows["at"].to_numpy(), others["at"].to_numpy()])
-    order = pa.array(np.argsort(every, kind="stable"))
+def _by_time(
+    rows: Mapping[str, pa.Array], others: Mapping[str, pa.Array], told: Ids, answers: Answers
+) -> dict[str, pa.Array]:
+    """Rows and, as ``others``, evaluations without any, in the order of evaluations; those of the rows are
+    ``told``."""
+    silent = answers.empty if answers.numbers is None else answers.numbers[1]
+    order = pa.array(np.argsort(np.concatenate([told, silent]), kind="stable"))
     return {name: pa.concat_arrays([rows[name], others[name]]).take(order) for name in rows}
-
-
-def keeps_order(query: Query) -> bool:
-    """Whether the order within one evaluation time means something: ORDER BY, or several evaluations."""
-    pattern = query.pattern
-    while isinstance(pattern, (Project, Distinct, Reduced, Slice)):
-        pattern = pattern.pattern
-    tuples = any(w.semantics.tick.kind is TickKind.TUPLE for w in query.dataset.windows)
-    return isinstance(pattern, OrderBy) or tuples
 
 
 def _ties(at: Ids) -> Ids:

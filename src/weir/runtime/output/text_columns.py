@@ -77,12 +77,13 @@ def bytes_of(column: pa.LargeStringArray) -> tuple[Ids, Bytes]:
 
 
 _SECOND, _MILLISECOND = 1_000_000, 1000
+_DATE = len("1970-01-01T00:00:00")
 _FRACTIONS = pl.Series([f".{number:03d}Z" for number in range(1000)])
 
 
 def timestamp(microseconds: int) -> str:
-    """xsd:dateTime in UTC with milliseconds."""
-    return civil_text(microseconds, 3) + "Z"
+    """xsd:dateTime in UTC with milliseconds, and microseconds where there are any."""
+    return civil_text(microseconds, 6 if microseconds % _MILLISECOND else 3) + "Z"
 
 
 def compact(value: object) -> str:
@@ -96,7 +97,11 @@ def stamps(at: Ids) -> tuple[Coded, Coded]:
     distinct, where = distinct_values(second)
     moments = pl.Series(distinct * _SECOND).cast(pl.Datetime("us"))
     seconds = Coded(where, moments.dt.strftime("%Y-%m-%dT%H:%M:%S"))
-    return seconds, Coded((at - second * _SECOND) // _MILLISECOND, _FRACTIONS)
+    rest = at - second * _SECOND
+    if not (rest % _MILLISECOND).any():
+        return seconds, Coded(rest // _MILLISECOND, _FRACTIONS)
+    distinct, where = distinct_values(rest)
+    return seconds, Coded(where, pl.Series([timestamp(each)[_DATE:] for each in distinct.tolist()]))
 
 
 def distinct_values(values: Ids) -> tuple[Ids, Ids]:

@@ -1,6 +1,6 @@
 """The queries of one slot, evaluated together: frames in, answers out. No Spark here.
 
-Each stream has an inbox per (lateness, AHEAD); queries are advanced in an order in which a query comes
+Each stream has an inbox per (lateness, AHEAD, TIMES); queries are advanced in an order in which a query comes
 after those whose output it reads, so chains run inside one step. What a step does depends only on the
 state, the frames, the batch id and the wall clock recorded with the batch.
 """
@@ -33,7 +33,7 @@ from weir.runtime.worker.texts import StreamTexts, TextChunk
 
 _DERIVED_AHEAD = 2**61
 _MANY_TEXTS = 200_000
-InboxKey = tuple[str, int, int]
+InboxKey = tuple[str, int, int, bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class Group:
                 entry = self.streams.get(reading.stream)
                 idle = entry.idle if entry and reading.stream not in outputs else None
                 number = entry.number if entry else 0
-                wanted[key] = known or Inbox(key[1], key[2], idle, number)
+                wanted[key] = known or Inbox(key[1], key[2], idle, number, distinct=key[3])
         self.inboxes = wanted
         read = {key[0] for key in wanted}
         self.derived = {iri: self.derived.get(iri, 0) for iri in outputs if iri in read}
@@ -144,8 +144,10 @@ class Group:
 
     def _key(self, reading: Reading, outputs: Mapping[str, str]) -> InboxKey:
         if reading.stream in outputs:
-            return reading.stream, 0, _DERIVED_AHEAD
-        return reading.stream, reading.lateness, reading.ahead
+            return reading.stream, 0, _DERIVED_AHEAD, False
+        entry = self.streams.get(reading.stream)
+        distinct = reading.distinct or (entry is not None and entry.times_distinct)
+        return reading.stream, reading.lateness, reading.ahead, distinct
 
     def step(self, frames: Sequence[Frame], batch: int, now: int) -> Step:
         """Take in the frames of a batch and evaluate what they complete; ``now`` is µs of wall clock."""
@@ -242,16 +244,18 @@ class Group:
     def _derive(
         self, stream: str, member: Member, answers: Answers, through: int, batch: int, now: int
     ) -> None:
-        """The output of a CONSTRUCT as messages, one per evaluation time, for the queries that read it. Where
-        one of them counts triples, they are in the order in which they are written."""
+        """The output of a CONSTRUCT as messages, one per evaluation, for the queries that read it. Where one
+        of them counts triples, they are in the order in which they are written."""
         delay = member.query.semantics.emit_after
         subject, predicate, target = (answers.columns[name] for name in ("subject", "predicate", "object"))
         if self._is_counted(stream):
             coded = [coded_texts(ids, self.dictionary) for ids in (subject, predicate, target)]
-            order = order_of_rows(answers.at, coded, " ")
+            order = order_of_rows(answers.evaluation, coded, " ")
             subject, predicate, target = subject[order], predicate[order], target[order]
-        times, message, counts = np.unique(answers.at + delay, return_inverse=True, return_counts=True)
-        firsts = np.cumsum(counts) - counts
+        _, firsts, message, counts = np.unique(
+            answers.evaluation, return_index=True, return_inverse=True, return_counts=True
+        )
+        times = answers.at[firsts] + delay
         messages = Messages(
             times,
             counts.astype(np.int64),

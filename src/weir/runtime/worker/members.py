@@ -97,12 +97,16 @@ class Member:
     @property
     def present(self) -> int:
         """The earliest time at which the query cannot have been evaluated: that up to which its data are
-        complete, or the microsecond after it, where a window may have closed then or messages are evaluated
-        as they come."""
+        complete, or the microsecond after it, where windows may have closed then, before any message of that
+        time, or messages are evaluated as they come."""
         if self.given == NEVER:
             return NEVER
-        waits = [spec_of(w, w.name).awaits_company for w in self.query.dataset.windows]
-        return self.given if all(waits) and not self.as_it_comes else self.given + 1
+        specs = [spec_of(window, window.name) for window in self.query.dataset.windows]
+        if any(spec.tuples for spec in specs):
+            reached = self.as_it_comes or any(spec.closes_early for spec in specs)
+        else:
+            reached = not any(spec.awaits_company for spec in specs)
+        return self.given + 1 if reached else self.given
 
     @property
     def turn(self) -> tuple[int, int]:

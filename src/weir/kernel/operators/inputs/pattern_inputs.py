@@ -7,7 +7,7 @@ where there are several; a row's interval is not of indices but of microseconds,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -79,11 +79,10 @@ class StaticGraphs:
         streamed = bool(dataset.windows)
         default = [] if not streamed and (dataset.default or dataset.named) else [background.default]
         default += [background.named[name] for name in dataset.default if name in background.named]
-        made: Mapping[str, tuple[int, ...]] = {}
-        if dataset.named or (not streamed and dataset.default):
-            named = {name: background.named.get(name, GraphTable.empty()) for name in dataset.named}
-        else:
-            named, made = dict(background.named), background.made
+        limited = dataset.named or (not streamed and dataset.default)
+        seen = [name for name in background.named if not limited or name in dataset.named]
+        named = {name: background.named[name] for name in seen}
+        made = {name: background.made[name] for name in seen if name in background.made}
         self.default = merged(default)
         self.named = {dictionary.encode(IRI(name)): _valid(table) for name, table in named.items()}
         self.made = {dictionary.encode(IRI(name)): max(min(times), LOWEST) for name, times in made.items()}
