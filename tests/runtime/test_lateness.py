@@ -89,3 +89,32 @@ def test_late_messages_are_kept_with_their_statements_where_asked_for(tmp_path: 
     (only,) = told.values()
     assert only["at"] == "1970-01-01T00:00:00.005Z" and only["triples"] == 2
     assert only["statements"] == [text.partition("\t")[2] for text in late.splitlines()]
+
+
+QUIET = "SELECT ?x FROM NAMED WINDOW <w> ON <s> [NOW{}] WHERE {{ WINDOW <w> {{ ?x <http://e/p> ?y }} }}"
+
+
+def test_a_message_of_distinct_times_does_not_wait_for_the_next_one() -> None:
+    for option, expected in (("", []), (" TIMES DISTINCT", ["http://e/a"])):
+        scenario = Scenario(QUIET.format(option))
+        scenario.lane("s").put(line((10, "a")))
+        assert [each["bindings"]["x"]["value"] for each in scenario.batch()] == expected
+
+
+def test_a_time_that_comes_again_breaks_the_promise() -> None:
+    scenario = Scenario(QUIET.format(" TIMES DISTINCT"))
+    found = []
+    for message in ((10, "a"), (10, "b"), (11, "c")):
+        scenario.lane("s").put(line(message))
+        found += [each["bindings"]["x"]["value"] for each in scenario.batch()]
+    assert found == ["http://e/a", "http://e/c"]
+    assert [item.reason for step in scenario.steps for _, item in step.dropped] == ["late"]
+
+
+def test_a_source_may_promise_distinct_times(tmp_path: Path) -> None:
+    (tmp_path / "s").mkdir()
+    job = DirectJob(tmp_path / "c")
+    job.registry.add_stream("s", FileSource(str(tmp_path / "s"), watch=True, times_distinct=True))
+    job.register(QUIET.format(""), "q")
+    (tmp_path / "s" / "0.tnq").write_text(line((10, "a")))
+    assert [each["bindings"]["x"]["value"] for each in job.run()] == ["http://e/a"]

@@ -43,3 +43,20 @@ def test_a_live_stream_gets_heartbeats_and_a_replayed_one_does_not(tmp_path: Pat
         assert stream.rate > 0
         refused = stream.push(b"<a> <b", "text/turtle")
         assert refused[0] is None and refused[1].rejected
+
+
+def test_a_complete_push_ends_its_time(tmp_path: Path) -> None:
+    """The message is followed by a heartbeat a microsecond later, in either format."""
+    source = LogSource(folder=str(tmp_path))
+    place = Place("s", tmp_path, "s")
+    with source.writer(place) as writer:
+        stream = PushedStream(writer, clock=lambda: 3.5)
+        for body, kind in (
+            (b"1000\t<http://e/a> <http://e/b> <http://e/c> .\n", "application/x-tnq"),
+            (b"<http://e/a> <http://e/b> <http://e/c> .\n", "text/turtle"),
+        ):
+            future, _ = stream.push(body, kind, complete=True)
+            assert future is not None and future.result(30) >= 0
+        assert writer.latest_time == 3_500_000
+    logged = b"".join(path.read_bytes() for path in sorted(tmp_path.rglob("*")) if path.is_file())
+    assert b"1970-01-01T00:00:01.000001Z\t\n" in logged and b"1970-01-01T00:00:03.500001Z\t\n" in logged

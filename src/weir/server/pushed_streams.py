@@ -127,14 +127,21 @@ class PushedStream:
         self._counts: deque[tuple[float, int]] = deque(maxlen=4096)
         self._last = 0.0
 
-    def push(self, body: bytes, media_type: str, at: int | None = None) -> tuple[Future[int] | None, Checked]:
+    def push(
+        self, body: bytes, media_type: str, at: int | None = None, *, complete: bool = False
+    ) -> tuple[Future[int] | None, Checked]:
         """Submit what is good of a body; the future ends when it is on stable storage, None where there is
-        nothing. A message is taken or refused as a whole, of stream lines each by itself."""
+        nothing. A message is taken or refused as a whole, of stream lines each by itself. A ``complete`` push
+        says that nothing more of its times will come."""
         form = form_of(media_type)
         checked = check_lines(body) if form.timed else self._check(body, form, at)
         if not checked.messages:
             return None, checked
+        if not form.timed and at is None and not self.writer.predicate:
+            at = checked.messages[0][0]
         future = self.writer.submit(checked.data, format=form.name, time=at)
+        if complete:
+            future = self.writer.complete(max(time for time, _ in checked.messages))
         self._note(checked.messages)
         return future, checked
 

@@ -206,11 +206,13 @@ def _calls_timestamp(pattern: a.Pattern) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a query reads one stream: with the largest lateness of its windows there, and the least AHEAD."""
+    """How a query reads one stream: with the largest lateness of its windows there, and the least AHEAD;
+    ``distinct`` says that one of them promises strictly increasing times."""
 
     stream: str
     lateness: int
     ahead: int
+    distinct: bool = False
     windows: tuple[WindowDeclaration, ...] = field(compare=False, default=())
 
 
@@ -226,6 +228,7 @@ def readings(query: Query, streams: Iterable[str]) -> tuple[Reading, ...]:
             stream,
             max(w.semantics.lateness for w in windows),
             min(w.semantics.ahead for w in windows),
+            any(w.semantics.times_distinct for w in windows),
             tuple(windows),
         )
         for stream, windows in by_stream.items()

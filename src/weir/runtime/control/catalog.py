@@ -43,6 +43,11 @@ class StreamEntry:
     source: Mapping[str, Any] | None = None
     number: int = 0
 
+    @property
+    def times_distinct(self) -> bool:
+        """Whether its source promises that the times of each lane strictly increase."""
+        return bool((self.source or {}).get("times_distinct"))
+
 
 @dataclass(frozen=True, slots=True)
 class ServiceEntry:

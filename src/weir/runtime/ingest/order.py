@@ -1,11 +1,11 @@
 """Order and lateness: how far a stream's event time has come, and what waits until then.
 
 A source delivers in ordered lanes. A stream's **T** is the minimum over its lanes of (largest time seen −
-LATENESS); lanes that have ended, or that were idle for longer than IDLE, do not hold it back. T never goes
-back. A message older than T is late, and one further than AHEAD beyond its lane is not believed: neither gets
-in. What gets in leaves strictly by (time, lane, position) and only below T, so an evaluator sees one sequence
-that does not depend on how the input was cut into batches (docs/semantics.md, "Time, lanes and
-completeness").
+LATENESS), or a microsecond more where its times are distinct; lanes that have ended, or that were idle for
+longer than IDLE, do not hold it back. T never goes back. A message older than T is late, and one further than
+AHEAD beyond its lane is not believed: neither gets in. What gets in leaves strictly by (time, lane, position)
+and only below T, so an evaluator sees one sequence that does not depend on how the input was cut into batches
+(docs/semantics.md, "Time, lanes and completeness").
 
 Everything here is a function of what the frames and the batch carry, never of a worker's clock, so a replayed
 batch decides the same.
@@ -120,10 +120,14 @@ class Dropped:
 
 
 class Inbox:
-    """One stream as read with one lateness and one AHEAD; ``number`` tells it from one that was dropped."""
+    """One stream as read with one lateness and one AHEAD; ``number`` tells it from one that was dropped.
+    Where its times are ``distinct``, a message completes its own timestamp."""
 
-    def __init__(self, lateness: int, ahead: int, idle: int | None, number: int = 0) -> None:
+    def __init__(
+        self, lateness: int, ahead: int, idle: int | None, number: int = 0, *, distinct: bool = False
+    ) -> None:
         self.number = number
+        self.distinct = distinct
         self.ahead = ahead
         self.progress = Progress(lateness, idle)
         self.lanes: list[str] = []
@@ -178,7 +182,7 @@ class Inbox:
             "position": position,
             "batch": np.full(len(time), batch, np.int64),
         }
-        seen = time[~ahead]
+        seen = time[~ahead] + (self.distinct & (triples[~ahead] > 0))
         reached = max(int(seen.max()) if len(seen) else NEVER, frame.high)
         return replace(frame.messages, marks=marks).where(good), reached
 

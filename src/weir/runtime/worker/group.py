@@ -1,6 +1,6 @@
 """The queries of one slot, evaluated together: frames in, answers out. No Spark here.
 
-Each stream has an inbox per (lateness, AHEAD); queries are advanced in an order in which a query comes
+Each stream has an inbox per (lateness, AHEAD, TIMES); queries are advanced in an order in which a query comes
 after those whose output it reads, so chains run inside one step. What a step does depends only on the
 state, the frames, the batch id and the wall clock recorded with the batch.
 """
@@ -33,7 +33,7 @@ from weir.runtime.worker.texts import StreamTexts, TextChunk
 
 _DERIVED_AHEAD = 2**61
 _MANY_TEXTS = 200_000
-InboxKey = tuple[str, int, int]
+InboxKey = tuple[str, int, int, bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class Group:
                 entry = self.streams.get(reading.stream)
                 idle = entry.idle if entry and reading.stream not in outputs else None
                 number = entry.number if entry else 0
-                wanted[key] = known or Inbox(key[1], key[2], idle, number)
+                wanted[key] = known or Inbox(key[1], key[2], idle, number, distinct=key[3])
         self.inboxes = wanted
         read = {key[0] for key in wanted}
         self.derived = {iri: self.derived.get(iri, 0) for iri in outputs if iri in read}
@@ -144,8 +144,10 @@ class Group:
 
     def _key(self, reading: Reading, outputs: Mapping[str, str]) -> InboxKey:
         if reading.stream in outputs:
-            return reading.stream, 0, _DERIVED_AHEAD
-        return reading.stream, reading.lateness, reading.ahead
+            return reading.stream, 0, _DERIVED_AHEAD, False
+        entry = self.streams.get(reading.stream)
+        distinct = reading.distinct or (entry is not None and entry.times_distinct)
+        return reading.stream, reading.lateness, reading.ahead, distinct
 
     def step(self, frames: Sequence[Frame], batch: int, now: int) -> Step:
         """Take in the frames of a batch and evaluate what they complete; ``now`` is µs of wall clock."""

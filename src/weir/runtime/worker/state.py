@@ -260,12 +260,12 @@ def _pane(query: str, table: str, run: Run) -> str:
 
 
 def _shared(reading: Reading) -> str:
-    return f"shared/{_key((reading.stream, reading.lateness, reading.ahead))}"
+    return f"shared/{_key((reading.stream, reading.lateness, reading.ahead, reading.distinct))}"
 
 
 def _key(key: InboxKey) -> str:
-    stream, lateness, ahead = key
-    return f"{lateness},{ahead},{stream}"
+    stream, lateness, ahead, distinct = key
+    return f"{lateness},{ahead},{'distinct,' if distinct else ''}{stream}"
 
 
 def _packed(tables: Mapping[str, Mapping[str, np.ndarray | pa.Array]]) -> bytes:

@@ -48,13 +48,15 @@ class Strict(BaseModel):
 class NewStream(Strict):
     """``time`` is the predicate that states a message's time; without it, messages without a time of their
     own count from their arrival. ``heartbeat`` says how time goes on while nothing comes: ``auto`` follows
-    the clock where messages are of the present, ``lateness`` seconds behind it, and waits otherwise."""
+    the clock where messages are of the present, ``lateness`` seconds behind it, and waits otherwise.
+    ``times_distinct`` promises that times strictly increase."""
 
     iri: IriText
     id: Annotated[str, StringConstraints(pattern=ID)] | None = None
     time: IriText | None = None
     lateness: Annotated[float, Field(gt=0, le=3600)] | None = None
     heartbeat: Literal["auto", "last", "run", "clock", "off"] = "auto"
+    times_distinct: bool = False
 
 
 class Stream(BaseModel):

@@ -75,10 +75,12 @@ def _described(service: Service, request: Request, only: StreamInfo | None = Non
     return Response(document(catalog(service, base_of(request), only), media_type), media_type=media_type)
 
 
-@router.post("", dependencies=[Depends(ADMIN)], status_code=201, response_model=Stream)
-def create_stream(service: Here, body: NewStream, response: Response) -> Any:
+@router.post("", dependencies=[Depends(ADMIN)], status_code=201)
+def create_stream(service: Here, body: NewStream, response: Response) -> Stream:
     """A stream that messages can be pushed into."""
-    made = service.add_stream(body.iri, body.id, body.time, body.lateness, body.heartbeat)
+    made = service.add_stream(
+        body.iri, body.id, body.time, body.lateness, body.heartbeat, times_distinct=body.times_distinct
+    )
     response.headers["Location"] = f"/api/streams/{service.stream_id(made.iri)}"
     return stream_json(service, made)
 
@@ -97,13 +99,7 @@ def delete_stream(service: Here, id: Id) -> Response:
     return Response(status_code=204)
 
 
-@router.post(
-    "/{id}/messages",
-    dependencies=[Depends(WRITE)],
-    status_code=202,
-    response_model=Pushed,
-    openapi_extra=_BODY,
-)
+@router.post("/{id}/messages", dependencies=[Depends(WRITE)], status_code=202, openapi_extra=_BODY)
 async def push_messages(
     service: Here,
     id: Id,
@@ -111,6 +107,9 @@ async def push_messages(
     time: Annotated[
         str | None, Query(max_length=40, description="The time of a message without one.")
     ] = None,
+    complete: Annotated[
+        bool, Query(description="Whether nothing more of these times comes: they are evaluated at once.")
+    ] = False,
 ) -> Pushed:
     """Push messages: many as ``.tnq`` lines or JSON-LD lines, or one in any other RDF format.
 
@@ -126,7 +125,7 @@ async def push_messages(
     at = _time(time)
     body = await request.body()
     try:
-        future, checked = await run_in_threadpool(stream.push, body, media_type, at)
+        future, checked = await run_in_threadpool(stream.push, body, media_type, at, complete=complete)
         if future is not None:
             await asyncio.wrap_future(future)
     except BacklogFull as error:

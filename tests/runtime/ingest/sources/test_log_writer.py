@@ -82,6 +82,18 @@ def test_heartbeats_reach_the_lanes_that_are_alive(place: Place) -> None:
     }
 
 
+def test_a_lane_is_complete_beyond_the_time_of_its_last_message(place: Place) -> None:
+    source = LogSource()
+    with source.writer(place) as writer:
+        writer.append(b"1\t" + triple(1), lane="a")
+        writer.append(b"2\t" + triple(2), lane="b")
+        writer.complete(5_000_000, "a").result()
+    assert drained(source.feed(place)) == {
+        "a": [(1, ["<urn:s1>"]), (5000, [])],
+        "b": [(2, ["<urn:s2>"])],
+    }
+
+
 def test_what_cannot_be_written_fails_and_leaves_no_gap(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,6 +30,7 @@ GOOD = {
         servers="h:1,i:2", topic="t", format="ttl", start="latest"
     ),
     "push:": LogSource(),
+    "push:?times_distinct=true": LogSource(times_distinct=True),
     "push:?limit_bytes=5&heartbeat=run": LogSource(limit_bytes=5, heartbeat="run"),
 }
 BAD = {

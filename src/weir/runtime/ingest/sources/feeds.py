@@ -68,7 +68,8 @@ class Source(ABC):
     """A description of where messages come from: a frozen dataclass of plain values.
 
     ``kind`` finds the class again (``sources.source_of``). ``endless`` sources go on until they are told to
-    finish; lanes of theirs that are silent for longer than IDLE are not waited for.
+    finish; lanes of theirs that are silent for longer than IDLE are not waited for. Every kind has a field
+    ``times_distinct``: the promise that the times of each lane strictly increase.
     """
 
     __slots__ = ()

@@ -44,6 +44,7 @@ class FileSource(Source):
     format: str | None = None
     time: str | None = None
     unit: str = UNITS[0]
+    times_distinct: bool = False
 
     @property
     def endless(self) -> bool:

@@ -42,6 +42,7 @@ class KafkaSource(Source):
     timeout: float = 30.0
     heartbeat: str = ""
     config_env: str = ""
+    times_distinct: bool = False
 
     @property
     def stamped(self) -> bool:

@@ -50,6 +50,7 @@ class LogSource(Source):
     segment_bytes: int = SEGMENT
     bytes_per_batch: int = DEFAULT_BATCH_BYTES
     heartbeat: str = ""
+    times_distinct: bool = False
 
     @property
     def beats(self) -> str:

@@ -155,9 +155,13 @@ class LogWriter:
         """Log that a payload was refused: it is counted and told as a dead letter of the job."""
         return self._put(_Pending(lane, shown(payload).encode(), note=note, reason=reason))
 
+    def complete(self, time: int, lane: str = "") -> Future[int]:
+        """Say that the messages of ``time`` and before are all there in a lane."""
+        return self._put(_Pending(lane, _beat(time + 1)))
+
     def heartbeat(self, time: int) -> None:
         """Say that no message older than ``time`` will come, in any lane that is alive."""
-        line = f"{write_time(time)}\t\n".encode()
+        line = _beat(time)
         since = _clock() - _LIVELY
         with self._condition:
             lanes = [lane for lane, heard in self._heard.items() if heard >= since]
@@ -294,6 +298,11 @@ def lanes_of(headers: Iterable[dict[str, Any]]) -> list[str]:
 def now() -> int:
     """The wall clock, in µs since 1970 UTC."""
     return time.time_ns() // 1000
+
+
+def _beat(time: int) -> bytes:
+    """A message without triples."""
+    return f"{write_time(time)}\t\n".encode()
 
 
 def _last_time(lines: bytes) -> int | None:

@@ -45,6 +45,7 @@ class ReplaySource(Source):
     speed: float | None = None
     unit: str = UNITS[0]
     loop: bool = False
+    times_distinct: bool = False
 
     @property
     def endless(self) -> bool:

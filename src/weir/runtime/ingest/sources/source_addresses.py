@@ -44,8 +44,8 @@ REPLAY = "replay:"
 
 _PUSH = "push:"
 _YES, _NO = ("true", "yes", "1", ""), ("false", "no", "0")
-_FILE_OPTIONS = ("time", "format", "unit", "watch", "files_per_batch")
-_REPLAY_OPTIONS = ("rate", "speed", "unit", "loop")
+_FILE_OPTIONS = ("time", "format", "unit", "watch", "files_per_batch", "times_distinct")
+_REPLAY_OPTIONS = ("rate", "speed", "unit", "loop", "times_distinct")
 
 
 def source_from(text: str) -> Source | None:
