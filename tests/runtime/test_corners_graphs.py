@@ -224,3 +224,15 @@ def test_auto_falls_back_on_quads() -> None:
     """RAND inside EXISTS is left to the reference evaluator."""
     text = query("?s :p ?o FILTER EXISTS { ?x :z ?y FILTER (RAND() < 2) }")
     assert answers(text, ONE_WINDOW, "auto") == ["10 o=b s=a"]
+
+
+@pytest.mark.parametrize("evaluator", ["interval", "reference"])
+@pytest.mark.parametrize("graph", ["<urn:g>", "?g"])
+@pytest.mark.parametrize("there", [True, False])
+def test_a_graph_around_another_window_has_to_be_there(evaluator: str, graph: str, there: bool) -> None:
+    """What stands in GRAPH matches triples of another window, not of the graph, whose name counts all the
+    same; no pattern matches its only triple."""
+    query = f"""SELECT ?x FROM NAMED WINDOW <urn:g> ON <s> [ALL] FROM NAMED WINDOW <w> ON <s> [ALL]
+        WHERE {{ WINDOW <w> {{ GRAPH {graph} {{ WINDOW <urn:g> {{ ?x <urn:p> ?y }} }} }} }}"""
+    lines = "1\t<urn:a> <urn:p> <urn:b> .\n" + "1\t<urn:z> <urn:z> <urn:z> <urn:g> .\n" * there
+    assert len(Scenario(query, evaluator=evaluator).run([lines], "s")) == int(there)

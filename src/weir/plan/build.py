@@ -16,7 +16,7 @@ from weir.errors import UsageError
 from weir.language.algebra import patterns as a
 from weir.language.algebra.expressions import Aggregate, And, Exists, Expression, Not
 from weir.language.algebra.fold import rebuilt
-from weir.language.algebra.scope import has_exists, required, volatile
+from weir.language.algebra.scope import ITSELF, has_exists, required, volatile
 from weir.plan import nodes as p
 from weir.plan.analysis.variables import certain, possible, reads, substituted
 from weir.plan.triple_terms import has_triple_terms, unfolded
@@ -128,7 +128,8 @@ class Builder:
         named = p.Source(source.window, name)
         if isinstance(name, IRI):
             plan = self.build(inner, named, outer)
-            return plan if name.value in required(inner, name.value) else joined(p.GraphNames(named), plan)
+            needed = ITSELF in required(inner, ITSELF)
+            return plan if needed else joined(p.GraphNames(named), plan)
         if inner == a.BGP(()):
             return p.GraphNames(named)
         plan = self.build(inner, named, outer)

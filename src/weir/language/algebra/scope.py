@@ -95,6 +95,10 @@ def certain(pattern: a.Pattern) -> frozenset[str]:
             return certain(pattern.pattern)
 
 
+ITSELF = ".graph"
+"""Stands for a graph among the names of windows: none has such a name."""
+
+
 def required(pattern: a.Pattern, active: str | None = None) -> frozenset[str]:
     """The names of windows without whose triples a pattern has no solution; ``active`` names the graph that
     its own triple patterns are matched against."""

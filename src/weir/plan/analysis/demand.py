@@ -14,7 +14,7 @@ from weir.language.algebra import expressions as e
 from weir.language.algebra import patterns as a
 from weir.language.algebra.fold import parts, walk
 from weir.language.algebra.query import Construct, Describe, Query, Select
-from weir.language.algebra.scope import required
+from weir.language.algebra.scope import ITSELF, required
 from weir.language.algebra.windows import Triples, WindowDeclaration
 from weir.rdf.terms import IRI, Term, Variable
 
@@ -131,7 +131,7 @@ def _walk(
             yield from _walk(inner, _Scope(chosen, fixed=scope.fixed, inside=True), query, lean)
         case a.Graph(name, inner):
             within = replace(scope, graph=name) if scope.inside else _Scope(())
-            if not required(inner, "graph"):
+            if ITSELF not in required(inner, ITSELF):
                 yield from _names(within, lean)
             yield from _walk(inner, within, query, lean)
         case a.Service():
