@@ -210,9 +210,10 @@ def _agree(world: World, template: Template, text: str, expected: Sequence[int])
 
 
 def _counts(answers: Answers, times: np.ndarray[Any, Any]) -> list[int]:
-    """How many distinct answers there are at each time."""
+    """How many distinct answers there are at each of the times."""
     rows = set(zip(answers.at.tolist(), *(c.tolist() for c in answers.columns.values()), strict=True))
     at = np.array([row[0] for row in rows], np.int64)
+    at = at[np.isin(at, times)]
     return [int(count) for count in np.bincount(np.searchsorted(times, at), minlength=len(times))]
 
 

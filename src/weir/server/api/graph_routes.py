@@ -65,7 +65,7 @@ def list_graphs(service: Here) -> dict[str, Any]:
     "/api/graphs/update", dependencies=[Depends(WRITE)], response_model=Updated, openapi_extra=_UPDATE
 )
 def update_graphs(service: Here, request: Request, body: Body, at: When = None) -> Any:
-    """SPARQL Update: INSERT DATA and DELETE DATA. It triggers no evaluation by itself."""
+    """SPARQL Update: INSERT DATA and DELETE DATA. It is an evaluation time under TICK CHANGE."""
     _expect(request, "application/sparql-update")
     text = _text(body)
     return Updated(update=service.running.update(text, moment(at)))
