@@ -13,7 +13,7 @@ from weir.kernel.reference import ContinuousQuery, Message, Static, Timed
 from weir.kernel.reference.continuous_query import Evaluated
 from weir.kernel.reference.federation import Federation
 from weir.kernel.reference.query_forms import Row
-from weir.kernel.service_calls import Freshness, ServiceRows
+from weir.kernel.service_calls import Calls, Freshness, ServiceRows
 from weir.language.algebra.patterns import Pattern, Service
 from weir.language.algebra.query import Query
 from weir.language.algebra.scope import visible
@@ -37,7 +37,7 @@ def evaluate_query(
     """A query without windows over static graphs, evaluated once."""
     dictionary = Dictionary()
     services = None if endpoint is None else Endpoints(endpoint, dictionary)
-    federation = None if services is None else Federation(services, query, "query", dictionary)
+    federation = None if services is None else Federation(Calls(services, query, "query"), dictionary)
     (evaluated,) = ContinuousQuery(query, static, federation=federation).advance({}, now)
     return evaluated.rows
 

@@ -25,6 +25,9 @@ from weir.language.algebra.windows import Elements, TickKind, Triples
 from weir.rdf.terms import IRI, BlankNode, Variable
 from weir.runtime.control import registration
 
+pytestmark = pytest.mark.hypothesis
+"""So that ``make long`` takes it."""
+
 Law = Callable[[Random, Story], Iterator[dict[str, Lines]]]
 """The lines of runs that must all say the same as the story's own."""
 

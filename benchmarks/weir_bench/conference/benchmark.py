@@ -210,7 +210,7 @@ def _agree(world: World, template: Template, text: str, expected: Sequence[int])
 
 
 def _counts(answers: Answers, times: np.ndarray[Any, Any]) -> list[int]:
-    """How many distinct answers there are at each of the times."""
+    """How many distinct answers there are at each time; a query may also be evaluated between them."""
     rows = set(zip(answers.at.tolist(), *(c.tolist() for c in answers.columns.values()), strict=True))
     at = np.array([row[0] for row in rows], np.int64)
     at = at[np.isin(at, times)]

@@ -15,8 +15,10 @@ from typing import Any, Protocol
 from weir.language.algebra.fold import walk
 from weir.language.algebra.patterns import Service
 from weir.language.algebra.query import Query
+from weir.language.algebra.scope import visible
 from weir.language.algebra.windows import Past, Range
 from weir.rdf.columns import Ids
+from weir.rdf.terms import IRI
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +110,37 @@ class Services(Protocol):
         ...
 
 
-def places_of(query: Query) -> dict[int, int]:
-    """The number of each SERVICE of a query, by the identity of its pattern: equal ones at different places
-    are different calls."""
-    found: dict[int, int] = {}
-    for node in walk(query.pattern):
-        if isinstance(node, Service):
-            found.setdefault(id(node.pattern), len(found))
-    return found
+class Calls:
+    """The calls of one query, known to ``services`` by its ``name``; each is prepared when first needed."""
+
+    def __init__(self, services: Services, query: Query, name: str) -> None:
+        self._services = services
+        self._name = name
+        self._width, self._slide = span_of(query)
+        found = [id(node.pattern) for node in walk(query.pattern) if isinstance(node, Service)]
+        self._places = {pattern: number for number, pattern in enumerate(dict.fromkeys(found))}
+        self._calls: dict[tuple[str, str], ServiceCall] = {}
+
+    def place(self, service: Service) -> int:
+        """The number of a SERVICE in its query: equal ones at different places are different calls."""
+        return self._places.get(id(service.pattern), len(self._places))
+
+    def call(
+        self, service: Service, endpoint: IRI, bound: frozenset[str], *, place: str, optional: bool
+    ) -> ServiceCall:
+        """The call of a SERVICE at one endpoint; the arguments are as in ``Services.call``."""
+        found = self._calls.get((place, endpoint.value))
+        if found is None:
+            found = self._calls[place, endpoint.value] = self._services.call(
+                self._name,
+                Service(endpoint, service.pattern, service.silent),
+                tuple(variable.name for variable in visible(service.pattern) if variable.name in bound),
+                optional=optional,
+                width=self._width,
+                slide=self._slide,
+                place=place,
+            )
+        return found
 
 
 def span_of(query: Query) -> tuple[int | None, int | None]:

@@ -31,11 +31,10 @@ from weir.runtime.worker.worker_cache import WorkerCache
 
 
 class MemoryStore:
-    """A state store in memory; ``written`` counts the bytes put into it."""
+    """A state store in memory."""
 
     def __init__(self) -> None:
         self.panes: dict[str, bytes] = {}
-        self.written = 0
         self._head: bytes | None = None
 
     def head(self) -> bytes | None:
@@ -46,7 +45,6 @@ class MemoryStore:
 
     def put(self, name: str, data: bytes) -> None:
         self.panes[name] = data
-        self.written += len(data)
 
     def remove(self, name: str) -> None:
         del self.panes[name]

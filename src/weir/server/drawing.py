@@ -7,8 +7,6 @@ from typing import Any
 
 from weir.errors import WeirError
 from weir.explain.plans import operator_text
-from weir.kernel.contract import Background
-from weir.kernel.evaluators import choose_evaluator
 from weir.kernel.operators.inputs.pattern_inputs import shown
 from weir.language.algebra.expressions import Aggregation
 from weir.language.algebra.fold import walk
@@ -16,10 +14,8 @@ from weir.language.algebra.patterns import Extend, Group, Service
 from weir.language.algebra.query import Query, Select
 from weir.language.algebra.windows import Elements, Now, Past, Range, StartAt, Triples, WindowDeclaration
 from weir.language.writing.windows import kind_text, report_text
-from weir.linked.service import ServiceResolver
 from weir.plan import nodes as p
 from weir.plan.planner import plan_query
-from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import Variable
 from weir.runtime.output.text_columns import timestamp
 
@@ -91,14 +87,6 @@ def _lengths(window: WindowDeclaration) -> tuple[float | None, float | None]:
         case Now():
             return 0, None
     return None, None
-
-
-def fallback_of(query: Query, streams: Sequence[str]) -> str | None:
-    """Why a query does not get the interval evaluator, None where it does."""
-    dictionary = Dictionary()
-    services = ServiceResolver(dictionary)
-    choice = choose_evaluator(query, Background(), dictionary, streams=tuple(streams), services=services)
-    return choice.reason
 
 
 def plan_graph(query: Query, streams: Sequence[str]) -> dict[str, Any]:

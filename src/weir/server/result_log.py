@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from weir.runtime.output.sinks.base import Results
+from weir.runtime.output.sinks.base import Results, Sink
 from weir.runtime.output.sinks.result_files import joined
 from weir.runtime.output.subscriptions import Chunk
 from weir.server.resources import slug
@@ -166,7 +166,7 @@ _MANY = 4096
 """Commits after which the log is written anew, with one line."""
 
 
-class ResultLog:
+class ResultLog(Sink):
     """Tails by the names of queries. ``listeners`` are called with the names that have something new, from
     the thread of the sink, once it can be read."""
 
@@ -230,9 +230,6 @@ class ResultLog:
         """Forget the results of a query that was dropped; a later one of its name goes on counting."""
         with self._lock:
             self._commit(self._last, {name: self.tail(name).erase()})
-
-    def close(self) -> None:
-        """Every write was synced."""
 
     def _commit(self, batch: int, marks: dict[str, Mark]) -> None:
         self._marks |= marks

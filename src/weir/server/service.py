@@ -19,8 +19,9 @@ from weir.errors import UsageError, WeirError
 from weir.explain import explain_text
 from weir.fragments.protocol.annotation import Annotation, Labeling, Method
 from weir.fragments.server import Dataset, FragmentsApp, Publisher
-from weir.language import Query, parse
+from weir.language import Query
 from weir.language.algebra.query import R2S
+from weir.plan.analysis.chain import parsed
 from weir.runtime.control.planning import planning_held
 from weir.runtime.control.registry import QueryInfo, StreamInfo
 from weir.runtime.ingest.sources.log_source import LogSource
@@ -294,7 +295,7 @@ class Service:
         Other settings than before make a new data set, without what the old one held.
         """
         info = self.query(id)
-        query = parsed(info.text, info.dialect)
+        query = info.query
         wanted = {**(settings or {}), "events": query.semantics.r2s is not R2S.RSTREAM}
         wanted["lifetime"] = wanted.get("lifetime") or _promise(query)
         if info.name in self.sink.publishers:
@@ -382,12 +383,6 @@ def _promise(query: Query) -> float:
     it, where windows tell when that is."""
     steps = [one["step"] for one in windows_of(query) if one["kind"] in ("range", "past") and one["step"]]
     return max(10.0, 2 * max(steps, default=0.0) / 1000)
-
-
-@lru_cache(maxsize=2048)
-def parsed(text: str, dialect: str) -> Query:
-    """Queries are parsed once: listings ask again and again."""
-    return parse(text, dialect=dialect)
 
 
 @lru_cache(maxsize=256)

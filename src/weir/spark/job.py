@@ -60,7 +60,6 @@ class Pipeline:
     sinks: Sequence[Sink]
     dead_letters: Path | None = None
     late: Path | None = None
-    trigger: dict[str, Any] = field(default_factory=dict)
     live: bool = False
     rows: dict[str, DataFrameStream] = field(default_factory=dict)
 
@@ -148,9 +147,8 @@ class Job:
                 .foreachBatch(self._take)
                 .option("checkpointLocation", str(self.checkpoint.spark))
             )
-            trigger = self.pipeline.trigger or ({"availableNow": True} if self.finite else {})
-            if trigger:
-                writer = writer.trigger(**trigger)
+            if self.finite:
+                writer = writer.trigger(availableNow=True)
             self._query = writer.start()
 
     def wait(self, timeout: int | None = None) -> bool:

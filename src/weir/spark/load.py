@@ -40,6 +40,7 @@ from weir.linked.graphs.parquet_store import (
     Manifest,
 )
 from weir.rdf.ids.encoding import encode_texts
+from weir.runtime.ingest.parts import LineCounter
 from weir.storage import replace_file
 
 Progress = Callable[[int, int], None]
@@ -219,13 +220,12 @@ def _refuse_malformed(receipts: Sequence[dict[str, Any]]) -> None:
     bad = [receipt for receipt in receipts if receipt["malformed"]]
     if not bad:
         return
-    lines = []
+    lines, counter = [], LineCounter()
     for receipt in bad:
-        offset = _lines_before(Path(receipt["path"]), receipt["begin"])
+        path, begin = receipt["path"], receipt["begin"]
+        offset = counter.before(path, begin - 1) + 1 if begin else 0
         for item in receipt["rejected"]:
-            lines.append(
-                f"{receipt['path']}:{item['line'] + offset}: {item['reason']} {item['text']}".rstrip()
-            )
+            lines.append(f"{path}:{item['line'] + offset}: {item['reason']} {item['text']}".rstrip())
     total = sum(receipt["malformed"] for receipt in bad)
     more = f"\n… and {total - len(lines[:_SHOWN])} more" if total > _SHOWN else ""
     raise DataError(
@@ -233,16 +233,6 @@ def _refuse_malformed(receipts: Sequence[dict[str, Any]]) -> None:
         detail="\n".join(lines[:_SHOWN]) + more,
         hint="mend or remove these lines and load again: what was read already is kept",
     )
-
-
-def _lines_before(path: Path, begin: int) -> int:
-    """How many lines begin before the first one that begins at or after ``begin``."""
-    if not begin:
-        return 0
-    with open(path, "rb") as file:
-        head = sum(file.read(1 << 20).count(b"\n") for _ in range((begin - 1) >> 20))
-        head += file.read((begin - 1) & ((1 << 20) - 1)).count(b"\n")
-        return head + 1
 
 
 @contextmanager

@@ -10,10 +10,11 @@ import numpy as np
 from bags import relation_of
 from weir.kernel.operators.inputs.input import Present
 from weir.kernel.operators.operator import Operator
-from weir.kernel.operators.remote_service import Federation, Service
+from weir.kernel.operators.remote_service import Service
 from weir.kernel.relations.relation import Relation
-from weir.kernel.service_calls import Freshness, ServiceRows
+from weir.kernel.service_calls import Calls, Freshness, ServiceRows
 from weir.kernel.windows.instants import Instants
+from weir.language import parse
 from weir.language.algebra import patterns as a
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
@@ -55,8 +56,8 @@ class Answering:
 def test_each_index_is_asked_for_itself() -> None:
     endpoint = Answering()
     at = Instants(np.array([10, 20, 30]), np.array([False, True, True]))
-    federation = Federation(endpoint, "q", Dictionary())  # type: ignore[arg-type]
-    made = Service(Left(), PATTERN, frozenset({"x"}), Present(at), federation, place="0.1")
+    calls = Calls(endpoint, parse("SELECT * {}", "sparql"), "q")  # type: ignore[arg-type]
+    made = Service(Left(), PATTERN, frozenset({"x"}), Present(at), calls, Dictionary(), place="0.1")
     found = made.run()
     assert endpoint.calls == [(10, [1], False), (20, [1, 2], True), (30, [1], True)]
     rows = zip(found.start.tolist(), found.end.tolist(), found.columns["x"].tolist(), strict=True)

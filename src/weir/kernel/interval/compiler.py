@@ -21,7 +21,8 @@ from weir.kernel.operators.join import Join, Policy, Router, TooLarge, reduce_wi
 from weir.kernel.operators.left_join import LeftJoin, Minus
 from weir.kernel.operators.modifiers import Distinct, OrderBy, Slice
 from weir.kernel.operators.operator import Operator, Project, Scan, Union, Values
-from weir.kernel.operators.remote_service import Federation, Service
+from weir.kernel.operators.remote_service import Service
+from weir.kernel.service_calls import Calls
 from weir.kernel.windows.instants import HIGHEST, LOWEST, Instants
 from weir.kernel.windows.stream_state import Streams
 from weir.language.algebra import patterns as a
@@ -45,10 +46,10 @@ class Compiler:
         router: Router,
         around: Surroundings,
         terms: Terms,
-        federation: Federation | None = None,
+        calls: Calls | None = None,
     ) -> None:
         self.leaves = leaves
-        self.federation = federation or Federation(None, "", leaves.dictionary)
+        self.calls = calls
         self.router = router
         self.around = around
         self.terms = terms
@@ -164,16 +165,17 @@ class Compiler:
         optional: bool = False,
         check: Filter | None = None,
     ) -> Operator:
-        if self.federation.services is None:
+        if self.calls is None:
             raise NotCovered(Lack.NO_ENDPOINTS)
-        number = self.federation.places.get(id(service.pattern), 0)
+        number = self.calls.place(service)
         self._occurrences[number] += 1
         return Service(
             left,
             service,
             bound,
             self.present,
-            self.federation,
+            self.calls,
+            self.leaves.dictionary,
             place=f"{number}.{self._occurrences[number]}",
             optional=optional,
             check=check,

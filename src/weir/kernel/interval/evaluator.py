@@ -27,9 +27,8 @@ from weir.kernel.operators.inputs.input import Present
 from weir.kernel.operators.inputs.pattern_inputs import EVERYTHING, PatternInputs, StaticGraphs, changes_read
 from weir.kernel.operators.join import Join, Policy, Router
 from weir.kernel.operators.operator import Operator
-from weir.kernel.operators.remote_service import Federation
 from weir.kernel.relations.relation import Relation
-from weir.kernel.service_calls import Services, places_of, span_of
+from weir.kernel.service_calls import Calls, Services
 from weir.kernel.windows.arrivals import Arrivals
 from weir.kernel.windows.evaluation_times import Clock, Evaluations
 from weir.kernel.windows.instants import HIGHEST, Instants
@@ -110,10 +109,8 @@ class IntervalEvaluator:
         terms = Terms(self.dictionary)
         router = Router(self._policy, self.routes)
         around = Surroundings(self._present, self._key)
-        federation = Federation(
-            self.services, self.name, self.dictionary, *span_of(self.query), places_of(self.query)
-        )
-        self._compiler = Compiler(leaves, router, around, terms, federation)
+        calls = None if self.services is None else Calls(self.services, self.query, self.name)
+        self._compiler = Compiler(leaves, router, around, terms, calls)
         self._root: Operator = self._compiler.compile(self.plan.root)
         safe = subjects(self.plan.root)
         self._forms = QueryForms(self.query, self._key, terms, safe, lambda: self._described(leaves, terms))

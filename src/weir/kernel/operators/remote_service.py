@@ -6,8 +6,7 @@ what one evaluation fetches the next ones see; an index that only serves as "bef
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -19,25 +18,12 @@ from weir.kernel.operators.left_join import left_join
 from weir.kernel.operators.operator import Operator
 from weir.kernel.relations.matches import join
 from weir.kernel.relations.relation import Relation, union
-from weir.kernel.service_calls import ServiceCall, Services
+from weir.kernel.service_calls import Calls
 from weir.language.algebra import patterns as a
 from weir.language.algebra.scope import visible
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, Variable
-
-
-@dataclass(frozen=True, slots=True)
-class Federation:
-    """Where the SERVICEs of a query go; ``width`` and ``slide`` as in ``Services.call``, ``places`` as in
-    ``places_of``."""
-
-    services: Services | None
-    query: str
-    dictionary: Dictionary
-    width: int | None = None
-    slide: int | None = None
-    places: Mapping[int, int] = field(default_factory=dict)
 
 
 class Service(Operator):
@@ -55,7 +41,8 @@ class Service(Operator):
         service: a.Service,
         bound: frozenset[str],
         present: Present,
-        federation: Federation,
+        calls: Calls,
+        dictionary: Dictionary,
         *,
         place: str,
         optional: bool = False,
@@ -65,15 +52,14 @@ class Service(Operator):
         self.place = place
         self.service = service
         self.present = present
-        self.federation = federation
+        self.calls = calls
+        self.dictionary = dictionary
+        self.bound = bound
         self.optional = optional
         self.check = check
         own = [variable.name for variable in visible(service)]
         self._own = tuple(own)
         self.variables = tuple(dict.fromkeys((*left.variables, *own)))
-        inside = {variable.name for variable in visible(service.pattern)}
-        self._bound = tuple(name for name in own if name in bound and name in inside)
-        self._calls: dict[str, ServiceCall] = {}
 
     def run(self) -> Relation:
         left = self.left.run()
@@ -111,7 +97,10 @@ class Service(Operator):
     def _asked(
         self, endpoint: int | None, left: Relation, rows: Ids, index: int, time: int, refresh: bool
     ) -> Relation:
-        call = self._call(endpoint)
+        name = self.service.name if endpoint is None else self.dictionary.decode(endpoint)
+        if not isinstance(name, IRI):
+            raise EvaluationError(f"SERVICE {self.service.name} is bound to {name}, which is no endpoint")
+        call = self.calls.call(self.service, name, self.bound, place=self.place, optional=self.optional)
         bindings = {name: left.columns[name][rows] for name in call.join}
         answer = call.rows(bindings, len(rows), time, refresh=refresh)
         length = len(answer.fetched)
@@ -121,26 +110,3 @@ class Service(Operator):
             columns[self.service.name.name] = np.full(length, endpoint)
         optional = frozenset(name for name, column in columns.items() if not column.all())
         return Relation(columns, np.full(length, index), np.full(length, index + 1), optional)
-
-    def _call(self, endpoint: int | None) -> ServiceCall:
-        name = self.service.name
-        if endpoint is not None:
-            term = self.federation.dictionary.decode(endpoint)
-            if not isinstance(term, IRI):
-                raise EvaluationError(f"SERVICE {name} is bound to {term}, which is no endpoint")
-            name = term
-        assert isinstance(name, IRI)
-        call = self._calls.get(name.value)
-        if call is None:
-            services = self.federation.services
-            assert services is not None
-            call = self._calls[name.value] = services.call(
-                self.federation.query,
-                a.Service(name, self.service.pattern, self.service.silent),
-                self._bound,
-                optional=self.optional,
-                width=self.federation.width,
-                slide=self.federation.slide,
-                place=self.place,
-            )
-        return call

@@ -18,7 +18,7 @@ from weir.kernel.reference.datasets import Quad, Static, Timed
 from weir.kernel.reference.federation import Federation
 from weir.kernel.reference.query_forms import Row
 from weir.kernel.reference.windows import Message
-from weir.kernel.service_calls import Services
+from weir.kernel.service_calls import Calls, Services
 from weir.language.algebra.query import Ask, Query, Select
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
@@ -51,7 +51,7 @@ class ReferenceEvaluator:
         self.name = name or query.output or "query"
         self._terms: dict[int, Term] = {}
         static = self._static(background)
-        federation = None if services is None else Federation(services, query, self.name, dictionary)
+        federation = None if services is None else Federation(Calls(services, query, self.name), dictionary)
         self._continuous = ContinuousQuery(query, static, streams=streams, federation=federation)
 
     def renew(self, background: Background) -> None:

@@ -1,6 +1,6 @@
 """SERVICE for the reference evaluator: solutions of terms to columns of ids and back.
 
-The same calls as the interval evaluator makes (``kernel.service``), so both see the same remote rows.
+The same calls as the interval evaluator makes (``kernel.service_calls``), so both see the same remote rows.
 """
 
 from __future__ import annotations
@@ -9,26 +9,20 @@ from collections.abc import Sequence
 
 from weir.errors import EvaluationError
 from weir.kernel.reference.multisets import Bindings, compatible
-from weir.kernel.service_calls import ServiceCall, ServiceRows, Services, places_of, span_of
+from weir.kernel.service_calls import Calls, ServiceRows
 from weir.language.algebra import patterns as a
 from weir.language.algebra.fold import walk
 from weir.language.algebra.patterns import Pattern, Service
-from weir.language.algebra.query import Query
-from weir.language.algebra.scope import visible
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, Term, Variable
 
 
 class Federation:
-    """The calls of one query, prepared when they are first needed."""
+    """The calls of one query, whose ids are those of ``dictionary``."""
 
-    def __init__(self, services: Services, query: Query, name: str, dictionary: Dictionary) -> None:
-        self._services = services
+    def __init__(self, calls: Calls, dictionary: Dictionary) -> None:
+        self._calls = calls
         self._dictionary = dictionary
-        self._name = name
-        self._width, self._slide = span_of(query)
-        self._places = places_of(query)
-        self._calls: dict[tuple[int, str], ServiceCall] = {}
 
     def solutions(
         self,
@@ -41,21 +35,10 @@ class Federation:
         optional: bool = False,
     ) -> list[Bindings]:
         """Solutions that may join with ``left``, all of whose solutions bind ``bound``."""
-        place = self._places.get(id(service.pattern), len(self._places))
-        names = tuple(v.name for v in visible(service.pattern) if v.name in bound)
+        place = str(self._calls.place(service))
         found: list[Bindings] = []
         for endpoint, here in _endpoints(service, left).items():
-            call = self._calls.get((place, endpoint.value))
-            if call is None:
-                call = self._calls[place, endpoint.value] = self._services.call(
-                    self._name,
-                    Service(endpoint, service.pattern, service.silent),
-                    names,
-                    optional=optional,
-                    width=self._width,
-                    slide=self._slide,
-                    place=str(place),
-                )
+            call = self._calls.call(service, endpoint, bound, place=place, optional=optional)
             columns = {
                 name: self._dictionary.encode_terms([solution[name] for solution in here])
                 for name in call.join

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from weir.errors import CheckpointError, SyntaxError, UsageError
 from weir.kernel.contract import Background
-from weir.kernel.evaluators import ROUTINGS, choose_evaluator
+from weir.kernel.evaluators import CHOICES, ROUTINGS, Choice, choose_evaluator
 from weir.kernel.matching.conjunctive import ConjunctiveSet
 from weir.kernel.matching.shared import SharedEvaluator
 from weir.language import parse
@@ -35,7 +35,6 @@ By time only where there are two slots for each query, and over streams that end
 its windows, which pays where batches are large and only costs time where they are small."""
 MANY = 16
 """From this many queries on sharing pays for the compiled loops that it loads."""
-EVALUATORS = ("auto", "interval", "reference")
 
 
 def offer(
@@ -50,8 +49,8 @@ def offer(
 ) -> Registration:
     """A query that asks to be registered. Its name is that of REGISTER, or else ``name``, or else one that is
     not ``taken``."""
-    if evaluator not in EVALUATORS:
-        raise UsageError(f"unknown evaluator {evaluator!r}", hint=f"one of {', '.join(EVALUATORS)}")
+    if evaluator not in CHOICES:
+        raise UsageError(f"unknown evaluator {evaluator!r}", hint=f"one of {', '.join(CHOICES)}")
     if routing not in ROUTINGS:
         raise UsageError(f"unknown routing {routing!r}", hint=f"one of {', '.join(ROUTINGS)}")
     query = _parsed(text, dialect, file)
@@ -143,18 +142,16 @@ def _evaluators(offers: Sequence[Registration], catalog: Catalog, streams: Seque
     if len(auto) - len(free) >= MANY:
         together = together | alike({name: query for name, query in auto.items() if name not in free})
     return {
-        each.name: SHARED if each.name in together else evaluator_of(each.query, streams, each.evaluator)
+        each.name: SHARED if each.name in together else choice_of(each.query, streams, each.evaluator).name
         for each in offers
     }
 
 
-def evaluator_of(query: Query, streams: Sequence[str], asked: str = "auto") -> str:
+def choice_of(query: Query, streams: Sequence[str], asked: str = "auto") -> Choice:
     """The evaluator that a query gets; ``interval`` on a query it does not cover is an error."""
     dictionary = Dictionary()
     services = ServiceResolver(dictionary)
-    return choose_evaluator(
-        query, Background(), dictionary, asked, streams=tuple(streams), services=services
-    ).name
+    return choose_evaluator(query, Background(), dictionary, asked, streams=streams, services=services)
 
 
 _OFTEN = "it is not evaluated batch by batch"

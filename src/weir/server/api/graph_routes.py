@@ -61,27 +61,25 @@ def list_graphs(service: Here) -> dict[str, Any]:
     return {"graphs": [{"id": id, "iri": iri} for id, iri in _names(service).items()]}
 
 
-@router.post(
-    "/api/graphs/update", dependencies=[Depends(WRITE)], response_model=Updated, openapi_extra=_UPDATE
-)
-def update_graphs(service: Here, request: Request, body: Body, at: When = None) -> Any:
+@router.post("/api/graphs/update", dependencies=[Depends(WRITE)], openapi_extra=_UPDATE)
+def update_graphs(service: Here, request: Request, body: Body, at: When = None) -> Updated:
     """SPARQL Update: INSERT DATA and DELETE DATA. It is an evaluation time under TICK CHANGE."""
     _expect(request, "application/sparql-update")
     text = _text(body)
     return Updated(update=service.running.update(text, moment(at)))
 
 
-@router.post("/api/graphs/{id}", dependencies=[Depends(WRITE)], response_model=Updated, openapi_extra=_RDF)
+@router.post("/api/graphs/{id}", dependencies=[Depends(WRITE)], openapi_extra=_RDF)
 def add_to_graph(
     service: Here, id: Id, request: Request, body: Body, iri: Iri = None, at: When = None
-) -> Any:
+) -> Updated:
     """Add triples to a graph, from the body or from an allowed URL."""
     with _document(service, id, request, body) as path:
         return Updated(update=service.running.insert(_graph(service, id, iri), path, moment(at)))
 
 
-@router.put("/api/graphs/{id}", dependencies=[Depends(WRITE)], response_model=Updated, openapi_extra=_RDF)
-def replace_graph(service: Here, id: Id, request: Request, body: Body, iri: Iri = None) -> Any:
+@router.put("/api/graphs/{id}", dependencies=[Depends(WRITE)], openapi_extra=_RDF)
+def replace_graph(service: Here, id: Id, request: Request, body: Body, iri: Iri = None) -> Updated:
     """Replace a graph's triples by those of the body or of an allowed URL."""
     graph = _graph(service, id, iri)
     with _document(service, id, request, body) as path, service.job.graphs.lock:
@@ -90,8 +88,8 @@ def replace_graph(service: Here, id: Id, request: Request, body: Body, iri: Iri 
         return Updated(update=service.running.graphs.replace(minus(new, old), minus(old, new)))
 
 
-@router.delete("/api/graphs/{id}", dependencies=[Depends(ADMIN)], response_model=Updated)
-def clear_graph(service: Here, id: Id) -> Any:
+@router.delete("/api/graphs/{id}", dependencies=[Depends(ADMIN)])
+def clear_graph(service: Here, id: Id) -> Updated:
     """Remove all triples of a graph."""
     known = _names(service)
     if id not in known:

@@ -8,7 +8,8 @@ from typing import Any
 from fastapi import APIRouter, Depends, Response
 from starlette.concurrency import run_in_threadpool
 
-from weir.language import translate
+from weir.language import parse, translate
+from weir.runtime.control.registration import choice_of
 from weir.runtime.control.registry import QueryInfo
 from weir.runtime.output.text_columns import timestamp
 from weir.server.api.access import ADMIN, READ, Here
@@ -25,14 +26,13 @@ from weir.server.api.models import (
 from weir.server.drawing import (
     activity_of,
     counted,
-    fallback_of,
     form_of,
     plan_graph,
     variables_of,
     windows_of,
 )
 from weir.server.resources import slug
-from weir.server.service import Service, explained, facts_of, parsed
+from weir.server.service import Service, explained, facts_of
 
 router = APIRouter(prefix="/api", tags=["queries"], responses=PROBLEMS)
 _NUMERIC = ("integer", "decimal", "double", "float", "long", "int", "short", "byte")
@@ -41,7 +41,7 @@ _LOOKED_AT = 20
 
 def query_json(service: Service, info: QueryInfo) -> RegisteredQuery:
     """A query with what is known of its running."""
-    query = parsed(info.text, info.dialect)
+    query = info.query
     told = facts_of(service.job, info.name)
     tail = service.log.tail(info.name)
     through = told.get("through")
@@ -70,33 +70,32 @@ def query_json(service: Service, info: QueryInfo) -> RegisteredQuery:
 
 def _numeric(service: Service, info: QueryInfo) -> list[str]:
     """Variables that are numbers by the query, or were in the latest results."""
-    query = parsed(info.text, info.dialect)
-    known = counted(query)
+    known = counted(info.query)
     tail = service.log.tail(info.name)
     seen: dict[str, bool] = {}
     for _, line in tail.read(max(tail.start, tail.end - _LOOKED_AT)).lines():
         for name, value in json.loads(line).get("bindings", {}).items():
             number = value.get("datatype", "").rpartition("#")[2] in _NUMERIC
             seen[name] = seen.get(name, True) and number
-    return [name for name in variables_of(query) if name in known or seen.get(name)]
+    return [name for name in variables_of(info.query) if name in known or seen.get(name)]
 
 
-@router.get("/queries", dependencies=[Depends(READ)], response_model=Queries)
-def list_queries(service: Here) -> Any:
+@router.get("/queries", dependencies=[Depends(READ)])
+def list_queries(service: Here) -> Queries:
     """All queries, in the order of registration."""
     return Queries(queries=[query_json(service, each) for each in service.queries()])
 
 
-@router.post("/queries", dependencies=[Depends(ADMIN)], status_code=201, response_model=RegisteredQuery)
-def register_query(service: Here, body: NewQuery, response: Response) -> Any:
+@router.post("/queries", dependencies=[Depends(ADMIN)], status_code=201)
+def register_query(service: Here, body: NewQuery, response: Response) -> RegisteredQuery:
     """Register a continuous query in any dialect; it sees messages from now on."""
     made = service.register(body.text, body.name, body.dialect, body.evaluator)
     response.headers["Location"] = f"/api/queries/{slug(made.name)}"
     return query_json(service, made)
 
 
-@router.get("/queries/{id}", dependencies=[Depends(READ)], response_model=RegisteredQuery)
-def get_query(service: Here, id: Id) -> Any:
+@router.get("/queries/{id}", dependencies=[Depends(READ)])
+def get_query(service: Here, id: Id) -> RegisteredQuery:
     """One query."""
     return query_json(service, service.query(id))
 
@@ -110,14 +109,14 @@ async def drop_query(service: Here, id: Id) -> Response:
     return Response(status_code=204)
 
 
-@router.post("/queries/{id}/pause", dependencies=[Depends(ADMIN)], response_model=RegisteredQuery)
-def pause_query(service: Here, id: Id) -> Any:
+@router.post("/queries/{id}/pause", dependencies=[Depends(ADMIN)])
+def pause_query(service: Here, id: Id) -> RegisteredQuery:
     """Stop a query and remember it; its windows are forgotten."""
     return query_json(service, service.pause(id))
 
 
-@router.post("/queries/{id}/resume", dependencies=[Depends(ADMIN)], response_model=RegisteredQuery)
-def resume_query(service: Here, id: Id) -> Any:
+@router.post("/queries/{id}/resume", dependencies=[Depends(ADMIN)])
+def resume_query(service: Here, id: Id) -> RegisteredQuery:
     """Go on with a paused query; it sees messages from now on."""
     return query_json(service, service.resume(id))
 
@@ -139,13 +138,13 @@ def unpublish_query(service: Here, id: Id) -> Response:
 def explain_query(service: Here, id: Id) -> dict[str, Any]:
     """Every stage of a query as text, its plan as a graph with live row counts, and the routes it takes."""
     info = service.query(id)
-    query = parsed(info.text, info.dialect)
+    query = info.query
     told = facts_of(service.job, info.name)
     plan = plan_graph(query, info.reads)
     leaves = told.get("leaves", {})
     for node in plan["nodes"]:
         node["rows"] = leaves.get(node["label"])
-    reason = fallback_of(query, info.reads)
+    reason = choice_of(query, info.reads).reason
     return {
         "text": explained(info.text, info.dialect, info.routing),
         "plan": plan,
@@ -167,15 +166,15 @@ def query_activity(service: Here, id: Id) -> dict[str, Any]:
     computed from the windows and the time through which the query was evaluated.
     """
     info = service.query(id)
-    query, told = parsed(info.text, info.dialect), facts_of(service.job, info.name)
+    told = facts_of(service.job, info.name)
     recent = {iri: list(stream.recent) for iri, stream in service.pushed.items()}
-    return activity_of(query, info.reads, told, recent)
+    return activity_of(info.query, info.reads, told, recent)
 
 
 @router.post("/parse", dependencies=[Depends(READ)])
 def parse_query(service: Here, body: Text) -> dict[str, Any]:
     """Check a text without registering it; a syntax error has its place."""
-    query = parsed(body.text, body.dialect)
+    query = parse(body.text, dialect=body.dialect)
     return {
         "ok": True,
         "dialect": query.dialect.value,
@@ -192,7 +191,7 @@ def parse_query(service: Here, body: Text) -> dict[str, Any]:
 @router.post("/translate", dependencies=[Depends(READ)])
 def translate_query(service: Here, body: Translation) -> dict[str, Any]:
     """A query in another dialect, or what that dialect cannot express."""
-    found = translate(parsed(body.text, body.dialect), body.to)
+    found = translate(parse(body.text, dialect=body.dialect), body.to)
     parts = [("", found)] if isinstance(found, str) else found
     return {
         "text": "\n\n".join(f"# {name}\n{text}" if name else text for name, text in parts),

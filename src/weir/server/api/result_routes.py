@@ -24,7 +24,6 @@ from weir.server.api.result_formats import (
 )
 from weir.server.drawing import variables_of
 from weir.server.problems import Problem
-from weir.server.service import parsed
 
 router = APIRouter(prefix="/api/queries", tags=["results"], responses=PROBLEMS)
 
@@ -93,9 +92,8 @@ async def get_results(
         return Response(batch(chunk), media_type=media_type, headers=headers)
     lines = results(chunk)
     if media_type == "application/sparql-results+json":
-        data: bytes = json.dumps(
-            sparql_json(lines, variables_of(parsed(info.text, info.dialect))), ensure_ascii=False
-        ).encode()
+        found = sparql_json(lines, variables_of(info.query))
+        data = json.dumps(found, ensure_ascii=False).encode()
     else:
         data = nquads(lines) if media_type == "application/n-quads" else jsonld(lines)
     return Response(data, media_type=media_type, headers=headers)

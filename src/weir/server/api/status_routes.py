@@ -20,7 +20,7 @@ from weir.server.api.models import PROBLEMS
 from weir.server.drawing import services_of
 from weir.server.problems import Problem
 from weir.server.resources import slug
-from weir.server.service import Service, facts_of, parsed
+from weir.server.service import Service, facts_of
 
 router = APIRouter(tags=["metrics"], responses=PROBLEMS)
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -117,7 +117,7 @@ def views_json(service: Service) -> list[dict[str, Any]]:
     out = []
     for info in service.queries():
         accounts = facts_of(service.job, info.name).get("services", [])
-        calls = services_of(parsed(info.text, info.dialect).pattern)
+        calls = services_of(info.query.pattern)
         for place, account in enumerate(accounts):
             call = calls[place] if len(calls) == len(accounts) else None
             out.append(

@@ -75,8 +75,8 @@ def _described(service: Service, request: Request, only: StreamInfo | None = Non
     return Response(document(catalog(service, base_of(request), only), media_type), media_type=media_type)
 
 
-@router.post("", dependencies=[Depends(ADMIN)], status_code=201, response_model=Stream)
-def create_stream(service: Here, body: NewStream, response: Response) -> Any:
+@router.post("", dependencies=[Depends(ADMIN)], status_code=201)
+def create_stream(service: Here, body: NewStream, response: Response) -> Stream:
     """A stream that messages can be pushed into."""
     made = service.add_stream(
         body.iri, body.id, body.time, body.lateness, body.heartbeat, times_distinct=body.times_distinct
@@ -99,13 +99,7 @@ def delete_stream(service: Here, id: Id) -> Response:
     return Response(status_code=204)
 
 
-@router.post(
-    "/{id}/messages",
-    dependencies=[Depends(WRITE)],
-    status_code=202,
-    response_model=Pushed,
-    openapi_extra=_BODY,
-)
+@router.post("/{id}/messages", dependencies=[Depends(WRITE)], status_code=202, openapi_extra=_BODY)
 async def push_messages(
     service: Here,
     id: Id,
