@@ -207,7 +207,7 @@ class Job:
         """Change static graphs by INSERT DATA and DELETE DATA; the number of the update.
 
         It counts from ``at`` (µs since 1970, an xsd:dateTime or a ``datetime``) or from each query's
-        present, whichever is later, and triggers no evaluation.
+        present, whichever is later; it is an evaluation time under the ticks CHANGE and TIME alone.
         """
         return self.graphs.update(request, at)
 

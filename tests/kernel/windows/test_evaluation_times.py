@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from kernel.windows.test_window import window
@@ -65,3 +66,14 @@ def test_under_the_tuple_driven_tick_every_message_is_an_instant() -> None:
     chunk = next(clock(width=3, changes=True, tuples=True).chunks(6, end=False))
     assert chunk.at.sub is not None
     assert chunk.at.sub.upto["urn:s"][chunk.at.emitted].tolist() == [1, 2, 3]
+
+
+def test_the_instant_before_is_a_tick_ago() -> None:
+    chunk = next(clock(width=3, changes=True, unit=4).chunks(9, end=False))
+    assert chunk.at.time.tolist() == [-4, 0, 0, 4, 4, 8]
+
+
+def test_changes_of_graphs_are_evaluation_times_from_the_first_message_on() -> None:
+    made = clock(width=3, changes=True)
+    made.watch(np.array([-5, 1, 4]))
+    assert times(made, 5) == [[0, 1, 2, 4]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kernel.windows.test_window import window
-from weir.kernel.windows.reports import Progression, last_report, never_empty, report_times
+from weir.kernel.windows.reports import Progression, last_report, moving, never_empty, report_times
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,23 @@ def test_the_end_of_input_reports_every_window_that_holds_a_message() -> None:
 def test_a_moving_window_is_never_empty_when_it_reports() -> None:
     assert never_empty(window(width=3, changes=True))
     assert not never_empty(window(width=4, step=2, closes=True))
+
+
+def test_under_a_time_driven_tick_what_leaves_is_reported() -> None:
+    """Messages at 0, 2 and 5 leave (τ−3, τ] at 3, 5 and 8."""
+    assert report_times(window(width=3, changes=True, unit=1), -1, 9, 99)[0].tolist() == [0, 2, 3, 5, 8]
+    assert report_times(window(width=3, changes=True, unit=4), -1, 12, 99)[0].tolist() == [0, 4, 8]
+    assert last_report(window(width=3, changes=True, unit=4)) == 8
+
+
+def test_what_closed_last_is_reported_periodically() -> None:
+    """[0, 4) and [4, 8) close at 4 and 8; every third time sees what closed last, until nothing is left."""
+    made = window(width=4, step=4, period=3, closed=True)
+    assert report_times(made, -1, 12, 99)[0].tolist() == [3, 6, 9, 12]
+    assert last_report(made) == 9
+
+
+def test_windows_that_move_with_time_report_so_long_after_each_message() -> None:
+    assert moving(window(width=3, lag=1, changes=True, unit=1))[1] == (1, 4)  # type: ignore[index]
+    assert moving(window(count=2, changes=True, unit=1))[1] == (0,)  # type: ignore[index]
+    assert moving(window(width=4, step=2, changes=True, unit=1)) is None

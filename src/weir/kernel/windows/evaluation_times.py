@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from weir.kernel.windows.arrivals import Arrivals
+from weir.kernel.windows.arrivals import FEW, Arrivals
 from weir.kernel.windows.instants import AFTER, BEFORE, LOWEST, Instants, Sub
 from weir.kernel.windows.reports import (
     changes,
@@ -24,6 +24,7 @@ from weir.kernel.windows.reports import (
     distinct,
     empty_at,
     last_report,
+    moving,
     never_empty,
     periods_of,
     report_times,
@@ -207,6 +208,10 @@ class Clock:
         self._plain = list({id(w.arrivals): w for w in plain}.values())
         self._others = [w for w in self.windows if w not in plain]
         self._simple = not self.tuples and not self._others
+        # Windows that move with time report whenever a message enters or leaves: so long after it came.
+        moves = [stay for w in self.windows if (stay := moving(w)) is not None and not len(graphs)]
+        self._moving = len(moves) == len(self.windows) and len({w.spec.non_empty for w in self.windows}) == 1
+        self._shifts = {(id(a), s): (a, s) for a, shifts in moves for s in shifts}.values()
 
     def ready_below(self, through: int) -> int:
         """Messages before this time are complete once the query's T is ``through``."""
@@ -238,6 +243,10 @@ class Clock:
             yield from self._sub_chunks(through, last)
             return
         bound = max(last, through if self._inclusive else through - 1)
+        if self._moving and self.cursor.time < bound:
+            times = self._moves(self.cursor.time, bound)
+            self.cursor = Cursor(bound)
+            yield from self._shared(times, share)
         while self.cursor.time < bound:
             times, listed = self._times(self.cursor.time, bound)
             self.cursor = Cursor(listed)
@@ -282,6 +291,26 @@ class Clock:
                 continue
             kept.append(self._not_empty(window, times))
         return _united(kept), listed
+
+    def _moves(self, after: int, through: int) -> Ids:
+        """The evaluation times in ``(after, through]``, where all windows move with time."""
+        found: list[Ids] = []
+        for arrivals, shift in self._shifts:
+            times = arrivals.times
+            high = int(times.searchsorted(through + 1 - shift))
+            low = int(times[:high].searchsorted(after + 1 - shift))
+            if low < high:
+                found.append(times[low:high] + shift)
+        if not found:
+            return np.empty(0, np.int64)
+        if sum(map(len, found)) <= FEW:
+            listed = np.array(sorted({time for times in found for time in times.tolist()}), np.int64)
+        else:
+            listed = np.unique(np.concatenate(found))
+        full = (w for w in self.windows if w.spec.width is None and w.first is not None)
+        if any(w.first <= listed.item(0) for w in full if w.first is not None):
+            return listed
+        return self._not_empty(self.windows[0], listed)
 
     def _not_empty(self, window: Window, times: Ids) -> Ids:
         """Those of the report times of a window at which NON EMPTY lets it report (16)."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from weir.kernel.windows.arrivals import Arrivals
 from weir.kernel.windows.instants import LOWEST, Instants
 from weir.kernel.windows.window import Window
 from weir.rdf.columns import Ids
@@ -154,6 +155,17 @@ def comings_and_goings(window: Window, after: int, through: int) -> Ids:
     return np.unique(found[(found > after) & (found <= through)])
 
 
+def moving(window: Window) -> tuple[Arrivals, tuple[int, ...]] | None:
+    """How long after its time each message enters the window and leaves it, where the tick is CHANGE and only
+    that is reported; None for other windows."""
+    spec = window.spec
+    if spec.unit != 1 or not spec.changes or spec.closes or spec.period is not None or spec.begins:
+        return None
+    if spec.width is None:
+        return window.arrivals, (0,)
+    return None if spec.step is not None else (window.arrivals, (spec.lag, spec.lag + spec.width))
+
+
 def _counted_closes(window: Window, after: int, through: int) -> Ids:
     times = window.arrivals.times
     rows = np.flatnonzero(_closing(window))
@@ -276,6 +288,14 @@ def _last_period(window: Window, seen: Ids) -> list[int]:
         return [max(periods.start, periods.up(time)) for time in last if time is not None]
     entered, left = _closed_stays(window, seen) if spec.closed else stays(window, seen)
     assert left is not None
+    if spec.back_and_forth and spec.closed and spec.unit is not None and len(left):
+        # Seen closed at some ticks and open at others: looked at one by one, the last first.
+        latest_period = periods.down(int(left.max()) + spec.unit)
+        for each in range(latest_period, max(periods.start, int(seen[0]) - spec.unit) - 1, -periods.step):
+            tick = up(np.array([each]), spec.unit)
+            if not empty_at(window, Instants(tick, tick == tick))[0]:
+                return [each]
+        return []
     latest = left - 1
     if spec.unit is not None:
         latest -= latest % spec.unit

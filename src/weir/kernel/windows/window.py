@@ -268,7 +268,7 @@ class Window:
     def least(self, time: int) -> int | None:
         """``low`` at the instant ``time``, where it is a short calculation; None elsewhere."""
         spec = self.spec
-        if spec.tuples or spec.step is not None or spec.unit is not None:
+        if spec.tuples or spec.step is not None or spec.unit not in (None, 1):
             return None
         if spec.count is None:
             return None if spec.width is None else time + 1 - spec.lag - spec.width

@@ -6,7 +6,7 @@ of its own: one evaluator is advanced once a step for all that read a stream ali
 An update of static graphs is logged with the time asked for, and what it adds to the extract of each query
 that it concerns. A group that reaches the entry's batch settles from when on it counts for each of its
 queries: the later of that time and the query's present. That is in its state, so that a replay or a restart
-settles nothing twice. No evaluation comes of an update by itself.
+settles nothing twice. Whether an update is an evaluation time is a matter of the query's tick.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ def list_graphs(service: Here) -> dict[str, Any]:
 
 @router.post("/api/graphs/update", dependencies=[Depends(WRITE)], openapi_extra=_UPDATE)
 def update_graphs(service: Here, request: Request, body: Body, at: When = None) -> Updated:
-    """SPARQL Update: INSERT DATA and DELETE DATA. It triggers no evaluation by itself."""
+    """SPARQL Update: INSERT DATA and DELETE DATA. It is an evaluation time under TICK CHANGE."""
     _expect(request, "application/sparql-update")
     text = _text(body)
     return Updated(update=service.running.update(text, moment(at)))
