@@ -10,11 +10,13 @@ import pytest
 from pyspark import TaskContext
 from pyspark.sql import Observation, SparkSession
 
+from weir.rdf.formats.tnq import parse_lines
+from weir.runtime.ingest.parts import LaneInput
 from weir.runtime.output.metrics import SUMS
 from weir.runtime.output.outputs import read_answers
 from weir.spark.processor import GroupProcessor, observed
 from weir.spark.tasks import BATCH_PROPERTY, slot_keys
-from weir.testing import Scenario
+from weir.testing import KEY, Scenario
 
 QUERY = """REGISTER RSTREAM <q> AS SELECT ?s FROM NAMED WINDOW <w> ON <s> [RANGE PT1S STEP PT1S]
 WHERE { WINDOW <w> { ?s <urn:p> ?o } }"""
@@ -75,7 +77,9 @@ def test_frames_become_answers_and_the_state_is_put_away(scenario: Scenario) -> 
     processor = GroupProcessor(str(checkpoint.folder), ["columns"])
     processor.init(Variables())  # type: ignore[arg-type]
     assert processor.head() is None
-    frame = scenario._frame(scenario.lane("s").put("1\t<urn:a> <urn:p> <urn:o> .\n").end())
+    line = b"1\t<urn:a> <urn:p> <urn:o> .\n"
+    given = LaneInput("0", parse_lines(line, scope="s 0", key=KEY), 0, len(line), ended=True)
+    ((_, frame),) = scenario.job.place.match_plan(0).frames("s", given)
     data = checkpoint.spool().put(0, memoryview(frame.to_buffer()))
     rows = [pd.DataFrame({"frame": [data]})]
     (table,) = processor.handleInputRows((slot_keys(checkpoint.slots)[0],), rows, Variables())
