@@ -19,6 +19,8 @@ XSD_STRING = XSD + "string"
 RDF_LANGSTRING = RDF + "langString"
 RDF_DIRLANGSTRING = RDF + "dirLangString"
 DIRECTIONS = ("ltr", "rtl")
+NESTING = 100
+"""Triple terms, one within another; what nests deeper is no term here."""
 
 _IRI_TEXT = re.compile(r'[^\x00-\x20<>"{}|^`\\\ud800-\udfff]*')
 _TAG = re.compile("[a-zA-Z]+(?:-[a-zA-Z0-9]+)*")
@@ -193,10 +195,13 @@ def relabelled(term: Term, label: Callable[[str], str]) -> Term:
 
 
 def triple_term(subject: Term | None, predicate: Term | None, object: Term | None) -> TripleTerm | None:
-    """The triple term of three terms; None where they make no triple."""
-    if isinstance(subject, IRI | BlankNode) and isinstance(predicate, IRI) and object is not None:
-        return TripleTerm(subject, predicate, object)
-    return None
+    """The triple term of three terms; None where they make no triple, or nest too deeply."""
+    if not isinstance(subject, IRI | BlankNode) or not isinstance(predicate, IRI) or object is None:
+        return None
+    depth, inner = 1, object
+    while isinstance(inner, TripleTerm):
+        depth, inner = depth + 1, inner.object
+    return TripleTerm(subject, predicate, object) if depth <= NESTING else None
 
 
 def json_term(term: Term) -> dict[str, Any]:

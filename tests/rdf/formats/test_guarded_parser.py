@@ -8,6 +8,7 @@ import pyoxigraph as ox
 import pytest
 
 from weir.rdf.formats.guarded_parser import DEEPEST, Unparsable, parse_quads, quad_texts, read_statements
+from weir.rdf.terms import NESTING
 
 GOOD = "<http://e/s> <http://e/p> <http://e/o> ."
 DEEP = DEEPEST + 1
@@ -80,5 +81,32 @@ def test_a_file_is_read_as_a_text_is(syntax: ox.RdfFormat, text: str) -> None:
     ],
 )
 def test_a_file_that_nests_too_deeply_is_refused(syntax: ox.RdfFormat, text: str) -> None:
-    with pytest.raises(Unparsable, match=f"more than {DEEPEST}"):
+    with pytest.raises(Unparsable, match="deep, more than"):
         list(parse_quads(io.BytesIO(text.encode()), syntax))
+
+
+def nested(depth: int, between: str = "") -> str:
+    inside = "<http://e/o>"
+    for _ in range(depth):
+        inside = f"<<( <http://e/a> <http://e/p> {between}{inside} )>>"
+    return f"<http://e/s> <http://e/p> {inside} ."
+
+
+@pytest.mark.parametrize("as_file", [False, True])
+@pytest.mark.parametrize("before", ["", '<http://e/s> <http://e/p> "' + ">>" * 20_000 + '" .\n'])
+@pytest.mark.parametrize("between", ["", "# >>\n", '# """\n', "# '''\n"])
+def test_triple_terms_nest_so_far_and_no_further(between: str, before: str, as_file: bool) -> None:
+    def quads(depth: int) -> int:
+        data = (before + nested(depth, between)).encode()
+        return len(list(parse_quads(io.BytesIO(data) if as_file else data, ox.RdfFormat.TURTLE)))
+
+    assert quads(NESTING) == 1 + bool(before)
+    for depth in (NESTING + 1, 20_000):
+        with pytest.raises(Unparsable, match=f"nested {depth} deep"):
+            quads(depth)
+
+
+@pytest.mark.parametrize("text", [nested(1), '<http://e/s> <http://e/p> "<<" .'])
+def test_many_triple_terms_side_by_side_do_not_nest(text: str) -> None:
+    data = "\n".join([text] * 2_000).encode()
+    assert len(list(parse_quads(io.BytesIO(data), ox.RdfFormat.TURTLE))) == 2_000

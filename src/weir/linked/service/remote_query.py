@@ -187,7 +187,7 @@ def _xml_solutions(body: bytes) -> Solutions:
         for row, result in enumerate(found):
             for binding in result.findall(f"{_NS}binding"):
                 columns[binding.attrib["name"]][row] = _xml_term(binding)
-    except (ElementTree.ParseError, ValueError, LookupError) as error:
+    except (ElementTree.ParseError, ValueError, LookupError, RecursionError) as error:
         raise DataError("not a SPARQL XML result", detail=f"{error!r} in {_glimpse(body)}") from None
     return Solutions(columns, len(found))
 

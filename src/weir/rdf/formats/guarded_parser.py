@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import IO, TypeAlias, cast
+from typing import IO, TypeAlias
 
 import numpy as np
 import pyoxigraph as ox
@@ -20,14 +20,33 @@ import pyoxigraph as ox
 from weir.errors import DataError
 from weir.rdf.formats.media import FORMATS
 from weir.rdf.messages import NO_GRAPH_TEXT
-from weir.rdf.terms import IRI, RDF_DIRLANGSTRING, RDF_LANGSTRING, BlankNode, Literal, Term, triple_term
+from weir.rdf.terms import (
+    IRI,
+    NESTING,
+    RDF_DIRLANGSTRING,
+    RDF_LANGSTRING,
+    BlankNode,
+    Literal,
+    Term,
+    triple_term,
+)
 
 DEEPEST = 500
-"""Nested brackets, elements or triple terms in a text."""
+"""Nested brackets or elements in a text."""
 
+_NESTED = (ox.RdfFormat.JSON_LD, ox.RdfFormat.RDF_XML)
+_CHUNK = 1 << 20
 _LONGEST_ENTITY = 200
 _LONGEST_REASON = 300
-_TRIPLE_TERM = re.compile(rb"<<|>>")
+_MARK = re.compile(
+    rb'\\.|<(?:[^<>"{}|^`\\\x00-\x20]|\\.)*+>|#[^\n\r]*+'
+    rb'|"""(?:[^"\\]|\\.|"(?!""))*+"""|"(?:[^"\\\n\r]|\\.)*+"'
+    rb"|'''(?:[^'\\]|\\.|'(?!''))*+'''|'(?:[^'\\\n\r]|\\.)*+'"
+    rb"|(<<|>>)",
+    re.DOTALL,
+)
+"""What opens or closes a triple term; IRIs, strings, comments and escapes are passed over."""
+
 _JSON_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _ENTITY = re.compile(rb"<!ENTITY\s+[^\"'>]*(\"[^\"]*\"|'[^']*'|>)")
 _TAG = re.compile(rb"<(/?)[A-Za-z_][^>]*?(/?)>")
@@ -57,36 +76,21 @@ class Unparsable(ValueError):
         self.reason, self.line, self.column = reason, line, column
 
 
-class _Watched:
-    """A file of Turtle or TriG, read as far as its triple terms do not nest too deeply."""
-
-    def __init__(self, source: IO[bytes]) -> None:
-        self._source = source
-        self._open = 0
-
-    def read(self, size: int = -1) -> bytes:
-        data = self._source.read(size)
-        self._open += data.count(b"<<")
-        if self._open > DEEPEST:
-            raise Unparsable(f"triple terms nested more than {DEEPEST} deep")
-        self._open = max(0, self._open - data.count(b">>"))
-        return data
-
-
 def parse_quads(data: bytes | IO[bytes], syntax: ox.RdfFormat, base: str | None = None) -> Iterator[ox.Quad]:
     """The quads of a text or a file; raises ``Unparsable`` at the first mistake, also between two quads.
 
-    Files of formats without a bound on nesting are read whole, the others as the quads are taken.
+    A file that may nest too deeply is read whole, others as the quads are taken; it can be read twice.
     """
-    if not isinstance(data, bytes) and syntax in (ox.RdfFormat.JSON_LD, ox.RdfFormat.RDF_XML):
-        data = data.read()
-    if isinstance(data, bytes) and (reason := refusal(data, syntax)) is not None:
-        raise Unparsable(reason)
-    source = data if isinstance(data, bytes) else cast("IO[bytes]", _Watched(data))
     try:
-        yield from ox.parse(source, format=syntax, base_iri=base)
+        if not isinstance(data, bytes) and (syntax in _NESTED or _may_nest(data)):
+            data = data.read()
+        if isinstance(data, bytes) and (reason := refusal(data, syntax)) is not None:
+            raise Unparsable(reason)
+        yield from ox.parse(data, format=syntax, base_iri=base)
     except SyntaxError as error:
         raise Unparsable(_shortened(error.msg), error.lineno or 0, error.offset or 0) from None
+    except Unparsable:
+        raise
     except (ValueError, MemoryError) as error:
         raise Unparsable(_shortened(str(error) or "longer than the parser takes")) from None
 
@@ -100,14 +104,25 @@ def refusal(data: bytes, syntax: ox.RdfFormat) -> str | None:
     return _deep_triple_terms(data)
 
 
+def _may_nest(source: IO[bytes]) -> bool:
+    """Whether a file has so many triple terms that they could nest too deeply; it is at its start again."""
+    found, last = 0, b""
+    while found <= NESTING and (data := source.read(_CHUNK)):
+        found += (last + data).count(b"<<")
+        last = data[-1:]
+    source.seek(0)
+    return found > NESTING
+
+
 def _deep_triple_terms(data: bytes) -> str | None:
-    """Triple terms nest as far as ``<<`` stand before ``>>``, wherever these are: a text of triples has no
-    other use for them but within strings and comments, where they count too."""
-    if data.count(b"<<") <= DEEPEST:
+    if data.count(b"<<") <= NESTING:
         return None
-    steps = [1 if mark == b"<<" else -1 for mark in _TRIPLE_TERM.findall(data)]
-    deepest = int(np.cumsum(steps).max())
-    return f"triple terms nested {deepest} deep, more than {DEEPEST}" if deepest > DEEPEST else None
+    depth = deepest = 0
+    for mark in _MARK.findall(data):
+        if mark:
+            depth = depth + 1 if mark == b"<<" else max(depth - 1, 0)
+            deepest = max(deepest, depth)
+    return f"triple terms nested {deepest} deep, more than {NESTING}" if deepest > NESTING else None
 
 
 def _deep_json(data: bytes) -> str | None:
