@@ -59,9 +59,6 @@ class _DialectWriter(QueryWriter):
         """What stands after SELECT or CONSTRUCT."""
         return ""
 
-    def window_keyword(self, name: IRI | Variable) -> str:
-        raise NotImplementedError
-
     def dataset(self) -> None:
         for graph in self.query.dataset.default:
             self.line(f"FROM {self.terms.iri(graph)}")

@@ -23,9 +23,10 @@ class PatternWriter(ExpressionWriter):
         self.lines: list[str] = []
         self.depth = 0
 
-    @abstractmethod
     def window_keyword(self, name: IRI | Variable) -> str:
-        """How the dialect introduces a pattern on a window."""
+        """How the dialect introduces a pattern on a window; plain SPARQL, where windows were refused before,
+        has none."""
+        raise TypeError("plain SPARQL has no windows")
 
     @abstractmethod
     def select(self, pattern: a.Pattern, *, keyword: str = "SELECT") -> None:

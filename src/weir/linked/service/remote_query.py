@@ -62,11 +62,6 @@ _LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 _WRITABLE = re.compile(r'[^\x00-\x20<>"{}|^`\\]+')
 
 
-class _RemoteWriter(QueryWriter):
-    def window_keyword(self, name: IRI | Variable) -> str:
-        raise TypeError("a remote pattern has no windows")
-
-
 def can_ask(term: Term) -> bool:
     """Whether a term can stand in a request: no blank node, which means nothing elsewhere, and no IRI with
     characters that would end it early."""
@@ -92,7 +87,7 @@ def request_text(part: ServicePart, keys: Sequence[Sequence[Term]]) -> str:
         main = a.Join(a.Values(variables, tuple(tuple(key) for key in keys)), main)
     if part.along is not None:
         main = a.LeftJoin(main, _renamed(part.along, names))
-    writer = _RemoteWriter(Terms({}))
+    writer = QueryWriter(Terms({}))
     writer.select(a.Project(main, tuple(Variable(name) for name in names.values())))
     return "\n".join(writer.lines)
 
