@@ -134,3 +134,10 @@ def test_what_the_network_would_not_answer_alike_is_refused(change: dict[str, st
         translate(weir.parse(TWO.format(**(PLAIN | change))), "csparql")
     features = [found for found, _ in caught.value.obstacles]
     assert any(found.startswith(feature) for found in features), features
+
+
+def test_an_obstacle_of_the_network_is_named_as_it_was_written() -> None:
+    change = {"first": "RANGE 10s STEP 5s REPORT CONTENT CHANGE"}
+    with pytest.raises(weir.TranslationError) as caught:
+        translate(weir.parse(TWO.format(**(PLAIN | change))), "csparql")
+    assert "REPORT CONTENT CHANGE" in [found for found, _ in caught.value.obstacles]

@@ -104,8 +104,11 @@ def _obstacles(query: Query) -> Iterator[Obstacle]:
                 "a named window beside one in the default graph or on every stream",
                 "each window becomes a query of its own, on one stream",
             )
-        reported = replace(window.semantics, report=replace(window.semantics.report, non_empty=True))
-        yield from window_obstacles(replace(window, semantics=reported), CSPARQL, None)
+        own = CSPARQL.report_of(window.kind)
+        if replace(window.semantics.report, non_empty=True) == own:
+            # Joined with the others, an empty window tells nothing either way.
+            window = replace(window, semantics=replace(window.semantics, report=own))
+        yield from window_obstacles(window, CSPARQL, None)
     steps = {window.kind.step for window in windows if isinstance(window.kind, Range)}
     step = next(iter(steps), None)
     if len(steps) != 1 or step is None or any(not _aligned(window, step) for window in windows):
