@@ -75,6 +75,9 @@ class StillJob:
     def writer(self, iri: str) -> LogWriter:
         return LogSource().writer(Place(iri, self.folder, slug(iri)))
 
+    def beat_by(self, iri: str, beat: Callable[[], None]) -> None:
+        """Heartbeats are not sent."""
+
     def register(self, text: str, *, name: str, dialect: str, evaluator: str) -> str:
         reads = tuple(str(each) for each in parse(text, dialect=dialect).streams)
         self._queries[name] = QueryInfo(name, text, dialect, evaluator, reads=reads)

@@ -43,7 +43,7 @@ from weir.runtime.output.sinks.making import SinkMaker
 from weir.runtime.output.sinks.result_files import ExactFile, json_lines_sink
 from weir.spark import DataFrame, SparkSession
 from weir.spark.dataframes import DataFrameStream
-from weir.spark.job import Job, Pipeline
+from weir.spark.job import Job
 from weir.spark.session import open_session
 
 
@@ -106,16 +106,13 @@ class Engine:
                 if isinstance(source, DataFrameStream)
                 else DataFrameStream(source, format or "tnq", time)
             )
-            rows.check()
-            rows.check_named([SOURCE_NAME, *(name for each in self._frames.values() for name in each.names)])
+            rows.check_named(self._frames.values())
             self._frames[iri] = rows
             return
-        told = {"files_per_batch": files_per_batch, "format": format, "time": time, "unit": unit}
-        options = {name: value for name, value in told.items() if value is not None}
-        options |= {"watch": True} if watch else {}
         made = source_from(source) if isinstance(source, str) else source
         if made is None or isinstance(made, Path):
-            made = path_source(str(source), options)
+            told = {"files_per_batch": files_per_batch, "format": format, "time": time, "unit": unit}
+            made = path_source(str(source), {**told, "watch": watch or None})
         made.check()
         self._streams[iri] = made
 
@@ -228,15 +225,16 @@ class Engine:
             every = [make(logs) if callable(make) else make for make in sinks]
             if out is not None:
                 every.append(json_lines_sink(ExactFile(Path(out).absolute(), logs / "jsonl.log")))
-            pipeline = Pipeline(
-                self._streams,
+            job = Job(
+                spark,
+                checkpoint,
+                extractor,
                 every,
-                Path(dead_letters).absolute() if dead_letters else None,
-                Path(late).absolute() if late else None,
-                live=live,
-                rows=dict(self._frames),
+                dict(self._frames),
+                ends=not live and all(not source.endless for source in self._streams.values()),
+                dead_letters=Path(dead_letters).absolute() if dead_letters else None,
+                late=Path(late).absolute() if late else None,
             )
-            job = Job(spark, checkpoint, pipeline, extractor)
             job.registry.routing = self.routing
             if observer is not None:
                 job.observers.append(observer)
@@ -279,7 +277,8 @@ class Engine:
             numbered += not known
             if stream != known:
                 entries.append(entry_of(stream, batch))
-            self._refuse_more(stream, checkpoint, cores)
+            reached = (checkpoint.offset(SOURCE_NAME) or {}).get(feed_key(stream), {})
+            feed_of(stream, checkpoint.own, cores).refuse_more(reached)
         for iri in self._frames:
             if iri not in catalog.streams:
                 entries.append(entry_of(StreamEntry(iri, IDLE, keep_late, number=numbered), batch))
@@ -295,10 +294,6 @@ class Engine:
         made = registrations_of(new, catalog, tuple(self._known), checkpoint.slots, extractor, finite)
         log.append([*entries, *(entry_of(each, batch) for each in made)])
         return extractor
-
-    def _refuse_more(self, stream: StreamEntry, checkpoint: Checkpoint, cores: int) -> None:
-        reached = (checkpoint.offset(SOURCE_NAME) or {}).get(feed_key(stream), {})
-        feed_of(stream, checkpoint.own, cores).refuse_more(reached)
 
     def _take_back(self, catalog: Catalog) -> None:
         """Streams and graphs of the checkpoint that were not given again."""

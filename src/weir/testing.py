@@ -58,9 +58,14 @@ class Lane:
         self.ended = True
         return self
 
-    def take(self) -> str:
-        texts, self._texts = self._texts, []
-        return "".join(texts)
+    def take(self) -> LaneInput:
+        """What a batch takes out of it."""
+        data, self._texts = "".join(self._texts).encode(), []
+        found = parse_lines(data, scope=f"{self.stream} {self.name}", key=KEY, base=self.position)
+        dead = dead_letters(self.stream, found.rejected, source=f"lane {self.name}")
+        given = LaneInput(self.name, found, self.position, len(data), dead, ended=self.ended)
+        self.position += len(data)
+        return given
 
 
 class Scenario:
@@ -135,7 +140,7 @@ class Scenario:
         plan = self.job.place.match_plan(self.job.number)
         frames: dict[int, list[Frame]] = {slot: [] for slot in plan.active}
         for lane in self.lanes.values():
-            for slot, frame in plan.frames(lane.stream, _input(lane)):
+            for slot, frame in plan.frames(lane.stream, lane.take()):
                 frames[slot].append(Frame.from_bytes(frame.to_bytes()))
         return self.job.step(frames, self.clock.now)
 
@@ -157,16 +162,6 @@ class Scenario:
             found += self.batch()
         self.lane(stream).end()
         return found + self.batch()
-
-
-def _input(lane: Lane) -> LaneInput:
-    """What a batch takes out of a lane."""
-    data = lane.take().encode()
-    found = parse_lines(data, scope=f"{lane.stream} {lane.name}", key=KEY, base=lane.position)
-    dead = dead_letters(lane.stream, found.rejected, source=f"lane {lane.name}")
-    given = LaneInput(lane.name, found, lane.position, len(data), dead, ended=lane.ended)
-    lane.position += len(data)
-    return given
 
 
 def _library(graphs: Mapping[str | None, str], folder: Path) -> GraphSources:

@@ -30,7 +30,7 @@ def test_forms_and_variables_that_are_numbers() -> None:
 
 
 def test_a_plan_is_a_graph_from_its_leaves_to_what_is_sent_out() -> None:
-    graph = plan_graph(QUERY, ["http://e/s"])
+    graph = plan_graph(QUERY, ["http://e/s"], {})
     assert graph["edges"][-1][1] == "out"
     assert {"window", "group", "output"} <= {node["kind"] for node in graph["nodes"]}
 

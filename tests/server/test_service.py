@@ -19,7 +19,7 @@ def test_before_it_has_a_job_everything_is_to_come(tmp_path: Path) -> None:
     service = Service(Settings(data=tmp_path))
     assert not service.healthy
     with pytest.raises(Problem, match="starting") as told:
-        service.streams()
+        service.job.streams()
     assert told.value.headers["Retry-After"] == "2"
 
 
@@ -29,7 +29,7 @@ def test_changes_wait_for_a_job_that_has_ended(tmp_path: Path) -> None:
     service.job.active = False
     with pytest.raises(Problem, match="started again"):
         service.register(TEXT, "q", "cqels", "auto")
-    assert [each.iri for each in service.streams()] == ["http://e/s"]
+    assert [each.iri for each in service.job.streams()] == ["http://e/s"]
 
 
 def test_streams_and_queries_are_found_by_id_and_by_name(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_a_stream_that_is_read_stays(tmp_path: Path) -> None:
     assert refused.value.status == 409
     service.drop("q")
     service.drop_stream("s")
-    assert not service.streams() and not service.pushed
+    assert not service.job.streams() and not service.pushed
 
 
 def test_what_was_published_is_so_after_a_restart(tmp_path: Path) -> None:

@@ -19,7 +19,6 @@ def rate(spark: SparkSession) -> DataFrame:
 
 def test_a_text_with_a_time_makes_messages(rate: DataFrame) -> None:
     stream = DataFrameStream(rate.selectExpr("timestamp AS time", "string(value) AS value"), "turtle")
-    stream.check()
     assert not stream.triples
     assert stream.names == ["rate"]
     assert stream.frames("folder", "s").columns == ["slot", "frame"]
@@ -28,21 +27,20 @@ def test_a_text_with_a_time_makes_messages(rate: DataFrame) -> None:
 def test_columns_of_triples_make_messages(rate: DataFrame) -> None:
     parts = [f"string(value) AS {name}" for name in ("subject", "predicate", "object")]
     stream = DataFrameStream(rate.selectExpr("timestamp AS time", *parts))
-    stream.check()
     assert stream.triples
 
 
 def test_what_makes_no_messages_is_refused(spark: SparkSession, rate: DataFrame) -> None:
     with pytest.raises(UsageError, match="which make no messages"):
-        DataFrameStream(rate).check()
+        DataFrameStream(rate)
     with pytest.raises(UsageError, match="nothing tells the time"):
-        DataFrameStream(rate.selectExpr("string(value) AS value"), "turtle").check()
+        DataFrameStream(rate.selectExpr("string(value) AS value"), "turtle")
     with pytest.raises(UsageError, match="not a streaming one"):
-        DataFrameStream(spark.range(1)).check()
+        DataFrameStream(spark.range(1))
 
 
 def test_a_source_needs_a_name_of_its_own(rate: DataFrame) -> None:
-    stream = DataFrameStream(rate)
-    stream.check_named(["other"])
+    stream = DataFrameStream(rate.selectExpr("timestamp AS time", "string(value) AS value"))
+    stream.check_named()
     with pytest.raises(UsageError, match="the name 'rate', which another source has"):
-        stream.check_named(["rate"])
+        stream.check_named([stream])

@@ -26,18 +26,15 @@ def bench(
     for each in names:
         if each not in BENCHMARKS:
             raise UsageError(f"unknown benchmark {each!r}", hint=f"one of {', '.join(BENCHMARKS)}, all")
-    short = [each for each in names if not _bench(each, quick, json, plot, several=len(names) > 1)]
+    short = []
+    for each in names:
+        report = load(f"weir_bench.{each}.benchmark").run(quick=quick, plot=plot)
+        if json is not None:
+            report.write(json.with_stem(f"{json.stem}-{each}") if len(names) > 1 else json)
+        typer.echo(f"{each}\n{report.summary()}")
+        short += [] if report.holds else [each]
     if short:
         typer.echo(f"weir: goals not met in {', '.join(short)}", err=True)
-
-
-def _bench(name: str, quick: bool, json: Path | None, plot: Path | None, *, several: bool) -> bool:
-    target = json.with_stem(f"{json.stem}-{name}") if json and several else json
-    report = load(f"weir_bench.{name}.benchmark").run(quick=quick, plot=plot)
-    if target is not None:
-        report.write(target)
-    typer.echo(f"{name}\n{report.summary()}")
-    return bool(report.holds)
 
 
 def demo(

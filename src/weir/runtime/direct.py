@@ -20,7 +20,6 @@ from weir.runtime.control.graph_updates import BASE, GraphUpdates
 from weir.runtime.control.planning import ControlWriter, Feeds
 from weir.runtime.control.registry import Registry
 from weir.runtime.ingest.frames import Frame
-from weir.runtime.ingest.parts import Part
 from weir.runtime.ingest.stage import part_frames
 from weir.runtime.output.metrics import Metrics
 from weir.runtime.output.outputs import Output
@@ -143,8 +142,8 @@ class DirectJob:
         if end == self.reached:
             return None
         frames: dict[int, list[Frame]] = defaultdict(list)
-        for text in self.feeds.parts(self.reached, end):
-            for slot, frame in part_frames(self.place, self.number, Part(**json.loads(text))):
+        for part in self.feeds.parts(self.reached, end):
+            for slot, frame in part_frames(self.place, self.number, part):
                 frames[slot].append(frame)
         self.reached = end
         return self.step(frames)

@@ -89,20 +89,22 @@ def _lengths(window: WindowDeclaration) -> tuple[float | None, float | None]:
     return None, None
 
 
-def plan_graph(query: Query, streams: Sequence[str]) -> dict[str, Any]:
-    """Operators and what flows between them, from the leaves to what is sent out."""
+def plan_graph(query: Query, streams: Sequence[str], told: Mapping[str, Any]) -> dict[str, Any]:
+    """Operators and what flows between them, from the leaves to what is sent out; leaves that keep rows have
+    their number, of what the last batch ``told``."""
     try:
         root = plan_query(query, streams).root
     except WeirError:
         return {"nodes": [], "edges": []}
     nodes: list[dict[str, Any]] = []
     edges: list[list[str]] = []
+    leaves = told.get("leaves", {})
 
     def visit(plan: p.Plan) -> str:
         below = [visit(child) for child in p.children(plan)]
         label, kind = _described(plan)
         id = f"n{len(nodes) + 1}"
-        nodes.append({"id": id, "label": label, "kind": kind, "rows": None})
+        nodes.append({"id": id, "label": label, "kind": kind, "rows": leaves.get(label)})
         edges.extend([each, id] for each in below)
         return id
 
@@ -129,9 +131,11 @@ def activity_of(
     """What a query is doing, for a moving timeline and a plan with counts of rows.
 
     ``told`` is what the last batch told of the query, ``recent`` the latest messages of streams (time, number
-    of triples); ``now`` is the event time through which the query was evaluated.
+    of triples); ``now`` is the event time through which the query was evaluated. Chosen operators are the
+    leaves of the route that is taken most.
     """
     now = told.get("through")
+    route = next(iter(told.get("routes", {})), "").split(" → ")
     windows = []
     ticks: set[int] = set()
     for window in query.dataset.windows:
@@ -154,7 +158,14 @@ def activity_of(
         "now": None if now is None else timestamp(now),
         "windows": windows,
         "ticks": [timestamp(at) for at in sorted(ticks)[-_TICKS:]],
-        "operators": _operators(plan_graph(query, reads), told),
+        "operators": [
+            {
+                "id": node["id"],
+                "rows": told.get("results") if node["id"] == "out" else node["rows"],
+                "chosen": node["label"] in route,
+            }
+            for node in plan_graph(query, reads, told)["nodes"]
+        ],
     }
 
 
@@ -198,17 +209,3 @@ def _last(window: WindowDeclaration, step: int, now: int) -> int:
     start = window.semantics.start
     origin = start.instant if isinstance(start, StartAt) else 0
     return origin + (now - origin) // step * step
-
-
-def _operators(plan: Mapping[str, Any], told: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Rows of the leaves that keep any; chosen are those of the route that is taken most."""
-    leaves = told.get("leaves", {})
-    route = next(iter(told.get("routes", {})), "").split(" → ")
-    return [
-        {
-            "id": node["id"],
-            "rows": told.get("results") if node["id"] == "out" else leaves.get(node["label"]),
-            "chosen": node["label"] in route,
-        }
-        for node in plan["nodes"]
-    ]

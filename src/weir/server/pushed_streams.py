@@ -6,17 +6,15 @@ closing; one that replays the past does not, because the wall clock says nothing
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import datetime
 
 import pyoxigraph as ox
 
-from weir.errors import WeirError
 from weir.rdf.formats.guarded_parser import Unparsable, parse_quads
 from weir.rdf.formats.media import Format, format_of
 from weir.rdf.formats.payloads import parse_payloads
@@ -31,6 +29,7 @@ MEDIA_TYPES = ("application/x-tnq", "text/tab-separated-values", "text/plain")
 _RECENT = 500
 _WRITTEN = len("2000-01-01T00:00:00.000000Z")
 _BEAT = 0.5
+"""Seconds between two heartbeats of a silent stream."""
 LATENESS = 1.0
 """Seconds of silence after which a stream of the present gets a heartbeat, where nothing else is declared."""
 _PRESENT = 60_000_000
@@ -106,26 +105,20 @@ def _messages(cut: Sequence[list[bytes]], times: Sequence[int | None]) -> list[t
 
 
 class PushedStream:
-    """One stream that is pushed into; ``adaptive`` ones get heartbeats from ``Heartbeats``."""
+    """One stream that is pushed into."""
 
     def __init__(
-        self,
-        writer: LogWriter,
-        *,
-        lateness: float = LATENESS,
-        adaptive: bool = True,
-        clock: Callable[[], float] = time.time,
+        self, writer: LogWriter, lateness: float = LATENESS, clock: Callable[[], float] = time.time
     ) -> None:
         self.writer = writer
         self.lateness = lateness
-        self.adaptive = adaptive
         self.accepted = 0
         self.newest: int | None = None
         self.recent: deque[tuple[int, int]] = deque(maxlen=_RECENT)
         self.present = False
         self._clock = clock
         self._counts: deque[tuple[float, int]] = deque(maxlen=4096)
-        self._last = 0.0
+        self._last = self._beaten = 0.0
 
     def push(
         self, body: bytes, media_type: str, at: int | None = None, *, complete: bool = False
@@ -168,7 +161,9 @@ class PushedStream:
     def beat(self) -> None:
         """Where the stream is silent and of the present, say that nothing older than ``lateness`` comes."""
         now = self._clock()
-        if self.adaptive and self.present and self.lateness <= now - self._last <= _LONGEST:
+        silent = self.lateness <= now - self._last <= _LONGEST
+        if self.present and silent and now - self._beaten >= _BEAT:
+            self._beaten = now
             self.writer.heartbeat(round((now - self.lateness) * 1_000_000))
 
     def _note(self, messages: list[tuple[int, int]]) -> None:
@@ -184,24 +179,3 @@ class PushedStream:
 def form_of(media_type: str) -> Format:
     """The format of a media type (raises ``UsageError``)."""
     return format_of(TNQ if media_type in MEDIA_TYPES else media_type)
-
-
-class Heartbeats(threading.Thread):
-    """A thread that calls ``beat`` of all streams until it is stopped."""
-
-    def __init__(self, streams: Callable[[], Iterable[PushedStream]]) -> None:
-        super().__init__(name="weir-heartbeats", daemon=True)
-        self._streams = streams
-        self._stopped = threading.Event()
-
-    def run(self) -> None:
-        while not self._stopped.wait(_BEAT):
-            for stream in list(self._streams()):
-                try:
-                    stream.beat()
-                except WeirError:
-                    continue
-
-    def stop(self) -> None:
-        self._stopped.set()
-        self.join(timeout=5)

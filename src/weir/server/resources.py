@@ -31,11 +31,6 @@ def slug(name: str) -> str:
     return f"{tail}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
-def is_id(text: str) -> bool:
-    """Whether a text may be an id."""
-    return _PLAIN.match(text) is not None and "\n" not in text
-
-
 class Records:
     """Values by kind and name; what is put is on disk when the call returns. The file is replaced whole."""
 

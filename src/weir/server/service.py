@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
@@ -29,8 +28,8 @@ from weir.runtime.output.sinks.base import FragmentsSink
 from weir.runtime.output.subscriptions import Channels
 from weir.server.drawing import windows_of
 from weir.server.problems import Problem, conflicts
-from weir.server.pushed_streams import LATENESS, Heartbeats, PushedStream
-from weir.server.resources import Records, is_id, slug
+from weir.server.pushed_streams import LATENESS, PushedStream
+from weir.server.resources import Records, slug
 from weir.server.result_log import ResultLog
 from weir.server.settings import Settings, check_query
 from weir.server.sparql_process import SparqlProcess
@@ -42,37 +41,26 @@ _PERIOD, _LONGEST = 1.0, 60.0
 """Seconds between two looks of the supervisor; the second one after failures."""
 
 
-@dataclass(slots=True)
 class Service:
-    """``start`` before the first request, ``stop`` after the last."""
+    """``start`` before the first request, ``stop`` after the last. ``reasons`` say why the service itself
+    paused a query, ``failure`` why the job has last ended by itself."""
 
-    settings: Settings
-    spark: SparkSession | None = None
-    log: ResultLog = field(init=False)
-    channels: Channels = field(init=False)
-    records: Records = field(init=False)
-    fragments: FragmentsApp = field(init=False)
-    sink: FragmentsSink = field(init=False)
-    sparql: SparqlProcess = field(init=False)
-    pushed: dict[str, PushedStream] = field(default_factory=dict)
-    reasons: dict[str, str] = field(default_factory=dict)
-    """Why the service itself paused a query."""
-    failure: str | None = None
-    """Why the job has last ended by itself."""
-    restarts: int = 0
-    _job: Job | None = None
-    _heartbeats: Heartbeats | None = None
-
-    def __post_init__(self) -> None:
-        data, limits = self.settings.data, self.settings.limits
-        data.mkdir(parents=True, exist_ok=True)
-        self.log = ResultLog(data / "results", segment=self.settings.segment, keep=self.settings.keep)
+    def __init__(self, settings: Settings, spark: SparkSession | None = None) -> None:
+        self.settings = settings
+        self.spark = spark
+        settings.data.mkdir(parents=True, exist_ok=True)
+        self.log = ResultLog(settings.data / "results", segment=settings.segment, keep=settings.keep)
         self.channels = Channels(self.log.tail)
         self.log.listeners.append(self.channels.tell)
-        self.records = Records(data / "service.json")
+        self.records = Records(settings.data / "service.json")
         self.fragments = FragmentsApp()
         self.sink = FragmentsSink({})
-        self.sparql = SparqlProcess(limits.sparql, limits.sparql_memory)
+        self.sparql = SparqlProcess(settings.limits.sparql, settings.limits.sparql_memory)
+        self.pushed: dict[str, PushedStream] = {}
+        self.reasons: dict[str, str] = {}
+        self.failure: str | None = None
+        self.restarts = 0
+        self._job: Job | None = None
 
     @property
     def job(self) -> Job:
@@ -102,8 +90,6 @@ class Service:
         for name in self.records.all("published"):
             self._publish(name)
         self._launch()
-        self._heartbeats = Heartbeats(lambda: list(self.pushed.values()))
-        self._heartbeats.start()
 
     def _launch(self) -> None:
         settings = self.settings
@@ -149,8 +135,6 @@ class Service:
 
     def stop(self) -> None:
         """End at a batch boundary; everything can be resumed."""
-        if self._heartbeats is not None:
-            self._heartbeats.stop()
         job, self._job = self._job, None
         if job is not None and job.active:
             job.stop()
@@ -159,15 +143,12 @@ class Service:
 
     # Streams
 
-    def streams(self) -> list[StreamInfo]:
-        return list(self.job.streams())
-
     def stream_id(self, iri: str) -> str:
         return str(self.records.get("streams", iri).get("id") or slug(iri))
 
     def stream(self, id: str) -> StreamInfo:
         """The stream of an id (or IRI)."""
-        for each in self.streams():
+        for each in self.job.streams():
             if id in (self.stream_id(each.iri), each.iri):
                 return each
         raise Problem(404, "there is no such stream", f"none has the id {id!r}")
@@ -184,12 +165,10 @@ class Service:
     ) -> StreamInfo:
         """Add a stream that is pushed into."""
         limit = self.settings.limits.streams
-        known = self.streams()
+        known = self.job.streams()
         if len(known) >= limit:
             raise Problem(403, "there are too many streams", f"at most {limit} are taken")
         chosen = id or slug(iri)
-        if not is_id(chosen):
-            raise UsageError(f"{chosen!r} is no id", hint="letters, digits and _ - . ~")
         if any(each.iri == iri for each in known):
             raise Problem(409, f"the stream <{iri}> is there already")
         if any(self.stream_id(each.iri) == chosen for each in known):
@@ -226,21 +205,17 @@ class Service:
     def _open(self, stream: StreamInfo) -> None:
         if (stream.source or {}).get("kind") != LogSource.kind or stream.iri in self.pushed:
             return
-        known = self.records.get("streams", stream.iri)
-        self.pushed[stream.iri] = PushedStream(
-            self.job.receivers.writer(stream.iri),
-            lateness=known.get("lateness") or LATENESS,
-            adaptive=known.get("auto", True),
-        )
+        known, receivers = self.records.get("streams", stream.iri), self.job.receivers
+        made = PushedStream(receivers.writer(stream.iri), known.get("lateness") or LATENESS)
+        self.pushed[stream.iri] = made
+        if known.get("auto", True):
+            receivers.beat_by(stream.iri, made.beat)
 
     # Queries
 
-    def queries(self) -> list[QueryInfo]:
-        return list(self.job.queries())
-
     def query(self, id: str) -> QueryInfo:
         """The query of an id (or name)."""
-        for each in self.queries():
+        for each in self.job.queries():
             if id in (slug(each.name), each.name):
                 return each
         raise Problem(404, "there is no such query", f"none has the id {id!r}")
@@ -252,7 +227,7 @@ class Service:
             raise UsageError(f"the query is longer than {limits.query_text:,} characters")
         query = parsed(text, dialect)
         check_query(query, self.settings)
-        known = self.queries()
+        known = self.job.queries()
         if len(known) >= limits.queries:
             raise Problem(403, "there are too many queries", f"at most {limits.queries} are taken")
         chosen = query.output or name
@@ -361,7 +336,7 @@ class Supervisor(threading.Thread):
         with job.metrics.lock:
             kept = {name: int(told.get("live_rows", 0)) for name, told in job.metrics.queries.items()}
             batch = job.metrics.batch
-        running = {each.name for each in service.queries() if not each.paused}
+        running = {each.name for each in service.job.queries() if not each.paused}
         kept = {name: rows for name, rows in kept.items() if name in running}
         for name, rows in kept.items():
             if rows > limits.state_rows:

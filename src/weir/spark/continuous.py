@@ -77,8 +77,6 @@ def continuous(
         iri: DataFrameStream(frame, _of(format, iri) or "tnq", _of(time, iri))
         for iri, frame in streams.items()
     }
-    for each in rows.values():
-        each.check()
     library = _library(graphs or {})
     slots = spark.sparkContext.defaultParallelism
     key = library.key or hashlib.blake2b(query.encode(), digest_size=16).digest()
@@ -89,16 +87,9 @@ def continuous(
     _enrol(opened, made, list(rows), library)
     settle(spark, opened.slots)
     frames = [each.frames(str(opened.folder), iri) for iri, each in rows.items()]
-    answered = (
-        reduce(DataFrame.unionByName, frames)
-        .groupBy("slot")
-        .transformWithStateInPandas(
-            ResultProcessor(str(opened.folder), ("columns",), tuple(columns) if metrics else None),
-            f"{schema}, {_COUNTS}" if metrics else schema,
-            "append",
-            "processingTime",
-        )
-    )
+    processor = ResultProcessor(str(opened.folder), ("columns",), tuple(columns) if metrics else None)
+    every = reduce(DataFrame.unionByName, frames)
+    answered = processor.over(every, f"{schema}, {_COUNTS}" if metrics else schema)
     return observed(answered, metrics).where("counts IS NULL").drop("counts") if metrics else answered
 
 

@@ -23,6 +23,7 @@ from pyspark.sql import types as T
 from weir.errors import UsageError
 from weir.rdf.formats.media import format_of
 from weir.rdf.formats.times import predicate_iri
+from weir.runtime.control.planning import SOURCE_NAME
 from weir.runtime.ingest.stage import TRIPLE, row_frames
 from weir.runtime.worker.worker_cache import worker_cache
 from weir.spark.session import EVOLUTION
@@ -45,7 +46,7 @@ class DataFrameStream:
     def triples(self) -> bool:
         return all(name in self.frame.columns for name in TRIPLE)
 
-    def check(self) -> None:
+    def __post_init__(self) -> None:
         """Raise where the columns or the format do not say what the messages are."""
         if not self.frame.isStreaming:
             raise UsageError("the DataFrame is not a streaming one", hint="make it by spark.readStream")
@@ -66,7 +67,7 @@ class DataFrameStream:
                 hint="give it a column time, or say which predicate does with time=",
             )
 
-    def check_named(self, taken: Iterable[str] = ()) -> None:
+    def check_named(self, others: Iterable[DataFrameStream] = ()) -> None:
         """Raise where a source has no name by which a checkpoint can find it again, or one that is taken."""
         given = self.names
         if not all(given):
@@ -74,7 +75,7 @@ class DataFrameStream:
                 "a streaming DataFrame has a source without a name, by which a checkpoint can find it again",
                 hint=f"set {EVOLUTION} to true and make it by spark.readStream.format(…).name(NAME)…",
             )
-        twice = set(given) & set(taken)
+        twice = set(given) & {SOURCE_NAME, *(name for each in others for name in each.names)}
         if twice:
             raise UsageError(
                 f"a source of a streaming DataFrame has the name {min(twice)!r}, which another source has",
@@ -92,7 +93,6 @@ class DataFrameStream:
 
     def frames(self, folder: str, stream: str) -> DataFrame:
         """The first stage over these rows."""
-        self.check()
         columns = {**_times(self.frame), **_places(self.frame)}
         if self.triples:
             names = (*TRIPLE, "graph") if "graph" in self.frame.columns else TRIPLE

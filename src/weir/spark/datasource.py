@@ -7,7 +7,6 @@ source of Spark serves all streams; which there are is read from the control log
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -26,10 +25,10 @@ _IDLE, _REST, _LOOK = 1.0, 0.1, 0.01
 
 
 class PartPartition(InputPartition):
-    """Some parts, as JSON texts."""
+    """Some parts, for one task."""
 
-    def __init__(self, parts: Sequence[str]) -> None:
-        self.parts = list(parts)
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self.parts = parts
 
 
 class PartReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -75,11 +74,8 @@ class PartReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """A finite source has been listed once and for all; nothing else to prepare."""
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
-        parts = [Part(**json.loads(text)) for text in self.feeds.parts(start, end)]
-        return [
-            PartPartition([json.dumps(part.as_json()) for part in share])
-            for share in shares_of(parts, self.feeds.parallelism)
-        ]
+        parts = self.feeds.parts(start, end)
+        return [PartPartition(share) for share in shares_of(parts, self.feeds.parallelism)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, PartPartition)

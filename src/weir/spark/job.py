@@ -6,7 +6,6 @@ import re
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -49,32 +48,29 @@ _STOPPING = 0.2
 """Seconds in which Spark is told to stop."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pipeline:
-    """Everything a job needs: its streams by IRI, where results go, what is set aside.
-
-    A ``live`` job goes on when its sources have ended: queries and streams may still come.
-    """
-
-    streams: dict[str, Source]
-    sinks: Sequence[Sink]
-    dead_letters: Path | None = None
-    late: Path | None = None
-    live: bool = False
-    rows: dict[str, DataFrameStream] = field(default_factory=dict)
-
-
 class Job:
-    """One Structured Streaming query over one checkpoint."""
+    """One Structured Streaming query over one checkpoint.
+
+    ``rows`` are streams that come by DataFrames. A job that ``ends`` does so with its sources; another one
+    goes on: queries and streams may still come.
+    """
 
     def __init__(
         self,
         spark: SparkSession,
         checkpoint: Checkpoint,
-        pipeline: Pipeline,
-        extractor: Extractor | None = None,
+        extractor: Extractor,
+        sinks: Sequence[Sink],
+        rows: dict[str, DataFrameStream],
+        *,
+        ends: bool,
+        dead_letters: Path | None,
+        late: Path | None,
     ) -> None:
         self.spark = spark
+        self.rows = rows
+        self._sinks = sinks
+        self._ends = ends
         self._query: StreamingQuery | None = None
         control = ControlWriter(
             checkpoint,
@@ -83,9 +79,8 @@ class Job:
         )
         self.graphs = GraphUpdates(control, extractor)
         self.registry = Registry(control, extractor)
-        self.registry.keep_late = pipeline.late is not None
+        self.registry.keep_late = late is not None
         self.checkpoint = checkpoint
-        self.pipeline = pipeline
         self.observers: list[Callable[[Metrics], None]] = []
         self.afterwards: list[Callable[[], None]] = []
         self._failure: BaseException | None = None
@@ -94,9 +89,9 @@ class Job:
         self.registry.opened.append(self._receive)
         self.registry.closed.append(lambda entry: self.receivers.close(entry.iri))
         own = checkpoint.own / "sinks"
-        aside = {"dead": pipeline.dead_letters, "late": pipeline.late}
+        aside = {"dead": dead_letters, "late": late}
         self._asides = {kind: ExactFile(path, own / f"{kind}.log") for kind, path in aside.items() if path}
-        self._delivery = Delivery(pipeline.sinks, self._asides)
+        self._delivery = Delivery(sinks, self._asides)
 
     @property
     def metrics(self) -> Metrics:
@@ -106,9 +101,7 @@ class Job:
     @property
     def finite(self) -> bool:
         """Whether the job ends by itself, with its sources."""
-        if self.pipeline.live or self.pipeline.rows:
-            return False
-        return all(not source.endless for source in self.pipeline.streams.values())
+        return self._ends and not self.rows
 
     def start(self) -> None:
         """Start the query; the first batch is planned at once."""
@@ -117,7 +110,7 @@ class Job:
         for flag in (STOP, HOLD):
             (self.checkpoint.own / flag).unlink(missing_ok=True)
         self._spool.clear()
-        for sink in self.pipeline.sinks:
+        for sink in self._sinks:
             sink.open()
         for aside in self._asides.values():
             aside.open(lazy=True)
@@ -134,13 +127,7 @@ class Job:
         """Start Spark's query, from the checkpoint where that has something."""
         folder = str(self.checkpoint.folder)
         with named_sources(self.spark):
-            answered = (
-                self._frames()
-                .groupBy("slot")
-                .transformWithStateInPandas(
-                    GroupProcessor(folder, self._delivery.forms), OUTPUT_SCHEMA, "append", "processingTime"
-                )
-            )
+            answered = GroupProcessor(folder, self._delivery.forms).over(self._frames(), OUTPUT_SCHEMA)
             writer = (
                 observed(answered)
                 .writeStream.queryName("weir")
@@ -181,7 +168,7 @@ class Job:
         The sources are told to offer nothing more; once the batch under way is done, Spark is idle. Sources
         of Spark's own cannot be told: it is stopped while it plans, which Weir's source holds up meanwhile.
         """
-        if self.pipeline.rows:
+        if self.rows:
             stopping = threading.Thread(target=query.stop)
             with planning_held(self.checkpoint.own, lambda: query.isActive):
                 stopping.start()
@@ -257,15 +244,12 @@ class Job:
             self.registry.add_stream(iri, source)
             return
         with self.graphs.lock:
-            source.check()
-            source.check_named(
-                [SOURCE_NAME, *(name for rows in self.pipeline.rows.values() for name in rows.names)]
-            )
+            source.check_named(self.rows.values())
             entry = self.registry.fresh_stream(iri)
             if self._query is not None:
                 self._halt(self._query)
             self.checkpoint.control().append([entry_of(entry, self.checkpoint.next_batch())])
-            self.pipeline.rows[iri] = source
+            self.rows[iri] = source
             if self._query is not None:
                 self._launch()
 
@@ -274,10 +258,10 @@ class Job:
         between two batches, and goes on without it."""
         with self.graphs.lock:
             self.registry.drop_stream(iri)
-            if iri in self.pipeline.rows:
+            if iri in self.rows:
                 if self._query is not None:
                     self._halt(self._query)
-                del self.pipeline.rows[iri]
+                del self.rows[iri]
                 if self._query is not None:
                     self._launch()
 
@@ -302,7 +286,7 @@ class Job:
             .option("parallelism", str(self.spark.sparkContext.defaultParallelism))
             .load()
         )
-        for iri, rows in self.pipeline.rows.items():
+        for iri, rows in self.rows.items():
             frames = frames.unionByName(rows.frames(folder, iri))
         return frames
 
@@ -334,7 +318,7 @@ class Job:
         self.receivers.close_all()
         self.graphs.close()
         self._spool.clear()
-        for sink in self.pipeline.sinks:
+        for sink in self._sinks:
             sink.close()
         for aside in self._asides.values():
             aside.close()

@@ -41,6 +41,7 @@ from weir.linked.graphs.parquet_store import (
 )
 from weir.rdf.ids.encoding import encode_texts
 from weir.runtime.ingest.parts import LineCounter
+from weir.spark.session import PARTITIONS, temporarily
 from weir.storage import replace_file
 
 Progress = Callable[[int, int], None]
@@ -77,19 +78,16 @@ def load_graphs(
     files = [(graph, file) for graph, path in sources for file in graph_files([path])]
     stamps = {_label(graph, file): _stamp(file) for graph, file in files}
     old = GraphStore(into) if (into / MANIFEST).is_file() else None
-    if old is not None:
-        known = old.manifest.sources
-        files = [
-            (graph, file) for graph, file in files if known.get(label := _label(graph, file)) != stamps[label]
-        ]
-        changed = [label for label in stamps if label in known and known[label] != stamps[label]]
-        if changed:
-            raise DataError(
-                f"already loaded, but changed since: {', '.join(changed)}",
-                hint="load all files into a new folder, or change single triples with SPARQL Update",
-            )
-        if not files:
-            return old
+    known = old.manifest.sources if old is not None else {}
+    changed = [label for label, stamp in stamps.items() if known.get(label, stamp) != stamp]
+    if changed:
+        raise DataError(
+            f"already loaded, but changed since: {', '.join(changed)}",
+            hint="load all files into a new folder, or change single triples with SPARQL Update",
+        )
+    files = [(graph, file) for graph, file in files if _label(graph, file) not in known]
+    if old is not None and not files:
+        return old
     staging = into.with_name(into.name + ".loading")
     key = old.key if old is not None else _staged_key(staging)
     staging.mkdir(parents=True, exist_ok=True)
@@ -97,23 +95,11 @@ def load_graphs(
     tasks = [task for graph, file in files for task in _tasks(graph, file)]
     receipts = _read_all(spark, tasks, staging, key, progress)
     _refuse_malformed(receipts)
-    with _shuffle_partitions(spark, sum(receipt["triples"] for receipt in receipts)):
+    triples, cores = sum(receipt["triples"] for receipt in receipts), spark.sparkContext.defaultParallelism
+    with temporarily(spark, PARTITIONS, str(max(cores, triples // _TRIPLES_PER_PARTITION))):
         manifest = _write_store(spark, tasks, staging, old, key, stamps)
     _publish(staging, into, manifest)
     return GraphStore(into)
-
-
-@contextmanager
-def _shuffle_partitions(spark: SparkSession, triples: int) -> Iterator[None]:
-    """As many as there are cores, and more for large graphs, while this block runs."""
-    name = "spark.sql.shuffle.partitions"
-    before = spark.conf.get(name)
-    cores = spark.sparkContext.defaultParallelism
-    spark.conf.set(name, str(max(cores, triples // _TRIPLES_PER_PARTITION)))
-    try:
-        yield
-    finally:
-        spark.conf.set(name, str(before))
 
 
 def _label(graph: str, file: GraphFile) -> str:

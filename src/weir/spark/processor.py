@@ -51,6 +51,10 @@ class GroupProcessor(StatefulProcessor):
             }
         )
 
+    def over(self, frames: DataFrame, schema: str) -> DataFrame:
+        """What comes out of frames."""
+        return frames.groupBy("slot").transformWithStateInPandas(self, schema, "append", "processingTime")
+
     def advance(self, key: Any, rows: Any, timerValues: Any) -> list[Output]:
         """One step of the group of a slot; its state is put away when this returns."""
         place, batch = worker_cache(self.folder), current_batch()

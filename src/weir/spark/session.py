@@ -12,9 +12,9 @@ import tempfile
 import time
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from pyspark import SparkConf, SparkContext
 from pyspark.find_spark_home import _find_spark_home
@@ -24,61 +24,42 @@ from weir.errors import UsageError
 
 _STATE = "spark.sql.streaming.stateStore."
 _PATIENCE = 30.0
+PARTITIONS = "spark.sql.shuffle.partitions"
 EVOLUTION = "spark.sql.streaming.queryEvolution.enableSourceEvolution"
 
-
-class Setting(NamedTuple):
-    """A Spark setting and why it is so."""
-
-    name: str
-    value: str
-    reason: str
-
-
-SETTINGS = (
-    Setting(
-        _STATE + "providerClass",
-        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
-        "transformWithState needs RocksDB",
-    ),
-    Setting(
-        _STATE + "rocksdb.changelogCheckpointing.enabled",
-        "true",
-        "a commit uploads what changed instead of whole SST files",
-    ),
-    Setting(
-        "spark.sql.streaming.noDataMicroBatches.enabled",
-        "false",
-        "time moves by frames alone: a batch without any has nothing to do",
-    ),
-    Setting("spark.sql.adaptive.enabled", "false", "a micro-batch is too short to be planned twice"),
-    Setting(
-        "spark.sql.streaming.minBatchesToRetain", "20", "old batches are never replayed; fewer files to list"
-    ),
-)
+SETTINGS = {
+    # transformWithState needs RocksDB.
+    _STATE + "providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    # A commit uploads what changed instead of whole SST files.
+    _STATE + "rocksdb.changelogCheckpointing.enabled": "true",
+    # Time moves by frames alone: a batch without any has nothing to do.
+    "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+    # A micro-batch is too short to be planned twice.
+    "spark.sql.adaptive.enabled": "false",
+    # Old batches are never replayed; fewer files to list.
+    "spark.sql.streaming.minBatchesToRetain": "20",
+}
 """Can be set on a running session."""
 
-START_SETTINGS = (
-    Setting(
-        "spark.sql.streaming.checkpointFileManagerClass",
-        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
-        "the default one runs readlink eight times for each file that it renames into place",
+START_SETTINGS = {
+    # The default one runs readlink eight times for each file that it renames into place.
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     ),
-    Setting("spark.ui.enabled", "false", "no web server for a command that ends; Weir has its own metrics"),
-    Setting("spark.ui.showConsoleProgress", "false", "results own the terminal"),
-    Setting("spark.sql.session.timeZone", "UTC", "event time is UTC"),
-    Setting(
-        "spark.driver.extraJavaOptions",
-        "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xss4m",
-        "the JVM moves few rows: compiling it hard costs a run ten seconds of processor time",
-    ),
-)
+    # No web server for a command that ends; Weir has its own metrics.
+    "spark.ui.enabled": "false",
+    # Results own the terminal.
+    "spark.ui.showConsoleProgress": "false",
+    # Event time is UTC.
+    "spark.sql.session.timeZone": "UTC",
+    # The JVM moves few rows: compiling it hard costs a run ten seconds of processor time.
+    "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xss4m",
+}
 """Only for a session that Weir starts."""
 
-LOCAL_SETTINGS = (
-    Setting("spark.python.daemon.module", "weir.spark.python_daemon", "workers start with Weir imported"),
-)
-"""Only where the workers are on this host: elsewhere Weir is not there before the first task brings it."""
+LOCAL_SETTINGS = {"spark.python.daemon.module": "weir.spark.python_daemon"}
+"""Workers start with Weir imported; only where they are on this host: elsewhere Weir is not there before the
+first task brings it."""
 
 
 def check_java() -> None:
@@ -114,8 +95,8 @@ def open_session(master: str | None = None) -> SparkSession:
     if master is not None or not submitted:
         builder = builder.master(master or "local[*]")
     local = (master or (_submitted_to() if submitted else "local")).startswith("local")
-    for setting in (*SETTINGS, *START_SETTINGS, *(LOCAL_SETTINGS if local else ())):
-        builder = builder.config(setting.name, setting.value)
+    for name, value in {**SETTINGS, **START_SETTINGS, **(LOCAL_SETTINGS if local else {})}.items():
+        builder = builder.config(name, value)
     with _quiet() as log, _compiled_pyspark(local):
         try:
             session = builder.getOrCreate()
@@ -141,23 +122,27 @@ def _submitted_to() -> str:
 
 def settle(session: SparkSession, slots: int) -> None:
     """What any pipeline needs, on a session that may be the user's."""
-    for setting in SETTINGS:
-        session.conf.set(setting.name, setting.value)
-    session.conf.set("spark.sql.shuffle.partitions", str(slots))
+    for name, value in {**SETTINGS, PARTITIONS: str(slots)}.items():
+        session.conf.set(name, value)
 
 
 @contextmanager
-def named_sources(session: SparkSession) -> Iterator[None]:
+def temporarily(session: SparkSession, name: str, value: str) -> Iterator[None]:
+    """A setting is another one in here: the session may be the user's."""
+    before = session.conf.get(name)
+    session.conf.set(name, value)
+    try:
+        yield
+    finally:
+        session.conf.set(name, str(before))
+
+
+def named_sources(session: SparkSession) -> AbstractContextManager[None]:
     """Sources are found by name in here, so that one can be added to a checkpoint.
 
     Outside, a session may have unnamed sources of the user's, which Spark would then refuse.
     """
-    before = session.conf.get(EVOLUTION, "false")
-    session.conf.set(EVOLUTION, "true")
-    try:
-        yield
-    finally:
-        session.conf.set(EVOLUTION, before or "false")
+    return temporarily(session, EVOLUTION, "true")
 
 
 def _without_checksum_files(session: SparkSession) -> None:

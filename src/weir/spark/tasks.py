@@ -6,7 +6,6 @@ sends it to partition i: every core gets its queries and none gets two slots whi
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
@@ -47,13 +46,13 @@ def current_batch() -> int:
     return int(value)
 
 
-def frame_rows(folder: str, parts: Iterable[str]) -> Iterator[pa.RecordBatch]:
-    """The frames of parts, which are given as JSON texts, for the shuffle."""
+def frame_rows(folder: str, parts: Iterable[Part]) -> Iterator[pa.RecordBatch]:
+    """The frames of parts, for the shuffle."""
     place, batch = worker_cache(folder), current_batch()
     keys, spool = slot_keys(place.checkpoint.slots), place.checkpoint.spool()
-    for text in parts:
+    for part in parts:
         sent: tuple[Frame, bytes] | None = None
-        for slot, frame in part_frames(place, batch, Part(**json.loads(text))):
+        for slot, frame in part_frames(place, batch, part):
             if sent is None or sent[0] is not frame:
                 sent = frame, spool.put(batch, memoryview(frame.to_buffer()))
             yield frame_row(keys[slot], sent[1])

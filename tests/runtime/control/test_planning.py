@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from itertools import pairwise
@@ -37,8 +36,8 @@ def stream(folder: Path, name: str, number: int = 0, watch: bool = False) -> Str
     return StreamEntry(name, source=FileSource(str(path), watch).as_json(), number=number)
 
 
-def streams_of(parts: list[str]) -> list[str]:
-    return [json.loads(part)["stream"] for part in parts if json.loads(part)["path"]]
+def streams_of(parts: list[Part]) -> list[str]:
+    return [part.stream for part in parts if part.path]
 
 
 def test_a_stream_that_is_added_is_read_from_the_next_batch_on(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,7 +30,8 @@ def messages(draw: st.DrawFn) -> Messages:
 @given(messages(), st.text(max_size=5), st.integers(0, 2**62), st.booleans())
 def test_what_is_sent_arrives(sent: Messages, lane: str, position: int, ended: bool) -> None:
     side = {"triples": 3, "rejected": [{"reason": "é"}]}
-    frame = Frame("urn:s", lane, position, -5, ended, sent, np.array([7, 8]), ["<a>", '"é"'], side)
+    texts = pa.array(["<a>", '"é"'], pa.large_string())
+    frame = Frame("urn:s", lane, position, -5, ended, sent, np.array([7, 8]), texts, side)
     found = Frame.from_bytes(frame.to_bytes())
     assert (found.stream, found.lane, found.position, found.high) == ("urn:s", lane, position, -5)
     assert (found.ended, found.side) == (ended, side)

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import weir
 from server_kit import call, still_service
-from weir.server.api.status_routes import prometheus_text, read_examples
+from weir.server.api.status_routes import examples, prometheus_text
 from weir.server.pushed_streams import check_lines
 from weir.server.service import Service
 from weir.server.settings import Settings
 
 
 def test_examples_parse_in_their_dialects() -> None:
-    for example in read_examples():
+    for example in examples()["examples"]:
         query = weir.parse(example["text"], dialect=example["dialect"])
         assert list(query.streams) == example["streams"]
         assert not check_lines(example["sample"].encode()).rejected

@@ -10,7 +10,6 @@ of offsets.
 from __future__ import annotations
 
 import hashlib
-import json
 import secrets
 import threading
 import time
@@ -21,6 +20,7 @@ from typing import Any
 
 from weir.runtime.control.catalog import Catalog, ControlLog, Entry, StreamEntry
 from weir.runtime.control.checkpoint import Checkpoint
+from weir.runtime.ingest.parts import Part
 from weir.runtime.ingest.sources import Feed, Place, Reached, source_of
 from weir.storage import replace_file
 
@@ -139,12 +139,12 @@ class Feeds:
                 reached[key] = feed.latest(start.get(key, {}), finishing)
         return dict(sorted(reached.items()))
 
-    def parts(self, start: Reached, end: Reached) -> list[str]:
-        """The parts of a batch, as JSON texts; a replayed batch may have parts of a stream that is gone."""
+    def parts(self, start: Reached, end: Reached) -> list[Part]:
+        """The parts of a batch; a replayed batch may have parts of a stream that is gone."""
         ever = [each.item for each in self._log.entries() if isinstance(each.item, StreamEntry)]
         feeds = self._fed(ever)
         return [
-            json.dumps(part.as_json())
+            part
             for key, reached in end.items()
             if key in feeds and reached != start.get(key, {})
             for part in feeds[key].parts(start.get(key, {}), reached)

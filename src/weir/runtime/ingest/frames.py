@@ -8,7 +8,7 @@ triple per message costs little more than its ids.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +22,7 @@ from weir.storage.spool import Buffer
 
 _KIND = "weir frame 1"
 _NONE = np.empty(0, np.int64)
+_NO_TEXTS = pa.array([], pa.large_string())
 _SMALL = ("message", "place", "triples")
 """Columns whose values mostly fit half the width."""
 
@@ -41,7 +42,7 @@ class Frame:
     ended: bool = False
     messages: Messages = field(default_factory=Messages)
     text_ids: Ids = field(default_factory=lambda: _NONE)
-    texts: Sequence[str] | pa.LargeStringArray = ()
+    texts: pa.LargeStringArray = field(default_factory=lambda: _NO_TEXTS)
     side: Mapping[str, Any] = field(default_factory=dict)
 
     def to_buffer(self) -> pa.Buffer:
@@ -57,7 +58,7 @@ class Frame:
                     table = tables["messages" if name in ("time", "triples") else "triples"]
                     table[name] = _narrow(column) if name in _SMALL else column
         if len(self.text_ids):
-            tables["texts"] = {"id": self.text_ids, "text": column_of(self.texts)}
+            tables["texts"] = {"id": self.text_ids, "text": self.texts}
         header = {
             "stream": self.stream,
             "lane": self.lane,
@@ -93,14 +94,9 @@ class Frame:
             header["ended"],
             Messages.of_columns(columns),
             numbers(texts["id"]) if texts else _NONE,
-            texts["text"] if texts else (),
+            texts["text"] if texts else _NO_TEXTS,
             header["side"],
         )
-
-
-def column_of(texts: Sequence[str] | pa.LargeStringArray) -> pa.LargeStringArray:
-    """Texts as a column, whatever they came in."""
-    return texts if isinstance(texts, pa.LargeStringArray) else pa.array(texts, pa.large_string())
 
 
 def _counted(column: Ids) -> tuple[int, int] | None:

@@ -19,9 +19,7 @@ from weir.kernel.matching.automaton import Matcher
 from weir.plan.analysis.demand import Wanted, demands
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.ids.dictionary import Dictionary
-from weir.rdf.ids.encoding import encode_texts
 from weir.rdf.messages import Messages, Parsed, Terms
-from weir.rdf.terms import Term
 from weir.runtime.control.catalog import SHARED, Catalog, Registration
 from weir.runtime.ingest.frames import Frame
 from weir.runtime.ingest.parts import LaneInput
@@ -126,14 +124,6 @@ class _Part(NamedTuple):
     texts: NDArray[np.int64]
 
 
-def _encode(terms: Sequence[Term | None], key: bytes) -> Ids:
-    """The ids of constants, 0 for anything."""
-    out = np.zeros(len(terms), np.int64)
-    known = [place for place, term in enumerate(terms) if term is not None]
-    out[known] = encode_texts(pl.Series([str(terms[place]) for place in known], dtype=pl.String), key)
-    return out
-
-
 class MatchPlan:
     """For each slot and stream, the pools of patterns by their kind.
 
@@ -191,7 +181,7 @@ class MatchPlan:
             terms = [term for p in found for term in (p.subject, p.predicate, p.object, p.graph)]
             texts = np.array([each.texts for each in found], np.int64).reshape(-1, 4)
             pool = self._pools.setdefault((slot, stream), {}).setdefault(kind, _Pool())
-            machines = pool.add(_encode(terms, self._key).reshape(-1, 4), texts)
+            machines = pool.add(Dictionary(self._key).encode_terms(terms).reshape(-1, 4), texts)
             first = 0
             for name, count in owners[place]:
                 rows = slice(first, first + count)

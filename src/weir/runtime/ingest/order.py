@@ -45,14 +45,8 @@ class Progress:
     complete: int = NEVER
 
     def advanced(self, lanes: Mapping[str, Lane], now: int) -> Progress:
-        """With ``lanes`` brought up to date in a batch of wall clock ``now``."""
-        merged = dict(self.lanes)
-        for name, lane in lanes.items():
-            known = merged.get(name, Lane())
-            merged[name] = Lane(
-                max(known.high, lane.high), max(known.seen, lane.seen), known.ended or lane.ended
-            )
-        moved = replace(self, lanes=merged)
+        """With ``lanes`` as a batch of wall clock ``now`` left them."""
+        moved = replace(self, lanes={**self.lanes, **lanes})
         return replace(moved, complete=max(self.complete, moved._threshold(now)))
 
     @property
@@ -151,7 +145,7 @@ class Inbox:
             known = lanes.get(frame.lane) or self.progress.lanes.get(frame.lane, Lane())
             part, high = self._part(frame, known.high, began, batch, dropped)
             parts.append(part)
-            lanes[frame.lane] = Lane(max(known.high, high), now, known.ended or frame.ended)
+            lanes[frame.lane] = Lane(max(known.high, high), max(known.seen, now), known.ended or frame.ended)
         merged = Messages.concatenated(parts)
         if len(merged):
             rank = np.argsort(np.argsort(np.array(self.lanes)))

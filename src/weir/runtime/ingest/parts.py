@@ -12,7 +12,7 @@ import mmap
 import re
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -27,9 +27,9 @@ from weir.rdf.formats.tnq_split import Bytes, room_for
 from weir.rdf.messages import Parsed, Rejected
 
 FILE_SHIFT = 40
-"""A position in a lane of files: the number of the file above, the byte in it below."""
+"""A position in a lane of files, or in a log: the number of the file above, the byte in it below."""
 OFFSET_SHIFT = 20
-"""A position in a lane of Kafka is an offset shifted by this: a payload may hold many messages."""
+"""A position in a lane of payloads, as in Kafka, is theirs shifted by this: one may hold many messages."""
 
 _NEWLINE = re.compile(b"\n")
 _LEAST_PART, _MOST_PART = 1 << 18, 12 << 20
@@ -43,8 +43,8 @@ class Part:
 
     ``end`` None is the file's end, for files whose length is not that of their content (gzip).
     ``final`` says that the lane ends with this part; a part without a path is nothing but that.
-    ``log`` says that the file is a segment of a durable log, whose lanes stand in it; with ``kafka``, its
-    source and partition, start and end are offsets.
+    ``log`` says that the file is a segment of a durable log, whose lanes stand in it; with ``kafka``, the
+    source, the lane is a partition, start and end are offsets, and ``high`` is a time that it has reached.
 
     Files of a ``format`` other than ``tnq`` are read whole: a part may have the next files of its lane
     ``also``. ``time`` is the predicate that states their messages' times, ``unit`` what is one message.
@@ -59,7 +59,8 @@ class Part:
     end: int | None = None
     final: bool = False
     log: bool = False
-    kafka: Mapping[str, Any] | None = None
+    kafka: Any = None
+    high: int = NEVER
     format: str = "tnq"
     time: str | None = None
     unit: str = "auto"
@@ -80,9 +81,6 @@ class Part:
             return self.end - self.start
         size = sum(Path(path).stat().st_size for path in self.paths if Path(path).exists())
         return size if self.format == "tnq" else _DOCUMENTS * size
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,7 @@
 """The first stage: read a part, parse, encode, match, and make the frames of each slot.
 
-Rows of a streaming DataFrame become frames as files do. A row is a triple (``subject``, ``predicate``,
-``object`` and maybe ``graph``, as N-Triples texts) or a text (``value``) of ``.tnq`` lines or of one message.
-``time`` is in µs, or ``clock`` is the text of a time; ``lane`` and ``position`` say where it stands. Rows of
-one lane and position are one message; without positions, triples of one time are.
+Rows of a streaming DataFrame (``spark.dataframes`` says what they are) become frames as files do: ``time`` is
+in µs, or ``clock`` is the text of a time.
 """
 
 from __future__ import annotations
@@ -26,6 +24,7 @@ from weir.rdf.messages import Rejected
 from weir.runtime.ingest.frames import Frame
 from weir.runtime.ingest.parts import (
     FILE_SHIFT,
+    OFFSET_SHIFT,
     LaneInput,
     LineCounter,
     Part,
@@ -42,8 +41,6 @@ _KAFKA = "weir.runtime.ingest.sources.kafka_client"
 _counter = LineCounter()
 
 TRIPLE = ("subject", "predicate", "object")
-_PAYLOAD = 20
-"""Bits of a position behind that of a payload, for the lines in it."""
 
 
 def part_frames(place: WorkerCache, batch: int, part: Part) -> Iterator[tuple[int, Frame]]:
@@ -181,7 +178,7 @@ def _values(rows: pl.DataFrame, base: int, format: str) -> _Payloads:
         return _Payloads([whole], np.array([base]), None, format)
     if "position" in rows.columns:
         rows = rows.sort("position", maintain_order=True)
-        positions = rows["position"].fill_null(0).to_numpy() << (_PAYLOAD if timed else 0)
+        positions = rows["position"].fill_null(0).to_numpy() << (OFFSET_SHIFT if timed else 0)
     else:
         positions = base + np.arange(len(rows))
     payloads = [value or b"" for value in rows["value"]]

@@ -24,7 +24,7 @@ from weir.plan.analysis.demand import Reading
 from weir.rdf.columns import NEVER, Ids
 from weir.rdf.messages import Messages
 from weir.runtime.control.catalog import StreamEntry
-from weir.runtime.ingest.frames import Frame, column_of
+from weir.runtime.ingest.frames import Frame
 from weir.runtime.ingest.order import Dropped, Inbox
 from weir.runtime.output.results import order_of_rows
 from weir.runtime.output.text_columns import arrow_texts, coded_texts, texts_of
@@ -294,7 +294,7 @@ class Group:
         if not brought:
             return
         ids = np.concatenate([frame.text_ids for frame in brought])
-        texts = pa.concat_arrays([column_of(frame.texts) for frame in brought])
+        texts = pa.concat_arrays([frame.texts for frame in brought])
         until = self._until(max(int(frame.messages.time.max()) for frame in brought))
         self.dictionary.add_chunk(TextChunk.of(f"b{batch}", ids, texts, until))
         if until == FOREVER and self.dictionary.held > 2 * self._texts_kept + _MANY_TEXTS:

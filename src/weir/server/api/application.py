@@ -10,7 +10,6 @@ from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
-from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
@@ -35,7 +34,7 @@ def build(service: Service) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         lifespan=_lifespan,
-        generate_unique_id_function=_operation_id,
+        generate_unique_id_function=lambda route: route.name,
     )
     app.state.service = service
     install(app)
@@ -61,10 +60,6 @@ def application(service: Service) -> ASGIApp:
             expose_headers=["Weir-Next", "Weir-Missed", "Location"],
         )
     return gated
-
-
-def _operation_id(route: APIRoute) -> str:
-    return route.name
 
 
 @contextlib.asynccontextmanager

@@ -83,7 +83,7 @@ def _numeric(service: Service, info: QueryInfo) -> list[str]:
 @router.get("/queries", dependencies=[Depends(READ)])
 def list_queries(service: Here) -> Queries:
     """All queries, in the order of registration."""
-    return Queries(queries=[query_json(service, each) for each in service.queries()])
+    return Queries(queries=[query_json(service, each) for each in service.job.queries()])
 
 
 @router.post("/queries", dependencies=[Depends(ADMIN)], status_code=201)
@@ -140,14 +140,10 @@ def explain_query(service: Here, id: Id) -> dict[str, Any]:
     info = service.query(id)
     query = info.query
     told = facts_of(service.job, info.name)
-    plan = plan_graph(query, info.reads)
-    leaves = told.get("leaves", {})
-    for node in plan["nodes"]:
-        node["rows"] = leaves.get(node["label"])
     reason = choice_of(query, info.reads).reason
     return {
         "text": explained(info.text, info.dialect, info.routing),
-        "plan": plan,
+        "plan": plan_graph(query, info.reads, told),
         "routing": {
             "evaluator": info.evaluator,
             **({"reason": f"interval does not cover {reason}"} if reason else {}),

@@ -20,7 +20,7 @@ from weir.server.api.models import PROBLEMS
 from weir.server.drawing import services_of
 from weir.server.problems import Problem
 from weir.server.resources import slug
-from weir.server.service import Service, facts_of
+from weir.server.service import facts_of
 
 router = APIRouter(tags=["metrics"], responses=PROBLEMS)
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -35,8 +35,9 @@ async def health(service: Here) -> dict[str, Any]:
     return {"status": "ok", "version": metadata.version("weir")}
 
 
-def metrics_json(service: Service) -> dict[str, Any]:
-    """The job's counters, and the service's own."""
+@router.get("/api/metrics", dependencies=[Depends(READ)])
+def get_metrics(service: Here) -> dict[str, Any]:
+    """All counters."""
     told = service.job.metrics.as_json()
     recent = list(service.job.metrics.seconds[-100:])
     return {
@@ -47,20 +48,14 @@ def metrics_json(service: Service) -> dict[str, Any]:
         "restarts": service.restarts,
         "accepted": {iri: stream.accepted for iri, stream in service.pushed.items()},
         "backlog": {iri: stream.writer.backlog() for iri, stream in service.pushed.items()},
-        "positions": {each.name: service.log.tail(each.name).end for each in service.queries()},
+        "positions": {each.name: service.log.tail(each.name).end for each in service.job.queries()},
     }
-
-
-@router.get("/api/metrics", dependencies=[Depends(READ)])
-def get_metrics(service: Here) -> dict[str, Any]:
-    """All counters."""
-    return metrics_json(service)
 
 
 @router.get("/metrics", dependencies=[Depends(READ)], response_class=Response)
 def prometheus(service: Here) -> Response:
     """The same for Prometheus."""
-    return Response(prometheus_text(metrics_json(service)), media_type=_TEXT)
+    return Response(prometheus_text(get_metrics(service)), media_type=_TEXT)
 
 
 _COUNTERS = ("batches", "triples", "bytes", "results", "rejected", "restarts")
@@ -109,13 +104,8 @@ def _family(name: str, counter: bool, values: Mapping[str, Any], label: str = ""
 @router.get("/api/services", dependencies=[Depends(READ)])
 def services(service: Here) -> dict[str, Any]:
     """How fresh what queries took from endpoints was at their latest evaluation."""
-    return {"services": views_json(service)}
-
-
-def views_json(service: Service) -> list[dict[str, Any]]:
-    """The latest account of each call: the share of fresh rows, the age of the oldest in seconds."""
     out = []
-    for info in service.queries():
+    for info in service.job.queries():
         accounts = facts_of(service.job, info.name).get("services", [])
         calls = services_of(info.query.pattern)
         for place, account in enumerate(accounts):
@@ -133,19 +123,14 @@ def views_json(service: Service) -> list[dict[str, Any]]:
                     "at": timestamp(account["at"]),
                 }
             )
-    return out
+    return {"services": out}
 
 
 @router.get("/api/examples", dependencies=[Depends(READ)])
 def examples() -> dict[str, Any]:
     """Queries to begin with, each with the streams it reads and messages to push."""
-    return {"examples": read_examples()}
-
-
-def read_examples() -> list[dict[str, Any]]:
-    """The examples that come with the package."""
     found = json.loads((EXAMPLES / "examples.json").read_text(encoding="utf-8"))
-    return [
+    told = [
         {
             **{name: value for name, value in each.items() if name not in ("query", "data")},
             "text": (EXAMPLES / each["query"]).read_text(encoding="utf-8"),
@@ -153,3 +138,4 @@ def read_examples() -> list[dict[str, Any]]:
         }
         for each in found
     ]
+    return {"examples": told}

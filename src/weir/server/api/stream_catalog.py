@@ -46,13 +46,13 @@ def catalog(service: Service, base: str, only: StreamInfo | None = None) -> str:
         <{base}/#service> a vsd:StreamingService, dcat:DataService ;
           dcat:endpointURL <{base}/api> ; dcat:endpointDescription <{base}/openapi.json> ."""
     )
-    for stream in service.streams() if only is None else [only]:
+    for stream in service.job.streams() if only is None else [only]:
         id = service.stream_id(stream.iri)
         iri = _absolute(stream.iri, f"{root}/{id}#stream")
         out.append(_stream(root, iri, id, f"{root}/{id}"))
         if stream.iri in service.pushed:
             out.append(_endpoint(iri, f"{root}/{id}/messages", _PUSHED, "vsd:PublishingService"))
-    for query in service.queries() if only is None else []:
+    for query in service.job.queries() if only is None else []:
         place = f"{base}/api/queries/{slug(query.name)}"
         iri = _absolute(query.output or "", f"{place}#results")
         out.append(_stream(root, iri, query.name, place))

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from weir.errors import BacklogFull, DataError, UsageError
+from weir.errors import BacklogFull, UsageError
 from weir.rdf.formats.media import FORMATS
 from weir.rdf.formats.times import FIRST_TIME, LAST_TIME, read_time
 from weir.runtime.control.registry import StreamInfo
@@ -64,7 +64,7 @@ def stream_json(service: Here, stream: StreamInfo) -> Stream:
 def list_streams(service: Here, request: Request) -> Any:
     """All streams; as Turtle or JSON-LD a DCAT catalogue of them and of the results of queries."""
     described = _described(service, request)
-    return described or Streams(streams=[stream_json(service, each) for each in service.streams()])
+    return described or Streams(streams=[stream_json(service, each) for each in service.job.streams()])
 
 
 def _described(service: Service, request: Request, only: StreamInfo | None = None) -> Response | None:
@@ -130,8 +130,6 @@ async def push_messages(
             await asyncio.wrap_future(future)
     except BacklogFull as error:
         raise Problem(503, error.primary, hint=error.hint, headers={"Retry-After": "1"}) from None
-    except DataError as error:
-        raise Problem(422, error.primary, error.detail, hint=error.hint) from None
     rejected = [RejectedLine(line=each.line, reason=each.reason) for each in checked.rejected[:_REJECTED]]
     if rejected and not checked.messages:
         listed = [each.model_dump() for each in rejected]

@@ -88,7 +88,7 @@ def test_messages_without_a_time_have_kafkas_and_a_silent_topic_beats(servers: s
     assert messages.messages.time.tolist() == [2_000_000, 2_000_000]
     beaten = until(lambda: (later := feed.latest(after, False)) != after and later)
     (part,) = feed.parts(after, beaten)
-    assert part.kafka is not None and part.kafka["beat"] == beaten["beat"] <= time.time_ns() // 1000
+    assert part.high == beaten["beat"] <= time.time_ns() // 1000
     assert len(read_kafka_part(part, KEY).parsed.messages) == 0
 
 
@@ -122,4 +122,4 @@ def test_a_broker_that_is_away_is_told(tmp_path: Path) -> None:
         sink.write(0, [Results("q", pa.table({"at": [1], "line": pa.array(["{}\n"], pa.large_string())}))])
     sink.close()
     with pytest.raises(UsageError, match="WEIR_NO_SUCH"):
-        consumer_of(source("127.0.0.1:1", "t", "config_env=WEIR_NO_SUCH"))
+        consumer_of("127.0.0.1:1", "WEIR_NO_SUCH")

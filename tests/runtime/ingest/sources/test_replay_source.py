@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from weir.errors import UsageError
-from weir.runtime.ingest.parts import Part
 from weir.runtime.ingest.sources import path_source, source_of
 from weir.runtime.ingest.sources.feeds import Place, Reached
 from weir.runtime.ingest.sources.replay_source import ReplayFeed, ReplaySource
@@ -36,8 +35,8 @@ def played(folder: Path, clock: Clock, **options: object) -> ReplayFeed:
 
 
 def times(feed: ReplayFeed, start: Reached, end: Reached) -> list[int]:
-    parts = [Part(**json.loads(json.dumps(part.as_json()))) for part in feed.parts(start, end)]
-    found = [read_messages(part, b"k").parsed.messages.time.tolist() for part in parts if part.path]
+    parts = [part for part in feed.parts(start, end) if part.path]
+    found = [read_messages(part, b"k").parsed.messages.time.tolist() for part in parts]
     return [at // 1000 for each in found for at in each]
 
 

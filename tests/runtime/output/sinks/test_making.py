@@ -16,7 +16,6 @@ import pyoxigraph as ox
 import pytest
 
 from weir.errors import UsageError
-from weir.runtime.ingest.parts import Part
 from weir.runtime.ingest.sources import path_source
 from weir.runtime.ingest.sources.feeds import Place
 from weir.runtime.ingest.stage import read_messages
@@ -188,7 +187,7 @@ def test_messages_read_back_as_a_stream(tmp_path: Path, form: str) -> None:
     told = {"format": form} if form == "tnq" else {"format": form, "time": "prov:generatedAtTime"}
     feed = path_source(str(path), told).feed(Place("s", tmp_path / "weir", "s"))
     parts = feed.parts({}, feed.latest({}, True))
-    (found,) = [read_messages(Part(**part.as_json()), b"k") for part in parts if part.path]
+    (found,) = [read_messages(part, b"k") for part in parts if part.path]
     assert found.dead == []
     messages = found.parsed
     assert [at / SECOND for at in messages.messages.time.tolist()] == [1, 2.5, 1, 2, 3, 1, 2]

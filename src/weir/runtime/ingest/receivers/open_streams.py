@@ -14,9 +14,7 @@ from typing import Any
 
 from weir.errors import BacklogFull, UsageError
 from weir.extras import load
-from weir.runtime.ingest.receivers.http_receivers import FragmentsReceiver, SseReceiver
 from weir.runtime.ingest.receivers.receiver import Receiver
-from weir.runtime.ingest.receivers.tcp_receiver import TcpReceiver
 from weir.runtime.ingest.sources import Place, Source
 from weir.runtime.ingest.sources.log_source import LogSource
 from weir.runtime.ingest.sources.log_writer import LogWriter, now
@@ -29,27 +27,15 @@ from weir.runtime.ingest.sources.push_sources import (
 )
 
 AnyReceiver = Receiver[Any]
-Connect = Callable[[Any, LogWriter], AnyReceiver]
 
-
-def _loaded(module: str, name: str) -> Connect:
-    """A receiver whose client is a package of an extra."""
-
-    def connect(source: Any, writer: LogWriter) -> AnyReceiver:
-        found: AnyReceiver = getattr(load(f"weir.runtime.ingest.receivers.{module}"), name)(source, writer)
-        return found
-
-    return connect
-
-
-CONNECTIONS: Mapping[type[Source], Connect] = {
-    MqttSource: _loaded("mqtt_receiver", "MqttReceiver"),
-    WebSocketSource: _loaded("websocket_receiver", "WebSocketReceiver"),
-    SseSource: SseReceiver,
-    TcpSource: TcpReceiver,
-    FragmentsSource: FragmentsReceiver,
+CONNECTIONS: Mapping[type[Source], tuple[str, str]] = {
+    MqttSource: ("mqtt_receiver", "MqttReceiver"),
+    WebSocketSource: ("websocket_receiver", "WebSocketReceiver"),
+    SseSource: ("http_receivers", "SseReceiver"),
+    TcpSource: ("tcp_receiver", "TcpReceiver"),
+    FragmentsSource: ("http_receivers", "FragmentsReceiver"),
 }
-"""The receiver of each kind of source that has one."""
+"""The module and the receiver of each kind of source that has one; clients may be packages of an extra."""
 QUIET = 1.0
 """Seconds without a message after which a heartbeat is sent."""
 _LOOK = 0.1
@@ -59,13 +45,15 @@ _MARGIN = 100_000
 
 @dataclass(slots=True)
 class OpenStream:
-    """A stream with its log; ``beaten`` is when the last heartbeat was due, ``told`` its time."""
+    """A stream with its log; ``beaten`` is when the last heartbeat was due, ``told`` its time. ``beat`` is
+    what sends heartbeats instead."""
 
     source: LogSource
     writer: LogWriter
     receiver: AnyReceiver | None
     beaten: float = field(default_factory=time.monotonic)
     told: int | None = None
+    beat: Callable[[], None] | None = None
 
 
 class Receivers:
@@ -86,9 +74,12 @@ class Receivers:
             if stream in self._open:
                 return
             writer = source.writer(Place(stream, self.own, log_name))
-            make = CONNECTIONS.get(type(source))
+            receiver: AnyReceiver | None = None
             try:
-                receiver = None if make is None else make(source, writer)
+                if type(source) in CONNECTIONS:
+                    module, name = CONNECTIONS[type(source)]
+                    made = getattr(load(f"weir.runtime.ingest.receivers.{module}"), name)
+                    receiver = made(source, writer)
             except BaseException:
                 writer.close()
                 raise
@@ -106,6 +97,11 @@ class Receivers:
         if found is None:
             raise UsageError(f"the stream <{stream}> does not take messages", hint="its source is not push:")
         return found.writer
+
+    def beat_by(self, stream: str, beat: Callable[[], None]) -> None:
+        """Call ``beat`` again and again for the heartbeats of a stream, in place of those of its source."""
+        with self._lock:
+            self._open[stream].beat = beat
 
     def state(self) -> dict[str, dict[str, Any]]:
         """How each stream is doing: its promise, its connection, its log."""
@@ -146,7 +142,7 @@ class Receivers:
                 streams = list(self._open.values())
             for each in streams:
                 try:
-                    beat(each)
+                    each.beat() if each.beat is not None else beat(each)
                 except BacklogFull as error:
                     if each.receiver is not None:
                         each.receiver.state.problem = error.primary

@@ -140,7 +140,7 @@ class FileFeed(Feed):
         self.source = source
         self.parallelism = max(1, place.parallelism)
         self.log = LineLog(place.own / "sources" / f"{place.log_name}.files.jsonl")
-        self._files = [Listed(**json.loads(line)) for line in self.log.lines()]
+        self.files = [Listed(**json.loads(line)) for line in self.log.lines()]
 
     @property
     def lane(self) -> str:
@@ -154,10 +154,10 @@ class FileFeed(Feed):
             return start
         self.look()
         if self.source.files_per_batch is not None:
-            reached = Offset(min(self.count, begin.file + self.source.files_per_batch))
+            reached = Offset(min(len(self.files), begin.file + self.source.files_per_batch))
         else:
             reached = self._by_bytes(begin)
-        over = (finishing or not self.source.watch) and reached.file == self.count
+        over = (finishing or not self.source.watch) and reached.file == len(self.files)
         return asdict(replace(reached, end=over))
 
     def parts(self, start: Reached, end: Reached) -> list[Part]:
@@ -169,7 +169,7 @@ class FileFeed(Feed):
         parts: list[Part] = []
         before = 0
         for number, first, last in ranges:
-            path = self._files[number].path
+            path = self.files[number].path
             if self.source.cut(path):
                 # At multiples of the size, as if all files were one: shares of it are equal then.
                 inside = range(first + size - before % size, last, size)
@@ -186,14 +186,14 @@ class FileFeed(Feed):
 
     def _whole(self, parts: list[Part], number: int, size: int) -> None:
         """A file that is read whole; small neighbours of one format are read together."""
-        listed = self._files[number]
+        listed = self.files[number]
         form = self.source.format_of(listed.path)
         if form.timed:
             parts.append(Part(self.stream, self.lane, listed.path, number))
             return
         last = parts[-1] if parts else None
         if last is not None and last.format == form.name and last.number + len(last.paths) == number:
-            taken = sum(self._files[last.number + place].size for place in range(len(last.paths)))
+            taken = sum(self.files[last.number + place].size for place in range(len(last.paths)))
             if taken + listed.size <= size:
                 parts[-1] = replace(last, also=[*last.also, listed.path])
                 return
@@ -202,15 +202,15 @@ class FileFeed(Feed):
 
     def beyond(self, reached: Reached) -> Path | None:
         """A file that is new or has grown."""
-        known = {listed.path: listed.size for listed in self._files}
+        known = {listed.path: listed.size for listed in self.files}
         grown = (path for path in self.source.listing() if known.get(str(path)) != path.stat().st_size)
         return next(grown, None)
 
     def _by_bytes(self, start: Offset) -> Offset:
         room = self.source.bytes_per_batch
         number, place = start.file, start.byte
-        while number < len(self._files) and room > 0:
-            listed = self._files[number]
+        while number < len(self.files) and room > 0:
+            listed = self.files[number]
             left = listed.size - place
             if left > room and self.source.cut(listed.path):
                 return Offset(number, place + room)
@@ -219,26 +219,17 @@ class FileFeed(Feed):
         return Offset(number, place)
 
     def _ranges(self, start: Offset, end: Offset) -> Iterator[tuple[int, int, int]]:
-        for number in range(start.file, min(end.file + 1, len(self._files))):
+        for number in range(start.file, min(end.file + 1, len(self.files))):
             first = start.byte if number == start.file else 0
-            last = end.byte if number == end.file else self._files[number].size
+            last = end.byte if number == end.file else self.files[number].size
             if first < last:
                 yield number, first, last
 
-    @property
-    def count(self) -> int:
-        """How many files have been listed."""
-        return len(self._files)
-
-    def path(self, number: int) -> str:
-        """A listed file."""
-        return self._files[number].path
-
     def look(self) -> None:
         """List what is there."""
-        if self._files and not self.source.watch:
+        if self.files and not self.source.watch:
             return
-        known = {listed.path for listed in self._files}
+        known = {listed.path for listed in self.files}
         new = []
         for path in self.source.listing():
             with suppress(FileNotFoundError):
@@ -247,4 +238,4 @@ class FileFeed(Feed):
         if new:
             self.log.path.parent.mkdir(parents=True, exist_ok=True)
             self.log.append([json.dumps(asdict(listed)).encode() for listed in new])
-            self._files += new
+            self.files += new

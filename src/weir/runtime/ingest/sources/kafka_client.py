@@ -6,6 +6,7 @@ import json
 import os
 import time
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
@@ -25,21 +26,22 @@ _QUIET = 1_000_000
 _MARGIN = 2_000_000
 """Microseconds: heartbeats after so much silence, and how far they stay behind the clock."""
 _CHUNK = 10_000
-_consumers: dict[str, Consumer] = {}
 
 
-def consumer_of(source: KafkaSource) -> Consumer:
-    """A consumer that belongs to no group and commits nothing: offsets are Spark's business."""
+@cache
+def consumer_of(servers: str, config_env: str) -> Consumer:
+    """A consumer that belongs to no group and commits nothing: offsets are Spark's business. There is one for
+    each cluster; a worker lives on between batches, and so does its connection."""
     return Consumer(
         {
-            "bootstrap.servers": source.servers,
+            "bootstrap.servers": servers,
             "group.id": "weir",
             "enable.auto.commit": False,
             "enable.partition.eof": True,
             "auto.offset.reset": "error",
             "isolation.level": "read_committed",
             "log_level": 0,
-            **_settings(source.config_env),
+            **_settings(config_env),
         }
     )
 
@@ -61,7 +63,6 @@ class KafkaFeed(Feed):
     def __init__(self, source: KafkaSource, place: Place) -> None:
         self.source = source
         self.stream = place.stream
-        self._consumer: Consumer | None = None
         self._known: tuple[float, dict[str, tuple[int, int]]] = (0.0, {})
         self._moved = now()
 
@@ -77,16 +78,11 @@ class KafkaFeed(Feed):
                 raise
             return start
         before: Mapping[str, int] = start.get("p", {})
-        begins = {
-            p: low if self.source.start == "earliest" else high
-            for p, (low, high) in marks.items()
-            if p not in before
-        }
+        earliest = self.source.start == "earliest"
+        here = {p: before.get(p, low if earliest else high) for p, (low, high) in marks.items()}
+        begins = {p: at for p, at in here.items() if p not in before}
         room = max(1, self.source.messages_per_batch // max(1, len(marks)))
-        reached = {
-            p: min(high, before.get(p, begins.get(p, 0)) + room) if high > before.get(p, -1) else before[p]
-            for p, (_, high) in marks.items()
-        }
+        reached = {p: max(here[p], min(high, here[p] + room)) for p, (_, high) in marks.items()}
         over = finishing and all(reached[p] >= high for p, (_, high) in marks.items())
         out: dict[str, Any] = {"p": {**before, **reached}}
         out |= {"from": begins} if begins else {}
@@ -107,14 +103,12 @@ class KafkaFeed(Feed):
     def parts(self, start: Reached, end: Reached) -> list[Part]:
         """A part for each partition that has something new."""
         before: Mapping[str, int] = start.get("p", {})
-        beat = end.get("beat") if end.get("beat") != start.get("beat") else None
+        high = end["beat"] if end.get("beat") != start.get("beat") else NEVER
         parts = []
-        for partition, last in end["p"].items():
-            first = before.get(partition, end.get("from", {}).get(partition, 0))
-            if first < last or beat is not None:
-                told = {**self.source.as_json(), "partition": int(partition), "beat": beat}
-                told.pop("kind")
-                parts.append(Part(self.stream, partition, start=first, end=last, kafka=told))
+        for lane, last in end["p"].items():
+            first = before.get(lane, end.get("from", {}).get(lane, 0))
+            if first < last or high != NEVER:
+                parts.append(Part(self.stream, lane, start=first, end=last, kafka=self.source, high=high))
         if end.get("end") and not start.get("end"):
             lanes = list(end["p"]) or [""]
             parts += [Part(self.stream, lane, number=1 << 22, final=True) for lane in lanes]
@@ -132,12 +126,11 @@ class KafkaFeed(Feed):
             return known
         source = self.source
         try:
-            if self._consumer is None:
-                self._consumer = consumer_of(source)
-            topics = self._consumer.list_topics(source.topic, timeout=source.timeout).topics
+            consumer = consumer_of(source.servers, source.config_env)
+            topics = consumer.list_topics(source.topic, timeout=source.timeout).topics
             found = topics[source.topic].partitions if source.topic in topics else {}
             marks = {
-                str(p): self._consumer.get_watermark_offsets(
+                str(p): consumer.get_watermark_offsets(
                     TopicPartition(source.topic, p), timeout=source.timeout, cached=False
                 )
                 for p in sorted(found)
@@ -150,11 +143,9 @@ class KafkaFeed(Feed):
 
 def read_kafka_part(part: Part, key: bytes) -> LaneInput:
     """The messages of a range of offsets; a heartbeat says how far the lane is in any case."""
-    assert part.kafka is not None and part.end is not None
-    told: dict[str, Any] = dict(part.kafka)
-    partition, beat = told.pop("partition"), told.pop("beat")
-    source = KafkaSource(**told)
-    offsets, values, times = _fetched(source, partition, part.start, part.end)
+    assert part.end is not None
+    source: KafkaSource = part.kafka
+    offsets, values, times = _fetched(source, int(part.lane), part.start, part.end)
     parsed = parse_payloads(
         values,
         format_of(source.format),
@@ -165,8 +156,8 @@ def read_kafka_part(part: Part, key: bytes) -> LaneInput:
         time_predicate=source.time,
     )
     dead = dead_letters(part.stream, parsed.rejected, source=f"{source.topic}/{part.lane}")
-    size, high = sum(map(len, values)), NEVER if beat is None else beat
-    return LaneInput(part.lane, parsed, part.start << OFFSET_SHIFT, size, dead, high)
+    size = sum(map(len, values))
+    return LaneInput(part.lane, parsed, part.start << OFFSET_SHIFT, size, dead, part.high)
 
 
 def _fetched(
@@ -177,7 +168,7 @@ def _fetched(
     values: list[bytes] = []
     times: list[int] = []
     place, until = first, time.monotonic() + source.timeout
-    consumer = _consumer(source)
+    consumer = consumer_of(source.servers, source.config_env)
     if place < last:
         consumer.assign([TopicPartition(source.topic, partition, first)])
     try:
@@ -200,14 +191,6 @@ def _fetched(
     finally:
         consumer.unassign()
     return offsets, values, times
-
-
-def _consumer(source: KafkaSource) -> Consumer:
-    """One for each cluster; a worker lives on between batches, and so does its connection."""
-    known = f"{source.servers} {source.config_env}"
-    if known not in _consumers:
-        _consumers[known] = consumer_of(source)
-    return _consumers[known]
 
 
 def _failed(source: KafkaSource, partition: int, offset: int, detail: str) -> RemoteError:

@@ -19,9 +19,9 @@ from weir.errors import UsageError
 from weir.rdf.formats.media import format_of
 from weir.rdf.formats.payloads import parse_payloads
 from weir.rdf.messages import Parsed, Rejected
-from weir.runtime.ingest.parts import LaneInput, Part, dead_letters, part_size
+from weir.runtime.ingest.parts import FILE_SHIFT, LaneInput, Part, dead_letters, part_size
 from weir.runtime.ingest.sources.feeds import Feed, Place, Reached, Source
-from weir.runtime.ingest.sources.log_writer import LIMIT, SEGMENT, SHIFT, LogWriter, header_of, lanes_of
+from weir.runtime.ingest.sources.log_writer import LIMIT, SEGMENT, LogWriter, header_of, lanes_of
 from weir.storage.segments import Block, Mark, Segments, blocks
 
 DEFAULT_BATCH_BYTES = 64 << 20
@@ -108,9 +108,10 @@ class LogFeed(Feed):
         for number, block in every:
             last = parts[-1] if parts else None
             if last is not None and last.number == number and block.end - last.start <= size:
-                parts[-1] = self._part(number, last.start, block.end)
+                parts[-1] = replace(last, end=block.end)
             else:
-                parts.append(self._part(number, block.begin, block.end))
+                path = str(self.log.path(number))
+                parts.append(Part(self.stream, "", path, number, block.begin, block.end, log=True))
         if end.get("end") and not start.get("end"):
             parts += [
                 Part(self.stream, lane, number=reached.segment + 1, final=True)
@@ -131,10 +132,6 @@ class LogFeed(Feed):
         path = self.log.path(reached.segment)
         data = path.read_bytes()[: reached.byte] if path.exists() else b""
         return lanes_of(header_of(data[each.body : each.end])[0] for each in _blocks(data)) or [""]
-
-    def _part(self, number: int, begin: int, end: int) -> Part:
-        path = str(self.log.path(number))
-        return Part(self.stream, "", path, number, begin, end, log=True)
 
     def _within(self, begin: Mark, end: Mark) -> Mark:
         """The end of the last block that a batch has room for, and of one in any case."""
@@ -186,7 +183,7 @@ def read_log_part(part: Part, key: bytes) -> list[LaneInput]:
     with open(part.path, "rb") as file:
         file.seek(part.start)
         data = file.read(part.end - part.start)
-    every = list(records(data, (part.number << SHIFT) + part.start))
+    every = list(records(data, (part.number << FILE_SHIFT) + part.start))
     lanes: list[tuple[str, Parsed]] = []
     told = (record for record in every if not record.reason)
     for _, group in groupby(told, key=lambda record: (record.form, record.predicate)):
@@ -200,7 +197,7 @@ def read_log_part(part: Part, key: bytes) -> list[LaneInput]:
         LaneInput(
             lane,
             parsed,
-            part.number << SHIFT,
+            part.number << FILE_SHIFT,
             0 if place else len(data),
             dead_letters(part.stream, parsed.rejected, source=lane),
         )

@@ -27,11 +27,10 @@ from weir.errors import BacklogFull, UsageError
 from weir.rdf.formats.media import format_of
 from weir.rdf.formats.payloads import parse_payloads, shown
 from weir.rdf.formats.times import FIRST_TIME, LAST_TIME, read_time, write_time
+from weir.runtime.ingest.parts import FILE_SHIFT
 from weir.storage.segments import SegmentWriter
 
 TNQ = "tnq"
-SHIFT = 40
-"""A position in the log is (segment << SHIFT) + byte."""
 LIMIT = 256 << 20
 SEGMENT = 64 << 20
 _BLOCK = 4 << 20
@@ -277,7 +276,7 @@ class LogWriter:
         line = json.dumps(header, separators=(",", ":")).encode() + b"\n"
         self._log.append(line + b"".join(item.payload for item in told))
         self.notes.update(notes)
-        place = (self._log.mark.segment << SHIFT) + self._log.mark.byte - sum(lengths)
+        place = (self._log.mark.segment << FILE_SHIFT) + self._log.mark.byte - sum(lengths)
         ends = accumulate((len(item.payload) if item.reason is None else 0 for item in items), initial=place)
         return list(ends)[:-1]
 

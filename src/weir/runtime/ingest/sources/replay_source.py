@@ -22,7 +22,7 @@ from weir.rdf.formats.tnq import BOM, timed_lines
 from weir.rdf.formats.tnq_split import padded
 from weir.runtime.ingest.parts import Part, line_end, message_start
 from weir.runtime.ingest.sources.feeds import Feed, Place, Reached, Source
-from weir.runtime.ingest.sources.file_source import FileFeed, FileSource, Offset
+from weir.runtime.ingest.sources.file_source import FileFeed, FileSource
 
 UNITS = ("messages", "triples")
 """What a rate counts."""
@@ -81,10 +81,6 @@ class Played:
     turn: int = 0
     end: bool = False
 
-    @property
-    def offset(self) -> Offset:
-        return Offset(self.file, self.byte)
-
 
 class ReplayFeed(Feed):
     """Plans batches by the clock."""
@@ -115,7 +111,10 @@ class ReplayFeed(Feed):
         if finishing:
             return asdict(replace(begin, end=True))
         if self._at is None or replace(self._at, turn=begin.turn) != begin:
-            self._seek(begin)
+            self.inner.look()
+            self._ahead = self._blocks(begin)
+            self._block = next(self._ahead, None)
+            self._began = self._clock()
         until = self._clock() + self._patience
         while True:
             reached = replace(self._due(), turn=begin.turn)
@@ -133,13 +132,13 @@ class ReplayFeed(Feed):
     def parts(self, start: Reached, end: Reached) -> list[Part]:
         """The parts between two offsets, round by round; one that is empty where nothing was due."""
         first, last = Played(**start), Played(**end)
-        files = self.inner.count
+        files = len(self.inner.files)
         parts: list[Part] = []
         for number in range(first.round, last.round + 1):
-            begin = first.offset if number == first.round else Offset()
-            until = last.offset if number == last.round else Offset(files)
+            begin = {"file": first.file, "byte": first.byte} if number == first.round else {}
+            until = {"file": last.file, "byte": last.byte} if number == last.round else {"file": files}
             shift = number * self._span_of_all() if number else 0
-            for part in self.inner.parts(asdict(begin), asdict(until)):
+            for part in self.inner.parts(begin, until):
                 parts.append(replace(part, number=part.number + number * files, shift=shift))
         if not parts or last.end:
             place = last.round * files + last.file
@@ -152,13 +151,6 @@ class ReplayFeed(Feed):
     def _disturbed(self) -> bool:
         return any((self._own / flag).exists() for flag in ("stop", "hold", "finish"))
 
-    def _seek(self, begin: Played) -> None:
-        """The clock begins here."""
-        self.inner.look()
-        self._ahead = self._blocks(begin)
-        self._block = next(self._ahead, None)
-        self._began = self._clock()
-
     def _due(self) -> Played:
         """The first message that is not due yet."""
         elapsed = self._clock() - self._began
@@ -168,7 +160,7 @@ class ReplayFeed(Feed):
             if count < len(due):
                 return replace(place, byte=int(starts[count]))
             self._block = next(self._ahead, None)
-        return Played(0, self.inner.count, 0, end=True)
+        return Played(0, len(self.inner.files), 0, end=True)
 
     def _blocks(self, begin: Played) -> Iterator[tuple[Played, Ids, np.ndarray]]:
         """Where messages begin from here on, and in how many seconds each is due."""
@@ -177,19 +169,14 @@ class ReplayFeed(Feed):
         high: int | None = None
         place = begin
         while True:
-            for number in range(place.file, self.inner.count):
+            for number in range(place.file, len(self.inner.files)):
                 byte = place.byte if number == place.file else 0
-                for found in marks(Path(self.inner.path(number)), byte):
-                    if not len(found.start):
-                        continue
+                for found in marks(self.inner.files[number].path, byte):
                     times = found.time + place.round * (self._span_of_all() if place.round else 0)
                     first = int(times[0]) if first is None else first
                     highest = np.maximum.accumulate(times if high is None else np.maximum(times, high))
-                    yield (
-                        Played(place.round, number),
-                        found.start,
-                        self._seconds(found, counted, highest - first),
-                    )
+                    due = self._seconds(found, counted, highest - first)
+                    yield Played(place.round, number), found.start, due
                     counted += found.lines if self.source.unit == "triples" else len(found.start)
                     high = int(highest[-1])
             if not self.source.loop or not counted:
@@ -208,17 +195,11 @@ class ReplayFeed(Feed):
         and the mean distance of two messages, in whole milliseconds."""
         if self._span is None:
             self.inner.look()
-            least = most = None
-            count = 0
-            for number in range(self.inner.count):
-                for found in marks(Path(self.inner.path(number)), 0):
-                    if len(found.start):
-                        low, top = int(found.time.min()), int(found.time.max())
-                        least = low if least is None else min(least, low)
-                        most = top if most is None else max(most, top)
-                        count += len(found.start)
-            length = (most or 0) - (least or 0)
-            self._span = -(-(length + length // max(1, count - 1)) // 1000) * 1000 or 1000
+            every = (found for file in self.inner.files for found in marks(file.path, 0))
+            told = [(int(each.time.min()), int(each.time.max()), len(each.time)) for each in every]
+            least, most, counts = zip(*told, strict=True) if told else ((0,), (0,), (0,))
+            length, steps = max(most) - min(least), max(1, sum(counts) - 1)
+            self._span = -(-(length + length // steps) // 1000) * 1000 or 1000
         return self._span
 
 
@@ -233,29 +214,23 @@ class Marks:
     lines: int
 
 
-def marks(path: Path, begin: int) -> Iterator[Marks]:
-    """The messages that begin at byte ``begin`` or later, as ``message_start`` finds them."""
-    if not path.stat().st_size:
+def marks(path: str, begin: int) -> Iterator[Marks]:
+    """The messages that begin at byte ``begin`` or later, as ``message_start`` finds them; blocks in which
+    none begins are left out."""
+    if not Path(path).stat().st_size:
         return
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        place, last = message_start(data, begin), None
+        place, last = message_start(data, begin), None  # type: int, int | None
         if place == 0 and data[: len(BOM)] == BOM:
             place = len(BOM)
         while place < len(data):
             end = place + _BLOCK
             end = len(data) if end >= len(data) else line_end(data, end - 1)
-            found = _block(data[place:end], place, last)
-            last = found[1] if found[1] is not None else last
-            yield found[0]
+            split, time, timed, _ = timed_lines(padded(data[place:end]))
+            rows = np.flatnonzero(timed)
+            time, starts = time[rows], split.starts[rows] + place
+            before = np.flatnonzero(np.diff(time, prepend=time[:1] - 1 if last is None else last))
+            if len(before):
+                yield Marks(starts[before], time[before], before, len(rows))
+            last = int(time[-1]) if len(time) else last
             place = end
-
-
-def _block(data: bytes, place: int, last: int | None) -> tuple[Marks, int | None]:
-    split, time, timed, _ = timed_lines(padded(data))
-    rows = np.flatnonzero(timed)
-    time, starts = time[rows], split.starts[rows] + place
-    if not len(rows):
-        return Marks(starts, time, rows, 0), None
-    parted = np.concatenate([[last is None or time[0] != last], time[1:] != time[:-1]])
-    before = np.flatnonzero(parted)
-    return Marks(starts[parted], time[parted], before, len(rows)), int(time[-1])

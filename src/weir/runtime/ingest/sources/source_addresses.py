@@ -63,7 +63,8 @@ def source_from(text: str) -> Source | None:
 
 
 def path_source(text: str, told: Mapping[str, Any]) -> Source:
-    """The source at a path; options that are told beside it count before those written behind it.
+    """The source at a path; options that are told beside it, and are not None, count before those written
+    behind it.
 
     Options follow a question mark; a path that exists is taken as it stands.
     """
@@ -71,15 +72,14 @@ def path_source(text: str, told: Mapping[str, Any]) -> Source:
     known: tuple[str, ...] = _FILE_OPTIONS
     if text.startswith(REPLAY) and not Path(text).exists():
         kind, known, text = ReplaySource, _REPLAY_OPTIONS, text.removeprefix(REPLAY)
-    path, options = text, dict(told)
+    path, options = text, {name: value for name, value in told.items() if value is not None}
     if not Path(text).exists():
         path, _, query = text.partition("?")
-        options = {**dict(parse_qsl(query, keep_blank_values=True)), **told}
+        options = {**dict(parse_qsl(query, keep_blank_values=True)), **options}
     unknown = [name for name in options if name not in known]
     if unknown:
         raise UsageError(f"unknown option {unknown[0]!r} of {path}", hint=f"known: {', '.join(known)}")
-    given = {name: value for name, value in options.items() if value is not None}
-    return kind(str(Path(path).absolute()), **_values(kind, given))
+    return kind(str(Path(path).absolute()), **_values(kind, options))
 
 
 def source_of(values: Mapping[str, Any]) -> Source:
