@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 
 import pytest
 
@@ -70,7 +72,8 @@ def test_a_process_answers_again_and_again_and_is_ended_when_it_is_late() -> Non
     process = SparqlProcess(60)
     try:
         assert process.ask(task(ALL)) == process.ask(task(ALL)) == answer(task(ALL))
-        process.seconds = 0.0
+        os.kill(process._process.pid, signal.SIGSTOP)
+        process.seconds = 0.1
         with pytest.raises(Overdue):
             process.ask(task(ALL))
         process.seconds = 60

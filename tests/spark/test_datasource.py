@@ -10,7 +10,7 @@ from weir.runtime.control.catalog import Registration, StreamEntry, entry_of
 from weir.runtime.control.checkpoint import Checkpoint
 from weir.runtime.control.planning import STOP
 from weir.runtime.ingest.sources import FileSource
-from weir.spark.datasource import PartPartition, PartReader, WeirSource
+from weir.spark.datasource import PartReader, WeirSource
 
 QUERY = "SELECT * FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?x ?p ?y } }"
 
@@ -29,7 +29,7 @@ def test_a_batch_is_planned_once_and_in_parts(reader: PartReader) -> None:
     end = reader.latestOffset(begin, None)
     assert end != begin
     partitions = reader.partitions(begin, end)
-    parts = [part for each in partitions if isinstance(each, PartPartition) for part in each.parts]
+    parts = [part for each in partitions for part in each.value]
     assert any("s.tnq" in (part.path or "") for part in parts)
     reader.commit(end)
     assert reader.latestOffset(end, None) == end

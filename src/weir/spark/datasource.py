@@ -17,18 +17,11 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
 
 from weir.runtime.control.planning import HOLD, SOURCE_NAME, STOP, Feeds, wait_while_held
-from weir.runtime.ingest.parts import Part, shares_of
+from weir.runtime.ingest.parts import shares_of
 from weir.spark.tasks import FRAME_SCHEMA, frame_rows
 
 _IDLE, _REST, _LOOK = 1.0, 0.1, 0.01
 """Seconds: after this long without input, the source rests so long between two looks."""
-
-
-class PartPartition(InputPartition):
-    """Some parts, for one task."""
-
-    def __init__(self, parts: Sequence[Part]) -> None:
-        self.parts = parts
 
 
 class PartReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -75,11 +68,10 @@ class PartReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         parts = self.feeds.parts(start, end)
-        return [PartPartition(share) for share in shares_of(parts, self.feeds.parallelism)]
+        return [InputPartition(share) for share in shares_of(parts, self.feeds.parallelism)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        assert isinstance(partition, PartPartition)
-        yield from frame_rows(self._options["folder"], partition.parts)
+        yield from frame_rows(self._options["folder"], partition.value)
 
 
 class WeirSource(DataSource):

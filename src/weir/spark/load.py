@@ -135,17 +135,9 @@ def _read_all(
 ) -> list[dict[str, Any]]:
     todo = [task for task in tasks if not (staging / f"{task.name}.json").is_file()]
     if todo:
-        rows = spark.createDataFrame([(json.dumps(asdict(task)),) for task in todo], "task string")
-        folder = str(staging)
-
-        def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            for batch in batches:
-                for text in batch.column(0).to_pylist():
-                    _read_task(Task(**json.loads(text)), Path(folder), key)
-                    yield pa.record_batch([pa.array([text])], names=["task"])
-
+        rows = spark.sparkContext.parallelize(todo, len(todo))
         with _watched(tasks, staging, progress):
-            rows.repartition(len(todo)).mapInArrow(read, "task string").count()
+            rows.foreach(lambda task: _read_task(task, staging, key))
     return [json.loads((staging / f"{task.name}.json").read_text()) for task in tasks]
 
 

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -151,29 +151,18 @@ def read_part(part: Part) -> tuple[Bytes, int]:
     size = path.stat().st_size
     if not size:
         return room_for(0), 0
-    with open(path, "rb", buffering=0) as file:
+    with open(path, "rb") as file:
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             begin = message_start(data, part.start)
             end = size if part.end is None else message_start(data, part.end)
             if begin == 0 and data[: len(BOM)] == BOM:
                 begin = len(BOM)
         file.seek(begin)
-        room = room_for(max(end - begin, 0))
-        _fill(file, room.data[: end - begin], path)
-    return room, begin
-
-
-def _fill(file: IO[bytes], room: memoryview, path: Path) -> None:
-    while len(room):
-        count = file.readinto(room)  # type: ignore[attr-defined]
-        if not count:
+        length = max(end - begin, 0)
+        room = room_for(length)
+        if file.readinto(room.data[:length]) < length:
             raise DataError(f"{path} became shorter while it was read", hint="files of a stream only grow")
-        room = room[count:]
-
-
-def without_mark(data: bytes, begin: int) -> tuple[bytes, int]:
-    """The same without the byte order mark that a file may begin with."""
-    return (data[len(BOM) :], len(BOM)) if begin == 0 and data.startswith(BOM) else (data, begin)
+    return room, begin
 
 
 def unpacked(path: Path) -> tuple[bytes, str | None]:

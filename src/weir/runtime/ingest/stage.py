@@ -17,7 +17,7 @@ from weir.extras import load
 from weir.rdf.formats.media import format_of
 from weir.rdf.formats.payloads import parse_payloads
 from weir.rdf.formats.times import read_time
-from weir.rdf.formats.tnq import parse_lines
+from weir.rdf.formats.tnq import BOM, parse_lines
 from weir.rdf.formats.tnq_split import PADDING, padded
 from weir.rdf.formats.units import Document, parse_documents
 from weir.rdf.messages import Rejected
@@ -32,7 +32,6 @@ from weir.runtime.ingest.parts import (
     is_packed,
     read_part,
     unpacked,
-    without_mark,
 )
 from weir.runtime.ingest.sources.log_source import read_log_part
 from weir.runtime.worker.worker_cache import WorkerCache
@@ -79,7 +78,8 @@ def _lines(part: Part, key: bytes) -> LaneInput:
     path = Path(part.path)
     if is_packed(path):
         whole, damage = unpacked(path)
-        data, begin = without_mark(whole, 0)
+        begin = len(BOM) if whole.startswith(BOM) else 0
+        data = whole[begin:]
         room, lines = padded(data), data.count(b"\n")
     else:
         (room, begin), damage, lines = read_part(part), None, 0

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from fastapi import APIRouter, Depends, Response
@@ -67,27 +68,22 @@ _OF_QUERIES = {"evaluations": True, "results": True, "live_rows": False, "bytes"
 
 def prometheus_text(told: dict[str, Any]) -> bytes:
     """Prometheus's exposition format."""
-    return generate_latest(_Collected(told))
+    collected: Any = SimpleNamespace(collect=lambda: _families(told))
+    return generate_latest(collected)
 
 
-class _Collected:
+def _families(told: dict[str, Any]) -> Iterator[Metric]:
     """Counters of a moment as families of metrics."""
-
-    def __init__(self, told: dict[str, Any]) -> None:
-        self.told = told
-
-    def collect(self) -> Iterator[Metric]:
-        told = self.told
-        for name in (*_COUNTERS, *_GAUGES):
-            yield from _family(name, name in _COUNTERS, {"": told.get(name)})
-        for name, counter in _OF_STREAMS.items():
-            values = {iri: each.get(name) for iri, each in told["streams"].items()}
-            yield from _family(f"stream_{name}", counter, values, "stream")
-        yield from _family("stream_accepted", True, told["accepted"], "stream")
-        yield from _family("stream_backlog", False, told["backlog"], "stream")
-        for name, counter in _OF_QUERIES.items():
-            values = {query: each.get(name) for query, each in told["queries"].items()}
-            yield from _family(f"query_{name}", counter, values, "query")
+    for name in (*_COUNTERS, *_GAUGES):
+        yield from _family(name, name in _COUNTERS, {"": told.get(name)})
+    for name, counter in _OF_STREAMS.items():
+        values = {iri: each.get(name) for iri, each in told["streams"].items()}
+        yield from _family(f"stream_{name}", counter, values, "stream")
+    yield from _family("stream_accepted", True, told["accepted"], "stream")
+    yield from _family("stream_backlog", False, told["backlog"], "stream")
+    for name, counter in _OF_QUERIES.items():
+        values = {query: each.get(name) for query, each in told["queries"].items()}
+        yield from _family(f"query_{name}", counter, values, "query")
 
 
 def _family(name: str, counter: bool, values: Mapping[str, Any], label: str = "") -> Iterator[Metric]:
