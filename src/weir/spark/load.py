@@ -158,11 +158,10 @@ def _read_task(task: Task, staging: Path, key: bytes) -> None:
             _write_terms(terms, np.array([default]), pl.Series(names))
         known = np.empty(0, np.int64)
         for piece in read_file(file, key, begin=task.begin, end=task.end):
-            graph = piece.graph.column
-            graph = np.where(graph == 0, default, graph)
-            columns = [graph, piece.subject.column, piece.predicate.column, piece.object.column]
+            *spo, graph = (terms.column for terms in piece.columns)
+            columns = [np.where(graph == 0, default, graph), *spo]
             triples.write_batch(pa.record_batch([pa.array(each) for each in columns], schema=TRIPLES))
-            count += len(piece)
+            count += len(graph)
             known = _write_new_terms(terms, piece, known)
             rejected += [asdict(item) for item in piece.rejected[: _SHOWN - len(rejected)]]
             malformed += len(piece.rejected)

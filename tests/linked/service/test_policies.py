@@ -59,6 +59,11 @@ def test_impact_prefers_what_lasts() -> None:
     assert ibm_scores(graph).tolist() == [1, 3]
 
 
+def test_what_never_changes_is_worth_the_life_of_the_rows() -> None:
+    graph = graph_of([(0, 0), (1, 1)], [(0, 40), (1, 100)], [1 << 62, 50])
+    assert ibm_scores(graph).tolist() == [40, 50]
+
+
 @bounded
 @given(graphs())
 def test_formula_11(graph: MaintenanceGraph) -> None:

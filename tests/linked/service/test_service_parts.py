@@ -76,7 +76,7 @@ def test_only_variables_of_the_pattern_are_keys() -> None:
 
 def test_an_aggregate_is_taken_apart_below_its_groups() -> None:
     parts = parts_of(SUM, ("tweet",), DECLARED)
-    assert parts.outer == SUM and parts.inner == BOTH
+    assert parts.outer == SUM
     assert parts.link is not None and parts.link.key == ("tweet",)
 
 

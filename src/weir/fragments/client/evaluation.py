@@ -13,8 +13,7 @@ needs fewer requests.
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, TypeAlias
@@ -27,6 +26,7 @@ from weir.kernel.functions import Context
 from weir.kernel.functions.scalar import seed
 from weir.kernel.reference.algebra import Evaluation
 from weir.kernel.reference.datasets import SDS, Dataset, Graph
+from weir.kernel.reference.multisets import difference
 from weir.kernel.reference.query_forms import Row, gamma, rows
 from weir.language.algebra import patterns as algebra
 from weir.language.algebra.expressions import Exists
@@ -92,39 +92,28 @@ def union(parts: Sequence[Rows]) -> Rows:
     return Rows(tuple(names), tuple(rows))
 
 
-@dataclass(slots=True)
-class _Planned:
-    places: Places
-    pattern: QuadPattern
-    count: int
-
-    @property
-    def names(self) -> set[str]:
-        return {place.name for place in self.places if isinstance(place, Variable)}
-
-
 async def solve(patterns: Sequence[Places], matcher: Matcher, given: Rows) -> tuple[Rows, list[Quad]]:
     """The solutions of a basic graph pattern that fit ``given``, and the quads they were made of.
 
     Solutions bind the pattern's variables and those of ``given`` that occur in it.
     """
-    every = tuple(sorted({p.name for places in patterns for p in places if isinstance(p, Variable)}))
+    every = tuple(sorted({name for places in patterns for name in _names(places)}))
     given = given.project(every)
     bound = [_bound(places) for places in patterns]
     if any((s or "<")[0] == '"' or (p or "<")[0] != "<" for s, p, _, _ in bound):
         return Rows(every, ()), []
     counts = await asyncio.gather(*(matcher.count(pattern) for pattern in bound))
-    left = [_Planned(*plan) for plan in zip(patterns, bound, counts, strict=True)]
+    left = dict(zip(patterns, zip(bound, counts, strict=True), strict=True))
     rows = given
     used: dict[Quad, None] = {}
     while left:
-        plan = _next(left, set(rows.names))
-        left.remove(plan)
-        found = await matcher.matching(plan.pattern, _keys(plan, rows))
-        matched = [(row, quad) for quad in found if (row := _row(plan.places, quad)) is not None]
+        known = set(rows.names)
+        places = min(left, key=lambda one: (known.isdisjoint(_names(one)), left[one][1]))
+        pattern, _ = left.pop(places)
+        found = await matcher.matching(pattern, _keys(places, rows))
+        matched = [(row, quad) for quad in found if (row := _row(places, quad)) is not None]
         used.update(dict.fromkeys(quad for _, quad in matched))
-        names = tuple(dict.fromkeys(p.name for p in plan.places if isinstance(p, Variable)))
-        fetched = Rows(names, tuple(dict.fromkeys(row for row, _ in matched)))
+        fetched = Rows(_names(places), tuple(dict.fromkeys(row for row, _ in matched)))
         rows = join(rows, fetched, matcher.source.pages.limits.rows)
         if not rows.rows:
             return Rows(every, ()), list(used)
@@ -136,23 +125,17 @@ def _bound(places: Places) -> QuadPattern:
     return s, p, o, g
 
 
-def _next(left: Sequence[_Planned], known: set[str]) -> _Planned:
-    """The smallest pattern among those connected to what is known."""
-    connected = [plan for plan in left if plan.names & known]
-    return min(connected or left, key=lambda plan: plan.count)
+def _names(places: Places) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(place.name for place in places if isinstance(place, Variable)))
 
 
-def _keys(plan: _Planned, rows: Rows) -> Keys | None:
+def _keys(pattern: Places, rows: Rows) -> Keys | None:
     """The bindings of the pattern's places; None where nothing restricts it."""
-    places: list[int] = []
-    columns: list[int] = []
-    for place, term in enumerate(plan.places):
-        if isinstance(term, Variable) and term.name in rows.names:
-            places.append(place)
-            columns.append(rows.names.index(term.name))
-    if not places:
+    names = {i: p.name for i, p in enumerate(pattern) if isinstance(p, Variable) and p.name in rows.names}
+    if not names:
         return None
-    return Keys(tuple(places), tuple(dict.fromkeys(tuple(row[i] for i in columns) for row in rows.rows)))
+    columns = [rows.names.index(name) for name in names.values()]
+    return Keys(tuple(names), tuple(dict.fromkeys(tuple(row[i] for i in columns) for row in rows.rows)))
 
 
 def _row(places: Places, quad: Quad) -> tuple[str, ...] | None:
@@ -352,20 +335,4 @@ def _filled(node: Any, solved: Mapping[algebra.BGP, Rows]) -> Any:
 
 def changes(before: Sequence[Row], now: Sequence[Row]) -> tuple[list[Row], list[Row]]:
     """What was added and what was removed, as multisets, in the order of their lists."""
-    return _beyond(now, before), _beyond(before, now)
-
-
-def _beyond(some: Sequence[Row], others: Sequence[Row]) -> list[Row]:
-    spare = Counter(_frozen(row) for row in others)
-    kept: list[Row] = []
-    for row in some:
-        key = _frozen(row)
-        if spare[key]:
-            spare[key] -= 1
-        else:
-            kept.append(row)
-    return kept
-
-
-def _frozen(row: Row) -> Hashable:
-    return frozenset(row.items()) if isinstance(row, dict) else row
+    return difference(now, before), difference(before, now)

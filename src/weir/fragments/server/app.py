@@ -162,8 +162,7 @@ class FragmentsApp:
                 report = {"ended": end_document(dataset, body, media_type, address, now)}
             else:
                 options = dict(parse_qsl(query, keep_blank_values=True))
-                pushed = push_document(dataset, body, media_type, options, address, now)
-                report = {"added": pushed.added, "expired": pushed.expired}
+                report = push_document(dataset, body, media_type, options, address, now)
         except TooLarge as error:
             return failure(error.status, str(error))
         except (UsageError, DataError) as error:

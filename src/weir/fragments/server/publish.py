@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from weir.errors import DataError, UsageError
@@ -124,18 +123,13 @@ class Publisher:
         return [(row, f"<{self.prefix}{name}>", text) for name, text in cells]
 
 
-@dataclass(frozen=True, slots=True)
-class Pushed:
-    """What a push did: facts that were new, facts that had expired before they came."""
-
-    added: int
-    expired: int
-
-
 def push_document(
     dataset: Dataset, body: bytes, media_type: str, options: Mapping[str, str], address: str, now: int
-) -> Pushed:
-    """Add a document's facts; what is wrong with it is a ``UsageError`` or a ``DataError``."""
+) -> dict[str, int]:
+    """Add a document's facts; what is wrong with it is a ``UsageError`` or a ``DataError``.
+
+    Gives how many were ``added`` as new ones, and how many had ``expired`` before they came.
+    """
     unknown = options.keys() - {"start", "end", "lifetime", "supersede"}
     if unknown:
         raise UsageError(
@@ -163,7 +157,7 @@ def push_document(
     if not dataset.store.retention.history:
         kept = [fact for fact in kept if fact.end > now]
     added = dataset.push(kept, now, supersede=options.get("supersede") in ("true", "1"))
-    return Pushed(added, len(facts) - len(kept))
+    return {"added": added, "expired": len(facts) - len(kept)}
 
 
 def end_document(dataset: Dataset, body: bytes, media_type: str, address: str, now: int) -> int:

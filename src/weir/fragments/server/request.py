@@ -21,7 +21,6 @@ from weir.language.algebra.patterns import Project, Values
 from weir.rdf.terms import Literal, Variable, parse_term
 
 UNSAFE = re.compile(r'[\x00-\x20<>"{}|\\^`\x7f-\uffff]')
-IRI = re.compile(r'[A-Za-z][^\x00-\x20<>"{}|\\^`]*')
 Place: TypeAlias = str | Variable | None
 Places: TypeAlias = tuple[Place, Place, Place, Place]
 Row: TypeAlias = dict[str, str]
@@ -136,8 +135,6 @@ def decoded(value: str) -> str:
 def _place(name: str, value: str, longest: int) -> Place:
     if len(value) > longest:
         raise TooLarge(f"the {name} is too long", 414)
-    if IRI.fullmatch(value) and name != "graph":
-        return f"<{value}>"
     if name == "graph" and value.strip("<>") in (DEFAULT_GRAPH, "@default"):
         return ""
     term = text_of(value)

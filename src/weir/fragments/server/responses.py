@@ -30,7 +30,7 @@ from weir.fragments.server.serialize import (
     fragment_page,
     media_type_for,
 )
-from weir.linked.http.headers import SECOND
+from weir.linked.http.headers import SECOND, negotiate
 
 Headers = list[tuple[bytes, bytes]]
 HOST = re.compile(r"[A-Za-z0-9._~:\[\]-]{1,255}")
@@ -148,11 +148,7 @@ def failure(status: int, message: str) -> Response:
 
 def understands_gzip(header: bytes) -> bool:
     """Whether Accept-Encoding allows gzip, by name and not with quality 0."""
-    for part in header.lower().split(b","):
-        name, _, parameters = part.strip().partition(b";")
-        if name.strip() == b"gzip":
-            return parameters.replace(b" ", b"") not in (b"q=0", b"q=0.0", b"q=0.00", b"q=0.000")
-    return False
+    return bool(header.strip()) and negotiate(header.decode("latin-1"), ("gzip",)) is not None
 
 
 def unchanged(etag: bytes, header: bytes) -> bool:

@@ -13,5 +13,6 @@ __all__ = [
     "Timed",
     "algebra",
     "datasets",
+    "multisets",
     "query_forms",
 ]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import TypeAlias, TypeVar
 
 from weir.kernel.functions import ExpressionError, aggregate
 from weir.kernel.functions.operators import solution_key
@@ -14,6 +14,8 @@ from weir.rdf.terms import Literal, Term
 
 Bindings: TypeAlias = dict[str, Term]
 """A solution: bound variables by name."""
+
+Row = TypeVar("Row")
 
 
 def compatible(left: Bindings, right: Bindings) -> bool:
@@ -68,9 +70,9 @@ def minus(left: Sequence[Bindings], right: Sequence[Bindings]) -> list[Bindings]
     ]
 
 
-def freeze(solution: Bindings) -> frozenset[tuple[str, Term]]:
-    """A solution as something that can be counted."""
-    return frozenset(solution.items())
+def freeze(row: Bindings | Hashable) -> Hashable:
+    """A solution, or another row of a result, as something that can be counted."""
+    return frozenset(row.items()) if isinstance(row, dict) else row
 
 
 def distinct(solutions: Iterable[Bindings]) -> list[Bindings]:
@@ -81,16 +83,16 @@ def distinct(solutions: Iterable[Bindings]) -> list[Bindings]:
     return list(seen.values())
 
 
-def difference(left: Sequence[Bindings], right: Sequence[Bindings]) -> list[Bindings]:
-    """Multiset difference; of equal solutions of ``left`` the earlier go."""
-    gone = Counter(freeze(solution) for solution in right)
+def difference(left: Sequence[Row], right: Sequence[Row]) -> list[Row]:
+    """Multiset difference; of equal rows of ``left`` the earlier go."""
+    gone = Counter(freeze(row) for row in right)
     kept = []
-    for solution in left:
-        key = freeze(solution)
+    for row in left:
+        key = freeze(row)
         if gone[key]:
             gone[key] -= 1
         else:
-            kept.append(solution)
+            kept.append(row)
     return kept
 
 

@@ -82,20 +82,10 @@ class GraphFile:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some statements of a file: columns of terms, and what was malformed."""
+    """Some statements of a file: subjects, predicates, objects and graphs, and what was malformed."""
 
-    subject: Terms
-    predicate: Terms
-    object: Terms
-    graph: Terms
+    columns: tuple[Terms, ...]
     rejected: tuple[Rejected, ...] = ()
-
-    @property
-    def columns(self) -> tuple[Terms, Terms, Terms, Terms]:
-        return self.subject, self.predicate, self.object, self.graph
-
-    def __len__(self) -> int:
-        return len(self.subject)
 
 
 def graph_files(paths: Iterable[Path]) -> list[GraphFile]:
@@ -158,13 +148,13 @@ def read_file(file: GraphFile, key: bytes, *, begin: int = 0, end: int | None = 
                     Rejected((number + row + 1) * file.by_lines, why, statements[row][:200])
                     for row, why in refused
                 )
-                terms = [Terms.of(codes[good], scoped(texts, codes[good]), key) for codes, texts in columns]
-                yield Piece(terms[0], terms[1], terms[2], terms[3], rejected)
+                kept = ((codes[good], texts) for codes, texts in columns)
+                yield Piece(tuple(Terms.of(rows, scoped(texts, rows), key) for rows, texts in kept), rejected)
                 number += len(statements)
         except (Unparsable, OSError, EOFError) as error:
             line, reason = (error.line, error.reason) if isinstance(error, Unparsable) else (0, str(error))
             none = Terms.of(np.empty(0, np.int64), pl.Series([], dtype=pl.String), key)
-            yield Piece(none, none, none, none, (Rejected(line, reason, ""),))
+            yield Piece((none,) * 4, (Rejected(line, reason, ""),))
 
 
 def _lines(source: IO[bytes], begin: int, end: int | None) -> Iterator[bytes]:

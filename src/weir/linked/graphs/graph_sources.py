@@ -90,7 +90,7 @@ def read_graphs(sources: Mapping[str, Sequence[Path]], dictionary: Dictionary) -
                 for terms in piece.columns:
                     known = terms.ids > 0
                     dictionary.add(terms.ids[known], terms.texts.filter(known).to_list())
-                graph = piece.graph.column
+                graph = piece.columns[3].column
                 for number in np.unique(graph).tolist():
                     target = dictionary.text(number)[1:-1] if number else name
                     rows = graph == number

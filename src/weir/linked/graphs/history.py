@@ -38,17 +38,11 @@ def events(table: GraphTable, number: int, *, inserted: bool) -> GraphTable:
 
 
 def contains(table: GraphTable, wanted: GraphTable) -> Mask:
-    """Which rows of ``wanted`` are triples of ``table``; cheap where ``wanted`` is small."""
-    if not len(table.subject) or not len(wanted.subject):
-        return np.zeros(len(wanted.subject), np.bool_)
-    near = take(table, np.flatnonzero(np.isin(table.subject, np.unique(wanted.subject))))
-    return np.isin(_keys(wanted), _keys(near))
-
-
-def among(table: GraphTable, wanted: GraphTable) -> Ids:
-    """The rows of ``table`` whose triple is one of ``wanted``; cheap where ``wanted`` is small."""
-    near = np.flatnonzero(np.isin(table.subject, np.unique(wanted.subject)))
-    return near[np.isin(_keys(take(table, near)), _keys(wanted))]
+    """Which rows of ``wanted`` are triples of ``table``; cheap where one of the two is small."""
+    found = np.isin(wanted.subject, table.subject)
+    near = take(table, np.flatnonzero(np.isin(table.subject, wanted.subject)))
+    found[found] = np.isin(_keys(take(wanted, np.flatnonzero(found))), _keys(near))
+    return found
 
 
 def layered(layers: Sequence[Background]) -> Background:
@@ -67,10 +61,7 @@ def _layered(tables: Sequence[GraphTable]) -> GraphTable:
     found = tables[0]
     for table in tables[1:]:
         if len(table.subject):
-            replaced = among(found, table)
-            if len(replaced):
-                found = take(found, np.delete(np.arange(len(found.subject)), replaced))
-            found = stacked([found, table])
+            found = stacked([take(found, np.flatnonzero(~contains(table, found))), table])
     return found
 
 
@@ -104,8 +95,7 @@ def _resolved(table: GraphTable, known: Ids, at: Ids) -> GraphTable:
     event = (start != OPEN) | (end != CLOSE)
     if not event.any():
         return GraphTable(table.subject, table.predicate, table.object)
-    touched = event.copy()
-    touched[among(table, take(table, np.flatnonzero(event)))] = True
+    touched = contains(take(table, np.flatnonzero(event)), table)
     inserted = end == CLOSE
     number = np.where(start != OPEN, start, np.where(end != CLOSE, end, OPEN))
     time = np.full(len(number), OPEN, np.int64)

@@ -140,20 +140,20 @@ class IndexedTable:
 
     def __init__(self, table: GraphTable) -> None:
         self.table = table
-        self.columns: Mapping[str, Ids] = {
-            "subject": table.subject,
-            "predicate": table.predicate,
-            "object": table.object,
-        }
         self._orders: dict[str, SortedKeys] = {}
 
     def __len__(self) -> int:
         return len(self.table.subject)
 
+    def column(self, place: str) -> Ids:
+        """The subject, predicate or object of each row."""
+        found: Ids = getattr(self.table, place)
+        return found
+
     def rows_with(self, column: str, values: Ids) -> Ids:
         """The rows whose column is one of ``values``, ascending."""
         if column not in self._orders:
-            self._orders[column] = SortedKeys(self.columns[column])
+            self._orders[column] = SortedKeys(self.column(column))
         known = self._orders[column]
         first, counts = known.ranges(values)
         within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -185,7 +185,7 @@ class PatternRows:
         return self.table.table if self.rows is None else take(self.table.table, self.rows)
 
     def values(self, variable: str) -> Ids:
-        column = self.table.columns[self.places[variable]]
+        column = self.table.column(self.places[variable])
         return np.unique(column if self.rows is None else column[self.rows])
 
     def keep(self, variable: str, values: Ids) -> None:
@@ -193,7 +193,7 @@ class PatternRows:
         if self.rows is None and len(values) * _RARE < len(self.table):
             self.rows = self.table.rows_with(place, values)
             return
-        column = self.table.columns[place]
+        column = self.table.column(place)
         rows = np.arange(len(self.table)) if self.rows is None else self.rows
         self.rows = rows[np.isin(column[rows], values)]
 

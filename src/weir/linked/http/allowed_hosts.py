@@ -19,6 +19,8 @@ import httpx
 
 from weir.errors import RemoteError
 
+_REDIRECTS = 5
+
 
 class Forbidden(RemoteError):
     """An address that may not be asked."""
@@ -98,15 +100,22 @@ class _JudgedBackend(httpcore.SyncBackend):
 
 
 def plain_session(allowed: Allowed | None, timeout: float) -> httpx.Client:
-    """Connections for ordinary code, which follow no redirects; with ``allowed``, only where it permits.
+    """Connections for ordinary code, which follow a few redirects; with ``allowed``, only where it permits.
 
     Proxies of the environment are used only where every address may be asked: they would hide it.
     """
     if allowed is None:
-        return httpx.Client(timeout=timeout, follow_redirects=False)
+        return httpx.Client(timeout=timeout, follow_redirects=True, max_redirects=_REDIRECTS)
     transport = httpx.HTTPTransport()
     transport._pool._network_backend = _JudgedBackend(allowed)
-    return httpx.Client(transport=transport, timeout=timeout, trust_env=False, follow_redirects=False)
+    return httpx.Client(
+        transport=transport,
+        timeout=timeout,
+        trust_env=False,
+        follow_redirects=True,
+        max_redirects=_REDIRECTS,
+        event_hooks={"request": [lambda request: allowed.check(str(request.url))]},
+    )
 
 
 class _JudgedAsyncBackend(httpcore.AsyncNetworkBackend):

@@ -18,7 +18,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol, TypeVar
-from urllib.parse import urljoin
 
 import httpx
 
@@ -113,7 +112,6 @@ class Breaker:
 
 T = TypeVar("T")
 
-_REDIRECTS = 5
 _TRANSIENT = frozenset((408, 425, 429, 500, 502, 503, 504))
 
 
@@ -283,30 +281,16 @@ def open_document(
     """
     deadline = time.monotonic() + timeout
     try:
-        with plain_session(allowed, timeout) as http:
-            response = _followed(http, url, accept, allowed)
-            try:
-                if response.status_code != 200:
-                    raise RemoteError(f"{url} answered with status {response.status_code}")
-                chunks = _bounded(response, url, timeout, deadline, max_bytes)
-                yield RemoteDocument(str(response.url), media_type(response.headers), chunks)
-            finally:
-                response.close()
+        with (
+            plain_session(allowed, timeout) as http,
+            http.stream("GET", url, headers={"Accept": accept}) as response,
+        ):
+            if response.status_code != 200:
+                raise RemoteError(f"{url} answered with status {response.status_code}")
+            chunks = _bounded(response, url, timeout, deadline, max_bytes)
+            yield RemoteDocument(str(response.url), media_type(response.headers), chunks)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise RemoteError(f"cannot fetch {url}", detail=f"{type(error).__name__}: {error}") from None
-
-
-def _followed(http: httpx.Client, url: str, accept: str, allowed: Allowed | None) -> httpx.Response:
-    following = url
-    for _ in range(_REDIRECTS + 1):
-        if allowed is not None:
-            allowed.check(following)
-        response = http.send(http.build_request("GET", following, headers={"Accept": accept}), stream=True)
-        if not response.has_redirect_location:
-            return response
-        response.close()
-        following = urljoin(following, response.headers["location"])
-    raise RemoteError(f"cannot fetch {url}", detail="it is moved too often")
 
 
 def _bounded(

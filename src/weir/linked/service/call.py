@@ -188,10 +188,10 @@ class RemoteCall:
 
     def _gather(self, found: NeededKeys, right: RightNodes, at: int) -> Gathered:
         parts = self.target.parts
-        if parts.outer is None or parts.inner is None:
+        if parts.outer is None:
             return gather(found, right, self._views, at, optional=self.target.optional)
         below = gather(found, right, self._views, at, optional=False)
-        answer = evaluate_locally(parts.outer, parts.inner, below.rows, at, self._dictionary)
+        answer = evaluate_locally(parts.outer, below.rows, at, self._dictionary)
         return grouped(found, right, at, answer, self.join)
 
     def _finished(self, gathered: Gathered, found: NeededKeys, freshness: Freshness) -> ServiceRows:

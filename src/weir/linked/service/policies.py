@@ -100,10 +100,10 @@ def sbm_bgp(graph: MaintenanceGraph, budget: int, rng: np.random.Generator) -> I
 
 def ibm_scores(graph: MaintenanceGraph) -> Ids:
     """Formulas 12–15: the join rows, now and later, that a refresh keeps fresh: Σ min(L, B)."""
-    cap, longest = graph.fresh_for[graph.edge_right], int(graph.row_life.max(initial=0))
+    longest = int(graph.row_life.max(initial=0))
+    cap = np.minimum(graph.fresh_for[graph.edge_right], longest)
     if longest <= _SHORT:
-        table = capped_table(graph.row_left, graph.row_life, graph.left, longest)
-        reach = table[graph.edge_left, np.minimum(cap, longest)]
+        reach = capped_table(graph.row_left, graph.row_life, graph.left, longest)[graph.edge_left, cap]
     else:
         reach = capped_sums(graph.row_left, graph.row_life, graph.edge_left, cap)
     return np.bincount(graph.edge_right, weights=reach, minlength=graph.right).astype(np.int64)

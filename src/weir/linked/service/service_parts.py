@@ -48,13 +48,12 @@ class ServicePart:
 
 @dataclass(frozen=True, slots=True)
 class ServiceParts:
-    """``outer`` is the aggregate sub-query to be evaluated locally over the rows, which stand for the
-    pattern ``inner`` in it; None where the rows are the answer."""
+    """``outer`` is the aggregate sub-query to be evaluated locally over the rows, which stand for what it
+    groups; None where the rows are the answer."""
 
     value: ServicePart
     link: ServicePart | None = None
     outer: a.Pattern | None = None
-    inner: a.Pattern | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +81,7 @@ def parts_of(pattern: a.Pattern, joined: Sequence[str], config: ServiceConfig) -
         group, whole = grouped
         keys = {variable.name for variable in group.keys}
         usable = [] if whole else [name for name in joined if name in keys]
-        return replace(_split(group.pattern, usable, config), outer=pattern, inner=group.pattern)
+        return replace(_split(group.pattern, usable, config), outer=pattern)
     return _split(pattern, joined, config)
 
 
@@ -147,17 +146,15 @@ def _names(pattern: a.Pattern) -> tuple[str, ...]:
     return tuple(variable.name for variable in visible(pattern) if isinstance(variable, Variable))
 
 
-def evaluate_locally(
-    outer: a.Pattern, inner: a.Pattern, rows: PartRows, at: int, dictionary: Dictionary
-) -> PartRows:
-    """The solutions of ``outer`` at ``at`` with ``rows`` in place of the pattern ``inner`` in it."""
+def evaluate_locally(outer: a.Pattern, rows: PartRows, at: int, dictionary: Dictionary) -> PartRows:
+    """The solutions of the sub-query ``outer`` at ``at`` with ``rows`` in place of what it groups."""
     names = tuple(rows.columns)
     known = {i: dictionary.decode(i) for column in rows.columns.values() for i in set(column.tolist()) - {0}}
     terms = [[known.get(i) for i in rows.columns[name].tolist()] for name in names]
     solutions = tuple(zip(*terms, strict=True)) if names else ((),) * rows.length
     table = a.Values(tuple(Variable(name) for name in names), solutions)
     evaluation = Evaluation(SDS(Dataset()), Context(now=at), key=f"service {at}")
-    found = evaluation.solutions(_replaced(outer, inner, table))
+    found = evaluation.solutions(_replaced(outer, table))
     columns = {
         variable.name: dictionary.encode_terms([solution.get(variable.name) for solution in found])
         for variable in visible(outer)
@@ -165,8 +162,7 @@ def evaluate_locally(
     return PartRows(columns, len(found))
 
 
-def _replaced(node: Any, inner: a.Pattern, table: a.Values) -> Any:
-    """``node`` with ``table`` for ``inner``: the pattern right below the one GROUP BY of the spine."""
-    if isinstance(node, a.Group):
-        return replace(node, pattern=table) if node.pattern == inner else node
-    return replace(node, pattern=_replaced(node.pattern, inner, table))
+def _replaced(node: Any, table: a.Values) -> Any:
+    """``node`` with ``table`` for the pattern right below the one GROUP BY of the spine."""
+    below = table if isinstance(node, a.Group) else _replaced(node.pattern, table)
+    return replace(node, pattern=below)

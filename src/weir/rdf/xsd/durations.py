@@ -73,12 +73,8 @@ def compare_durations(left: Duration, right: Duration) -> int | None:
 def _days(months: int, longest: bool) -> int:
     """Days that a run of months has at most or at least, from any of XSD's four starting points."""
     starts = ((1696, 9), (1697, 2), (1903, 3), (1903, 7))
-    counts = [_month_begin(year, month + months) - _month_begin(year, month) for year, month in starts]
+    counts = [days_from_civil(y, m + months, 1) - days_from_civil(y, m, 1) for y, m in starts]
     return max(counts) if longest else min(counts)
-
-
-def _month_begin(year: int, month: int) -> int:
-    return days_from_civil(year + (month - 1) // 12, (month - 1) % 12 + 1, 1)
 
 
 def _sign(value: int | Decimal) -> int:

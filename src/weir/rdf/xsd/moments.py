@@ -44,7 +44,6 @@ _FIELDS: dict[str, tuple[re.Pattern[str], tuple[str, ...]]] = {
 MOMENT_TYPES = tuple(_FIELDS)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-_MONTH_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _HALF_DAY_OF_ZONES = 14 * 3_600
 _EPOCH_DAYS = 719_468
 
@@ -74,22 +73,16 @@ class Moment:
 
 
 def days_from_civil(year: int, month: int, day: int) -> int:
-    """Days since 1970 in the proleptic Gregorian calendar."""
-    if month <= 2:
-        year, month = year - 1, month + 12
-    era_days = 365 * year + year // 4 - year // 100 + year // 400
-    return era_days + (153 * (month - 3) + 2) // 5 + day - 1 - _EPOCH_DAYS
+    """Days since 1970 in the proleptic Gregorian calendar; months count on beyond December."""
+    year, month = year + (month - 3) // 12, (month - 3) % 12
+    days = 365 * year + year // 4 - year // 100 + year // 400 + (153 * month + 2) // 5 + day - 1
+    return days - _EPOCH_DAYS
 
 
 def civil_from_days(days: int) -> tuple[int, int, int]:
     """Year, month and day of a number of days since 1970."""
-    era, of_era = divmod(days + _EPOCH_DAYS, 146_097)
-    of_400 = (of_era - of_era // 1_460 + of_era // 36_524 - of_era // 146_096) // 365
-    of_year = of_era - (365 * of_400 + of_400 // 4 - of_400 // 100)
-    shifted = (5 * of_year + 2) // 153
-    day = of_year - (153 * shifted + 2) // 5 + 1
-    month = shifted + 3 if shifted < 10 else shifted - 9
-    return of_400 + era * 400 + (month <= 2), month, day
+    years, month = divmod(int(np.datetime64(days, "D").astype("datetime64[M]").astype(np.int64)), 12)
+    return 1970 + years, month + 1, days - days_from_civil(1970 + years, month + 1, 1) + 1
 
 
 def parse_moment(lexical: str, datatype: str) -> Moment | None:
@@ -107,7 +100,7 @@ def parse_moment(lexical: str, datatype: str) -> Moment | None:
         month = int(groups.pop(0))
     if "d" in fields:
         day = int(groups.pop(0))
-        if day > days_in_month(year, month):
+        if day > days_from_civil(year, month + 1, 1) - days_from_civil(year, month, 1):
             return None
     if "clock" in fields:
         clock = [part for part in groups if part is not None]
@@ -120,12 +113,6 @@ def parse_moment(lexical: str, datatype: str) -> Moment | None:
                     return None
     kept = XSD_DATETIME if datatype == XSD_DATETIMESTAMP else datatype
     return Moment(kept, year, month, day, hour, minute, second, zone)
-
-
-def days_in_month(year: int, month: int) -> int:
-    """28 to 31."""
-    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    return 29 if month == 2 and leap else _MONTH_DAYS[month - 1]
 
 
 def _minutes(zone: str | None) -> int | None:
