@@ -11,7 +11,17 @@ from random import Random
 
 import numpy as np
 
-from properties.random_patterns import GRAPHS, NODES, ODD, PREDICATES, VALUES, Patterns, form
+from properties.random_patterns import (
+    GRAPHS,
+    NODES,
+    ODD,
+    PREDICATES,
+    REIFIES,
+    VALUES,
+    Patterns,
+    form,
+    stated,
+)
 from weir.kernel.contract import Background, GraphTable, Slab
 from weir.language.algebra.query import R2S, Dataset, Previous, Query, Select, Semantics
 from weir.language.algebra.scope import visible
@@ -37,7 +47,7 @@ from weir.language.algebra.windows import (
 )
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.messages import Messages
-from weir.rdf.terms import IRI, BlankNode, Term, Variable
+from weir.rdf.terms import IRI, BlankNode, Term, TripleTerm, Variable
 
 STREAMS = ("urn:s1", "urn:s2")
 BLANKS = (BlankNode("b0"), BlankNode("b1"))
@@ -77,6 +87,8 @@ class Case:
 
 
 def triple(rng: Random) -> tuple[Term, Term, Term]:
+    if rng.random() < 0.08:
+        return rng.choice(NODES), REIFIES if rng.random() < 0.7 else rng.choice(PREDICATES), stated(rng)
     target = rng.choice(NODES) if rng.random() < 0.6 else rng.choice((*VALUES, *VALUES, rng.choice(ODD)))
     return rng.choice(NODES), rng.choice(PREDICATES), target
 
@@ -87,6 +99,8 @@ def quad(rng: Random) -> Quad:
         subject = rng.choice(BLANKS)
     if rng.random() < 0.1:
         target = rng.choice(BLANKS)
+        if rng.random() < 0.2:
+            target = TripleTerm(rng.choice(BLANKS), rng.choice(PREDICATES), target)
     return subject, predicate, target, rng.choice(GRAPHS) if rng.random() < 0.3 else None
 
 
@@ -212,6 +226,7 @@ def tick(rng: Random) -> Tick:
 def windows(rng: Random, horizon: int, lateness: int) -> tuple[WindowDeclaration, ...]:
     """Up to three windows of one tick; those of a variable are in no text but CQELS-QL's."""
     looks = tick(rng)
+    promised = rng.random() < 0.1
     moving = looks.kind is TickKind.CHANGE and rng.random() < 0.5
     found = []
     for number in range(rng.randrange(1, 4)):
@@ -228,6 +243,7 @@ def windows(rng: Random, horizon: int, lateness: int) -> tuple[WindowDeclaration
             start,
             rng.choice((Bounds.CLOSED_OPEN, Bounds.CLOSED_OPEN, Bounds.OPEN_CLOSED)),
             lateness,
+            times_distinct=promised,
         )
         stream: str | Variable = rng.choice(STREAMS)
         if rng.random() < 0.05:

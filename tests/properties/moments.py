@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from properties.generate import Message, Quad
 from weir.language.algebra.query import Query
 from weir.language.algebra.windows import (
     AlignedTo,
     All,
+    AtFirst,
     Bounds,
     Content,
     Elements,
@@ -64,6 +66,13 @@ class View:
             self.t0 = start.instant
         elif isinstance(start, AlignedTo) and messages:
             self.t0 = messages[0].time // start.duration * start.duration
+        elif isinstance(start, AtFirst) and messages:
+            self.t0 = messages[0].time
+        self.begins = isinstance(start, StartAt | AtFirst)
+        """Whether windows have numbers from 0 on alone."""
+        tick = declaration.semantics.tick
+        self.unit = 1 if tick.kind is TickKind.CHANGE else tick.every
+        """The grain of time under the ticks CHANGE and TIME."""
 
     @property
     def closes(self) -> bool:
@@ -78,7 +87,10 @@ class View:
 
     @property
     def by_close_alone(self) -> bool:
-        return self.report.window_close and not self.report.content_change and self.report.periodic is None
+        """Whether it reports only what closed."""
+        report = self.report
+        opened = report.content_change or (report.periodic is not None and not report.closed)
+        return (report.window_close or report.closed) and not opened
 
     # The grid [5 to 8]
 
@@ -90,7 +102,7 @@ class View:
         delay = self.kind.range if isinstance(self.kind, Range) else self.kind.start
         cover = self.kind.range if isinstance(self.kind, Range) else self.kind.start - self.kind.end
         number = (first - cover - self.t0) // step
-        if isinstance(self.declaration.semantics.start, StartAt):
+        if self.begins:
             number = max(number, 0)
         found = []
         while (opens := self.t0 + number * step) + delay <= through:
@@ -112,9 +124,13 @@ class View:
 
     def content(self, instant: Instant) -> list[tuple[int, Quad]]:
         """Each triple with its time."""
-        if self.by_close_alone or (self.report.window_close and self.closes_at(instant)):
+        closes = self.by_close_alone or (self.report.window_close and self.closes_at(instant))
+        if closes or (self.report.closed and instant.shown is None and self.is_period(instant.time)):
             return self._closed(instant)
         return self._open(instant)
+
+    def is_period(self, time: int) -> bool:
+        return time in self.periods(time)
 
     def closes_at(self, instant: Instant) -> bool:
         if isinstance(self.kind, Triples | Elements):
@@ -143,7 +159,7 @@ class View:
         seen, now, kind = self.seen(instant), instant.time, self.kind
         match kind:
             case Now():
-                return _quads(each for each in seen if each.time > self._tick_before(now))
+                return _quads(each for each in seen if each.time > now - (self.unit or 1))
             case All():
                 return _quads(seen)
             case Triples(count) | Elements(count):
@@ -164,16 +180,7 @@ class View:
         number = (closing - self.t0) // step
         while self.t0 + number * step < closing or (self.half_open and self.t0 + number * step == closing):
             number += 1
-        if isinstance(self.declaration.semantics.start, StartAt):
-            number = max(number, 0)
-        return self.t0 + number * step
-
-    def _tick_before(self, now: int) -> int:
-        tick = self.declaration.semantics.tick
-        if tick.kind is not TickKind.TIME:
-            return now - 1
-        assert tick.every is not None
-        return self.t0 + (now - 1 - self.t0) // tick.every * tick.every
+        return self.t0 + (max(number, 0) if self.begins else number) * step
 
     def _items(self, seen: Sequence[Message]) -> list[list[tuple[int, Quad]]]:
         """What a counted window counts."""
@@ -183,20 +190,17 @@ class View:
 
     # When it reports [15 to 18]
 
-    def report_times(self, after: int, through: int) -> set[int]:
-        """Before the condition NON EMPTY."""
-        tick = self.declaration.semantics.tick
-        if tick.kind is not TickKind.TIME:
-            return {time for time in self._raw_times(through) if after < time <= through}
-        return {time for time in map(self.rounded, self._raw_times(through)) if after < time <= through}
+    def report_times(self, through: int, graphs: Iterable[int] = ()) -> set[int]:
+        """Before the condition NON EMPTY; ``graphs`` are the times at which graphs change."""
+        times = {self.rounded(time) for time in self._raw_times(through)}
+        if self.unit is not None and self.report.content_change and self.messages:
+            changed = map(self.rounded, graphs)
+            times |= {time for time in changed if time >= self.messages[0].time}
+        return {time for time in times if time <= through}
 
     def rounded(self, time: int) -> int:
-        """Up to the next tick."""
-        tick = self.declaration.semantics.tick
-        if tick.kind is not TickKind.TIME:
-            return time
-        assert tick.every is not None
-        return self.t0 - (self.t0 - time) // tick.every * tick.every
+        """Up to the next tick, a multiple of its unit since 1970."""
+        return time if self.unit is None else -(-time // self.unit) * self.unit
 
     def _raw_times(self, through: int) -> Iterator[int]:
         if not self.messages:
@@ -205,8 +209,36 @@ class View:
             yield from (each.reported for each in self.windows(through))
             yield from self.count_closes()
         if self.report.content_change:
-            yield from (each.time for each in self.messages)
+            yield from self.changes
         yield from self.periods(through)
+
+    @cached_property
+    def changes(self) -> list[int]:
+        """When a message arrives; under CHANGE and TIME, when what is seen by row CC becomes another."""
+        if self.unit is None:
+            return [each.time for each in self.messages]
+        times = sorted(set(self._turns()))
+        return [time for time in times if self._open(Instant(time)) != self._open(Instant(time - 1))]
+
+    def _turns(self) -> Iterator[int]:
+        """Every time at which something may enter or leave."""
+        for time in (each.time for each in self.messages):
+            match self.kind:
+                case Now():
+                    yield from (time, time + (self.unit or 1))
+                case Range(width):
+                    yield from (time, time + width)
+                case Past(start, end):
+                    yield from (time + end, time + start)
+                case _:
+                    yield time
+        if self.messages and isinstance(self.kind, Range | Past) and self.kind.step is not None:
+            delay = self.kind.range if isinstance(self.kind, Range) else self.kind.start
+            first = (self.messages[0].time - delay - self.t0) // self.kind.step
+            last = (self.messages[-1].time - self.t0) // self.kind.step + 1
+            for number in range(first, last + 1):
+                closes = self.t0 + number * self.kind.step + delay
+                yield from (closes, closes + 1)
 
     def count_closes(self) -> Iterator[int]:
         """The time of each item that closes a counted window."""
@@ -219,6 +251,8 @@ class View:
         if period is None or not self.messages:
             return
         first = self.messages[0].time
+        if self.report.closed and self.half_open and isinstance(self.kind, Range | Past):
+            first += 1
         time = self.t0 - (self.t0 - first) // period * period
         while time <= through:
             yield time
@@ -239,7 +273,7 @@ class View:
                 if any(self.covers(window, each.time) for each in self.messages)
             ]
         if self.report.content_change:
-            times.append(last)
+            times += self.changes[-1:]
         if self.report.periodic is not None:
             times += self._last_period(last, self.report.periodic)
         return max(map(self.rounded, times), default=None)
@@ -249,14 +283,15 @@ class View:
         every = self.declaration.semantics.tick.every or 0
         match self.kind:
             case Range(width, step):
-                return width + (step or 0) + every
+                return width + 2 * (step or 0) + every
             case Past(start, _, step):
-                return start + (step or 0) + every
+                return start + 2 * (step or 0) + every
         return every
 
     def _last_period(self, last: int, period: int) -> list[int]:
         if isinstance(self.kind, All | Triples | Elements):
-            return [next(time for time in self.periods(FOREVER) if time >= last)]
+            settled = max(self.count_closes(), default=None) if self.report.closed else last
+            return [] if settled is None else [next(t for t in self.periods(FOREVER) if t >= settled)]
         times = list(self.periods(last + self._reach() + period))
         return [time for time in times if self.content(Instant(self.rounded(time)))]
 
@@ -291,24 +326,29 @@ def _shows_nothing_of_its_close(view: View) -> bool:
 
 
 def evaluation_instants(
-    query: Query, views: Sequence[View], complete: int, *, end: bool
+    query: Query, views: Sequence[View], complete: int, *, end: bool, graphs: Sequence[int] = ()
 ) -> Iterator[Instant]:
-    """The instants at which the query is evaluated, in order."""
+    """The instants at which the query is evaluated, in order; ``graphs`` are the times at which a graph that
+    it reads changes."""
     last = [time for time in (view.last_report() for view in views) if end and time is not None]
     if any(view.declaration.semantics.tick.kind is TickKind.TUPLE for view in views):
         yield from _tuple_by_tuple(query, views, complete, max(last, default=-FOREVER))
         return
     limit = complete if all(map(_shows_nothing_of_its_close, views)) else complete - 1
     limit = max([limit, *last])
-    for time in sorted({time for view in views for time in view.report_times(-FOREVER, limit)}):
-        reporting = [view for view in views if time in view.report_times(time - 1, time)]
-        if _passes(reporting, Instant(time)):
+    reports = {view: view.report_times(limit, graphs) for view in views}
+    for time in sorted(set().union(*reports.values())):
+        if _passes([view for view in views if time in reports[view]], views, Instant(time)):
             yield Instant(time)
 
 
-def _passes(reporting: Iterable[View], instant: Instant) -> bool:
-    """Whether one of the windows reports: those with NON EMPTY only if they hold something [16]."""
-    return any(not view.report.non_empty or view.content(instant) for view in reporting)
+def _passes(reporting: Sequence[View], views: Sequence[View], instant: Instant) -> bool:
+    """Whether one of the windows reports: those with NON EMPTY only if they hold something, under the tick
+    CHANGE if any window of the query does [16]."""
+    if any(not view.report.non_empty for view in reporting):
+        return True
+    change = any(view.declaration.semantics.tick.kind is TickKind.CHANGE for view in reporting)
+    return any(view.content(instant) for view in (views if change else reporting))
 
 
 def _tuple_by_tuple(query: Query, views: Sequence[View], complete: int, last: int) -> Iterator[Instant]:
@@ -316,16 +356,16 @@ def _tuple_by_tuple(query: Query, views: Sequence[View], complete: int, last: in
     streams = [str(stream) for stream in query.streams]
     at_once = _at_once(views)
     limit = max(complete, last)
-    for time in sorted({time for view in views for time in view.report_times(-FOREVER, limit)}):
+    for time in sorted({time for view in views for time in view.report_times(limit)}):
         shown = dict.fromkeys(streams, 0)
         early = [view for view in views if view.half_open and _closes_on_time(view, time)]
-        if _passes(early, Instant(time, dict(shown))):
+        if _passes(early, views, Instant(time, dict(shown))):
             yield Instant(time, dict(shown))
         if time < complete or time <= last or at_once:
             yield from _messages_of(time, streams, views, shown)
         late = [view for view in views if not view.half_open and _closes_on_time(view, time)]
-        late += [view for view in views if time in view.periods(time)]
-        if (time < complete or time <= last) and _passes(late, Instant(time)):
+        late += [view for view in views if view.is_period(time)]
+        if (time < complete or time <= last) and _passes(late, views, Instant(time)):
             yield Instant(time)
 
 
@@ -339,7 +379,7 @@ def _messages_of(
         for number in range(1, count + 1):
             shown[stream] = number
             instant = Instant(time, dict(shown))
-            if _passes([view for view in own if _comes_with(view, time, number)], instant):
+            if _passes([view for view in own if _comes_with(view, time, number)], views, instant):
                 yield instant
 
 

@@ -23,8 +23,10 @@ from weir.kernel.reference.datasets import SDS, Dataset, Graph, WindowContent, a
 from weir.kernel.reference.multisets import Bindings, difference
 from weir.kernel.reference.query_forms import Row, gamma, rows
 from weir.language import parse
+from weir.language.algebra import patterns as a
+from weir.language.algebra.fold import parts
 from weir.language.algebra.patterns import is_ordered
-from weir.language.algebra.query import R2S, Ask, Previous, Query, Select
+from weir.language.algebra.query import R2S, Ask, Describe, Previous, Query, Select
 from weir.language.algebra.windows import WindowDeclaration
 from weir.rdf.terms import IRI, Term, Triple, json_term
 
@@ -56,9 +58,11 @@ def declared(query: Query) -> Mapping[str, list[WindowDeclaration]]:
 
 @dataclass
 class _Stream:
-    """A stream as the query reads it: T, and the messages that were not late."""
+    """A stream as the query reads it: T, and the messages that were not late. Where times are distinct, a
+    message completes its own timestamp, for the messages after it in its lane at once."""
 
     lateness: int
+    distinct: bool
     lanes: dict[str, int]
     ended: set[str] = field(default_factory=set)
     complete: int = BEGINNING
@@ -68,8 +72,10 @@ class _Stream:
         began = self.complete
         for lane, sent in brought.items():
             for message in sent:
-                self.lanes[lane] = max(self.lanes[lane], message.time)
-                if message.quads and message.time >= began:
+                due = max(began, self.lanes[lane] - self.lateness) if self.distinct else began
+                completes = self.distinct and bool(message.quads)
+                self.lanes[lane] = max(self.lanes[lane], message.time + completes)
+                if message.quads and message.time >= due:
                     self.taken.append((message.time, lane, len(self.taken), message))
         self.ended |= ended
         waited = [high for lane, high in self.lanes.items() if lane not in self.ended]
@@ -96,6 +102,7 @@ def _read(query: Query, story: Story) -> _Input:
     streams = {
         name: _Stream(
             max(window.semantics.lateness for window in windows),
+            any(window.semantics.times_distinct for window in windows),
             {lane: BEGINNING for stream, lane in story.lanes if stream == name},
         )
         for name, windows in declared(query).items()
@@ -132,8 +139,8 @@ def _present(query: Query, complete: int) -> int:
 # What the graphs are
 
 
-def _static(query: Query, story: Story, effective: Sequence[int], time: int) -> Dataset:
-    """The static graphs at a time, as the query's FROM clauses pick them."""
+def _graphs(story: Story, effective: Sequence[int], time: int) -> dict[str | None, dict[Triple, None]]:
+    """The static graphs at a time."""
     graphs: dict[str | None, dict[Triple, None]] = {None: dict.fromkeys(story.default)}
     graphs |= {name: dict.fromkeys(triples) for name, triples in story.named.items()}
     changes = [change for batch in story.batches for change in batch.changes]
@@ -151,6 +158,12 @@ def _static(query: Query, story: Story, effective: Sequence[int], time: int) -> 
                 graphs.setdefault(key, {})[s, p, o] = None
             elif key in graphs:
                 graphs[key].pop((s, p, o), None)
+    return graphs
+
+
+def _static(query: Query, story: Story, effective: Sequence[int], time: int) -> Dataset:
+    """The static graphs at a time, as the query's FROM clauses pick them."""
+    graphs = _graphs(story, effective, time)
     default = list(graphs[None])
     for name in query.dataset.default:
         default += graphs.get(name, {})
@@ -192,7 +205,11 @@ class Oracle:
     def evaluations(self) -> Iterator[Evaluated]:
         """Γ at every evaluation time, R2S, and the query's form."""
         query, before, last = self.query, list[Bindings](), None
-        for instant in evaluation_instants(query, self.views, self.input.complete, end=self.input.ended):
+        known = self.input
+        instants = evaluation_instants(
+            query, self.views, known.complete, end=known.ended, graphs=self._graph_changes()
+        )
+        for instant in instants:
             evaluation = self.evaluation(instant)
             now = gamma(query, evaluation)
             compared = before
@@ -220,6 +237,23 @@ class Oracle:
                 found.append({**head, "empty": True})
         return found
 
+    def _graph_changes(self) -> list[int]:
+        """When a graph that the query reads becomes another [31]."""
+        read, dataset = set(_read_graphs(self.query.pattern)), self.query.dataset
+        if isinstance(self.query.form, Describe):
+            read |= {None, "?"}
+
+        def is_read(name: str | None) -> bool:
+            if None in read and (name is None or name in dataset.default):
+                return True
+            return bool({"?", name} & read) and name is not None and name in (dataset.named or [name])
+
+        def seen(time: int) -> object:
+            graphs = _graphs(self.story, self.input.effective, time)
+            return {name: set(triples) for name, triples in graphs.items() if is_read(name)}
+
+        return [time for time in sorted(set(self.input.effective)) if seen(time) != seen(time - 1)]
+
     def evaluation(self, instant: Instant) -> Evaluation:
         content = {view: view.content(instant) for view in self.views}
         static = _static(self.query, self.story, self.input.effective, instant.time)
@@ -229,8 +263,25 @@ class Oracle:
 
 
 def _grain(query: Query) -> int:
-    """How far back the instant before is."""
-    return 1
+    """How far back the instant before is: under TICK TIME its unit, else a microsecond."""
+    return max((window.semantics.tick.every or 1 for window in query.dataset.windows), default=1)
+
+
+def _read_graphs(pattern: object, within: str | None = None) -> Iterator[str | None]:
+    """The graphs that patterns outside of windows are matched against: the default graph as None, any named
+    one as ``?``."""
+    match pattern:
+        case a.Window():
+            return
+        case a.Graph(name, inner):
+            inside = name.value if isinstance(name, IRI) else "?"
+            yield inside
+            yield from _read_graphs(inner, inside)
+        case a.PathPattern() | a.BGP() if pattern != a.BGP(()):
+            yield within
+        case _:
+            for each in parts(pattern):
+                yield from _read_graphs(each, within)
 
 
 def _timestamps(content: Content) -> Any:

@@ -9,7 +9,7 @@ from weir.language.algebra import patterns as a
 from weir.language.algebra.query import Ask, Construct, Describe, Form, Select
 from weir.language.algebra.scope import visible
 from weir.language.algebra.windows import WindowDeclaration
-from weir.rdf.terms import IRI, XSD, Literal, Term, Variable
+from weir.rdf.terms import IRI, RDF, XSD, Literal, Term, TripleTerm, Variable, triple_term
 
 NODES: tuple[Term, ...] = (IRI("urn:a"), IRI("urn:b"), IRI("urn:c"))
 VALUES: tuple[Term, ...] = (
@@ -29,31 +29,51 @@ ODD: tuple[Term, ...] = (
     Literal("x", "urn:type"),
     Literal.tagged("x", "en"),
     Literal.tagged("x", "en-gb"),
+    Literal.tagged("x", "en", "ltr"),
+    Literal.tagged("x", "en", "rtl"),
     Literal('a "b"\u2028\nc'),
     Literal(""),
 )
-"""Literals of other kinds, ill-typed ones and such as need escapes among them."""
+"""Literals of other kinds, ill-typed ones, such as have a base direction or need escapes among them."""
 PREDICATES = (IRI("urn:p"), IRI("urn:q"))
+REIFIES = IRI(RDF + "reifies")
 GRAPHS = (IRI("urn:g1"), IRI("urn:g2"))
 NAMES = ("x", "y", "z", "v")
 
 
-def node(rng: Random, constants: tuple[Term, ...]) -> Term | Variable:
+def node(rng: Random, constants: tuple[Term, ...]) -> a.Node:
     return rng.choice(constants) if rng.random() < 0.12 else Variable(rng.choice(NAMES))
 
 
+def stated(rng: Random, depth: int = 1) -> TripleTerm:
+    """A triple term, at times with another one inside."""
+    inner = stated(rng, depth - 1) if depth and rng.random() < 0.2 else rng.choice((*NODES, *VALUES))
+    found = triple_term(rng.choice(NODES[:2]), rng.choice(PREDICATES), inner)
+    assert found is not None
+    return found
+
+
+def statement(rng: Random, depth: int = 1) -> a.Node:
+    """A triple term of a pattern."""
+    if rng.random() < 0.15:
+        return stated(rng)
+    target = node(rng, (*NODES, *VALUES))
+    if depth and rng.random() < 0.2:
+        target = statement(rng, depth - 1)
+    predicate = rng.choice(PREDICATES) if rng.random() < 0.7 else Variable(rng.choice(NAMES))
+    return a.triple_node(node(rng, NODES), predicate, target)
+
+
+def triple_pattern(rng: Random) -> a.TriplePattern:
+    if rng.random() < 0.08:
+        predicate = REIFIES if rng.random() < 0.7 else rng.choice(PREDICATES)
+        return a.TriplePattern(node(rng, NODES), predicate, statement(rng))
+    predicate = rng.choice(PREDICATES) if rng.random() < 0.85 else Variable(rng.choice(NAMES))
+    return a.TriplePattern(node(rng, NODES), predicate, node(rng, (*NODES, *VALUES)))
+
+
 def bgp(rng: Random) -> a.BGP:
-    count = rng.choice((1, 1, 1, 1, 2, 2, 3))
-    return a.BGP(
-        tuple(
-            a.TriplePattern(
-                node(rng, NODES),
-                rng.choice(PREDICATES) if rng.random() < 0.85 else Variable(rng.choice(NAMES)),
-                node(rng, (*NODES, *VALUES)),
-            )
-            for _ in range(count)
-        )
-    )
+    return a.BGP(tuple(triple_pattern(rng) for _ in range(rng.choice((1, 1, 1, 1, 2, 2, 3)))))
 
 
 def path(rng: Random, depth: int = 2) -> a.Path:
@@ -85,6 +105,11 @@ _UNARY = (
     e.Builtin.ISBLANK,
     e.Builtin.ISNUMERIC,
     e.Builtin.ABS,
+    e.Builtin.SUBJECT,
+    e.Builtin.OBJECT,
+    e.Builtin.ISTRIPLE,
+    e.Builtin.LANGDIR,
+    e.Builtin.HASLANGDIR,
 )
 
 
@@ -141,7 +166,7 @@ class Patterns:
         if chance < 0.15:
             names = tuple(Variable(name) for name in self.rng.sample(NAMES, self.rng.randrange(1, 3)))
             rows = tuple(
-                tuple(self.rng.choice((*NODES, *VALUES, None)) for _ in names)
+                tuple(self.rng.choice((*NODES, *VALUES, None, stated(self.rng))) for _ in names)
                 for _ in range(self.rng.randrange(1, 4))
             )
             return a.Values(names, rows)
@@ -265,7 +290,7 @@ class Patterns:
         if depth == 0 or rng.random() < 0.5:
             if rng.random() < 0.7:
                 return Variable(rng.choice(NAMES))
-            return rng.choice((*NODES, *VALUES, rng.choice(ODD)))  # type: ignore[return-value]
+            return rng.choice((*NODES, *VALUES, rng.choice((*ODD, stated(rng)))))  # type: ignore[return-value]
         match rng.randrange(6):
             case 0 | 1:
                 operator = rng.choice(list(e.Arithmetic))
@@ -277,6 +302,9 @@ class Patterns:
             case 4:
                 if rng.random() < 0.3:
                     return e.Call(rng.choice((e.Builtin.RAND, e.Builtin.BNODE, e.Builtin.NOW)))
+                if rng.random() < 0.3:
+                    parts = (self.expression(depth - 1), rng.choice(PREDICATES), self.expression(depth - 1))
+                    return e.Call(e.Builtin.TRIPLE, parts)
                 return e.Call(e.Builtin.ISIRI, (self.expression(depth - 1),))
             case _:
                 return e.If(self.condition(0), self.expression(depth - 1), self.expression(depth - 1))
@@ -295,8 +323,8 @@ def form(rng: Random, pattern: a.Pattern) -> Form:
     template = tuple(
         a.TriplePattern(
             rng.choice(chosen) if rng.random() < 0.8 else Variable(".t0"),
-            rng.choice(PREDICATES),
-            rng.choice(chosen),
+            rng.choice((*PREDICATES, REIFIES)),
+            rng.choice(chosen) if rng.random() < 0.9 else a.triple_node(*rng.choices(chosen, k=3)),
         )
         for _ in range(rng.randrange(1, 3))
     )

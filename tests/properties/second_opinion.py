@@ -27,7 +27,7 @@ from weir.language.algebra.fold import walk
 from weir.language.algebra.query import Ask, Query, Select
 from weir.language.algebra.scope import visible
 from weir.language.writing.dialects import write
-from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term, Triple, Variable
+from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term, Triple, TripleTerm, Variable, triple_term
 from weir.rdf.xsd.moments import civil_text
 from weir.rdf.xsd.values import FALSE, TRUE
 
@@ -146,8 +146,11 @@ def _node(each: Term) -> Any:
             return ox.NamedNode(value)
         case BlankNode(label):
             return ox.BlankNode(label)
-        case Literal(lexical, _, str() as language):
-            return ox.Literal(lexical, language=language)
+        case Literal(lexical, _, str() as language, direction):
+            toward = None if direction is None else ox.BaseDirection(direction)
+            return ox.Literal(lexical, language=language, direction=toward)
+        case TripleTerm(subject, predicate, target):
+            return ox.Triple(_node(subject), _node(predicate), _node(target))
         case Literal(lexical, datatype):
             if numeric(each) != each:
                 raise NoOpinion("a number that is not in canonical form: it keeps values, not terms")
@@ -176,10 +179,17 @@ def _term(row: Any, name: str) -> Term | None:
         value = row[name]
     except KeyError:
         return None
-    found = None if value is None else numeric(term(value))
+    found = None if value is None else _settled(term(value))
     return IRI(found.value.removeprefix(_BASE)) if isinstance(found, IRI) else found
+
+
+def _settled(found: Term | None) -> Term | None:
+    """With numbers in canonical form, those inside triple terms among them."""
+    if isinstance(found, TripleTerm):
+        return triple_term(found.subject, found.predicate, _settled(found.object))
+    return numeric(found)
 
 
 def mine(names: tuple[str, ...], solutions: Iterable[Mapping[str, Term]]) -> Solutions:
     """Solutions in the same form."""
-    return Counter(tuple(numeric(each.get(name)) for name in names) for each in solutions)
+    return Counter(tuple(_settled(each.get(name)) for name in names) for each in solutions)

@@ -7,6 +7,7 @@ messages, blank nodes under their names, are in ``received``.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -14,11 +15,10 @@ from random import Random
 from typing import Any, TypeAlias
 
 from properties.generate import ABSENT, Message, Quad, graph, messages, query, triple, windows
-from properties.random_patterns import GRAPHS
+from properties.random_patterns import GRAPHS, REIFIES
 from weir.language.algebra.query import Dialect, Query, Semantics
 from weir.language.algebra.windows import (
     AlignedTo,
-    AtFirst,
     Past,
     Range,
     Report,
@@ -27,10 +27,9 @@ from weir.language.algebra.windows import (
     TickKind,
     WindowDeclaration,
     WindowKind,
-    WindowSemantics,
 )
 from weir.language.writing.dialects import write
-from weir.rdf.terms import BlankNode, Term, Triple, Variable
+from weir.rdf.terms import Term, Triple, TripleTerm, Variable, relabelled
 from weir.testing import KEY, Scenario
 
 Lane: TypeAlias = tuple[str, str]
@@ -123,7 +122,7 @@ def story(rng: Random, *, count: int = 1, depth: int = 2, tidy: bool = False) ->
         if rng.random() < 0.7
     }
     return Story(
-        {f"q{number}": write(each, Dialect.RSPQL) for number, each in enumerate(made)},
+        {f"q{number}": reified(write(each, Dialect.RSPQL)) for number, each in enumerate(made)},
         tuple(lanes),
         cut(rng, queue, lanes, 0 if tidy else horizon * unit),
         tuple(row[:3] for row in graph(rng, horizon, False)),
@@ -140,14 +139,9 @@ def asked(rng: Random, number: int, horizon: int, lateness: int, unit: int, dept
 
 
 def _writable(window: WindowDeclaration) -> WindowDeclaration:
-    """As a text can say it: every window has a report, a past window a step, a stream a name. What
-    ``moments`` does not tell yet is left out: ticks CHANGE and TIME, STARTING AT FIRST, PERIODIC CLOSED."""
+    """As a text can say it: every window has a report, a past window a step, a stream a name."""
     semantics = window.semantics
-    kind, report = window.kind, replace(semantics.report, closed=False)
-    if semantics.tick.kind in (TickKind.CHANGE, TickKind.TIME):
-        semantics = replace(semantics, tick=Tick())
-    if isinstance(semantics.start, AtFirst):
-        semantics = replace(semantics, start=None)
+    kind, report = window.kind, semantics.report
     if isinstance(kind, Past) and kind.step is None:
         kind = replace(kind, step=kind.start - kind.end)
     if report == Report():
@@ -177,13 +171,12 @@ def _scaled_window(window: WindowDeclaration, unit: int) -> WindowDeclaration:
         start = StartAt(start.instant * unit)
     elif isinstance(start, AlignedTo):
         start = AlignedTo(start.duration * unit)
-    semantics = WindowSemantics(
-        replace(old.report, periodic=None if period is None else period * unit),
-        old.content,
-        Tick(old.tick.kind, None if every is None else every * unit),
-        start,
-        old.bounds,
-        old.lateness * unit,
+    semantics = replace(
+        old,
+        report=replace(old.report, periodic=None if period is None else period * unit),
+        tick=Tick(old.tick.kind, None if every is None else every * unit),
+        start=start,
+        lateness=old.lateness * unit,
     )
     return replace(window, kind=kind, semantics=semantics)
 
@@ -269,7 +262,25 @@ def written(message: Message) -> list[str]:
 
 
 def _turtle(triples: Sequence[Triple]) -> str:
-    return "".join(f"{s} {p} {o} .\n" for s, p, o in triples)
+    """With reifiers and annotations in their own syntax."""
+    return "".join(f"{_turtle_statement(each, triples)} .\n" for each in triples)
+
+
+def _turtle_statement(given: Triple, triples: Sequence[Triple]) -> str:
+    subject, predicate, target = given
+    if predicate != REIFIES or not isinstance(target, TripleTerm):
+        return f"{subject} {predicate} {target}"
+    inner = f"{target.subject} {target.predicate} {target.object} ~ {subject}"
+    known = (target.subject, target.predicate, target.object) in triples
+    return inner if known else f"<< {inner} >>"
+
+
+def reified(text: str) -> str:
+    """The text of a query with reified triples where it has reifiers of triple terms."""
+    return _REIFIER.sub(r"<< \2 \3 \4 ~ \1 >>", text)
+
+
+_REIFIER = re.compile(r"(\S+) (?:rdf:reifies|<\S+#reifies>) <<\( (\S+) (\S+) (\S+) \)>>")
 
 
 def received(given: Story) -> list[dict[Lane, list[Message]]]:
@@ -291,7 +302,7 @@ def _named(message: Message, lane: Lane, position: int) -> Message:
     tag = hashlib.blake2b(" ".join(lane).encode(), digest_size=6, key=KEY).hexdigest()
 
     def name(term: Term | None) -> Any:
-        return BlankNode(f"{tag}p{position}x{term.label}") if isinstance(term, BlankNode) else term
+        return None if term is None else relabelled(term, lambda label: f"{tag}p{position}x{label}")
 
     quads = tuple((name(s), name(p), name(o), name(g)) for s, p, o, g in message.quads)
     return Message(message.time, quads)

@@ -22,7 +22,7 @@ from weir.language.algebra import patterns as a
 from weir.language.algebra.fold import walk
 from weir.language.algebra.query import Describe
 from weir.language.algebra.windows import Elements, TickKind, Triples
-from weir.rdf.terms import IRI, BlankNode, Variable
+from weir.rdf.terms import IRI, BlankNode, Term, TripleTerm, Variable, triple_term
 from weir.runtime.control import registration
 
 pytestmark = pytest.mark.hypothesis
@@ -72,14 +72,20 @@ def named(given: Story) -> Story:
     """With IRIs for blank nodes, whose names are those of their lanes."""
 
     def name(message: Message) -> Message:
-        terms = [[IRI("urn:b") if isinstance(t, BlankNode) else t for t in quad] for quad in message.quads]
-        return replace(message, quads=tuple((s, p, o, g) for s, p, o, g in terms))
+        terms = [[None if t is None else _unblank(t) for t in quad] for quad in message.quads]
+        return replace(message, quads=tuple((s, p, o, g) for s, p, o, g in terms))  # type: ignore[misc]
 
     batches = tuple(
         replace(batch, sent={lane: tuple(map(name, sent)) for lane, sent in batch.sent.items()})
         for batch in given.batches
     )
     return replace(given, batches=batches)
+
+
+def _unblank(term: Term) -> Term:
+    if isinstance(term, TripleTerm):
+        return triple_term(*(_unblank(each) for each in (term.subject, term.predicate, term.object))) or term
+    return IRI("urn:b") if isinstance(term, BlankNode) else term
 
 
 def _tuples(query: Query) -> bool:

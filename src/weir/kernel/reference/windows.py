@@ -282,7 +282,8 @@ class StreamWindow:
             return False
         if self.begins and time < self.origin():
             return False
-        after_first = self.report.closed and self.semantics.bounds is Bounds.CLOSED_OPEN
+        timed = isinstance(self.kind, Range | Past) and self.semantics.bounds is Bounds.CLOSED_OPEN
+        after_first = self.report.closed and timed
         return time > first if after_first else time >= first
 
     def closes_at(self, instant: Instant) -> bool:

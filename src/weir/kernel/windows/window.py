@@ -262,7 +262,7 @@ class Window:
     def least_period(self) -> int:
         """No periodic report comes before this time (15)."""
         assert self.first is not None
-        least = self.first + (self.spec.closed and not self.spec.open_closed)
+        least = self.first + (self.spec.closed and self.spec.count is None and not self.spec.open_closed)
         return max(least, self.origin) if self.spec.begins else least
 
     def least(self, time: int) -> int | None:

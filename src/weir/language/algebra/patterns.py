@@ -27,7 +27,9 @@ Node: TypeAlias = Term | Variable | TripleTermPattern
 
 
 def triple_node(subject: Node, predicate: Node, object: Node) -> Node:
-    """The node of a triple term: a constant where its parts are."""
+    """The node of a triple term: a constant where its parts are, whatever is nested in it."""
+    if isinstance(object, TripleTermPattern):
+        object = triple_node(object.subject, object.predicate, object.object)
     parts = [constant(part) for part in (subject, predicate, object)]
     found = None if None in parts else triple_term(*parts)
     return TripleTermPattern(subject, predicate, object) if found is None else found

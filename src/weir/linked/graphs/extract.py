@@ -36,6 +36,7 @@ from weir.linked.graphs.triple_tables import (
     take,
 )
 from weir.plan import nodes as p
+from weir.plan.analysis.ticks import graphs_read
 from weir.plan.planner import plan_query
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
@@ -57,7 +58,8 @@ class StaticGraphs:
         self.delta = Delta()
         self._tables: dict[Scan, IndexedTable] = {}
         self._added: dict[Scan, IndexedTable] = {}
-        self._triples = self.delta.triples()
+        self.triples = self.delta.triples()
+        """Every triple that some update named."""
 
     def names(self) -> Sequence[str]:
         """The named graphs, those that updates made among them."""
@@ -78,7 +80,7 @@ class StaticGraphs:
         """Take in an update; its number. Its terms are in the dictionary, and no triple is in both."""
         number = self.delta.apply(inserted, deleted)
         self._added.clear()
-        self._triples = self.delta.triples()
+        self.triples = self.delta.triples()
         return number
 
     def change(self, query: Query, number: int, streams: Sequence[str] = ()) -> Background | None:
@@ -138,7 +140,7 @@ class StaticGraphs:
     def added(self, scan: Scan) -> IndexedTable:
         """A scan of the triples that updates named."""
         if scan not in self._added:
-            self._added[scan] = IndexedTable(self._triples.scan(scan))
+            self._added[scan] = IndexedTable(self.triples.scan(scan))
         return self._added[scan]
 
     def _selected(self, scan: Scan, selections: Sequence[Ids | None]) -> GraphTable:
@@ -174,7 +176,23 @@ class _Walk:
                 yield from self._scan((name, None, None, None))
             return
         self.mixed = bool(self.query.dataset.default_windows)
-        yield from self.parts(plan_query(self.query, streams).root)
+        plan = plan_query(self.query, streams)
+        yield from self.parts(plan.root)
+        if plan.looking.tick.unit is not None:
+            yield from self._updated()
+
+    def _updated(self) -> Iterator[PatternRows]:
+        """Every triple that updates named of the graphs that the query reads: where it is looked at by the
+        clock, any change of such a graph is an evaluation time, whether a pattern matches it or not."""
+        read, named = graphs_read(self.query), self.graphs.triples if self.changed is None else self.changed
+        graphs = {name for name in self.names if read.named is None or name in read.named}
+        if read.default:
+            graphs |= {DEFAULT, *self.query.dataset.default}
+        for graph in sorted(graphs):
+            for predicate in np.unique(named.scan((graph, None, None, None)).predicate).tolist():
+                scan = graph, None, predicate, None
+                self.touched = True
+                yield PatternRows(scan, IndexedTable(named.scan(scan)), {}, added=True)
 
     def parts(self, plan: p.Plan) -> Iterator[PatternRows]:
         """The parts of one operator and those below it."""

@@ -72,8 +72,9 @@ class Progress:
         return NEVER if min(live) == NEVER else min(live) - self.lateness
 
 
-def late(times: Ids, complete: int) -> Mask:
-    """Messages older than ``complete``, the T that stood when their batch began."""
+def late(times: Ids, complete: int | Ids) -> Mask:
+    """Messages older than ``complete``: the T that stood when their batch began, or, of a lane that promises
+    distinct times, where it stood before each of them."""
     return times < complete
 
 
@@ -115,7 +116,8 @@ class Dropped:
 
 class Inbox:
     """One stream as read with one lateness and one AHEAD; ``number`` tells it from one that was dropped.
-    Where its times are ``distinct``, a message completes its own timestamp."""
+    Where its times are ``distinct``, a message completes its own timestamp, and one that comes after it with
+    that time or before is late, in the same batch, too."""
 
     def __init__(
         self, lateness: int, ahead: int, idle: int | None, number: int = 0, *, distinct: bool = False
@@ -162,7 +164,12 @@ class Inbox:
             self.lanes.append(frame.lane)
         time, triples = frame.messages.time, frame.messages.triples
         ahead = too_far_ahead(time, high, self.ahead)
-        tardy = late(time, began) & ~ahead & (triples > 0)
+        seen = np.where(ahead, NEVER, time + (self.distinct & (triples > 0)))
+        tardy = late(time, began)
+        if self.distinct:
+            reached = np.maximum.accumulate(np.concatenate([[high], seen]))[:-1]
+            tardy |= late(time + self.progress.lateness, reached)
+        tardy &= ~ahead & (triples > 0)
         position = frame.position + np.arange(len(time))
         for row in np.flatnonzero(ahead | tardy).tolist():
             reason = "ahead" if ahead[row] else "late"
@@ -176,9 +183,7 @@ class Inbox:
             "position": position,
             "batch": np.full(len(time), batch, np.int64),
         }
-        seen = time[~ahead] + (self.distinct & (triples[~ahead] > 0))
-        reached = max(int(seen.max()) if len(seen) else NEVER, frame.high)
-        return replace(frame.messages, marks=marks).where(good), reached
+        return replace(frame.messages, marks=marks).where(good), max(int(seen.max(initial=NEVER)), frame.high)
 
     def take(self, low: int, high: int, since: int) -> Messages:
         """The messages of time in ``[low, high)`` that came with batch ``since`` or later."""
