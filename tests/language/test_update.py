@@ -6,9 +6,10 @@ import pytest
 
 import weir
 from weir.language.update import DeleteData, InsertData, parse_update
-from weir.rdf.terms import IRI, XSD, BlankNode, Literal
+from weir.rdf.terms import IRI, RDF, XSD, BlankNode, Literal, TripleTerm
 
 A, B, C = (IRI(f"http://e/{name}") for name in "abc")
+REIFIES = IRI(RDF + "reifies")
 PREFIX = "PREFIX : <http://e/> "
 
 
@@ -31,6 +32,18 @@ def test_operations_follow_one_another() -> None:
     assert updates == (DeleteData(((A, B, C, None),)), InsertData(((C, B, A, None),)))
     assert parse_update("") == ()
     assert parse_update("INSERT DATA {}") == (InsertData(()),)
+
+
+def test_triple_terms_and_reifiers() -> None:
+    stated = TripleTerm(A, B, TripleTerm(A, B, C))
+    text = (
+        "{0} DATA {{ :c :b <<( :a :b <<( :a :b :c )>> )>> }} ; INSERT DATA {{ :a :b :c ~ :c {{| :b :a |}} }}"
+    )
+    for word, kind in (("INSERT", InsertData), ("DELETE", DeleteData)):
+        assert parse_update(PREFIX + text.format(word)) == (
+            kind(((C, B, stated, None),)),
+            InsertData(((A, B, C, None), (C, REIFIES, TripleTerm(A, B, C), None), (C, B, A, None))),
+        )
 
 
 @pytest.mark.parametrize(

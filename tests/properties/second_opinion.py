@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, TypeAlias
 
 import pyoxigraph as ox
@@ -46,6 +46,8 @@ class Rewritten:
     def __init__(self, sds: SDS, now: int) -> None:
         self.now = Literal(civil_text(now, 6) + "Z", XSD + "dateTime")
         self.store = ox.Store()
+        self.sets = False
+        """Whether a bag has equal triples, which are one in a graph of the store."""
         self.graphs = 0
         self._fill(ox.DefaultGraph(), sds.dataset.default.triples)
         self.static = {name: self._graph(graph.triples) for name, graph in sds.dataset.named.items()}
@@ -67,8 +69,7 @@ class Rewritten:
 
     def _fill(self, graph: Any, triples: Iterable[Triple]) -> None:
         held = list(triples)
-        if len(set(held)) < len(held):
-            raise NoOpinion("a bag with equal triples: its graphs are sets")
+        self.sets |= len(set(held)) < len(held)
         for triple in held:
             self.store.add(ox.Quad(*(_node(each) for each in triple), graph))
 
@@ -90,8 +91,10 @@ class Rewritten:
                 _refuse_path(path, constant=not all(isinstance(end, Variable) for end in (subject, target)))
             case a.Group(a.Extend(_, bindings), keys) if any(name in keys for name, _ in bindings):
                 raise NoOpinion("pyoxigraph refuses some expressions in GROUP BY")
-            case e.Compare(operator) if operator not in (e.Comparison.EQ, e.Comparison.NE):
-                raise NoOpinion("IRIs have no order (17.3), pyoxigraph compares equal ones all the same")
+            case e.Compare(operator, left, right) if operator not in (e.Comparison.EQ, e.Comparison.NE):
+                one, other = self.pattern(left, names), self.pattern(right, names)
+                ordered = e.And(_has_order(one), _has_order(other))
+                return e.If(ordered, e.Compare(operator, one, other), _ERROR)
             case Variable(name) if name.startswith(".b"):
                 return Variable(f"blank{name[2:]}")
             case a.Slice():
@@ -127,6 +130,14 @@ def _refuse_path(path: a.Path, *, constant: bool) -> None:
         raise NoOpinion("a path of no length holds for any term (18.4), in pyoxigraph for those of the graph")
 
 
+def _has_order(operand: e.Expression) -> e.Expression:
+    """Only these values have an order (17.3): of others pyoxigraph finds that equal terms are equal."""
+    kind = e.Call(e.Builtin.DATATYPE, (operand,))
+    known = tuple(IRI(XSD + name) for name in ("string", "boolean", "dateTime"))
+    return e.Or(e.Call(e.Builtin.ISNUMERIC, (operand,)), e.In(kind, known, False))
+
+
+_ERROR = e.Negate(Literal(""))
 _OPEN = (e.Aggregation.SAMPLE, e.Aggregation.GROUP_CONCAT)
 _NOTHING = a.Values((), ())
 _BASE = "http://base/"
@@ -157,10 +168,40 @@ def _node(each: Term) -> Any:
             return ox.Literal(lexical, datatype=ox.NamedNode(datatype))
 
 
-def opinion(query: Query, sds: SDS, now: int) -> tuple[tuple[str, ...], Solutions]:
-    """The solutions of the query's pattern, as values of the variables that have a name."""
+@dataclass(frozen=True)
+class Opinion:
+    """The solutions of a query's pattern, as values of the variables that have a name.
+
+    LIMIT and OFFSET cut an order that SPARQL leaves open: ``cut`` are those of the query, and ``solutions``
+    what they cut. Where equal triples of a bag became one, ``sets`` says that multiplicity means nothing.
+    """
+
+    names: tuple[str, ...]
+    solutions: Solutions
+    cut: tuple[int, int | None] | None = None
+    sets: bool = False
+
+    def agrees(self, found: Iterable[Mapping[str, Term]]) -> bool:
+        """Whether solutions are what it says."""
+        own = mine(self.names, found)
+        if self.sets:
+            return own.keys() == self.solutions.keys()
+        if self.cut is None:
+            return own == self.solutions
+        offset, limit = self.cut
+        rest = max(self.solutions.total() - offset, 0)
+        return own <= self.solutions and own.total() == (rest if limit is None else min(limit, rest))
+
+
+def opinion(query: Query, sds: SDS, now: int) -> Opinion:
+    """What pyoxigraph says of the query over these graphs and windows."""
     rewritten = Rewritten(sds, now)
-    pattern = rewritten.pattern(query.pattern, rewritten.static)
+    whole, cut = query.pattern, None
+    if isinstance(whole, a.Slice):
+        whole, cut = whole.pattern, (whole.offset, whole.limit)
+    if rewritten.sets and (cut or any(isinstance(each, a.Group) for each in walk(whole))):
+        raise NoOpinion("groups and cuts of a bag with equal triples: its graphs are sets")
+    pattern = rewritten.pattern(whole, rewritten.static)
     variables = tuple(each for each in dict.fromkeys(visible(query.pattern)) if not each.internal)
     if isinstance(query.form, Select):
         variables = query.form.variables
@@ -168,10 +209,20 @@ def opinion(query: Query, sds: SDS, now: int) -> tuple[tuple[str, ...], Solution
         pattern = a.Project(pattern, variables)
     text = write(Query(Select(variables), pattern))
     names = tuple(each.name for each in variables)
-    found: Any = rewritten.store.query(text, base_iri=_BASE)
+    found = _asked(rewritten.store, text)
     if isinstance(query.form, Ask):
-        return (ANSWER,), Counter([(TRUE if any(True for _ in found) else FALSE,)])
-    return names, Counter(tuple(_term(row, name) for name in names) for row in found)
+        return Opinion((ANSWER,), Counter([(TRUE if found else FALSE,)]))
+    solutions = Counter(tuple(_term(row, name) for name in names) for row in found)
+    return Opinion(names, solutions, cut, rewritten.sets)
+
+
+def _asked(store: ox.Store, text: str) -> list[Any]:
+    try:
+        return list(store.query(text, base_iri=_BASE))
+    except RuntimeError as error:
+        if "triple term that is not a valid" not in str(error):
+            raise
+        raise NoOpinion("a literal cannot be a triple term's subject, where pyoxigraph fails") from error
 
 
 def _term(row: Any, name: str) -> Term | None:

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, note, seed, settings
 from hypothesis import strategies as st
 
 from properties.oracle import Oracle
-from properties.second_opinion import NoOpinion, mine, opinion
+from properties.second_opinion import NoOpinion, opinion
 from properties.stories import run, story
 
 EXAMPLES = max(1, int(80 * float(os.environ.get("WEIR_EXAMPLES", "1"))))
@@ -67,13 +67,13 @@ def test_solutions_are_those_of_pyoxigraph() -> None:
             if number == ASKED:
                 break
             try:
-                names, expected = opinion(oracle.query, evaluated.sds, evaluated.at)
+                expected = opinion(oracle.query, evaluated.sds, evaluated.at)
             except NoOpinion as reason:
                 silent[str(reason)] += 1
                 continue
             asked += 1
-            assert mine(names, evaluated.solutions) == expected
+            assert expected.agrees(evaluated.solutions)
 
     compare()
     print(f"pyoxigraph was asked {asked} times; not asked: {dict(silent)}")
-    assert 2 * asked > sum(silent.values())
+    assert asked > sum(silent.values())

@@ -174,3 +174,33 @@ def test_a_grid_that_starts_at_the_first_message(evaluator: str) -> None:
     messages = [line(1.5, "a", "v", "1"), line(3.4, "b", "v", "2"), line(3.5, "c", "v", "3")]
     for batches in every_cut(messages):
         assert run(query, batches, evaluator) == ["3.5 x=a", "3.5 x=b", "5.5 x=c"]
+
+
+@pytest.mark.parametrize("evaluator", EVALUATORS)
+@pytest.mark.parametrize("tick", ["CHANGE", "TIME PT1S"])
+def test_a_graph_that_is_read_changes_whether_or_not_a_pattern_matches(evaluator: str, tick: str) -> None:
+    """The default graph is read, g is not; what is there already does not come.
+
+    time      1    2    3    4    5          11
+    comes     a                              leaves
+    default        :x        –
+    g                   :y
+    """
+    query = f"""{PREFIX}SELECT ?x FROM NAMED WINDOW <w> ON <s> [RANGE PT10S STEP MESSAGE TICK {tick}] EMPTY
+    WHERE {{ WINDOW <w> {{ ?x :v ?v }} OPTIONAL {{ ?x :name ?n }} }}"""
+    scenario = Scenario(query, graphs={None: f"<{EX}u> <{EX}p> <{EX}x> .", f"{EX}g": ""}, evaluator=evaluator)
+    scenario.update(f"INSERT DATA {{ <{EX}u> <{EX}q> <{EX}x> }}", 2_000_000)
+    scenario.update(f"INSERT DATA {{ GRAPH <{EX}g> {{ <{EX}u> <{EX}q> <{EX}y> }} }}", 3_000_000)
+    scenario.update(f"INSERT DATA {{ <{EX}u> <{EX}p> <{EX}x> }}", 4_000_000)
+    found = scenario.run([line(1, "a", "v", "1")], "s")
+    assert [each["at"][17:19] for each in found] == ["01", "02", "11"]
+
+
+@pytest.mark.parametrize("evaluator", EVALUATORS)
+def test_a_period_shows_the_count_that_closed_with_the_first_message(evaluator: str) -> None:
+    """The message of time 5 closes a count; a period falls on that very time."""
+    query = """SELECT ?x FROM NAMED WINDOW <w> ON <s> [TRIPLES 2 STEP 2 REPORT PERIODIC PT5S CLOSED]
+    WHERE { WINDOW <w> { ?x :v ?v } }"""
+    lines = line(5, "a", "v", "1") + line(5, "b", "v", "2")
+    for batches in ([lines], [lines, line(7, "c", "v", "3")]):
+        assert run(query, batches, evaluator) == ["5 x=a", "5 x=b"]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -109,6 +111,20 @@ def test_a_time_that_comes_again_breaks_the_promise() -> None:
         found += [each["bindings"]["x"]["value"] for each in scenario.batch()]
     assert found == ["http://e/a", "http://e/c"]
     assert [item.reason for step in scenario.steps for _, item in step.dropped] == ["late"]
+
+
+@pytest.mark.parametrize("cut", [(0, 4), (0, 1, 4), (0, 2, 4), (0, 1, 2, 3, 4)])
+@pytest.mark.parametrize("evaluator", ["interval", "reference"])
+def test_a_broken_promise_is_found_however_the_input_is_cut(cut: tuple[int, ...], evaluator: str) -> None:
+    """The second message of time 10 and the one that goes back to 9 are late, also within a batch."""
+    sent = [(10, "a"), (11, "b"), (10, "c"), (9, "d")]
+    scenario = Scenario(QUIET.format(" TIMES DISTINCT"), evaluator=evaluator)
+    found = []
+    for low, high in pairwise(cut):
+        scenario.lane("s").put("".join(map(line, sent[low:high])))
+        found += [each["bindings"]["x"]["value"][-1] for each in scenario.batch()]
+    assert found == ["a", "b"]
+    assert [each["reason"] for each in scenario.dropped] == ["late", "late"]
 
 
 def test_a_source_may_promise_distinct_times(tmp_path: Path) -> None:
