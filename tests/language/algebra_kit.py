@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from weir.language.algebra import patterns as a
-from weir.language.lowering.patterns import PatternLowering
-from weir.language.presets import SPARQL
 from weir.language.syntax.lexer import Source, Tokens
 from weir.language.syntax.patterns import PatternParser
 from weir.rdf.terms import IRI, XSD, Literal, Variable
@@ -17,10 +15,9 @@ ONE = Literal("1", XSD + "integer")
 
 def where(group: str) -> a.Pattern:
     """The pattern of a group; the prefix ``:`` is ``http://e/``."""
-    source = Source(f"{{ {group} }}")
-    parser = PatternParser(Tokens(source), None, None)
+    parser = PatternParser(Tokens(Source(f"{{ {group} }}")), None, None)
     parser.prefixes[""] = "http://e/"
-    return PatternLowering(source, SPARQL, None).group(parser.group())
+    return parser.group()
 
 
 def bgp(*triples: tuple[a.Node, a.Node, a.Node]) -> a.BGP:

@@ -2,65 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
-from enum import Enum
-
 from weir.language.algebra import patterns as a
 from weir.language.algebra.fold import parts
 from weir.language.algebra.query import Ask, Construct, Describe, Query, Select
 from weir.language.algebra.windows import AlignedTo, AtFirst, Range, StartAt, WindowDeclaration, closes
-from weir.language.frontend import syntax
 from weir.language.syntax.durations import written, written_instant
-from weir.language.syntax.lexer import Source
+from weir.language.syntax.outline import outline
 from weir.language.writing.dialects import write
 from weir.language.writing.expressions import ExpressionWriter
 from weir.language.writing.terms import Terms
 from weir.language.writing.windows import kind_text, report_text, tick_text
-from weir.rdf.terms import IRI, BlankNode, Literal, Variable
+from weir.rdf.terms import Variable
 
 
 def stages(query: Query) -> dict[str, str]:
-    """Each stage's name and text, in order. The tree is read again from the query's own text."""
+    """Each stage's name and text, in order. The query's own text is read again for its syntax tree."""
     return {
-        "ast": ast_text(query),
+        "ast": outline(query.text or write(query), query.dialect),
         "algebra": algebra_text(query),
         "dataset": dataset_text(query),
         "semantics": semantics_text(query),
     }
-
-
-# The syntax tree
-
-
-def ast_text(query: Query) -> str:
-    """The syntax tree, a node a line with the line and column where it starts."""
-    unit, source, _ = syntax(query.text or write(query), query.dialect.value)
-    lines: list[str] = []
-    _tree(unit, "", source, lines, 0)
-    return "\n".join(lines)
-
-
-def _tree(node: object, label: str, source: Source, lines: list[str], depth: int) -> None:
-    head = "  " * depth + (f"{label}: " if label else "")
-    if isinstance(node, IRI | Literal | BlankNode | Variable):
-        lines.append(f"{head}{node}")
-    elif isinstance(node, Enum):
-        lines.append(f"{head}{node.name}")
-    elif isinstance(node, tuple):
-        if node:
-            lines.append(f"{head}[{len(node)}]")
-            for part in node:
-                _tree(part, "", source, lines, depth + 1)
-    elif is_dataclass(node):
-        at = getattr(node, "at", None)
-        place = "" if at is None else " at {}:{}".format(*source.place(at))
-        lines.append(f"{head}{type(node).__name__}{place}")
-        for field in fields(node):
-            value = getattr(node, field.name)
-            if field.name != "at" and value is not None and value is not False and value != ():
-                _tree(value, field.name, source, lines, depth + 1)
-    else:
-        lines.append(f"{head}{node!r}")
 
 
 # The algebra

@@ -1,4 +1,4 @@
-"""Text → AST → algebra: one superset grammar, one small file per dialect, semantics as values."""
+"""Text → algebra → text: one superset grammar, the dialects as presets, semantics as values."""
 
 from weir.language.algebra.query import Dialect, Query
 from weir.language.frontend import parse

@@ -1,13 +1,11 @@
-"""``parse``: text → AST → algebra, with the dialect found where it is not given."""
+"""``parse``: text → algebra, with the dialect found where it is not given."""
 
 from __future__ import annotations
 
 from weir.errors import UsageError
 from weir.language.algebra.fold import DEPTH, deeper_than
 from weir.language.algebra.query import Dialect, Query
-from weir.language.lowering.queries import lower
-from weir.language.presets import SPARQL, Preset
-from weir.language.syntax import tree
+from weir.language.presets import SPARQL
 from weir.language.syntax.lexer import Source, Tokens
 from weir.language.syntax.queries import QueryParser
 
@@ -24,42 +22,28 @@ def dialect_named(name: str) -> Dialect | None:
         raise UsageError(f"unknown dialect '{name}'", hint=f"known are auto, {known}") from None
 
 
-def syntax(
-    text: str, dialect: str = "auto", file: str | None = None, base: str | None = None
-) -> tuple[tree.Unit, Source, tuple[Preset, ...]]:
-    """The syntax tree of a text, and the dialects that it fits, best first.
+def parse(text: str, dialect: str = "auto", file: str | None = None, base: str | None = None) -> Query:
+    """The query that a text means (raises ``weir.SyntaxError``).
 
-    A text without stream constructs is plain SPARQL, unless a dialect is asked for.
+    A text without stream constructs is plain SPARQL, unless a dialect is asked for. Under ``auto`` a text
+    that fits several dialects must mean the same in all of them.
     """
     source = Source(text, file)
     wanted = dialect_named(dialect)
     parser = QueryParser(Tokens(source), wanted, base)
     try:
-        unit = parser.unit()
-    except RecursionError:
-        raise source.error(0, "the query nests too deeply") from None
-    if wanted is None and not parser.used:
-        return unit, source, (SPARQL,)
-    return unit, source, parser.presets
-
-
-def parse(text: str, dialect: str = "auto", file: str | None = None, base: str | None = None) -> Query:
-    """The query that a text means (raises ``weir.SyntaxError``).
-
-    Under ``auto`` a text that fits several dialects must mean the same in all of them.
-    """
-    unit, source, presets = syntax(text, dialect, file, base)
-    try:
-        query = lower(unit, source, presets[0])
+        draft = parser.draft()
+        plain = wanted is None and not parser.used
+        first, *others = (SPARQL,) if plain else parser.presets
+        query = draft.query(first)
         if len(text) > _SHORT and deeper_than(query.pattern, DEPTH):
             raise source.error(0, f"operators nest more than {DEPTH} deep")
-        for other in presets[1:]:
-            if lower(unit, source, other) != query:
-                both = f"{presets[0].title} and {other.title}"
+        for other in others:
+            if draft.query(other) != query:
                 raise source.error(
                     0,
-                    f"the query fits {both}, which give it different meanings",
-                    f"say which with the dialect {presets[0].dialect.value} or {other.dialect.value}",
+                    f"the query fits {first.title} and {other.title}, which give it different meanings",
+                    f"say which with the dialect {first.dialect.value} or {other.dialect.value}",
                 )
     except RecursionError:
         raise source.error(0, "the query nests too deeply") from None

@@ -3,7 +3,7 @@
 SPARQL has no windows and is evaluated once. RSP-QL is the W3C RSP community group's language, with Weir's
 options (RSP-QL paper, section 5). CQELS-QL has windows in place and incremental output over bags (CQELS
 paper, section 4.1). C-SPARQL and SPARQLstream merge all windows into the default graph (RSP-QL paper,
-sections 3 and 4), the latter's being relative to NOW. Once a query is lowered and until it is written,
+sections 3 and 4), the latter's being relative to NOW. Once a query is parsed and until it is written,
 nothing asks which dialect it came from.
 """
 

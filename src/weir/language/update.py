@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from weir.language.algebra import patterns as a
-from weir.language.syntax import tree
 from weir.language.syntax.lexer import Kind, Source, Tokens
 from weir.language.syntax.queries import QueryParser
+from weir.language.syntax.triples import Triple
 from weir.rdf.terms import IRI, Term, TripleTerm, blank_labels
 
 Quad: TypeAlias = tuple[Term, IRI, Term, str | None]
@@ -75,7 +75,7 @@ class _UpdateParser(QueryParser):
     def _triples(self, quads: list[Quad], graph: str | None, deleting: bool) -> None:
         if self.texts[self.i] == "}":
             return
-        triples: list[tree.Triple] = []
+        triples: list[Triple] = []
         start = self.i
         dot = self.triples(triples, paths=False)
         if not dot and self.texts[self.i] not in ("}", "GRAPH"):

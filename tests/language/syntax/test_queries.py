@@ -5,42 +5,83 @@ from __future__ import annotations
 import pytest
 
 import weir
+from language.algebra_kit import EMPTY, ONE, P, X, Y, b, bgp
 from weir.language import Dialect
-from weir.language.algebra.query import R2S, Previous
-from weir.language.syntax import tree
-from weir.language.syntax.lexer import Source, Tokens
-from weir.language.syntax.queries import QueryParser
-from weir.rdf.terms import IRI
+from weir.language.algebra import expressions as e
+from weir.language.algebra import patterns as a
+from weir.language.algebra.query import R2S, Ask, Construct, Describe, Previous, Select
+from weir.rdf.terms import IRI, Variable
 
 
-def unit(text: str) -> tree.Unit:
-    return QueryParser(Tokens(Source(text)), None, None).unit()
+def test_forms() -> None:
+    assert weir.parse("ASK {}").form == Ask()
+    assert weir.parse("DESCRIBE <a> ?x <a> { ?x ?p ?y }").form == Describe((IRI("a"), X))
+    assert weir.parse("DESCRIBE * { ?x ?p ?y }").form == Describe((X, Variable("p"), Y))
+    assert weir.parse("DESCRIBE <a>").pattern == EMPTY
+    short = weir.parse("PREFIX : <http://e/> CONSTRUCT WHERE { ?x :p [] }")
+    assert short.form == Construct((a.TriplePattern(X, P, Variable(".t0")),))
+    assert short.pattern == bgp((X, P, b(0)))
+
+
+def test_dataset_clauses() -> None:
+    query = weir.parse("SELECT * FROM <a> FROM NAMED <b> FROM <c> FROM <a> {}")
+    assert (query.dataset.default, query.dataset.named) == (("a", "c"), ("b",))
+
+
+def test_base_and_prefixes() -> None:
+    query = weir.parse("BASE <http://b/d/> PREFIX p: <x#> SELECT * { <../a> p:q\\,r <> }")
+    assert query.pattern == a.Project(
+        bgp((IRI("http://b/a"), IRI("http://b/d/x#q,r"), IRI("http://b/d/"))), ()
+    )
+
+
+def test_a_stream_of_a_variable_binds_it() -> None:
+    query = weir.parse("SELECT * { STREAM ?s [NOW] { ?x ?p ?y } }")
+    assert query.form == Select((Variable("s"), X, Variable("p"), Y))
+    assert query.streams == (Variable("s"),)
+
+
+def test_the_timestamp_function_of_csparql() -> None:
+    query = weir.parse(
+        "PREFIX f: <http://larkc.eu/csparql/sparql/jena/ext#> SELECT ?x FROM STREAM <s> [RANGE 5s] "
+        "{ ?x ?p ?y FILTER (f:timestamp(?x, ?p, ?y) > 1) }"
+    )
+    assert isinstance(query.pattern, a.Project) and isinstance(query.pattern.pattern, a.Filter)
+    function = IRI("http://larkc.eu/csparql/sparql/jena/ext#timestamp")
+    call = e.FunctionCall(function, (X, Variable("p"), Y))
+    assert query.pattern.pattern.condition == e.Compare(e.Comparison.GT, call, ONE)
+
+
+def test_unused_window_is_a_warning() -> None:
+    query = weir.parse("SELECT * FROM NAMED WINDOW <w> ON <s> [NOW] { ?x ?p ?y }")
+    assert query.warnings == ("the window <w> is declared but not used",)
+    assert not weir.parse("SELECT * FROM NAMED WINDOW <w> ON <s> [NOW] { WINDOW ?w { ?x ?p ?y } }").warnings
+    assert not weir.parse("SELECT * FROM WINDOW <w> ON <s> [NOW] { ?x ?p ?y }").warnings
 
 
 @pytest.mark.parametrize(
-    ("text", "form"),
+    ("clause", "body", "primary"),
     [
-        ("SELECT * {}", tree.Select),
-        ("CONSTRUCT WHERE {}", tree.Construct),
-        ("ASK {}", tree.Ask),
-        ("DESCRIBE <a>", tree.Describe),
+        ("FROM NAMED WINDOW <w> ON <s> [NOW]", "WINDOW <v> {}", "the window <v> is not declared"),
+        ("FROM WINDOW <w> ON <s> [NOW]", "WINDOW <w> {}", "part of the default graph"),
+        ("FROM WINDOW <w> ON <s> [NOW]", "WINDOW ?w {}", "no named window"),
+        ("FROM NAMED WINDOW <w> ON <s> [NOW] FROM WINDOW <w> ON <t> [ALL]", "", "declared twice"),
+        (
+            "FROM WINDOW <a> ON <s> [NOW TICK TUPLE] FROM WINDOW <b> ON <s> [ALL TICK BATCH]",
+            "",
+            "different ticks",
+        ),
+        (
+            "FROM WINDOW <a> ON <s> [NOW TICK TIME 1s] FROM WINDOW <b> ON <s> [ALL TICK TIME 2s]",
+            "",
+            "different ticks",
+        ),
     ],
 )
-def test_forms(text: str, form: type) -> None:
-    assert isinstance(unit(text).body, form)
-
-
-def test_dataset_clauses_keep_their_order() -> None:
-    found = unit("ASK FROM <a> FROM NAMED <b> {}").dataset
-    assert found == (tree.FromGraph(4, IRI("a"), False), tree.FromGraph(13, IRI("b"), True))
-
-
-def test_modifiers() -> None:
-    found = unit(
-        "SELECT ?x { } GROUP BY ?x HAVING (1) ORDER BY DESC(?x) LIMIT 5 OFFSET 2 VALUES ?x {}"
-    ).body.modifiers
-    assert (len(found.group_by), len(found.having), found.order_by[0].descending) == (1, 1, True)
-    assert (found.limit, found.offset, found.values is None) == (5, 2, False)
+def test_windows_that_do_not_fit_the_query(clause: str, body: str, primary: str) -> None:
+    with pytest.raises(weir.SyntaxError) as caught:
+        weir.parse(f"SELECT * {clause} {{ {body} }}")
+    assert primary in caught.value.primary
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,8 @@ import pytest
 
 from weir.errors import SyntaxError
 from weir.language.algebra.patterns import TripleTermPattern
-from weir.language.syntax import tree
 from weir.language.syntax.lexer import Source, Tokens
-from weir.language.syntax.triples import FIRST, NIL, REIFIES, REST, TripleParser
+from weir.language.syntax.triples import FIRST, NIL, REIFIES, REST, Triple, TripleParser
 from weir.rdf.terms import IRI, XSD, BlankNode, Literal, TripleTerm, Variable
 
 X, Y, P, Q, R = Variable("x"), Variable("y"), IRI("http://e/p"), IRI("http://e/q"), IRI("http://e/r")
@@ -22,7 +21,7 @@ def parser(text: str) -> TripleParser:
 
 
 def triples(text: str) -> list[tuple[object, object, object]]:
-    out: list[tree.Triple] = []
+    out: list[Triple] = []
     reading = parser(text + " .")
     reading.same_subject(out, True)
     reading.expect(".")
@@ -45,7 +44,7 @@ def test_nodes(text: str, term: object) -> None:
 
 
 def test_lists_are_spelled_out() -> None:
-    out: list[tree.Triple] = []
+    out: list[Triple] = []
     head = parser("(?x)").node(out, True)
     assert [(t.subject, t.predicate, t.object) for t in out] == [(head, FIRST, X), (head, REST, NIL)]
 

@@ -21,7 +21,7 @@ from weir.language.algebra.windows import (
     Triples,
     WindowDeclaration,
 )
-from weir.language.syntax import tree
+from weir.language.syntax.draft import OpenRange, WindowOptions, WindowSpec
 from weir.language.syntax.lexer import Source, Tokens
 from weir.language.syntax.windows import WindowParser
 
@@ -197,4 +197,4 @@ def test_duration_without_unit(dialect: str) -> None:
 
 def test_what_is_not_written_is_none() -> None:
     spec = WindowParser(Tokens(Source("[RANGE 5s]")), None, None).window()
-    assert spec == tree.WindowSpec(0, tree.RangeWindow(5 * SECOND, None), tree.WindowOptions())
+    assert spec == WindowSpec(0, OpenRange(5 * SECOND), WindowOptions())

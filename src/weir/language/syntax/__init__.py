@@ -1,3 +1,3 @@
-"""Text → AST: lexer, syntax tree and the superset grammar of all dialects."""
+"""Text → algebra: lexer and the superset grammar of all dialects; what a dialect leaves unsaid stays open."""
 
-__all__ = ["cursor", "durations", "lexer", "queries", "terms", "tree"]
+__all__ = ["draft", "durations", "lexer", "outline", "queries", "terms", "triples"]

@@ -8,7 +8,7 @@ from typing import cast
 from weir.language.algebra import expressions as e
 from weir.language.algebra.expressions import Aggregation, Arithmetic, Builtin, Comparison, Expression
 from weir.language.algebra.fold import folded
-from weir.language.syntax import tree
+from weir.language.algebra.patterns import Pattern
 from weir.language.syntax.lexer import Kind
 from weir.language.syntax.triples import TripleParser
 from weir.rdf.terms import IRI, Variable
@@ -59,11 +59,17 @@ _ONE = (1, 1)
 
 
 class ExpressionParser(TripleParser):
-    """Reads expressions; a bracket costs three frames of the stack. EXISTS and aggregates stand among the
-    algebra's expressions as nodes of the tree: only lowering knows what they mean."""
+    """Reads expressions; a bracket costs three frames of the stack.
+
+    ``aggregating`` says whether aggregates may stand here. They are part of the expression until their query
+    level is read (``ModifierParser``). ``tests`` says that there is an EXISTS in the text.
+    """
+
+    aggregating = False
+    tests = False
 
     @abstractmethod
-    def group(self) -> tree.Group:
+    def group(self) -> Pattern:
         """A pattern in braces, for EXISTS."""
 
     def expression(self, level: int = _OR) -> Expression:
@@ -222,7 +228,6 @@ class ExpressionParser(TripleParser):
     def call(self) -> Expression:
         """A built-in function, an aggregate or EXISTS."""
         start, name = self.i, self.texts[self.i]
-        at = self.tokens.offset(start)
         builtin = _BUILTINS.get(name)
         if builtin is not None:
             self.i += 1
@@ -238,7 +243,8 @@ class ExpressionParser(TripleParser):
             return self.aggregate()
         if name == "EXISTS" or (name == "NOT" and self.texts[self.i + 1] == "EXISTS"):
             self.i += 1 if name == "EXISTS" else 2
-            return cast(Expression, tree.Exists(at, self.group(), name == "NOT"))
+            self.tests = True
+            return e.Exists(self.group(), name == "NOT")
         if name == "BOUND":
             self.i += 1
             self.expect("(")
@@ -262,20 +268,27 @@ class ExpressionParser(TripleParser):
 
     def aggregate(self) -> Expression:
         """``COUNT(DISTINCT ?x)`` and its like."""
-        at = self.tokens.offset(self.i)
         function = _AGGREGATES[self.texts[self.i]]
+        if not self.aggregating:
+            raise self.error(
+                f"the aggregate {function.value} may not stand here",
+                None,
+                "aggregates stand in SELECT, HAVING and ORDER BY, and not in one another",
+            )
         self.i += 1
         self.expect("(")
         self.enter()
+        self.aggregating = False
         distinct = self.accept("DISTINCT")
         operand: Expression | None = None
         if not (function is Aggregation.COUNT and self.accept("*")):
             operand = self.expression()
-        separator: str | None = None
+        separator = " "
         if function is Aggregation.GROUP_CONCAT and self.accept(";"):
             self.expect("SEPARATOR")
             self.expect("=")
             separator = self.string()
         self.expect(")")
+        self.aggregating = True
         self.depth -= 1
-        return cast(Expression, tree.Aggregate(at, function, operand, distinct, separator))
+        return cast(Expression, e.Aggregate(function, operand, distinct, separator))

@@ -103,7 +103,7 @@ class Tokens:
     """The tokens of a text as parallel lists; keywords are in upper case in ``texts``.
 
     The end stands twice, so that one token of lookahead is always there. Offsets are looked up on
-    demand: only errors and the tree's positions need them.
+    demand: only errors need them.
     """
 
     __slots__ = ("_matches", "kinds", "source", "texts")

@@ -1,33 +1,34 @@
-"""Whole queries (SPARQL 1.1 grammar, rules 1 to 28), REGISTER and the dataset clauses of the dialects."""
+"""Whole queries (SPARQL 1.1 grammar, rules 1 to 17), REGISTER and the dataset clauses of the dialects."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
-from weir.language.algebra.expressions import Expression
-from weir.language.algebra.query import R2S, Dialect, Previous
+from weir.language.algebra import patterns as a
+from weir.language.algebra.query import R2S, Ask, Construct, Describe, Dialect, Form, Previous, Select
 from weir.language.presets import Feature
-from weir.language.syntax import tree
+from weir.language.syntax.draft import Draft, Settings, WindowClause
 from weir.language.syntax.lexer import Kind, Tokens
-from weir.language.syntax.patterns import PatternParser
+from weir.language.syntax.modifiers import ModifierParser
+from weir.language.syntax.patterns import EMPTY, Build, numbered
 from weir.language.syntax.terms import resolve
+from weir.language.syntax.triples import Triple
+from weir.rdf.terms import IRI, BlankNode, Variable
 
 _R2S = {operator.name: operator for operator in R2S}
-_LARGEST = 2**63
-_Read = TypeVar("_Read")
 
 
-class QueryParser(PatternParser):
-    """Reads one query to its end."""
+class QueryParser(ModifierParser):
+    """Reads one query to its end; ``graphs`` are those of FROM and of FROM NAMED."""
 
     def __init__(self, tokens: Tokens, dialect: Dialect | None, base: str | None) -> None:
         super().__init__(tokens, dialect, base)
-        self.settings = tree.Settings()
-        self.dataset: list[tree.DatasetClause] = []
+        self.settings = Settings()
+        self.graphs: tuple[dict[str, None], dict[str, None]] = {}, {}
 
-    def unit(self) -> tree.Unit:
+    def draft(self) -> Draft:
         """The whole text."""
         self.prologue()
         if self.texts[self.i] == "REGISTER":
@@ -35,21 +36,17 @@ class QueryParser(PatternParser):
             self._register()
             if self.prologue():
                 self.use(Feature.REGISTER_FIRST, early)
-        form = self.texts[self.i] if self.kinds[self.i] == Kind.WORD else ""
-        body: tree.Body
-        if form == "SELECT":
-            body = self.select(top=True)
-        elif form == "CONSTRUCT":
-            body = self._construct()
-        elif form == "ASK":
-            body = self._ask()
-        elif form == "DESCRIBE":
-            body = self._describe()
-        else:
+        word = self.texts[self.i] if self.kinds[self.i] == Kind.WORD else ""
+        if word not in _FORMS:
             raise self.expected("SELECT, CONSTRUCT, ASK or DESCRIBE")
+        form, pattern = _FORMS[word](self)
         if self.kinds[self.i] != Kind.END:
             raise self.expected("the end of the query")
-        return tree.Unit(body, tuple(self.dataset), self.settings)
+        warnings = self._unused_windows()
+        default, named = map(tuple, self.graphs)
+        windows = tuple(self.windows.values())
+        pattern = numbered(pattern) if self.tests else pattern
+        return Draft(self.tokens.source, form, pattern, default, named, windows, self.settings, warnings)
 
     def prologue(self) -> bool:
         """PREFIX, BASE and VERSION; whether there was any."""
@@ -146,26 +143,28 @@ class QueryParser(PatternParser):
 
     def _dataset(self) -> None:
         while self.texts[self.i] == "FROM":
-            self.dataset.append(self._clause())
+            self.clause()
         self._options()
 
-    def _clause(self) -> tree.DatasetClause:
+    def clause(self) -> None:
+        """One FROM."""
         start = self.i
-        at = self.tokens.offset(start)
         self.i += 1
         named = self.accept("NAMED")
         word = self.texts[self.i] if self.kinds[self.i] == Kind.WORD else ""
         if word == "STREAM":
             self.use(Feature.FROM_NAMED_STREAM if named else Feature.FROM_STREAM, start)
             self.i += 1
-            stream = self.iri("the IRI of a stream")
-            return tree.FromStream(at, self.label(), stream, self.window())
-        if word == "WINDOW" or word == "ON":
+            label, stream = self.label(), self.iri("the IRI of a stream")
+            self.windows[label] = WindowClause(label, stream.value, self.window(), True)
+        elif word == "WINDOW" or word == "ON":
             self.use(Feature.FROM_WINDOW, start)
-            return self._from_window(at, named)
-        return tree.FromGraph(at, self.iri("the IRI of a graph, WINDOW or STREAM"), named)
+            self._from_window(start, named)
+        else:
+            self.graphs[named][self.iri("the IRI of a graph, WINDOW or STREAM").value] = None
 
-    def _from_window(self, at: int, named: bool) -> tree.FromWindow:
+    def _from_window(self, start: int, named: bool) -> None:
+        """RSP-QL's ``FROM NAMED WINDOW name ON stream […]``."""
         self.accept("WINDOW")
         name = None
         if self.texts[self.i] != "ON":
@@ -177,173 +176,135 @@ class QueryParser(PatternParser):
         if name is None:
             self.expect("AS")
             name = self.iri("the name of the window")
-        return tree.FromWindow(at, name, stream, window, named)
+        if name.value in self.windows:
+            raise self.error(f"the window {name} is declared twice", start)
+        self.windows[name.value] = WindowClause(name.value, stream.value, window, not named)
+
+    def _unused_windows(self) -> tuple[str, ...]:
+        """A warning for each; refuses WINDOW where there is none of that name."""
+        named = [window.name for window in self.windows.values() if not window.in_default]
+        if not named and not self.uses:
+            return ()
+        used: set[str] = set()
+        for start, name in self.uses:
+            if isinstance(name, IRI) and name.value not in named:
+                raise self._undeclared(start, name, named)
+            if isinstance(name, Variable) and not named:
+                raise self.error(f"WINDOW {name} has no named window to range over", start)
+            used.update([name.value] if isinstance(name, IRI) else named)
+        return tuple(f"the window <{name}> is declared but not used" for name in named if name not in used)
+
+    def _undeclared(self, start: int, name: IRI, named: Sequence[str]) -> Exception:
+        if name.value in self.windows:
+            return self.error(
+                f"the window {name} is part of the default graph and cannot be named",
+                start,
+                f"declare it with FROM NAMED WINDOW {name}, or drop WINDOW around the pattern",
+            )
+        listed = ", ".join(f"<{each}>" for each in named)
+        known = f"declared are {listed}" if named else "no window is declared"
+        hint = f"{known}; add FROM NAMED WINDOW {name} ON <stream> [RANGE PT10S STEP PT5S]"
+        return self.error(f"the window {name} is not declared", start, hint)
 
     # Forms
 
-    def select(self, top: bool = False) -> tree.Select:
-        at = self.tokens.offset(self.i)
+    def select(self, top: bool = False) -> tuple[a.Pattern, tuple[Variable, ...]]:
+        start = self.i
         self.i += 1
         if top:
             self._form_operator()
         distinct = self.accept("DISTINCT")
         reduced = not distinct and self.accept("REDUCED")
-        items = None
-        if not self.accept("*"):
-            items = self._several(self._item, "'*', a variable or an expression in brackets")
+        items = self.items()
         if top:
             self._dataset()
         where = self._where()
-        return tree.Select(at, items, distinct, reduced, where, self._modifiers())
+        modifiers = self.modifiers()
+        found = self.projected(start, items, where, modifiers)
+        pattern: a.Pattern = a.Distinct(found) if distinct else a.Reduced(found) if reduced else found
+        return self.sliced(pattern, modifiers), found.variables
 
-    def _item(self) -> tree.Item | None:
-        at = self.tokens.offset(self.i)
-        if self.kinds[self.i] == 1:
-            return tree.Item(at, self.variable(), None)
-        if self.texts[self.i] == "(":
-            expression, variable = self.named()
-            return tree.Item(at, variable, expression)
-        return self._bare_aggregate(at) if self.at_aggregate else None
+    def _selected(self) -> tuple[Form, a.Pattern]:
+        pattern, variables = self.select(top=True)
+        return Select(variables), pattern
 
-    def _several(self, read: Callable[[], _Read | None], what: str) -> tuple[_Read, ...]:
-        """As many as there are, at least one."""
-        found: list[_Read] = []
-        while (one := read()) is not None:
-            found.append(one)
-        if not found:
-            raise self.expected(what)
-        return tuple(found)
-
-    def _bare_aggregate(self, at: int) -> tree.Item:
-        """CQELS-QL's ``count(distinct ?x) as ?n``."""
-        start = self.i
-        if not self.may_use(Feature.BARE_AGGREGATE):
-            raise self.error(
-                "an aggregate in SELECT stands in brackets",
-                start,
-                f"write ({self.tokens.written(start)}(…) AS ?name); only CQELS-QL leaves the brackets out",
-            )
-        self.use(Feature.BARE_AGGREGATE)
-        expression = self.aggregate()
-        self.expect("AS")
-        return tree.Item(at, self.variable(), expression)
-
-    def _construct(self) -> tree.Construct:
-        at = self.tokens.offset(self.i)
+    def _construct(self) -> tuple[Form, a.Pattern]:
         self.i += 1
         self._form_operator()
         if self.texts[self.i] == "{":
             template = self._template()
             self._dataset()
-            return tree.Construct(at, template, self._where(), self._modifiers())
-        self._dataset()
-        self.expect("WHERE")
-        place = self.tokens.offset(self.i)
-        triples = self._template()
-        where = tree.Group(place, (tree.Triples(place, triples),) if triples else ())
-        return tree.Construct(at, None, where, self._modifiers())
+            where = self._where()
+        else:
+            self._dataset()
+            self.expect("WHERE")
+            template = self._template()
+            build = Build()
+            self.matched(build, template)
+            where = build.flush()
+        return Construct(_made(template)), self._solutions(where)
 
-    def _template(self) -> tuple[tree.Triple, ...]:
+    def _solutions(self, where: a.Pattern) -> a.Pattern:
+        modifiers = self.modifiers()
+        return self.sliced(self.modified(where, modifiers), modifiers)
+
+    def _template(self) -> list[Triple]:
         self.expect("{")
-        triples: list[tree.Triple] = []
+        triples: list[Triple] = []
         if self.texts[self.i] != "}":
             self.triples(triples, paths=False)
         self.expect("}")
-        return tuple(triples)
+        return triples
 
-    def _ask(self) -> tree.Ask:
-        at = self.tokens.offset(self.i)
+    def _ask(self) -> tuple[Form, a.Pattern]:
         self.i += 1
         self._dataset()
-        return tree.Ask(at, self._where(), self._modifiers())
+        return Ask(), self._solutions(self._where())
 
-    def _describe(self) -> tree.Describe:
-        at = self.tokens.offset(self.i)
+    def _describe(self) -> tuple[Form, a.Pattern]:
         self.i += 1
-        targets = None
-        if not self.accept("*"):
-            found = [self.variable_or_iri()]
+        targets: list[IRI | Variable] = []
+        every = self.accept("*")
+        if not every:
+            targets.append(self.variable_or_iri())
             while self.kinds[self.i] in (Kind.VARIABLE, Kind.PREFIXED, Kind.IRI):
-                found.append(self.variable_or_iri())
-            targets = tuple(found)
+                targets.append(self.variable_or_iri())
         self._dataset()
-        where = self._where() if self.texts[self.i] in ("WHERE", "{") else None
-        return tree.Describe(at, targets, where, self._modifiers())
+        pattern = self._solutions(self._where() if self.texts[self.i] in ("WHERE", "{") else EMPTY)
+        return Describe(self.seen(pattern) if every else tuple(dict.fromkeys(targets))), pattern
 
-    def _where(self) -> tree.Group:
+    def _where(self) -> a.Pattern:
         written = self.accept("WHERE")
         if self.texts[self.i] != "{":
             raise self.expected("'{'" if written else "WHERE or '{'")
         return self.group()
 
-    # Modifiers
 
-    def _modifiers(self) -> tree.Modifiers:
-        group_by: tuple[tree.Item, ...] = ()
-        having: tuple[Expression, ...] = ()
-        order_by: tuple[tree.Order, ...] = ()
-        limit = offset = values = None
-        if self.kinds[self.i] != Kind.WORD:
-            return tree.Modifiers()
-        if self.accept("GROUP"):
-            self.expect("BY")
-            group_by = self._several(self._key, "a variable or an expression to group by")
-        if self.accept("HAVING"):
-            conditions = [self.constraint()]
-            while self._at_constraint():
-                conditions.append(self.constraint())
-            having = tuple(conditions)
-        if self.accept("ORDER"):
-            self.expect("BY")
-            order_by = self._several(self._order, "a variable or an expression to order by")
-        while self.texts[self.i] in ("LIMIT", "OFFSET"):
-            word = self.texts[self.i]
-            if (limit if word == "LIMIT" else offset) is not None:
-                raise self.error(f"{word} is given twice")
-            self.i += 1
-            if word == "LIMIT":
-                limit = self._natural()
-            else:
-                offset = self._natural()
-        if self.texts[self.i] == "VALUES":
-            values = self.values()
-        return tree.Modifiers(group_by, having, order_by, limit, offset, values)
+def _made(triples: Sequence[Triple]) -> tuple[a.TriplePattern, ...]:
+    """The triples as a template; its blank nodes are new ones for each solution, whatever the pattern calls
+    its own."""
+    labels: dict[str, Variable] = {}
 
-    def _natural(self) -> int:
-        text = self.texts[self.i]
-        if self.kinds[self.i] != Kind.INTEGER:
-            raise self.expected("a whole number")
-        if len(text) > 19 or int(text) >= _LARGEST:
-            raise self.error("the number is too large")
-        self.i += 1
-        return int(text)
+    def node(term: a.Node) -> a.Node:
+        if isinstance(term, a.TripleTermPattern):
+            return a.triple_node(node(term.subject), node(term.predicate), node(term.object))
+        if isinstance(term, BlankNode):
+            return labels.setdefault(term.label, Variable(f".t{len(labels)}"))
+        return term
 
-    def _at_constraint(self) -> bool:
-        kind, text = self.kinds[self.i], self.texts[self.i]
-        if kind == Kind.WORD:
-            return text not in ("ORDER", "LIMIT", "OFFSET", "VALUES", "HAVING", "ASC", "DESC")
-        return text == "(" or kind in (Kind.PREFIXED, Kind.IRI)
-
-    def _key(self) -> tree.Item | None:
-        at = self.tokens.offset(self.i)
-        if self.kinds[self.i] == Kind.VARIABLE:
-            return tree.Item(at, self.variable(), None)
-        if self.texts[self.i] == "(":
-            expression, variable = self.named(bare=True)
-            return tree.Item(at, variable, expression)
-        return tree.Item(at, None, self.constraint()) if self._at_constraint() else None
-
-    def _order(self) -> tree.Order | None:
-        at = self.tokens.offset(self.i)
-        if self.kinds[self.i] == Kind.VARIABLE:
-            return tree.Order(at, self.variable(), False)
-        if self.texts[self.i] in ("ASC", "DESC"):
-            self.i += 1
-            descending = self.texts[self.i - 1] == "DESC"
-            return tree.Order(at, self.bracketed(), descending)
-        return tree.Order(at, self.constraint(), False) if self._at_constraint() else None
+    found = []
+    for triple in triples:
+        assert isinstance(triple.predicate, IRI | Variable)
+        found.append(a.TriplePattern(node(triple.subject), triple.predicate, node(triple.object)))
+    return tuple(found)
 
 
+_FORMS: dict[str, Callable[[QueryParser], tuple[Form, a.Pattern]]] = {
+    "SELECT": QueryParser._selected,
+    "CONSTRUCT": QueryParser._construct,
+    "ASK": QueryParser._ask,
+    "DESCRIBE": QueryParser._describe,
+}
 _OPTIONS: dict[str, tuple[Feature, str, Callable[[QueryParser], Any]]] = {
     "EMPTY": (Feature.EMPTY, "empty", lambda parser: True),
     "PREVIOUS": (

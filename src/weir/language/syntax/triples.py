@@ -7,8 +7,9 @@ blank node.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from weir.language.algebra import patterns as a
-from weir.language.syntax import tree
 from weir.language.syntax.lexer import Kind
 from weir.language.syntax.terms import TYPE, TermParser
 from weir.rdf.terms import IRI, RDF, BlankNode, Literal, TripleTerm, Variable
@@ -22,10 +23,20 @@ _PATH_MARKS = frozenset("/|*+?")
 _VERB_KINDS = frozenset((Kind.VARIABLE, Kind.PREFIXED, Kind.IRI, Kind.A))
 
 
+class Triple(NamedTuple):
+    """One triple as the text has it, at a token; a blank node whose label starts with a dot was written
+    without one."""
+
+    at: int
+    subject: a.Node
+    predicate: IRI | Variable | a.Path
+    object: a.Node
+
+
 class TripleParser(TermParser):
     """Reads triples; those that a shorter form stands for go to ``out`` with the others."""
 
-    def same_subject(self, out: list[tree.Triple], paths: bool) -> None:
+    def same_subject(self, out: list[Triple], paths: bool) -> None:
         """One subject with its predicates and objects."""
         before = len(out)
         subject = self.node(out, paths)
@@ -33,7 +44,7 @@ class TripleParser(TermParser):
         if not alone or self.kinds[self.i] in _VERB_KINDS or self.texts[self.i] in ("^", "!", "("):
             self.properties(subject, out, paths)
 
-    def node(self, out: list[tree.Triple], paths: bool) -> tree.TermNode:
+    def node(self, out: list[Triple], paths: bool) -> a.Node:
         """A term, or ``[…]``, ``(…)`` or ``<<…>>`` whose triples go to ``out``."""
         kind = self.kinds[self.i]
         text = self.texts[self.i]
@@ -57,7 +68,7 @@ class TripleParser(TermParser):
             return BlankNode(text[2:])
         return self.literal()
 
-    def _property_list(self, out: list[tree.Triple], paths: bool) -> BlankNode:
+    def _property_list(self, out: list[Triple], paths: bool) -> BlankNode:
         self.enter()
         self.i += 1
         subject = self.fresh()
@@ -67,34 +78,34 @@ class TripleParser(TermParser):
         self.depth -= 1
         return subject
 
-    def _collection(self, out: list[tree.Triple], paths: bool) -> IRI | BlankNode:
+    def _collection(self, out: list[Triple], paths: bool) -> IRI | BlankNode:
         self.enter()
         self.i += 1
-        members: list[tuple[int, tree.TermNode]] = []
+        members: list[tuple[int, a.Node]] = []
         while not self.accept(")"):
-            at = self.tokens.offset(self.i)
+            at = self.i
             members.append((at, self.node(out, paths)))
         self.depth -= 1
         if not members:
             return NIL
         head = cell = self.fresh()
         for place, (at, member) in enumerate(members):
-            out.append(tree.Triple(at, cell, FIRST, member))
+            out.append(Triple(at, cell, FIRST, member))
             rest = self.fresh() if place + 1 < len(members) else NIL
-            out.append(tree.Triple(at, cell, REST, rest))
+            out.append(Triple(at, cell, REST, rest))
             if isinstance(rest, BlankNode):
                 cell = rest
         return head
 
-    def properties(self, subject: tree.TermNode, out: list[tree.Triple], paths: bool) -> None:
+    def properties(self, subject: a.Node, out: list[Triple], paths: bool) -> None:
         """Predicates and objects, at least one of each."""
         texts = self.texts
         while True:
-            at = self.tokens.offset(self.i)
+            at = self.i
             verb = self.verb(paths)
             while True:
                 term = self.node(out, paths)
-                out.append(tree.Triple(at, subject, verb, term))
+                out.append(Triple(at, subject, verb, term))
                 if texts[self.i] in ("~", "{|"):
                     self._annotations(at, a.TripleTermPattern(subject, self._simple(verb), term), out, paths)
                 if texts[self.i] != ",":
@@ -137,9 +148,9 @@ class TripleParser(TermParser):
         self.depth -= 1
         return found
 
-    def _reified(self, out: list[tree.Triple]) -> tree.TermNode:
+    def _reified(self, out: list[Triple]) -> a.Node:
         """``<< subject predicate object ~ reifier >>``: the reifier."""
-        at = self.tokens.offset(self.i)
+        at = self.i
         self.enter()
         self.i += 1
         subject, predicate = self._inside(out), self.verb(False)
@@ -147,18 +158,18 @@ class TripleParser(TermParser):
         reifier = self._reifier() if self.accept("~") else self.fresh()
         self.expect(">>")
         self.depth -= 1
-        out.append(tree.Triple(at, reifier, REIFIES, term))
+        out.append(Triple(at, reifier, REIFIES, term))
         return reifier
 
-    def _annotations(self, at: int, term: a.TripleTermPattern, out: list[tree.Triple], paths: bool) -> None:
+    def _annotations(self, at: int, term: a.TripleTermPattern, out: list[Triple], paths: bool) -> None:
         """Reifiers and blocks behind a triple; a block speaks of the reifier right before it."""
-        reifier: tree.TermNode | None = None
+        reifier: a.Node | None = None
         while self.texts[self.i] in ("~", "{|"):
             block = self.texts[self.i] == "{|"
             if not block or reifier is None:
                 self.i += not block
                 reifier = self.fresh() if block else self._reifier()
-                out.append(tree.Triple(at, reifier, REIFIES, term))
+                out.append(Triple(at, reifier, REIFIES, term))
             if block:
                 self.enter()
                 self.i += 1
@@ -167,7 +178,7 @@ class TripleParser(TermParser):
                 self.depth -= 1
                 reifier = None
 
-    def _reifier(self) -> tree.TermNode:
+    def _reifier(self) -> a.Node:
         """A name for a reifier; a new blank node where there is none."""
         kind = self.kinds[self.i]
         if kind in (Kind.VARIABLE, Kind.PREFIXED, Kind.IRI):
@@ -184,7 +195,7 @@ class TripleParser(TermParser):
             return self.fresh()
         return None
 
-    def _inside(self, out: list[tree.Triple] | None) -> tree.TermNode:
+    def _inside(self, out: list[Triple] | None) -> a.Node:
         """What may stand in a triple term, or, with ``out``, in a reified triple."""
         text = self.texts[self.i]
         if text == "<<(":

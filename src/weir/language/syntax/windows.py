@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 from weir.language.algebra import windows as w
 from weir.language.algebra.query import Dialect
 from weir.language.presets import Feature
-from weir.language.syntax import durations, tree
+from weir.language.syntax import durations
+from weir.language.syntax.draft import OpenRange, WindowOptions, WindowShape, WindowSpec
 from weir.language.syntax.expressions import ExpressionParser
 from weir.language.syntax.lexer import Kind, Tokens
 
@@ -30,20 +31,20 @@ class WindowParser(ExpressionParser):
         self.unnamed += 1
         return f".{self.unnamed}"
 
-    def window(self) -> tree.WindowSpec:
+    def window(self) -> WindowSpec:
         at = self.tokens.offset(self.i)
         if self.texts[self.i] != "[":
             raise self.expected("a window in brackets", "for example [RANGE PT10M STEP PT1M]")
         self.i += 1
         shape = self._shape()
-        options = tree.WindowOptions()
+        options = WindowOptions()
         while not self.accept("]"):
             options = self._option(options)
-        return tree.WindowSpec(at, shape, options)
+        return WindowSpec(at, shape, options)
 
     # The shape
 
-    def _shape(self) -> tree.WindowShape:
+    def _shape(self) -> WindowShape:
         start, word = self.i, self.texts[self.i]
         if word == "RANGE":
             self.i += 1
@@ -79,16 +80,20 @@ class WindowParser(ExpressionParser):
             return self._relative(first=True)
         raise self.expected("RANGE, NOW, ALL, TRIPLES, ELEMENTS or FROM NOW-…")
 
-    def _range(self, width: int) -> tree.RangeWindow:
+    def _range(self, width: int) -> WindowShape:
         if self.texts[self.i] == "TUMBLING":
             self.use(Feature.TUMBLING)
             self.i += 1
-            return tree.RangeWindow(width, width)
+            return w.Range(width, width)
         if self.texts[self.i] == "STEP" and self.texts[self.i + 1] == "MESSAGE":
             self.use(Feature.STEP_MESSAGE)
             self.i += 2
-            return tree.RangeWindow(width, None, True)
-        return tree.RangeWindow(width, self._step())
+            return w.Range(width)
+        return self._stepped(width)
+
+    def _stepped(self, width: int) -> WindowShape:
+        step = self._step()
+        return OpenRange(width) if step is None else w.Range(width, step)
 
     def _step(self) -> int | None:
         if self.texts[self.i] not in ("STEP", "SLIDE"):
@@ -97,7 +102,7 @@ class WindowParser(ExpressionParser):
         self.i += 1
         return self.duration()
 
-    def _relative(self, first: bool = False) -> tree.RangeWindow | w.Past:
+    def _relative(self, first: bool = False) -> WindowShape:
         """``NOW - 5 S TO NOW - 2 S SLIDE 1 S``; one that reaches to NOW is an ordinary range."""
         begin = self.i
         if first:
@@ -112,9 +117,9 @@ class WindowParser(ExpressionParser):
                 end = self.duration(zero=True)
         if end >= start:
             raise self.error("a window must begin before it ends", begin)
-        step = self._step()
         if end == 0:
-            return tree.RangeWindow(start, step)
+            return self._stepped(start)
+        step = self._step()
         return w.Past(start, end, start - end if step is None else step)
 
     def _count(self) -> int:
@@ -181,7 +186,7 @@ class WindowParser(ExpressionParser):
 
     # Weir's options
 
-    def _option(self, options: tree.WindowOptions) -> tree.WindowOptions:
+    def _option(self, options: WindowOptions) -> WindowOptions:
         word = self.texts[self.i]
         if word not in _OPTIONS:
             raise self.expected("']' or an option of the window", self._window_slip())

@@ -31,7 +31,7 @@ def declared_prefixes(query: Query) -> dict[str, str]:
     """The prefixes that the query's text declares."""
     parser = QueryParser(Tokens(Source(query.text)), None, None)
     with suppress(SyntaxError, RecursionError):
-        parser.unit()
+        parser.draft()
     return dict(parser.prefixes)
 
 

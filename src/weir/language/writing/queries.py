@@ -25,7 +25,7 @@ class _Parts:
 
 
 def _taken_apart(pattern: a.Pattern, variables: Sequence[Variable] | None) -> _Parts:
-    """Inverse of the lowering of modifiers; ``variables`` is what SELECT projects, None for other forms."""
+    """Inverse of ``ModifierParser.modified``; ``variables`` is what SELECT projects, None for other forms."""
     order: tuple[a.OrderKey, ...] = ()
     if isinstance(pattern, a.OrderBy):
         order, pattern = pattern.keys, pattern.pattern

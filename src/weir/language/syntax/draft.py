@@ -1,0 +1,147 @@
+"""What a text says before its dialect is settled: pattern, form and graphs are the query's own, windows and
+output are as written. ``Draft.query`` fills in what a dialect leaves unsaid.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from weir.language.algebra import query as q
+from weir.language.algebra import windows as w
+from weir.language.algebra.patterns import Pattern
+from weir.language.presets import Preset
+from weir.language.syntax.lexer import Source
+from weir.rdf.terms import Variable
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRange:
+    """A range without a step, which depends on the dialect. Every other window is written as what it is."""
+
+    range: int
+
+
+WindowShape: TypeAlias = w.WindowKind | OpenRange
+
+
+def window_kind(shape: WindowShape, tumbling: bool) -> w.WindowKind:
+    """The kind of a window; ``tumbling`` decides what a range without a step is."""
+    if not isinstance(shape, OpenRange):
+        return shape
+    return w.Range(shape.range, shape.range if tumbling else None)
+
+
+@dataclass(frozen=True, slots=True)
+class WindowOptions:
+    """Weir's own options in the brackets; None is not written."""
+
+    report: w.Report | None = None
+    content: w.Content | None = None
+    tick: w.Tick | None = None
+    start: w.Start = None
+    bounds: w.Bounds | None = None
+    lateness: int | None = None
+    ahead: int | None = None
+    times_distinct: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WindowSpec:
+    """What stands in the brackets; ``at`` is the offset where they open."""
+
+    at: int
+    shape: WindowShape
+    options: WindowOptions
+
+
+@dataclass(frozen=True, slots=True)
+class WindowClause:
+    """A window as it is declared, in the dataset or in place (CQELS-QL's ``STREAM``)."""
+
+    name: str
+    stream: str | Variable
+    spec: WindowSpec
+    in_default: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a query declares about its output; None is not written."""
+
+    output: str | None = None
+    r2s: q.R2S | None = None
+    computed_every: int | None = None
+    previous: q.Previous | None = None
+    emit_after: int | None = None
+    empty: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A whole text; ``warnings`` are those that every dialect would give."""
+
+    source: Source
+    form: q.Form
+    pattern: Pattern
+    default: tuple[str, ...]
+    named: tuple[str, ...]
+    windows: tuple[WindowClause, ...]
+    settings: Settings
+    warnings: tuple[str, ...] = ()
+
+    def query(self, preset: Preset) -> q.Query:
+        """The query that the text means in a dialect."""
+        tick = self._tick() or preset.tick
+        windows = tuple([self._declared(clause, preset, tick) for clause in self.windows])
+        settings = self.settings
+        semantics = q.Semantics(
+            settings.r2s or (preset.r2s if windows else q.R2S.RSTREAM),
+            settings.previous or (preset.previous if windows else q.Previous.EVALUATION),
+            settings.emit_after or 0,
+            bool(settings.empty),
+        )
+        return q.Query(
+            self.form,
+            self.pattern,
+            q.Dataset(self.default, self.named, windows),
+            semantics,
+            settings.output,
+            preset.dialect,
+            self.source.text,
+            self.warnings,
+        )
+
+    def _tick(self) -> w.Tick | None:
+        """The tick that some windows name is that of all."""
+        found: w.Tick | None = None
+        for clause in self.windows:
+            tick = clause.spec.options.tick
+            if tick is not None and found not in (None, tick):
+                raise self.source.error(
+                    clause.spec.at,
+                    "the windows of a query name different ticks",
+                    "a query has one tick: name it once, or the same in all of its windows",
+                )
+            found = tick or found
+        return found
+
+    def _declared(self, clause: WindowClause, preset: Preset, tick: w.Tick) -> w.WindowDeclaration:
+        """What a window clause leaves unsaid comes from the preset. C-SPARQL's COMPUTED EVERY is a periodic
+        report of each window."""
+        options = clause.spec.options
+        kind = window_kind(clause.spec.shape, preset.tumbling)
+        report, said = preset.report_of(kind, self.settings.computed_every), options.report
+        if said is not None:
+            when = said.window_close or said.content_change or said.periodic is not None
+            report = said if when else replace(report, non_empty=True)
+        if (report.window_close or report.closed) and not w.closes(kind):
+            raise self.source.error(
+                clause.spec.at,
+                "a window without a step has no close to report",
+                "use REPORT CONTENT CHANGE, or give the window a STEP",
+            )
+        semantics = w.WindowSemantics(report, preset.content, tick)
+        given = {name: getattr(options, name) for name in options.__slots__ if name != "report"}
+        semantics = replace(semantics, **{name: said for name, said in given.items() if said is not None})
+        return w.WindowDeclaration(clause.name, clause.stream, kind, semantics, clause.in_default)
