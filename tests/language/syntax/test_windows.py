@@ -21,7 +21,7 @@ from weir.language.algebra.windows import (
     Triples,
     WindowDeclaration,
 )
-from weir.language.syntax.draft import OpenRange, WindowOptions, WindowSpec
+from weir.language.syntax.draft import OpenRange, WindowSpec
 from weir.language.syntax.lexer import Source, Tokens
 from weir.language.syntax.windows import WindowParser
 
@@ -195,6 +195,6 @@ def test_duration_without_unit(dialect: str) -> None:
         assert error.hint == "write 10s, 10m or 10ms"
 
 
-def test_what_is_not_written_is_none() -> None:
+def test_what_is_not_written_is_open() -> None:
     spec = WindowParser(Tokens(Source("[RANGE 5s]")), None, None).window()
-    assert spec == WindowSpec(0, OpenRange(5 * SECOND), WindowOptions())
+    assert spec == WindowSpec(0, OpenRange(5 * SECOND), {})

@@ -4,8 +4,9 @@ output are as written. ``Draft.query`` fills in what a dialect leaves unsaid.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from weir.language.algebra import query as q
 from weir.language.algebra import windows as w
@@ -33,26 +34,13 @@ def window_kind(shape: WindowShape, tumbling: bool) -> w.WindowKind:
 
 
 @dataclass(frozen=True, slots=True)
-class WindowOptions:
-    """Weir's own options in the brackets; None is not written."""
-
-    report: w.Report | None = None
-    content: w.Content | None = None
-    tick: w.Tick | None = None
-    start: w.Start = None
-    bounds: w.Bounds | None = None
-    lateness: int | None = None
-    ahead: int | None = None
-    times_distinct: bool | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class WindowSpec:
-    """What stands in the brackets; ``at`` is the offset where they open."""
+    """What stands in the brackets; ``at`` is the offset where they open, ``options`` are those written, by
+    the names that ``WindowSemantics`` has for them."""
 
     at: int
     shape: WindowShape
-    options: WindowOptions
+    options: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +104,7 @@ class Draft:
         """The tick that some windows name is that of all."""
         found: w.Tick | None = None
         for clause in self.windows:
-            tick = clause.spec.options.tick
+            tick = clause.spec.options.get("tick")
             if tick is not None and found not in (None, tick):
                 raise self.source.error(
                     clause.spec.at,
@@ -129,9 +117,9 @@ class Draft:
     def _declared(self, clause: WindowClause, preset: Preset, tick: w.Tick) -> w.WindowDeclaration:
         """What a window clause leaves unsaid comes from the preset. C-SPARQL's COMPUTED EVERY is a periodic
         report of each window."""
-        options = clause.spec.options
         kind = window_kind(clause.spec.shape, preset.tumbling)
-        report, said = preset.report_of(kind, self.settings.computed_every), options.report
+        report = preset.report_of(kind, self.settings.computed_every)
+        said = clause.spec.options.get("report")
         if said is not None:
             when = said.window_close or said.content_change or said.periodic is not None
             report = said if when else replace(report, non_empty=True)
@@ -141,7 +129,6 @@ class Draft:
                 "a window without a step has no close to report",
                 "use REPORT CONTENT CHANGE, or give the window a STEP",
             )
-        semantics = w.WindowSemantics(report, preset.content, tick)
-        given = {name: getattr(options, name) for name in options.__slots__ if name != "report"}
-        semantics = replace(semantics, **{name: said for name, said in given.items() if said is not None})
+        given = {"content": preset.content, **clause.spec.options, "report": report, "tick": tick}
+        semantics = w.WindowSemantics(**given)
         return w.WindowDeclaration(clause.name, clause.stream, kind, semantics, clause.in_default)

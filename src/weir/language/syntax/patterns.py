@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from weir.language.algebra import expressions as e
 from weir.language.algebra import patterns as a
@@ -25,6 +25,7 @@ from weir.language.syntax.windows import WindowParser
 from weir.rdf.terms import IRI, BlankNode, Term, Variable
 
 EMPTY = a.BGP(())
+_Read = TypeVar("_Read")
 
 
 def joined(left: a.Pattern | None, right: a.Pattern) -> a.Pattern:
@@ -187,31 +188,26 @@ class PatternParser(WindowParser):
     def values(self) -> a.Values:
         """VALUES behind its keyword, in a group or after the modifiers."""
         start = self.i - 1
-        variables = []
-        if self.kinds[self.i] == Kind.VARIABLE:
-            variables.append(self.variable())
-            self.expect("{")
-            rows: list[tuple[Term | None, ...]] = []
-            while not self.accept("}"):
-                rows.append((self._datum(),))
-            return a.Values(tuple(variables), tuple(rows))
-        self.expect("(")
-        while not self.accept(")"):
-            variables.append(self.variable())
+        single = self.kinds[self.i] == Kind.VARIABLE
+        variables = [self.variable()] if single else self._listed(self.variable)
         if len(set(variables)) < len(variables):
             raise self.error("VALUES names a variable twice", start)
+        rows: list[tuple[Term | None, ...]] = []
         self.expect("{")
-        rows = []
         while not self.accept("}"):
             start = self.i
-            self.expect("(")
-            row: list[Term | None] = []
-            while not self.accept(")"):
-                row.append(self._datum())
+            row = [self._datum()] if single else self._listed(self._datum)
             if len(row) != len(variables):
                 raise self.error(f"{len(row)} values for {len(variables)} variables", start)
             rows.append(tuple(row))
         return a.Values(tuple(variables), tuple(rows))
+
+    def _listed(self, read: Callable[[], _Read]) -> list[_Read]:
+        self.expect("(")
+        found = []
+        while not self.accept(")"):
+            found.append(read())
+        return found
 
     def _datum(self) -> Term | None:
         if self.accept("UNDEF"):

@@ -6,6 +6,7 @@ Relative IRIs are resolved by RFC 3986, section 5.2.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from weir.language.algebra import patterns as a
 from weir.language.algebra.query import Dialect
@@ -171,21 +172,15 @@ class TermParser(Cursor):
     # Paths
 
     def path(self) -> a.Path:
-        path = self._path_sequence()
-        length = 0
-        while self.accept("|"):
-            length += 1
-            self.bounded(length, "paths")
-            path = a.Alternative(path, self._path_sequence())
-        return path
+        return self._chain("|", a.Alternative, lambda: self._chain("/", a.Sequence, self._path_step))
 
-    def _path_sequence(self) -> a.Path:
-        path = self._path_step()
+    def _chain(self, mark: str, kind: type[a.Alternative | a.Sequence], read: Callable[[], a.Path]) -> a.Path:
+        path = read()
         length = 0
-        while self.accept("/"):
+        while self.accept(mark):
             length += 1
             self.bounded(length, "paths")
-            path = a.Sequence(path, self._path_step())
+            path = kind(path, read())
         return path
 
     def _path_step(self) -> a.Path:

@@ -11,11 +11,16 @@ from weir.language.algebra import windows as w
 from weir.language.algebra.query import Dialect
 from weir.language.presets import Feature
 from weir.language.syntax import durations
-from weir.language.syntax.draft import OpenRange, WindowOptions, WindowShape, WindowSpec
+from weir.language.syntax.draft import OpenRange, WindowShape, WindowSpec
 from weir.language.syntax.expressions import ExpressionParser
 from weir.language.syntax.lexer import Kind, Tokens
 
 _LARGEST_COUNT = 2**31
+_REPORTS = {
+    "WINDOW": ("CLOSE", "window_close"),
+    "CONTENT": ("CHANGE", "content_change"),
+    "NON": ("EMPTY", "non_empty"),
+}
 _Choice = TypeVar("_Choice", bound=Enum)
 
 
@@ -37,9 +42,9 @@ class WindowParser(ExpressionParser):
             raise self.expected("a window in brackets", "for example [RANGE PT10M STEP PT1M]")
         self.i += 1
         shape = self._shape()
-        options = WindowOptions()
+        options: dict[str, Any] = {}
         while not self.accept("]"):
-            options = self._option(options)
+            self._option(options)
         return WindowSpec(at, shape, options)
 
     # The shape
@@ -186,16 +191,16 @@ class WindowParser(ExpressionParser):
 
     # Weir's options
 
-    def _option(self, options: WindowOptions) -> WindowOptions:
+    def _option(self, options: dict[str, Any]) -> None:
         word = self.texts[self.i]
         if word not in _OPTIONS:
             raise self.expected("']' or an option of the window", self._window_slip())
         self.use(Feature.WINDOW_OPTIONS)
         name, read = _OPTIONS[word]
-        if getattr(options, name) is not None:
+        if name in options:
             raise self.error(f"{word} is given twice")
         self.i += 1
-        return replace(options, **{name: read(self)})
+        options[name] = read(self)
 
     def _window_slip(self) -> str | None:
         if self.kinds[self.i] == Kind.WORD and self.kinds[self.i - 1] in (Kind.INTEGER, Kind.DECIMAL):
@@ -231,18 +236,11 @@ class WindowParser(ExpressionParser):
         report = w.Report()
         while True:
             word = self.texts[self.i]
-            if word == "WINDOW":
+            if word in _REPORTS:
                 self.i += 1
-                self.expect("CLOSE")
-                report = replace(report, window_close=True)
-            elif word == "CONTENT":
-                self.i += 1
-                self.expect("CHANGE")
-                report = replace(report, content_change=True)
-            elif word == "NON":
-                self.i += 1
-                self.expect("EMPTY")
-                report = replace(report, non_empty=True)
+                second, name = _REPORTS[word]
+                self.expect(second)
+                report = replace(report, **{name: True})
             elif word == "PERIODIC":
                 self.i += 1
                 report = replace(report, periodic=self.duration(), closed=self.accept("CLOSED"))

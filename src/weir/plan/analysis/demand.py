@@ -12,7 +12,7 @@ from typing import Any
 
 from weir.language.algebra import expressions as e
 from weir.language.algebra import patterns as a
-from weir.language.algebra.fold import parts, walk
+from weir.language.algebra.fold import may_be_empty, parts, path_predicates, walk
 from weir.language.algebra.query import Construct, Describe, Query, Select
 from weir.language.algebra.scope import ITSELF, required
 from weir.language.algebra.windows import Triples, WindowDeclaration
@@ -118,7 +118,8 @@ def _walk(
                 wanted = _wanted(triple.subject, triple.predicate, triple.object, scope, lean)
                 yield from ((window, wanted) for window in scope.windows)
         case a.PathPattern(_, path, _):
-            for predicate in _path_predicates(path):
+            # A path that may be empty holds between any node and itself.
+            for predicate in (None,) if may_be_empty(path) else path_predicates(path) or (None,):
                 everything = replace(Wanted(), predicate=predicate)
                 if scope.graph is not None and not isinstance(scope.graph, Variable):
                     everything = replace(everything, graph=scope.graph)
@@ -188,16 +189,6 @@ def _place(node: a.Node | None, scope: _Scope, lean: frozenset[Variable] | None)
     if isinstance(node, Variable):
         return scope.fixed.get(node), lean is None or node in lean
     return a.constant(node), isinstance(node, a.TripleTermPattern)
-
-
-def _path_predicates(path: Any) -> tuple[IRI | None, ...]:
-    """The predicates a path can use; a single None where it can match any triple."""
-    if isinstance(path, a.Link):
-        return (path.iri,)
-    if isinstance(path, (a.ZeroOrMore, a.ZeroOrOne, a.NegatedSet)):
-        return (None,)
-    found = [predicate for child in parts(path) for predicate in _path_predicates(child)]
-    return (None,) if None in found else tuple(dict.fromkeys(found))
 
 
 def _calls_timestamp(pattern: a.Pattern) -> bool:
