@@ -10,7 +10,15 @@ from weir.language import Dialect
 from weir.language.algebra import expressions as e
 from weir.language.algebra import patterns as a
 from weir.language.algebra.query import R2S, Ask, Construct, Describe, Previous, Select
+from weir.language.syntax.lexer import Source, Tokens
+from weir.language.syntax.queries import QueryParser
 from weir.rdf.terms import IRI, Variable
+
+
+def test_the_whole_text_is_a_draft() -> None:
+    draft = QueryParser(Tokens(Source("ASK FROM <a> FROM NAMED <b> { ?x ?p ?y }")), None, None).draft()
+    assert (draft.default, draft.named, draft.windows) == (("a",), ("b",), ())
+    assert (draft.form, draft.pattern) == (Ask(), bgp((X, Variable("p"), Y)))
 
 
 def test_forms() -> None:

@@ -10,9 +10,9 @@ from weir.language.algebra import patterns as a
 from weir.language.algebra.expressions import Expression
 from weir.language.algebra.query import Dialect
 from weir.language.syntax.lexer import Source, Tokens
-from weir.language.syntax.modifiers import Item
 from weir.language.syntax.patterns import Build
 from weir.language.syntax.queries import QueryParser
+from weir.language.syntax.solution_modifiers import Item
 from weir.language.syntax.triples import Triple
 from weir.rdf.terms import Variable
 

@@ -11,8 +11,8 @@ from weir.language.algebra.query import R2S, Ask, Construct, Describe, Dialect, 
 from weir.language.presets import Feature
 from weir.language.syntax.draft import Draft, Settings, WindowClause
 from weir.language.syntax.lexer import Kind, Tokens
-from weir.language.syntax.modifiers import ModifierParser
 from weir.language.syntax.patterns import EMPTY, Build, numbered
+from weir.language.syntax.solution_modifiers import ModifierParser
 from weir.language.syntax.terms import resolve
 from weir.language.syntax.triples import Triple
 from weir.rdf.terms import IRI, BlankNode, Variable

@@ -11,8 +11,8 @@ from weir.language.algebra import expressions as e
 from weir.language.algebra import patterns as a
 from weir.language.algebra.query import Select
 from weir.language.syntax.lexer import Source, Tokens
-from weir.language.syntax.modifiers import has_aggregate
 from weir.language.syntax.patterns import PatternParser
+from weir.language.syntax.solution_modifiers import has_aggregate
 from weir.rdf.terms import Variable
 
 
