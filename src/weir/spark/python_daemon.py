@@ -12,9 +12,11 @@ from pyspark import daemon, worker
 
 from weir.runtime.ingest import stage
 from weir.spark import datasource, processor
+from weir.spark.worker_memory import keep_memory
 
 PRELOADED = (datasource, processor, stage, worker)
 
 if __name__ == "__main__":
     gc.freeze()
+    keep_memory()
     daemon.manager()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -12,11 +14,13 @@ from weir.runtime.output.results import (
     JSONL,
     Emission,
     by_query,
+    order_of_rows,
     query_tables,
     result_columns,
     result_lines,
     set_tables,
 )
+from weir.runtime.output.text_columns import Coded
 from weir.runtime.worker.group import Answered
 
 
@@ -59,3 +63,18 @@ def test_many_rows_are_written_a_slice_at_a_time(monkeypatch: pytest.MonkeyPatch
     slices = list(query_tables(query, "q", answered.answers, dictionary, JSONL))
     assert len(slices) > 1
     assert pa.Table.from_batches(slices).to_pydict() == at_once.to_pydict()
+
+
+@pytest.mark.parametrize("repeats", [1, 20], ids=["keys fit one number", "keys too wide for one"])
+def test_rows_of_one_time_are_in_the_order_of_their_text(repeats: int) -> None:
+    """Texts that begin alike, the same text twice and unbound variables keep the order of whole rows."""
+    texts = ['"x"', '"x"@en', '"x y"', "<http://e/x>", "<http://e/x/y>", "_:a", "_:ab", None, '"x"']
+    dice = np.random.default_rng(1)
+    rows = dice.integers(0, len(texts), (3, 400))
+    at = np.sort(dice.integers(0, 40, 400))
+    columns = [Coded(codes, pl.Series(texts, dtype=pl.String)) for codes in rows] * repeats
+    whole = [
+        (at[n], " ".join([texts[code] or "" for code in rows[:, n]] * repeats).encode()) for n in range(400)
+    ]
+    order = order_of_rows(at, columns, " ").tolist()
+    assert [whole[n] for n in order] == sorted(whole)

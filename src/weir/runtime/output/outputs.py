@@ -2,8 +2,7 @@
 
 The kind of answers is their form: a query's results of one batch as JSON lines or as columns of texts, or,
 without a name, those of many queries that were evaluated together; ``metrics`` are the group's counters, some
-of them as
-``counts`` for Spark (``spark.processor``); ``dead`` and ``late`` what was set aside.
+of them as ``counts`` for Spark (``spark.processor``); ``dead`` and ``late`` what was set aside.
 
 The driver puts together what the slots of a split query answered, as one slot would have written it. Each
 slot's answers are in the order of (time, text) already, so they are merged and never sorted.
@@ -19,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numba import njit
 
 from weir.kernel.matching.answers import SetAnswers
@@ -30,7 +30,7 @@ from weir.runtime.output.compact import COMPACT, Compact, SharedResults
 from weir.runtime.output.metrics import counts, told_by
 from weir.runtime.output.results import APART, COLUMNS, Emission, by_query, query_tables, set_tables
 from weir.runtime.output.sinks.base import Results
-from weir.runtime.output.text_columns import bytes_of, timestamp, weave
+from weir.runtime.output.text_columns import bytes_of, timestamp
 from weir.runtime.worker.group import Answered, Group, Step
 from weir.storage.spool import Buffer, SpoolWriter
 
@@ -196,7 +196,10 @@ def in_order(parts: Sequence[pa.Table]) -> pa.Table:
     if not len(at) or not names:
         return table.take(pa.array(np.argsort(at, kind="stable")))
     columns = [table[name].chunk(0).cast(pa.large_string()) for name in names]
-    texts = columns[0] if names == ["line"] else weave(columns, APART)
+    texts = columns[0]
+    if names != ["line"]:
+        apart = pa.scalar(APART, pa.large_string())
+        texts = pc.binary_join_element_wise(*columns, apart, null_handling="replace", null_replacement="")
     return table.take(pa.array(merged_order(at, texts, [len(part) for part in parts])))
 
 
