@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import pickle
 import random
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from weir.runtime.direct import DirectJob
-from weir.runtime.ingest.parts import Part
 from weir.runtime.ingest.sources.feeds import Place
 from weir.runtime.ingest.sources.file_source import FileFeed, FileSource
 from weir.runtime.ingest.stage import read_messages
@@ -46,7 +45,7 @@ def read(path: Path, folder: Path, size: int) -> tuple[int, int, list[dict[str, 
     while (end := dict(feed.latest(start, False))) != start:
         for part in feed.parts(start, end):
             if part.path:
-                found = read_messages(Part(**json.loads(json.dumps(part.as_json()))), b"k")
+                found = read_messages(pickle.loads(pickle.dumps(part)), b"k")
                 triples += len(found.parsed.messages.message)
                 messages += len(found.parsed.messages.time)
                 dead += found.dead

@@ -18,7 +18,7 @@ from weir.rdf.terms import Variable
 def stages(query: Query) -> dict[str, str]:
     """Each stage's name and text, in order. The query's own text is read again for its syntax tree."""
     return {
-        "ast": outline(query.text or write(query), query.dialect),
+        "ast": outline(query.text or write(query), query.dialect) or type(query.form).__name__,
         "algebra": algebra_text(query),
         "dataset": dataset_text(query),
         "semantics": semantics_text(query),
