@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: setup run test test-spark test-rest check bench long clean java
+.PHONY: setup run test test-spark test-processes test-rest check bench long clean java
 
 setup: $(STAMP)
 
@@ -22,11 +22,11 @@ java:
 run: setup java
 	@$(BIN)/python -m weir demo
 
-# Two processes: one for what needs Spark, so that there is one session, one for the rest.
+# Three processes: what shares one Spark session, what starts Spark by itself and waits for it, and the rest.
 test: setup java
-	@$(MAKE) --no-print-directory -j2 test-spark test-rest
+	@$(MAKE) --no-print-directory -j3 test-spark test-processes test-rest
 
-test-spark test-rest: test-%:
+test-spark test-processes test-rest: test-%:
 	@$(BIN)/python -m pytest -m "not long" --part $*
 
 check: setup

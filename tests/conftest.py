@@ -1,7 +1,8 @@
-"""What tests share: one Spark session per run, hypothesis settings, and the two parts of the suite.
+"""What tests share: one Spark session per run, hypothesis settings, and the three parts of the suite.
 
-``make test`` runs the parts side by side: ``--part spark`` is everything that starts Spark, ``--part rest``
-what remains. Without the option all tests run.
+``make test`` runs the parts side by side: ``--part spark`` is what shares one Spark session, ``--part
+processes`` what starts Spark in processes of its own and waits for them, ``--part rest`` what remains.
+Without the option all tests run.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from pyspark.sql import SparkSession
 
+from disk_kit import Faults
+from fragments_peers import begin_installing
 from weir.spark.session import open_session
 
 settings.register_profile(
@@ -26,35 +29,38 @@ settings.register_profile(
 settings.load_profile("weir")
 
 
-_SPARK = (
-    "faults",
-    "cluster",
-    "server/running",
-    "server/dashboard",
-    "cli/test_run.py",
-    "cli/test_run_formats.py",
-    "test_docs.py",
-)
+PARTS = ("spark", "processes", "rest")
+_PROCESSES = ("cluster", "faults/test_full_disk.py", "faults/test_kill", "server/running")
 """Folders and files whose tests start Spark in processes of their own."""
+_SESSION = ("faults/test_input.py", "cli/test_run.py", "cli/test_run_formats.py", "test_docs.py")
+"""Those whose tests have commands that open the session."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """``--part``."""
-    parser.addoption("--part", choices=("spark", "rest"), help="only the tests that start Spark, or the rest")
+    parser.addoption("--part", choices=PARTS, help="only the tests of one part")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep the part that was asked for."""
     part = config.getoption("--part")
     if part is not None:
-        items[:] = [item for item in items if _starts_spark(item) == (part == "spark")]
+        items[:] = [item for item in items if _part_of(item) == part]
 
 
-def _starts_spark(item: pytest.Item) -> bool:
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Fetch what the tests need from npm while the first ones run."""
+    marks = [mark for item in session.items for mark in item.iter_markers("peer")]
+    if marks and not session.config.option.collectonly:
+        begin_installing(dict.fromkeys(mark.args[0] for mark in marks))
+
+
+def _part_of(item: pytest.Item) -> str:
     path = item.path.relative_to(Path(__file__).parent).as_posix()
-    if item.get_closest_marker("spark") or "spark" in getattr(item, "fixturenames", ()):
-        return True
-    return path.startswith(_SPARK)
+    if path.startswith(_PROCESSES):
+        return "processes"
+    marked = item.get_closest_marker("spark") or "spark" in getattr(item, "fixturenames", ())
+    return "spark" if marked or path.startswith(_SESSION) else "rest"
 
 
 @pytest.fixture(scope="session")
@@ -63,3 +69,9 @@ def spark() -> Iterator[SparkSession]:
     session = open_session("local[2]")
     yield session
     session.stop()
+
+
+@pytest.fixture
+def faults(monkeypatch: pytest.MonkeyPatch) -> Faults:
+    """A disk that fails when it is told to."""
+    return Faults(monkeypatch)

@@ -21,7 +21,8 @@ from playwright.sync_api import Locator, Page
 from pyspark.sql import SparkSession
 
 from shared import ROOT
-from weir.server.api.access import Access, Gate
+from weir.linked.serving.admission import Access
+from weir.server.api.access import Gate
 from weir.server.api.application import build
 from weir.server.resources import slug
 from weir.server.service import Service

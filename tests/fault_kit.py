@@ -7,7 +7,9 @@ import subprocess
 import time
 from pathlib import Path
 
-from cli_kit import COUNTS, FLOOR, REACHES, detected
+from typer.testing import Result
+
+from cli_kit import COUNTS, FLOOR, REACHES, detected, weir
 
 ARGUMENTS = (
     *("counts.rq", "reaches.rq", "--stream", "rfid=stream", "--graph", "floorplan=floor.ttl"),
@@ -33,6 +35,15 @@ def write_input(folder: Path, files: int) -> None:
             if dice.random() < 0.05 and number:
                 lines.append(detected(time_ - 350, 99, 1))
         (folder / "stream" / f"{number:03d}.tnq").write_text("".join(lines))
+
+
+def undisturbed(folder: Path, files: int, *options: str) -> Result:
+    """Write the input, and ``whole.jsonl``: what a run in one process writes that nothing disturbs."""
+    write_input(folder, files)
+    done = weir("try", *ARGUMENTS, "--out", "whole.jsonl", *options)
+    assert done.exit_code == 0, done.stderr
+    assert f"{files} batches" in done.stderr
+    return done
 
 
 def wait_for_growth(process: subprocess.Popen[bytes], path: Path, size: int, limit: float = 300.0) -> None:

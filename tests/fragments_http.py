@@ -25,7 +25,8 @@ NQUADS = {"Accept": "application/n-quads"}
 def make(**options: Any) -> tuple[FragmentsApp, Crank]:
     clock = Crank()
     annotation = options.pop("annotation", Annotation())
-    data = Dataset("d", STATIC, annotation=annotation, page_size=10, limits=options.pop("limits", None))
+    own = {name: options.pop(name) for name in ("limits", "static_age") if name in options}
+    data = Dataset("d", STATIC, annotation=annotation, page_size=10, **own)
     return FragmentsApp([data], clock=clock.now, **options), clock
 
 

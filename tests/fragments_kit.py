@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from itertools import product
 
 import httpx
@@ -83,6 +84,7 @@ async def updates(
     found = []
     async with client_of(app) as client:
         url = f"http://weir.test/{name}"
+        options = replace(options or Options(), jitter=0.0)
         async for update in follow_async(query, url, options=options, clock=clock, client=client):
             if update.at > until:
                 break

@@ -1,4 +1,7 @@
-"""The real peers from npm for tests: skipped where they cannot be had, which in CI needs a good reason."""
+"""The real peers from npm for tests: skipped where they cannot be had, which in CI needs a good reason.
+
+What tests need is installed while others run: ``pytest.mark.peer`` says what that is.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,18 +19,33 @@ from typing import Any
 import pytest
 import uvicorn
 
-from shared import ROOT
 from weir_bench.fragments import peers as fragments_peers
 from weir_bench.fragments.peers import PeerUnavailable
 from weir_bench.oxigraph import free_port
 
-FOLDER = ROOT / "artefacts" / "peers"
+_INSTALLED: dict[str, Future[Path]] = {}
+
+
+def begin_installing(names: Iterable[str]) -> None:
+    """Install peers one after the other, beside whatever the caller does."""
+    begun = {name: Future[Path]() for name in names if name not in _INSTALLED}
+    _INSTALLED.update(begun)
+
+    def run() -> None:
+        for name, future in begun.items():
+            try:
+                future.set_result(fragments_peers.install(name))
+            except BaseException as error:
+                future.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
 
 
 def peer(name: str) -> Path:
     """The folder of an installed peer; in CI only a missing network excuses a skip."""
+    begin_installing([name])
     try:
-        return fragments_peers.install(name, FOLDER)
+        return _INSTALLED[name].result()
     except PeerUnavailable as error:
         if os.environ.get("CI") == "true" and not error.offline:
             pytest.fail(str(error))
@@ -37,7 +56,7 @@ def peer(name: str) -> Path:
 def ldf_server(data: Mapping[str, Path]) -> Iterator[str]:
     """A running @ldf/server over files by name; the address above its data sets."""
     peer("ldf-server")
-    with fragments_peers.ldf_server(data, FOLDER) as running:
+    with fragments_peers.ldf_server(data) as running:
         yield running.base
 
 

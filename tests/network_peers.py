@@ -78,19 +78,19 @@ def dead(place: Place) -> list[str]:
     return [record.reason for record in _records(place) if record.reason]
 
 
-def mosquitto_command() -> str:
-    """The broker, from the system's packages."""
-    found = shutil.which("mosquitto", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+def debian_command(command: str, package: str) -> str:
+    """A server from the system's packages, installed where it is missing."""
+    found = shutil.which(command, path=f"{os.environ.get('PATH', '')}:/usr/sbin")
     if found is not None:
         return found
     if os.geteuid() != 0 or shutil.which("apt-get") is None:
-        unavailable("mosquitto is not installed, and only root can install it with apt-get", offline=False)
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+        unavailable(f"{command} is not installed, and only root can install it with apt-get", offline=False)
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}
     reason = ""
-    for command in (["install"], ["update"], ["install"]):
-        extra = ["-y", "--no-install-recommends", "mosquitto"] if command == ["install"] else []
+    for step in (["install"], ["update"], ["install"]):
+        extra = ["-y", "--no-install-recommends", package] if step == ["install"] else []
         run = subprocess.run(
-            ["apt-get", "-o", "DPkg::Lock::Timeout=150", *command, *extra],
+            ["apt-get", "-o", "DPkg::Lock::Timeout=150", *step, *extra],
             env=environment,
             capture_output=True,
             text=True,
@@ -98,10 +98,10 @@ def mosquitto_command() -> str:
             check=False,
         )
         reason = run.stderr[-300:]
-        if command == ["install"] and run.returncode == 0:
-            return mosquitto_command()
+        if step == ["install"] and run.returncode == 0:
+            return debian_command(command, package)
     unavailable(
-        f"apt-get cannot install mosquitto: {reason}", offline=any(word in reason for word in _OFFLINE)
+        f"apt-get cannot install {package}: {reason}", offline=any(word in reason for word in _OFFLINE)
     )
     raise AssertionError
 
@@ -111,7 +111,7 @@ class Broker:
 
     def __init__(self, folder: Path) -> None:
         self.port = free_port()
-        self._command = mosquitto_command()
+        self._command = debian_command("mosquitto", "mosquitto")
         self._folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         os.chmod(folder, 0o777)
@@ -133,7 +133,7 @@ class Broker:
             self._process = subprocess.Popen(
                 [self._command, "-c", str(self._folder / "mosquitto.conf")], stdout=log, stderr=log
             )
-        until(lambda: _listens(self.port))
+        until(lambda: listens(self.port))
 
     def stop(self) -> None:
         if self._process is not None:
@@ -225,7 +225,8 @@ def everything(place: Place) -> Reached:
     return LogSource().feed(place).latest({}, False)
 
 
-def _listens(port: int) -> bool:
+def listens(port: int) -> bool:
+    """Whether somebody takes connections at a port of this machine."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 

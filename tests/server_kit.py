@@ -58,6 +58,9 @@ class StillJob:
         self._streams: dict[str, StreamInfo] = {}
         self._queries: dict[str, QueryInfo] = {}
 
+    def working(self) -> dict[str, float]:
+        return {}
+
     def streams(self) -> list[StreamInfo]:
         return list(self._streams.values())
 

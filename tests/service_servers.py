@@ -20,9 +20,10 @@ class Mood(Enum):
     SLOW = "answer after `delay` seconds"
     GARBAGE = "status 200 and a body that is no result"
     CUT = "close the connection in the middle of the body"
-    BUSY = "status 503 with Retry-After"
+    BUSY = "`status` (503) with the headers `busy` (Retry-After: 0)"
     REFUSE = "status 400"
     HUGE = "a body without end"
+    DRIP = "a body that comes a character at a time"
     DEAF = "close the connection without an answer"
 
 
@@ -33,10 +34,13 @@ class MoodyServer:
         self.mood = Mood.PASS
         self.delay = 5.0
         self.requests = 0
+        self.unchanged = 0
         self.open = 0
         self.most_open = 0
         self.body = EMPTY
         self.headers: dict[str, str] = {}
+        self.status = 503
+        self.busy = {"Retry-After": "0"}
         self.bodies: list[bytes] = []
         self.port = 0
         self._target = target
@@ -101,19 +105,30 @@ class MoodyServer:
         if mood is Mood.SLOW:
             await asyncio.sleep(self.delay)
         if mood in (Mood.PASS, Mood.SLOW):
-            answer = self.body if self._target is None else await self._forward(head, body)
             extra = "".join(f"{name}: {value}\r\n" for name, value in self.headers.items())
-            self._reply(writer, 200, answer, extra)
+            if self._still(head):
+                self.unchanged += 1
+                self._reply(writer, 304, b"", extra)
+            else:
+                answer = self.body if self._target is None else await self._forward(head, body)
+                self._reply(writer, 200, answer, extra)
         elif mood is Mood.GARBAGE:
             self._reply(writer, 200, b"\x00\xff<html>not { a result")
         elif mood is Mood.BUSY:
-            self._reply(writer, 503, b"", "Retry-After: 0\r\n")
+            asked = "".join(f"{name}: {value}\r\n" for name, value in self.busy.items())
+            self._reply(writer, self.status, b"", asked)
         elif mood is Mood.REFUSE:
             self._reply(writer, 400, b"")
         elif mood is Mood.CUT:
             writer.write(self._head(200, 1000) + b'{"head":{"vars":["x"]},"resu')
             await writer.drain()
             return False
+        elif mood is Mood.DRIP:
+            writer.write(self._head(200, 1000))
+            for _ in range(1000):
+                writer.write(b" ")
+                await writer.drain()
+                await asyncio.sleep(0.02)
         elif mood is Mood.HUGE:
             writer.write(self._head(200, 1 << 40))
             while True:
@@ -121,6 +136,15 @@ class MoodyServer:
                 await writer.drain()
         await writer.drain()
         return True
+
+    def _still(self, head: bytes) -> bool:
+        """Whether a GET asks for what has not changed since, by its tag or its time (RFC 9110, section
+        13)."""
+        if not head.startswith(b"GET "):
+            return False
+        conditions = (("If-None-Match", "ETag"), ("If-Modified-Since", "Last-Modified"))
+        told = [f"{asked}: {self.headers[name]}" for asked, name in conditions if name in self.headers]
+        return any(each.lower().encode() in head.lower() for each in told)
 
     @staticmethod
     def _head(status: int, length: int, extra: str = "") -> bytes:

@@ -7,6 +7,7 @@ from concurrent.futures import Future
 import pyoxigraph
 
 from weir.errors import RemoteError
+from weir.linked.http import Gate
 from weir.linked.service.config import ServiceConfig
 from weir.linked.service.endpoint import Answer
 from weir.linked.service.remote_query import parse_results
@@ -36,7 +37,14 @@ class StoreLoop:
     def update(self, text: str) -> None:
         self.store.update(f"PREFIX : <{E}> {text}")
 
-    def submit(self, endpoint: str, config: ServiceConfig, query: str) -> Future[Answer]:
+    def submit(
+        self,
+        endpoint: str,
+        config: ServiceConfig,
+        query: str,
+        gate: Gate | None = None,
+        attempts: int | None = None,
+    ) -> Future[Answer]:
         self.texts.append(query)
         future: Future[Answer] = Future()
         if self.broken:

@@ -70,11 +70,12 @@ def in_shell(command: str, folder: Path) -> str:
 
 def here(command: str, folder: Path) -> str:
     """The same, in this process where it is Weir's own command line."""
-    name, *arguments = shlex.split(command)
-    if name != "weir" or set(command) & set("|<>&;$`*\\"):
+    plain = command.removesuffix(" 2>/dev/null")
+    name, *arguments = shlex.split(plain)
+    if name != "weir" or set(plain) & set("|<>&;$`*\\"):
         return in_shell(command, folder)
     done = cli_kit.weir(*arguments)
-    return done.stdout + done.stderr
+    return done.stdout + (done.stderr if plain == command else "")
 
 
 def run_console(body: str, folder: Path, place: str, run: Callable[[str, Path], str]) -> None:

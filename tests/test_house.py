@@ -68,7 +68,7 @@ SAME_ROLE = (
         ("kernel",),
         ("evaluator", "query_forms", "reports"),
     ),
-    Role("a command and what it runs", ("cli", "spark"), ("load",)),
+    Role("a command and what it runs", ("cli", "spark"), ("load", "rescale")),
 )
 
 
@@ -204,6 +204,34 @@ def test_citations_resolve() -> None:
         for citation in unresolved(path.read_text())
     )
     held(grouped(found))
+
+
+PASSING = ("weir.testing", "weir.server.api.graph_routes", "weir.spark.session")
+"""Modules whose files are gone when they are done with them."""
+
+
+def test_what_lasts_goes_through_storage() -> None:
+    """Nobody else writes, renames, syncs or removes a file."""
+    calls = re.compile(
+        r"os\.(replace|rename|f?d?a?t?a?sync|link|f?truncate)\(|\.(write_text|write_bytes|touch|unlink)\("
+        r"|shutil\.move\(|\bopen\([^)]*[\"'][wax]b?[\"']"
+    )
+    found = (
+        (module.name, f"line {number}: {line.strip()}")
+        for module in source().values()
+        if not f"{module.name}.".startswith("weir.storage.") and module.name not in PASSING
+        for number, line in enumerate(module.path.read_text().splitlines(), 1)
+        if calls.search(line)
+    )
+    held(grouped(found))
+
+
+def test_what_is_parsed_goes_through_the_guarded_parser() -> None:
+    """``sparql_process`` reads results that Weir has just written, in a process that may die."""
+    root = Path(__file__).parents[1] / "src" / "weir"
+    calls = re.compile(r"\box\.(?:parse|parse_query_results|serialize)\(")
+    found = {path.name for path in root.rglob("*.py") if calls.search(path.read_text(encoding="utf-8"))}
+    assert found == {"guarded_parser.py", "sparql_process.py"}
 
 
 def test_only_spark_imports_pyspark() -> None:

@@ -9,15 +9,19 @@ NAMES = [
     "DataError",
     "Engine",
     "EvaluationError",
+    "FrameStream",
     "Query",
     "RemoteError",
+    "Results",
     "SyntaxError",
     "TranslationError",
     "UsageError",
     "WeirError",
     "continuous",
     "follow",
+    "literal",
     "parse",
+    "query",
 ]
 
 

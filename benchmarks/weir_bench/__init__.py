@@ -1,6 +1,7 @@
 """The papers' experiments, each reproducible by one command: ``weir bench NAME`` runs ``NAME.benchmark``."""
 
 __all__ = [
+    "city",
     "conference",
     "data",
     "fragments",
@@ -8,7 +9,9 @@ __all__ = [
     "language",
     "matching",
     "oxigraph",
+    "peers",
     "plots",
+    "replay",
     "report",
     "service",
     "spark",

@@ -15,11 +15,12 @@ from weir.errors import (
     UsageError,
     WeirError,
 )
-from weir.language import Query, parse
 
 if TYPE_CHECKING:
     from weir.engine import Engine
     from weir.fragments.client import follow
+    from weir.language import Query, parse
+    from weir.notebook import FrameStream, Results, literal, query
     from weir.spark.continuous import continuous
 
 __all__ = [
@@ -27,26 +28,37 @@ __all__ = [
     "DataError",
     "Engine",
     "EvaluationError",
+    "FrameStream",
     "Query",
     "RemoteError",
+    "Results",
     "SyntaxError",
     "TranslationError",
     "UsageError",
     "WeirError",
     "continuous",
     "follow",
+    "literal",
     "parse",
+    "query",
 ]
 
 _LATER = {
     "Engine": "weir.engine",
+    "FrameStream": "weir.notebook",
+    "Query": "weir.language",
+    "Results": "weir.notebook",
     "continuous": "weir.spark.continuous",
     "follow": "weir.fragments.client",
+    "literal": "weir.notebook",
+    "parse": "weir.language",
+    "query": "weir.notebook",
 }
 
 
 def __getattr__(name: str) -> Any:
-    """What needs Spark or a network is imported when asked for, so that ``weir.parse`` alone stays light."""
+    """Everything is imported when it is asked for: ``weir.parse`` needs no Spark, and a command no more than
+    its own."""
     if name in _LATER:
         return getattr(importlib.import_module(_LATER[name]), name)
     raise AttributeError(f"module 'weir' has no attribute {name!r}")

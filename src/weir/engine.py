@@ -1,4 +1,4 @@
-"""The engine: register streams, graphs and queries, then run them as one Spark job."""
+"""The engine: register streams, graphs and queries, then run them as one job, on Spark or in this process."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
-from typing import Any
-from urllib.parse import parse_qsl
+from typing import TYPE_CHECKING, Any
 
 from weir.errors import UsageError
+from weir.extras import load
 from weir.language import Query
 from weir.linked.graphs import GraphSources, RemoteGraph
-from weir.linked.service import HINT, config_of, hinted
+from weir.linked.graphs.graph_files import is_url
+from weir.linked.service import config_of, refuse_bad_hints, settings_of
 from weir.plan.analysis.chain import refuse_bad_chains
 from weir.plan.querysets import parse_queries
 from weir.rdf.ids.dictionary import Dictionary
@@ -32,6 +33,7 @@ from weir.runtime.control.catalog import (
 )
 from weir.runtime.control.checkpoint import Checkpoint
 from weir.runtime.control.extracts import Extractor
+from weir.runtime.control.failure import UNLIMITED, QueryLimits
 from weir.runtime.control.graph_updates import BASE
 from weir.runtime.control.planning import SOURCE_NAME, feed_key, feed_of
 from weir.runtime.control.registration import offer, refuse_changes, registrations_of
@@ -39,12 +41,18 @@ from weir.runtime.control.registry import IDLE, stream_entry
 from weir.runtime.ingest.sources import Source, path_source, source_from, source_of
 from weir.runtime.output.metrics import Metrics
 from weir.runtime.output.sinks.base import Sink
-from weir.runtime.output.sinks.making import SinkMaker
+from weir.runtime.output.sinks.making import SinkMaker, sink_at
 from weir.runtime.output.sinks.result_files import ExactFile, json_lines_sink
-from weir.spark import DataFrame, SparkSession
-from weir.spark.dataframes import DataFrameStream
-from weir.spark.job import Job
-from weir.spark.session import open_session
+from weir.runtime.running import RunningJob
+from weir.storage.places import local_path
+
+if TYPE_CHECKING:
+    from weir.spark import DataFrame, SparkSession
+    from weir.spark.dataframes import DataFrameStream
+    from weir.spark.writers import Writer
+
+RUNNERS = {"spark": ("weir.spark.job", "SparkRunner"), "direct": ("weir.runtime.direct_loop", "DirectRunner")}
+"""What starts jobs, by the names of the runners; loaded when it is chosen."""
 
 
 @dataclass(slots=True)
@@ -54,13 +62,23 @@ class Engine:
     ``checkpoint`` is a folder to which the job can come back; without one the run cannot be resumed.
     ``spark`` is a session to use; without one the active session is used, or one is started on ``master``.
     ``routing`` is how joins are ordered while they run, by ``cost`` or by ``cardinality``; a query keeps the
-    one with which it was registered.
+    one with which it was registered. ``slots`` is into how many parts queries and their state can be split,
+    ``partitions`` how many tasks work on them side by side; both are fixed when a checkpoint is made, and are
+    the number of cores then where nothing is said. A job goes on with them on any number of cores.
+    A query that takes more than ``limits`` allow fails.
+
+    The ``runner`` is ``spark``, durable and distributed, or ``direct``: the same results from one process
+    without Spark, which starts at once and keeps nothing, so that it has no checkpoint.
     """
 
     checkpoint: str | Path | None = None
     master: str | None = None
     spark: SparkSession | None = None
     routing: str = "cost"
+    slots: int | None = None
+    partitions: int | None = None
+    limits: QueryLimits = UNLIMITED
+    runner: str = "spark"
     _streams: dict[str, Source] = field(default_factory=dict)
     _graphs: GraphSources = field(default_factory=GraphSources)
     _queries: dict[str, Registration] = field(default_factory=dict)
@@ -68,15 +86,23 @@ class Engine:
     _frames: dict[str, DataFrameStream] = field(default_factory=dict)
     _given: list[GraphEntry] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        if self.runner not in RUNNERS:
+            raise UsageError(f"unknown runner {self.runner!r}", hint=f"one of {', '.join(RUNNERS)}")
+        if self.runner == "direct" and self.checkpoint is not None:
+            raise UsageError(
+                "the direct runner keeps nothing, so it cannot go on from a checkpoint",
+                hint='use runner="spark", or leave out the checkpoint',
+            )
+
     def service(self, endpoint: str, **settings: Any) -> None:
         """What is declared about a SERVICE endpoint, ``"*"`` for all others: ``budget=10``,
         ``change_interval="5s"``, ``policy="ibm"`` and whatever else ``ServiceConfig`` has.
 
         A hint in the endpoint's own IRI (``…#weir:budget=10&interval=5s``) is taken too.
         """
-        address, _ = hinted(endpoint, {})
-        hint = endpoint[len(address) :].removeprefix(HINT)
-        told = {**dict(parse_qsl(hint, keep_blank_values=True)), **settings}
+        address, hint = settings_of(endpoint)
+        told = {**hint, **settings}
         config_of(told)
         self._services[address] = {**self._services.get(address, {}), **told}
 
@@ -100,12 +126,10 @@ class Engine:
         """
         if iri in self._streams or iri in self._frames:
             raise UsageError(f"the stream <{iri}> is given twice")
-        if isinstance(source, (DataFrameStream, DataFrame)):
-            rows = (
-                source
-                if isinstance(source, DataFrameStream)
-                else DataFrameStream(source, format or "tnq", time)
-            )
+        if not isinstance(source, (str, Path, Source)):
+            if self.runner != "spark":
+                raise UsageError(f"a {type(source).__name__} is no source of the {self.runner} runner")
+            rows = load("weir.spark.dataframes").stream_of(source, format or "tnq", time)
             rows.check_named(self._frames.values())
             self._frames[iri] = rows
             return
@@ -125,14 +149,15 @@ class Engine:
         A URL is fetched once, within ``timeout`` seconds and ``max_bytes``, and with ``refresh`` again after
         so many seconds: what has changed is then an update of the running job.
         """
-        if isinstance(source, str) and "://" in source:
-            self._graphs.add_remote(iri, RemoteGraph(source, refresh=refresh, **limits))
-            self._given.append(GraphEntry(iri, source, {"refresh": refresh, **limits}))
+        if is_url(str(source)):
+            self._graphs.add_remote(iri, RemoteGraph(str(source), refresh=refresh, **limits))
+            self._given.append(GraphEntry(iri, str(source), {"refresh": refresh, **limits}))
             return
+        path = local_path(source, "a graph")
         if refresh is not None or limits:
             raise UsageError(f"only a graph from a URL is refreshed, and {source} is none")
-        self._graphs.add(iri, Path(source))
-        self._given.append(GraphEntry(iri, str(Path(source).absolute())))
+        self._graphs.add(iri, path)
+        self._given.append(GraphEntry(iri, str(path.absolute())))
 
     def register(
         self,
@@ -178,14 +203,20 @@ class Engine:
         self,
         *,
         out: str | Path | None = None,
-        sinks: Sequence[Sink | SinkMaker] = (),
+        sinks: Sequence[Sink | SinkMaker | str] = (),
         dead_letters: str | Path | None = None,
         late: str | Path | None = None,
         observer: Callable[[Metrics], None] | None = None,
+        writer: Writer | str | None = None,
     ) -> Metrics:
-        """Run to the end of finite sources, or until interrupted; ``out`` is a JSON Lines file."""
+        """Run to the end of finite sources, or until interrupted; ``out`` is a JSON Lines file, ``sinks`` are
+        where results go as well, also addresses such as ``mqtt://host/topic``, ``writer`` as in ``start``.
+
+        A query that fails ends alone: ``failures`` of what this returns tell which did, and why."""
         with _interruptible() as interrupted:
-            job = self.start(out=out, sinks=sinks, dead_letters=dead_letters, late=late, observer=observer)
+            job = self.start(
+                out=out, sinks=sinks, dead_letters=dead_letters, late=late, observer=observer, writer=writer
+            )
             while not job.wait(1):
                 if interrupted.is_set():
                     job.stop()
@@ -197,43 +228,80 @@ class Engine:
         self,
         *,
         out: str | Path | None = None,
-        sinks: Sequence[Sink | SinkMaker] = (),
+        sinks: Sequence[Sink | SinkMaker | str] = (),
         dead_letters: str | Path | None = None,
         late: str | Path | None = None,
         observer: Callable[[Metrics], None] | None = None,
         live: bool = False,
         resume: bool = False,
-    ) -> Job:
-        """Start the job and return at once; ``Job.wait`` and ``Job.stop`` end it.
+        writer: Writer | str | None = None,
+    ) -> RunningJob:
+        """Start the job and return at once; its ``wait`` and ``stop`` end it.
+
+        With a ``writer`` tasks write the results, and nothing of their size passes the driver: parts in a
+        folder (``"jsonl:DIR"``), or any sink of Spark's (``"delta:PATH"``, ``SparkSink(name, options)``).
+        There are no other sinks then.
 
         A ``live`` job may begin with nothing, takes queries and streams while it runs, and goes on until it
         is stopped. ``resume`` goes on with whatever the checkpoint has, beside what is given here; without
         it both have to be the same.
         """
         self._check(live or resume)
+        if writer is not None and self.runner != "spark":
+            raise UsageError("only tasks of Spark write results themselves", hint="give sinks instead")
+        told = load("weir.spark.writers").writer_at(writer) if isinstance(writer, str) else writer
+        if writer is not None and told is None:
+            raise UsageError(
+                f"the driver writes to {writer}", hint="give it to sinks; for tasks, tasks:ADDRESS"
+            )
+        if told is not None and (sinks or out is not None):
+            raise UsageError("results that tasks write go nowhere else", hint="leave out other sinks")
+        if self.slots and self.partitions and self.partitions > self.slots:
+            raise UsageError(
+                f"{self.partitions} partitions for {self.slots} slots: some would have nothing to do",
+                hint="give at least as many slots as partitions",
+            )
         with ExitStack() as undone:
-            folder = Path(self.checkpoint or tempfile.mkdtemp(prefix="weir-")).absolute()
+            place = self.checkpoint or tempfile.mkdtemp(prefix="weir-")
+            folder = local_path(place, "a checkpoint").absolute()
             if not self.checkpoint:
                 undone.callback(shutil.rmtree, folder, ignore_errors=True)
-            spark = self.spark or open_session(self.master)
-            cores = spark.sparkContext.defaultParallelism
+            files = {name: _file(where) for name, where in (("dead", dead_letters), ("late", late))}
+            results = _file(out)
+            module, name = RUNNERS[self.runner]
+            kind = getattr(load(module), name)
+            lease = None
+            if kind.durable:
+                lease = Checkpoint.take(folder)
+                undone.callback(lease.close)
+            runner = kind(self.master, self.spark)
+            cores = runner.cores
             checkpoint = Checkpoint.open(
-                folder, version=metadata.version("weir"), slots=cores, key=self._graphs.key
+                folder,
+                version=metadata.version("weir"),
+                slots=self.slots or self.partitions or cores,
+                key=self._graphs.key,
+                durable=kind.durable,
+                lease=lease,
+                partitions=self.partitions,
             )
+            checkpoint.refuse_other(self.slots, self.partitions)
             extractor = self._enrol(checkpoint, cores, resume, late is not None)
             logs = checkpoint.own / "sinks"
-            every = [make(logs) if callable(make) else make for make in sinks]
-            if out is not None:
-                every.append(json_lines_sink(ExactFile(Path(out).absolute(), logs / "jsonl.log")))
-            job = Job(
-                spark,
+            given = [sink_at(each) if isinstance(each, str) else each for each in sinks]
+            every = [make(logs) if callable(make) else make for make in given]
+            if results is not None:
+                every.append(json_lines_sink(ExactFile(results, logs / "out.commits")))
+            job: RunningJob = runner.job(
                 checkpoint,
                 extractor,
                 every,
                 dict(self._frames),
                 ends=not live and all(not source.endless for source in self._streams.values()),
-                dead_letters=Path(dead_letters).absolute() if dead_letters else None,
-                late=Path(late).absolute() if late else None,
+                dead_letters=files["dead"],
+                late=files["late"],
+                limits=self.limits,
+                **({} if told is None else {"writer": told}),
             )
             job.registry.routing = self.routing
             if observer is not None:
@@ -249,7 +317,10 @@ class Engine:
         return [*self._streams, *self._frames]
 
     def _check(self, may_be_empty: bool) -> None:
-        """Everything that can be refused before Spark starts."""
+        """Everything that can be refused before the runner starts."""
+        configs = {endpoint: config_of(settings) for endpoint, settings in self._services.items()}
+        for item in self._queries.values():
+            refuse_bad_hints(item.query, configs)
         if may_be_empty:
             return
         if not self._queries:
@@ -262,9 +333,10 @@ class Engine:
         """Write what is new to the control log; refuse what does not fit the checkpoint. The static graphs
         stay open for updates."""
         log = checkpoint.control()
-        catalog = Catalog.of(log.entries())
+        catalog = log.catalog()
         batch = checkpoint.next_batch()
         refuse_changes(catalog, self._queries, self._streams, self._frames, resume)
+        log.compact(checkpoint.committed())
         entries: list[Entry] = []
         if resume:
             self._take_back(catalog)
@@ -291,8 +363,12 @@ class Engine:
         extractor = Extractor(graphs, checkpoint)
         new = [item for name, item in self._queries.items() if name not in catalog.every_query]
         finite = {iri for iri, source in self._streams.items() if not source.endless}
-        made = registrations_of(new, catalog, tuple(self._known), checkpoint.slots, extractor, finite)
+        declared = {endpoint: ServiceEntry(endpoint, told) for endpoint, told in self._services.items()}
+        so_far = replace(catalog, services={**catalog.services, **declared})
+        slots, tasks = checkpoint.slots, checkpoint.partitions
+        made = registrations_of(new, so_far, tuple(self._known), slots, extractor, finite, tasks, stages=True)
         log.append([*entries, *(entry_of(each, batch) for each in made)])
+        extractor.sweep(log.entries())
         return extractor
 
     def _take_back(self, catalog: Catalog) -> None:
@@ -303,6 +379,11 @@ class Engine:
         if not self._given:
             for graph in catalog.graphs:
                 self.graph(graph.iri, graph.source, **graph.settings)
+
+
+def _file(place: str | Path | None) -> Path | None:
+    """Where a file of results is to be, None where none is asked for."""
+    return local_path(place, "results").absolute() if place else None
 
 
 @contextmanager

@@ -7,8 +7,10 @@
     ├── DataError          malformed RDF where it cannot be set aside (a graph file)
     ├── EvaluationError    a query failed while it ran (names the query and the operator)
     ├── CheckpointError    a checkpoint does not fit this query set, version or input
+    ├── StorageError       a disk did not take what must last: full, broken, read-only
     ├── RemoteError        a remote endpoint failed and the query does not tolerate it
     └── BacklogFull        a stream has more unread input than it may hold; the sender is to wait
+    OutOfTime                a query's evaluation takes too long; raised into it from outside, so no Exception
 
 A message is a primary line in lower case, then an optional detail and an optional hint.
 """
@@ -97,9 +99,18 @@ class CheckpointError(WeirError):
     """A checkpoint does not fit this query set, version or input."""
 
 
+class StorageError(WeirError):
+    """A disk did not take what must last. Nothing that was promised is lost by it."""
+
+
 class RemoteError(WeirError):
     """A remote endpoint failed and the query does not tolerate it."""
 
 
 class BacklogFull(WeirError):
     """A stream has more unread input than it may hold, or takes no more; the sender is to wait."""
+
+
+class OutOfTime(BaseException):
+    """An evaluation takes longer than it may. It is raised into the evaluation by another thread, and is no
+    ``Exception`` so that nothing inside takes it for an error of its own."""

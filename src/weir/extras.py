@@ -7,12 +7,17 @@ of a source or a sink, a command) loads it by ``load``, so that the core runs wi
 from __future__ import annotations
 
 import importlib
+import importlib.util
+import sys
 from collections.abc import Mapping
+from importlib import metadata
+from types import ModuleType
 from typing import Any
 
 from weir.errors import UsageError
 
 EXTRAS: Mapping[str, tuple[str, ...]] = {
+    "connect": ("grpc", "grpc_status", "zstandard"),
     "kafka": ("confluent_kafka",),
     "mqtt": ("paho",),
     "server": (
@@ -30,6 +35,29 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
 """The packages of each extra, by the names under which they are imported."""
 
 
+def lazily(module: str) -> ModuleType:
+    """The module, read when something of it is first used: what a short command does without costs it
+    nothing. For packages that take a tenth of a second, where they are used inside functions only."""
+    if module in sys.modules:
+        return sys.modules[module]
+    spec = importlib.util.find_spec(module)
+    if spec is None or spec.loader is None:
+        return importlib.import_module(module)
+    spec.loader = importlib.util.LazyLoader(spec.loader)
+    made = importlib.util.module_from_spec(spec)
+    sys.modules[module] = made
+    spec.loader.exec_module(made)
+    return made
+
+
+def old_pyspark(what: str) -> UsageError:
+    """The error where the installed pyspark is too old for something."""
+    return UsageError(
+        f"{what} needs pyspark 4.2 or newer, and {metadata.version('pyspark')} is installed",
+        hint='pip install "pyspark>=4.2"; with 4.1 weir.continuous, weir load and weir try work',
+    )
+
+
 def load(module: str) -> Any:
     """The module; raises ``UsageError`` that says what to install where a package of its is missing."""
     try:
@@ -38,6 +66,8 @@ def load(module: str) -> Any:
         package = (error.name or "").partition(".")[0]
         if package.startswith("weir"):
             raise UsageError(f"this build of Weir has no {error.name}") from None
+        if package == "pyspark" and error.name != package:
+            raise old_pyspark(module) from None
         extra = next((name for name, packages in EXTRAS.items() if package in packages), "all")
         hint = f'install what it needs with: pip install "weir[{extra}]"'
         raise UsageError(f"{module} needs the package {package}", hint=hint) from None

@@ -18,6 +18,7 @@ from weir.linked.graphs import GraphSources
 from weir.plan.analysis.chain import streams_read
 from weir.rdf.formats.tnq import parse_lines
 from weir.runtime.control.catalog import Catalog, Registration, StreamEntry, entry_of
+from weir.runtime.control.failure import UNLIMITED, QueryLimits
 from weir.runtime.control.registration import registrations_of
 from weir.runtime.direct import DirectJob, MemoryStore
 from weir.runtime.ingest.frames import Frame
@@ -74,7 +75,8 @@ class Scenario:
     ``graphs`` are Turtle texts by IRI, None for the default graph. State is stored after every batch, as in a
     job; ``workers`` take turns, each with the copy of the group it was left with, and ``restarts`` makes
     every batch start without any copy. Over several ``slots`` queries are split where they can be. ``job`` is
-    the job without Spark that runs it, ``dropped`` what it did not take.
+    the job without Spark that runs it, ``dropped`` what it did not take, ``failures`` the queries that
+    failed. One that takes more than ``limits`` allow does.
     """
 
     def __init__(
@@ -90,6 +92,7 @@ class Scenario:
         restarts: bool = False,
         workers: int = 1,
         slots: int = 1,
+        limits: QueryLimits = UNLIMITED,
     ) -> None:
         texts = {"query": queries} if isinstance(queries, str) else dict(queries)
         self.clock = Clock()
@@ -98,7 +101,13 @@ class Scenario:
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         library = _library(graphs or {}, folder / "weir")
         self.job = DirectJob(
-            folder, slots=slots, library=library, key=KEY, workers=workers, restarts=restarts
+            folder,
+            slots=slots,
+            library=library,
+            key=KEY,
+            workers=workers,
+            restarts=restarts,
+            limits=limits,
         )
         offers = [
             Registration(name, text, dialect, evaluator, routing=routing) for name, text in texts.items()
@@ -111,7 +120,8 @@ class Scenario:
         entries: list[StreamEntry | Registration] = []
         entries += [StreamEntry(iri, wait, number=number) for number, iri in enumerate(read)]
         extractor = self.job.extractor if graphs else None
-        entries += registrations_of(offers, Catalog(), tuple(read), slots, extractor, finite=tuple(read))
+        known = tuple(read)
+        entries += registrations_of(offers, Catalog(), known, slots, extractor, finite=known, stages=True)
         self.job.control.append(lambda batch: [entry_of(each, batch) for each in entries])
 
     @property
@@ -149,6 +159,11 @@ class Scenario:
         """What was not taken, with the reason: lines that cannot be read, messages too far ahead of their
         lane, and then those that were late."""
         return [*self.job.dead.found, *({**each, "reason": "late"} for each in self.job.late.found)]
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """The queries that failed, with the reason."""
+        return {name: each.reason for name, each in self.job.failures.items()}
 
     def update(self, request: str, at: int | None = None) -> None:
         """Change the graphs from the next batch on, by INSERT DATA and DELETE DATA; ``at`` is in µs."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import combinations
 from pathlib import Path
 
@@ -16,9 +17,11 @@ from weir_bench.freshness import benchmark as freshness
 from weir_bench.freshness.bound import bound
 from weir_bench.freshness.data import Setting, Trace, trace
 from weir_bench.freshness.figures import Cell, Figure, Spread, cell, courses
+from weir_bench.freshness.learned import HOW, LONG, drawn, learned_cells, play
 from weir_bench.freshness.overhead import Planner, exponent, planning_times
 from weir_bench.freshness.server import run_on_server, scaled
 from weir_bench.freshness.simulation import Contender, Run, simulate
+from weir_bench.freshness.zones import WEEK, zones
 from weir_bench.report import Report
 
 SMALL = Setting(left=6, right=6, edges=14, evaluations=12)
@@ -150,6 +153,35 @@ def test_goals_of_a_small_run(tmp_path: Path) -> None:
         "SBM_BGP and IBM_BGP short of the exact optimum",
     }
     assert report.goals[-3].holds
+
+
+@pytest.mark.parametrize("even", [True, False])
+def test_who_is_told_nothing_learns(even: bool) -> None:
+    """More than who never learns, no more than the bound, within the budget, and not deceived about it."""
+    setting = replace(Setting(left=20, right=20, edges=80, zipf=0.3), **LONG)
+    data = drawn(setting, 1, even=even)
+    runs = {how: play(data, how, 3, 1, even=even) for how in HOW}
+    assert runs["rand"].freshness < runs["learned"].freshness < bound(data, 3)
+    assert max(run.most for run in runs.values()) <= 3
+    learned = runs["learned"]
+    assert learned.estimate == pytest.approx(learned.freshness, abs=0.08)
+    assert learned.audited == pytest.approx(learned.freshness, abs=0.25)
+
+
+def test_goals_of_who_is_told_nothing(tmp_path: Path) -> None:
+    report = Report("freshness", True)
+    freshness._learned(report, learned_cells(1, ["800-1200 ms"]), tmp_path)
+    assert (tmp_path / "learned-equal.png").exists() and (tmp_path / "learned-random.png").exists()
+    assert report.goals[0].holds and len(report.figures["learned"]) == 2
+
+
+def test_time_zones_change_as_they_did() -> None:
+    """A year of every twentieth zone: daylight saving begins and ends, elsewhere nothing happens."""
+    first, last = datetime(2015, 1, 1, 12, tzinfo=UTC), datetime(2016, 1, 1, 12, tzinfo=UTC)
+    data = zones(20, first, last)
+    assert data.setting.evaluations == 52
+    assert set(data.version(51 * WEEK).tolist()) == {0, 2}
+    assert play(data, "learned", 2, 1, even=False).most <= 2
 
 
 def test_planning_is_measured_by_size() -> None:

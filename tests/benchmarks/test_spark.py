@@ -1,4 +1,4 @@
-"""``weir bench spark`` without Spark: its data, its verdicts, its plots."""
+"""``weir bench spark``: its data, its empty job, its verdicts, its plots."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pyspark.sql import SparkSession
 
+from network_peers import until
 from weir.language import parse
 from weir.rdf.formats.tnq import parse_lines
 from weir_bench.report import Report
+from weir_bench.spark.baselines import EmptyJob, durations
 from weir_bench.spark.benchmark import CORES, _draw, _goals, _summary
 from weir_bench.spark.data import (
     LIVE_ROWS,
@@ -92,3 +95,13 @@ def test_goals_hold_at_their_limits_and_not_beyond(tmp_path: Path) -> None:
         "spark-latency",
         "spark-million",
     }
+
+
+def test_the_job_that_does_nothing_runs_and_its_batches_are_timed(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    job = EmptyJob.started(spark, tmp_path / "checkpoint", 2)
+    try:
+        assert until(lambda: durations(job.query, 0), 120)[0] > 0
+    finally:
+        job.stop()

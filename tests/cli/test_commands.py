@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,11 @@ import typer
 
 from cli_kit import EX, localisation, weir
 from weir.cli.bench import BENCHMARKS
-from weir.cli.options import pair, read_query, reported, summary
+from weir.cli.main import COMMANDS
+from weir.cli.options import pair, read_query, reported
+from weir.cli.run import summary
 from weir.errors import EvaluationError, UsageError
+from weir.runtime.control.checkpoint import Checkpoint
 from weir.runtime.output.metrics import Metrics
 
 
@@ -23,7 +27,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_every_command_has_its_help() -> None:
     shown = weir("--help").stdout
-    for command in ["run", "load", "explain", "translate", "follow", "serve", "demo", "generate", "bench"]:
+    for command in COMMANDS:
         assert command in shown
 
 
@@ -98,3 +102,82 @@ def test_the_summary_tells_what_was_set_aside() -> None:
     assert "\n" not in summary(metrics, None)
     metrics.rejected = 2
     assert summary(metrics, Path("dead.jsonl")).endswith("weir: 2 set aside in dead.jsonl")
+
+
+def spark_must_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    def started(*_: object) -> None:
+        raise AssertionError("Spark was started")
+
+    for module in ("job", "rescale"):
+        monkeypatch.setattr(f"weir.spark.{module}.open_session", started)
+    monkeypatch.setattr("weir.cli.load.open_session", started)
+
+
+REACHES = ["reaches.rq", "--stream", "rfid=rfid.tnq"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", *REACHES, "--checkpoint", "s3a://bucket/ck"],
+        ["run", *REACHES, "--out", "hdfs://host:8020/out.jsonl", "--format", "jsonl"],
+        ["run", *REACHES, "--dead-letters", "s3a://bucket/dead"],
+        ["run", *REACHES, "--late", "abfss://c@a/late"],
+        ["run", *REACHES, "--to", "files:gs://bucket/out"],
+        ["run", *REACHES, "--to", "jsonl:s3a://bucket/out"],
+        ["run", *REACHES, "--to", "s3a://bucket/out"],
+        ["run", *REACHES, "--graph", "floorplan=s3a://bucket/floor.ttl"],
+        ["run", *REACHES, "--stream", "more=hdfs://host/stream"],
+        ["run", *REACHES, "--stream", "more=replay:s3a://b/stream.tnq?rate=1"],
+        ["run", "s3a://bucket/reaches.rq", "--stream", "rfid=rfid.tnq"],
+        ["try", *REACHES, "--out", "s3a://bucket/out.jsonl"],
+        ["try", *REACHES, "--to", "files:hdfs://host/out"],
+        ["try", *REACHES, "--default-graph", "s3a://bucket/floor.ttl"],
+        ["try", *REACHES, "--dead-letters", "s3a://bucket/dead"],
+        ["serve", "--data", "s3a://bucket/data"],
+        ["serve", "--config", "data.toml"],
+        ["serve", "--dataset", "d=hdfs://host/d.nq"],
+        ["serve", "--dataset", "d=facts.nq", "--facts", "s3a://bucket/facts"],
+        ["load", "s3a://bucket/floor.ttl", "--into", "store"],
+        ["load", "floorplan=floor.ttl", "--into", "hdfs://host/store"],
+        ["rescale", "s3a://bucket/ck", "--partitions", "3"],
+        ["explain", "reaches.rq", "--analyze", "--stream", "rfid=s3a://bucket/rfid.tnq"],
+        ["explain", *REACHES, "--analyze", "--graph", "floorplan=hdfs://host/floor.ttl"],
+    ],
+)
+def test_schemes_that_do_not_work_are_refused_before_spark_starts(
+    folder: Path, arguments: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As paths they would be local folders of that name."""
+    spark_must_not_start(monkeypatch)
+    (folder / "data.toml").write_text('data = "s3a://bucket/data"')
+    (folder / "facts.nq").write_text("")
+    before = sorted(folder.iterdir())
+    done = weir(*arguments)
+    assert done.exit_code == 2, done.stderr
+    works = r"(does not work yet|unknown kind of stream)(?s:.*)file:///path|kind of sink(?s:.*)files:DIR"
+    assert re.search(works, done.stderr), done.stderr
+    assert sorted(folder.iterdir()) == before
+
+
+def test_addresses_of_files_are_paths(folder: Path) -> None:
+    at = folder.as_uri()
+    done = weir(
+        "try", f"{at}/reaches.rq", "--stream", f"rfid={at}/rfid.tnq", "--format", "jsonl",
+        "--out", f"{at}/out.jsonl", "--graph", f"floorplan={at}/floor.ttl",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.stderr
+    assert (folder / "out.jsonl").read_text()
+    assert not list(folder.glob("file:*"))
+
+
+def test_a_second_job_is_refused_before_spark_starts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spark_must_not_start(monkeypatch)
+    lease = Checkpoint.take(folder / "ck")
+    done = weir(
+        "run", "reaches.rq", "--stream", "rfid=file://" + str(folder / "rfid.tnq"), "--checkpoint", "ck"
+    )
+    lease.close()
+    assert done.exit_code == 2
+    assert "another job runs with the checkpoint" in done.stderr
+    assert "stop it first" in done.stderr

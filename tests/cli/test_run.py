@@ -1,21 +1,33 @@
-"""``weir`` as users call it: results, resuming, errors and exit statuses."""
+"""``weir run`` and ``weir try`` as users call them: the same results, errors and exit statuses; resuming."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
 
 from cli_kit import COUNTS, EX, REACHES, detected, json_lines, localisation, weir
-from weir.cli.run import beside
+from weir.cli.run import beside, summary
+from weir.runtime.control.failure import Failure
+from weir.runtime.output.metrics import Metrics
 
-pytestmark = pytest.mark.spark
+
+def on_spark(test: Callable[..., None]) -> Callable[..., None]:
+    return pytest.mark.spark(pytest.mark.usefixtures("spark")(test))
+
+
+@pytest.fixture(params=[pytest.param("run", marks=pytest.mark.spark), "try"])
+def command(request: pytest.FixtureRequest) -> str:
+    """Both commands."""
+    if request.param == "run":
+        request.getfixturevalue("spark")
+    return str(request.param)
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spark: SparkSession) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     localisation(tmp_path)
     return tmp_path
@@ -34,21 +46,21 @@ INPUT = ["--stream", "rfid=rfid.tnq", "--graph", "floorplan=floor.ttl"]
 
 
 @pytest.mark.parametrize("evaluator", ["reference", "interval"])
-def test_table_1_of_cqels_row_by_row(evaluator: str, folder: Path) -> None:
+def test_table_1_of_cqels_row_by_row(evaluator: str, command: str, folder: Path) -> None:
     done = weir(
-        "run", "reaches.rq", *INPUT, "--evaluator", evaluator, "--format", "jsonl", "--out", "out.jsonl"
+        command, "reaches.rq", *INPUT, "--evaluator", evaluator, "--format", "jsonl", "--out", "out.jsonl"
     )
     assert done.exit_code == 0, done.stderr
     assert json_lines(folder / "out.jsonl") == TABLE_1
     assert "4 triples in, 4 evaluations, 3 results" in done.stderr
 
 
-def test_bad_lines_are_set_aside_and_counted(folder: Path) -> None:
+def test_bad_lines_are_set_aside_and_counted(command: str, folder: Path) -> None:
     stream = folder / "rfid.tnq"
     lines = stream.read_text().splitlines(keepends=True)
     lines[2:2] = ["garbage\n", "2\t<relative> <http://p> <http://o> .\n"]
     stream.write_text("".join(lines))
-    done = weir("run", "reaches.rq", *INPUT, "--format", "jsonl", "--out", "out.jsonl")
+    done = weir(command, "reaches.rq", *INPUT, "--format", "jsonl", "--out", "out.jsonl")
     assert done.exit_code == 0
     assert json_lines(folder / "out.jsonl") == TABLE_1
     letters = json_lines(folder / "out.jsonl.dead.jsonl")
@@ -69,9 +81,11 @@ def test_bad_lines_are_set_aside_and_counted(folder: Path) -> None:
         ("jsonl", json.dumps(TABLE_1[0], separators=(",", ":"))),
     ],
 )
-def test_formats_on_standard_output(form: str, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_formats_on_standard_output(
+    form: str, expected: str, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    done = weir("run", "reaches.rq", *INPUT, "--format", form)
+    done = weir(command, "reaches.rq", *INPUT, "--format", form)
     assert done.exit_code == 0
     assert expected in done.stdout
 
@@ -87,9 +101,10 @@ def counting(folder: Path, files: int = 6) -> None:
 COUNTING = ["counts.rq", "--stream", "rfid=stream", "--files-per-batch", "1", "--format", "jsonl"]
 
 
+@on_spark
 def test_a_directory_in_name_order_and_resuming(folder: Path) -> None:
     counting(folder)
-    assert weir("run", *COUNTING, "--out", "whole.jsonl").exit_code == 0
+    assert weir("try", *COUNTING, "--out", "whole.jsonl").exit_code == 0
     whole = (folder / "whole.jsonl").read_text()
     assert [json.loads(line)["at"][17:19] for line in whole.splitlines()] == [
         f"{second:02d}" for second in range(1, 7) for _ in range(3)
@@ -104,6 +119,7 @@ def test_a_directory_in_name_order_and_resuming(folder: Path) -> None:
     assert (folder / "out.jsonl").read_text() == whole
 
 
+@on_spark
 def test_more_input_after_the_end_is_refused(folder: Path) -> None:
     counting(folder, files=2)
     assert weir("run", *COUNTING, "--out", "out.jsonl", "--checkpoint", "ck").exit_code == 0
@@ -114,6 +130,7 @@ def test_more_input_after_the_end_is_refused(folder: Path) -> None:
     assert "hint:" in done.stderr
 
 
+@on_spark
 def test_another_query_under_the_same_checkpoint_is_refused(folder: Path) -> None:
     counting(folder, files=1)
     assert weir("run", *COUNTING, "--checkpoint", "ck").exit_code == 0
@@ -123,9 +140,9 @@ def test_another_query_under_the_same_checkpoint_is_refused(folder: Path) -> Non
     assert "another query under the name 'counts'" in done.stderr
 
 
-def test_an_empty_file(folder: Path) -> None:
+def test_an_empty_file(command: str, folder: Path) -> None:
     (folder / "rfid.tnq").write_text("")
-    done = weir("run", "reaches.rq", *INPUT, "--format", "jsonl", "--out", "out.jsonl")
+    done = weir(command, "reaches.rq", *INPUT, "--format", "jsonl", "--out", "out.jsonl")
     assert done.exit_code == 0
     assert (folder / "out.jsonl").read_text() == ""
 
@@ -146,24 +163,24 @@ def test_an_empty_file(folder: Path) -> None:
         (["reaches.rq", *INPUT, "--dialect", "klingon"], "unknown dialect"),
     ],
 )
-def test_bad_usage_is_status_2_with_a_clear_line(arguments: list[str], said: str) -> None:
-    done = weir("run", *arguments)
+def test_bad_usage_is_status_2_with_a_clear_line(arguments: list[str], said: str, command: str) -> None:
+    done = weir(command, *arguments)
     assert done.exit_code == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_a_query_that_does_not_parse(folder: Path) -> None:
+def test_a_query_that_does_not_parse(command: str, folder: Path) -> None:
     (folder / "bad.rq").write_text(REACHES.replace("WINDOW <now> {", "WINDOW <now> ["))
-    done = weir("run", "bad.rq", *INPUT)
+    done = weir(command, "bad.rq", *INPUT)
     assert done.exit_code == 2
     assert "bad.rq:9:16:" in done.stderr
     assert "               ^" in done.stderr
 
 
-def test_a_graph_file_that_is_damaged_is_status_1(folder: Path) -> None:
+def test_a_graph_file_that_is_damaged_is_status_1(command: str, folder: Path) -> None:
     (folder / "floor.ttl").write_text("@prefix : <http://e/> . :a :b")
-    done = weir("run", "reaches.rq", *INPUT)
+    done = weir(command, "reaches.rq", *INPUT)
     assert done.exit_code == 1
     assert "floor.ttl" in done.stderr
 
@@ -171,3 +188,24 @@ def test_a_graph_file_that_is_damaged_is_status_1(folder: Path) -> None:
 def test_bad_lines_lie_beside_the_results_or_the_checkpoint() -> None:
     assert beside(Path("out.jsonl"), Path("c")) == Path("out.jsonl.dead.jsonl")
     assert beside(None, Path("c")) == Path("c/dead-letters.jsonl")
+
+
+def test_the_end_of_a_run_lists_what_failed() -> None:
+    metrics = Metrics(started=1.0, triples=1_234, rejected=2)
+    metrics.fail(Failure("q", 0, "too many rows\nhint: a smaller window", 30_000), 4)
+    metrics.fail(Failure("r", 0, "MemoryError"), 4)
+    first, aside, *failed = summary(metrics, Path("dead.jsonl")).splitlines()
+    assert first.startswith("weir: 1,234 triples in")
+    assert aside == "weir: 2 set aside in dead.jsonl"
+    assert failed == [
+        "weir: the query 'q' failed at 1970-01-01T00:00:00.030Z: too many rows",
+        "    hint: a smaller window",
+        "weir: the query 'r' failed: MemoryError",
+    ]
+
+
+def test_an_interrupted_run_says_how_to_go_on_where_it_can() -> None:
+    metrics = Metrics(started=1.0)
+    metrics.interrupted = True
+    assert "(interrupted; run again with the same checkpoint to go on)" in summary(metrics, None)
+    assert summary(metrics, None, resumable=False).endswith("(interrupted)")

@@ -7,14 +7,8 @@ given to ``spark-submit``.
 
 from __future__ import annotations
 
-import os
-import signal
-import socket
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -22,78 +16,12 @@ from pyspark.find_spark_home import _find_spark_home
 from pyspark.sql import SparkSession
 
 from cli_kit import weir
+from cluster_kit import cluster, end, environment
 from fault_kit import ARGUMENTS, wait_for_growth, write_input
 
 pytestmark = [pytest.mark.spark, pytest.mark.network, pytest.mark.timeout(600)]
 FILES = 12
 SUBMIT = Path(__file__).parents[2] / "examples" / "cluster" / "submit.py"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def environment(folder: Path) -> dict[str, str]:
-    """Everything Spark writes goes into ``folder``; little memory."""
-    return {
-        **os.environ,
-        "SPARK_HOME": _find_spark_home(),
-        "SPARK_LOCAL_DIRS": str(folder / "local"),
-        "SPARK_WORKER_DIR": str(folder / "work"),
-        "SPARK_LOG_DIR": str(folder / "logs"),
-        "SPARK_DAEMON_MEMORY": "256m",
-        "SPARK_LOCAL_IP": "127.0.0.1",
-    }
-
-
-@contextmanager
-def daemon(folder: Path, role: str, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A master or a worker in a process group of its own, which ends with the block."""
-    command = [f"{_find_spark_home()}/bin/spark-class", f"org.apache.spark.deploy.{role}", *arguments]
-    process = subprocess.Popen(
-        command,
-        env=environment(folder),
-        start_new_session=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        yield process
-    finally:
-        end(process)
-
-
-def end(process: subprocess.Popen[bytes]) -> None:
-    """``kill -9`` of a process group."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait(30)
-
-
-def await_port(port: int, limit: float = 120.0) -> None:
-    deadline = time.monotonic() + limit
-    while time.monotonic() < deadline:
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.1)
-    raise AssertionError("the master did not start")
-
-
-@contextmanager
-def cluster(folder: Path, workers: int) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """Where the master is, and its first worker."""
-    port = free_port()
-    place = f"spark://127.0.0.1:{port}"
-    own = ["--host", "127.0.0.1", "--webui-port", "0"]
-    with ExitStack() as stack:
-        stack.enter_context(daemon(folder, "master.Master", *own, "--port", str(port)))
-        await_port(port)
-        options = [*own, "--cores", "1", "--memory", "1g", place]
-        started = [stack.enter_context(daemon(folder, "worker.Worker", *options)) for _ in range(workers)]
-        yield place, started[0]
 
 
 def assert_same(folder: Path) -> None:

@@ -125,6 +125,7 @@ def run_matched(query: Query, data: Data, evaluator: str) -> Outcome:
     for stream, statements in lines.items():
         scenario.lane(stream).put("".join(f"0\t{each} .\n" for each in statements)).end()
     found = scenario.batch()
+    assert not scenario.failures, scenario.failures
     if isinstance(query.form, Ask):
         (line,) = found
         return Outcome((), [], line["boolean"])

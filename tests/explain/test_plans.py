@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from weir.explain import explain_text
-from weir.explain.plans import parts_text, plan_text, windows_text
+from weir.explain.plans import parts_text, plan_text, service_text, windows_text
 from weir.language import parse
+from weir.plan.analysis.bind_joins import asked_services
 from weir.plan.planner import plan_query
 
 QUERY = """PREFIX : <urn:>
@@ -82,3 +83,14 @@ def test_the_evaluator_is_named_with_its_routing_policy() -> None:
 def test_the_fallback_is_named_with_its_reason() -> None:
     text = explain_text(parse("SELECT ?s { ?s ?p ?o FILTER EXISTS { ?s ?q ?o FILTER(RAND() < 2) } }"))
     assert "reference: interval does not cover RAND, UUID, STRUUID or BNODE inside EXISTS" in text
+
+
+def test_an_endpoint_that_is_asked_for_everything_is_warned_of() -> None:
+    def told(where: str) -> str:
+        plan = plan_query(parse(f"SELECT * {{ {where} }}", "sparql"))
+        return "\n".join(map(service_text, asked_services(plan.root)))
+
+    service = "SERVICE <http://e/q> { ?k ?a ?b }"
+    assert told(f"?k ?p ?o {service}") == "<http://e/q> is asked by ?k"
+    assert "warning" in told(service)
+    assert "by ?k where a row binds it\nwarning" in told(f"?s ?p ?o OPTIONAL {{ ?s ?q ?k }} {service}")

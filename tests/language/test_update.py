@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import weir
-from weir.language.update import DeleteData, InsertData, parse_update
+from weir.language.update import Update, parse_update
 from weir.rdf.terms import IRI, RDF, XSD, BlankNode, Literal, TripleTerm
 
 A, B, C = (IRI(f"http://e/{name}") for name in "abc")
@@ -16,7 +16,7 @@ PREFIX = "PREFIX : <http://e/> "
 def test_data_in_graphs() -> None:
     updates = parse_update(PREFIX + "INSERT DATA { :a :b :c , 1 . GRAPH :c { :a :b [] } . :c :b :a } ; ")
     assert updates == (
-        InsertData(
+        Update(
             (
                 (A, B, C, None),
                 (A, B, Literal("1", XSD + "integer"), None),
@@ -29,9 +29,9 @@ def test_data_in_graphs() -> None:
 
 def test_operations_follow_one_another() -> None:
     updates = parse_update(PREFIX + "DELETE DATA { :a :b :c } ; INSERT DATA { :c :b :a }")
-    assert updates == (DeleteData(((A, B, C, None),)), InsertData(((C, B, A, None),)))
+    assert updates == (Update(((A, B, C, None),), True), Update(((C, B, A, None),)))
     assert parse_update("") == ()
-    assert parse_update("INSERT DATA {}") == (InsertData(()),)
+    assert parse_update("INSERT DATA {}") == (Update(()),)
 
 
 def test_triple_terms_and_reifiers() -> None:
@@ -39,10 +39,10 @@ def test_triple_terms_and_reifiers() -> None:
     text = (
         "{0} DATA {{ :c :b <<( :a :b <<( :a :b :c )>> )>> }} ; INSERT DATA {{ :a :b :c ~ :c {{| :b :a |}} }}"
     )
-    for word, kind in (("INSERT", InsertData), ("DELETE", DeleteData)):
+    for word in ("INSERT", "DELETE"):
         assert parse_update(PREFIX + text.format(word)) == (
-            kind(((C, B, stated, None),)),
-            InsertData(((A, B, C, None), (C, REIFIES, TripleTerm(A, B, C), None), (C, B, A, None))),
+            Update(((C, B, stated, None),), word == "DELETE"),
+            Update(((A, B, C, None), (C, REIFIES, TripleTerm(A, B, C), None), (C, B, A, None))),
         )
 
 

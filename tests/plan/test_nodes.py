@@ -42,6 +42,6 @@ def test_mapped_reaches_the_plans_of_exists() -> None:
 
 def test_mapped_may_treat_exists_otherwise() -> None:
     def kept(plan: p.Plan) -> p.Plan:
-        return p.UNIT if isinstance(plan, p.Match) else p.mapped(plan, kept, lambda test: test)
+        return p.UNIT if isinstance(plan, p.Match) else p.mapped(plan, kept, lambda test: test.plan)
 
     assert predicates(kept(built(TEXT))) == ["<urn:r>"]

@@ -1,11 +1,11 @@
-"""Query sets as texts and as streams of commands."""
+"""Several queries in one text."""
 
 from __future__ import annotations
 
 import pytest
 
 import weir
-from weir.plan.querysets import Drop, Register, parse_command, parse_queries
+from weir.plan.querysets import parse_queries
 
 ONE = "REGISTER <one> AS SELECT * FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?s <p> ?o } }"
 TWO = "SELECT * FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?s <q> ?o } }"
@@ -26,18 +26,6 @@ def test_an_error_counts_lines_from_the_top():
 def test_names_are_unique():
     with pytest.raises(weir.UsageError, match="two queries are called 'one'"):
         parse_queries(f"{ONE}\n---\n{ONE}")
-
-
-def test_commands():
-    assert parse_command('{"drop": "one"}') == Drop("one")
-    found = parse_command(f'{{"register": "two", "query": "{TWO}", "dialect": "rspql"}}')
-    assert found == Register("two", weir.parse(TWO))
-
-
-@pytest.mark.parametrize("line", ["drop one", '{"register": "x"}', "[]"])
-def test_what_is_no_command(line):
-    with pytest.raises(weir.UsageError):
-        parse_command(line)
 
 
 def test_the_only_query_of_a_text_has_its_name():

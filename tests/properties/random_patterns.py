@@ -313,12 +313,15 @@ class Patterns:
 def form(rng: Random, pattern: a.Pattern) -> Form:
     named = tuple(v for v in visible(pattern) if not v.internal)
     chance = rng.random()
-    if chance < 0.75 and named:
+    if chance < 0.65 and named:
         return Select(named)
-    if chance < 0.85:
+    if chance < 0.73:
         return Ask()
-    if chance < 0.89 and named:
+    if chance < 0.77 and named:
         return Describe((rng.choice(named),))
+    if chance < 0.87 and named:
+        # One triple that any solution can make: what short cuts take.
+        return Construct((a.TriplePattern(rng.choice(named), PREDICATES[0], rng.choice(named)),))
     chosen = [*named, *NODES]
     template = tuple(
         a.TriplePattern(

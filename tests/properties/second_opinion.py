@@ -89,6 +89,11 @@ class Rewritten:
                 )
             case a.PathPattern(subject, path, target):
                 _refuse_path(path, constant=not all(isinstance(end, Variable) for end in (subject, target)))
+            case e.Exists(inner, _):
+                # Its ends may stand for terms of the solution that is tested (18.6).
+                for each in walk(inner):
+                    if isinstance(each, a.PathPattern):
+                        _refuse_path(each.path, constant=True)
             case a.Group(a.Extend(_, bindings), keys) if any(name in keys for name, _ in bindings):
                 raise NoOpinion("pyoxigraph refuses some expressions in GROUP BY")
             case e.Compare(operator, left, right) if operator not in (e.Comparison.EQ, e.Comparison.NE):

@@ -70,13 +70,14 @@ class Batch:
 @dataclass(frozen=True)
 class Story:
     """``queries`` are texts by name; ``named`` graphs are there from the beginning, also where they are
-    empty."""
+    empty. Times and windows are multiples of ``unit`` µs."""
 
     queries: Mapping[str, str]
     lanes: tuple[Lane, ...]
     batches: tuple[Batch, ...]
     default: tuple[Triple, ...] = ()
     named: Mapping[str, tuple[Triple, ...]] = field(default_factory=dict)
+    unit: int = 1
 
     def __str__(self) -> str:
         lines = [f"{name}:\n{text}" for name, text in self.queries.items()]
@@ -100,18 +101,35 @@ class Story:
 # Drawing one
 
 
-def story(rng: Random, *, count: int = 1, depth: int = 2, tidy: bool = False) -> Story:
+def story(rng: Random, *, count: int = 1, depth: int = 2, tidy: bool = False, unit: int = 1) -> Story:
     """So many queries over windows on one or two streams of one or two lanes; unless ``tidy``, some messages
-    are late and graphs change."""
+    are late and graphs change. The unit of time is ``unit`` µs at the least."""
     horizon, lateness = rng.choice((6, 12, 25)), rng.choice((0, 0, 0, 2, 5))
-    unit = rng.choice((1, 1, 1_000, 1_000_000))
+    unit = max(unit, rng.choice((1, 1, 1_000, 1_000_000)))
     made = [asked(rng, number, horizon, lateness, unit, depth) for number in range(count)]
     declared = [window for each in made for window in each.dataset.windows]
     tuples = any(each.semantics.tick.kind is TickKind.TUPLE for each in declared)
+    texts = {f"q{number}": reified(write(each, Dialect.RSPQL)) for number, each in enumerate(made)}
+    streams = sorted({str(each.stream) for each in declared})
+    return told(rng, texts, streams, (horizon, lateness, unit), single=tuples, tidy=tidy)
+
+
+def told(
+    rng: Random,
+    texts: Mapping[str, str],
+    streams: Sequence[str],
+    sizes: tuple[int, int, int],
+    *,
+    single: bool = False,
+    tidy: bool = False,
+) -> Story:
+    """These queries over random input: times below a horizon, disordered within a lateness, in units of so
+    many microseconds. ``single`` is for one lane a stream."""
+    horizon, lateness, unit = sizes
     queue: list[tuple[Lane, Message]] = []
     lanes: list[Lane] = []
-    for stream in sorted({str(each.stream) for each in declared}):
-        own = [(stream, str(number)) for number in range(1 if tuples or rng.random() < 0.75 else 2)]
+    for stream in streams:
+        own = [(stream, str(number)) for number in range(1 if single or rng.random() < 0.75 else 2)]
         lanes += own
         arrived = disordered(rng, messages(rng, horizon), lateness, 0 if tidy else 0.05)
         queue = shuffled(rng, queue, [(rng.choice(own), each) for each in arrived])
@@ -122,11 +140,12 @@ def story(rng: Random, *, count: int = 1, depth: int = 2, tidy: bool = False) ->
         if rng.random() < 0.7
     }
     return Story(
-        {f"q{number}": reified(write(each, Dialect.RSPQL)) for number, each in enumerate(made)},
+        texts,
         tuple(lanes),
         cut(rng, queue, lanes, 0 if tidy else horizon * unit),
         tuple(row[:3] for row in graph(rng, horizon, False)),
         named,
+        unit,
     )
 
 
@@ -329,6 +348,7 @@ def run(given: Story, others: Mapping[str, str] | None = None, **settings: Any) 
     found: Lines = []
     for batch in given.batches:
         found += step(scenario, batch)
+    assert not scenario.failures, scenario.failures
     return {name: [line for line in found if line["query"] == name] for name in given.queries}
 
 

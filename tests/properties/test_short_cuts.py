@@ -2,7 +2,8 @@
 paths begin set so low that they are taken all the time.
 
 The queries are of the CQELS kind (each message an evaluation, bags, the instant before), which is where
-most short cuts apply; windows are read by joins with each other and with static graphs.
+most short cuts apply; windows are read by joins with each other, with static graphs, and with what other
+operators make of windows.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from weir.language.algebra import patterns as a
 from weir.language.algebra.query import R2S, Construct, Dataset, Previous, Query, Select, Semantics
 from weir.language.algebra.scope import visible
 from weir.language.algebra.windows import (
+    All,
     Content,
     Elements,
     Now,
@@ -50,6 +52,8 @@ from weir.language.algebra.windows import (
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, Variable
 
+pytestmark = pytest.mark.hypothesis
+"""So that ``make long`` takes it."""
 CASES = int(400 * float(os.environ.get("WEIR_EXAMPLES", "1")))
 FIRST = int(os.environ.get("WEIR_SEED", "1")) * 1_000_000
 CHUNK = 50
@@ -89,6 +93,7 @@ def kind(rng: Random) -> WindowKind:
             Now(),
             Range(rng.randrange(1, 8)),
             Range(rng.randrange(1, 8)),
+            All(),
             Triples(rng.randrange(1, 4)),
             Elements(rng.randrange(1, 3)),
         )
@@ -102,6 +107,21 @@ def pattern(rng: Random, names: list[str]) -> a.TriplePattern:
     return a.TriplePattern(ends[0], rng.choice(PREDICATES), ends[1])
 
 
+def windowed(rng: Random, window: str, names: list[str]) -> a.Pattern:
+    """A pattern on a window, at times below an operator whose rows a join cannot look up."""
+    read = a.Window(IRI(window), a.BGP((pattern(rng, names),)))
+    match rng.randrange(12):
+        case 0:
+            return a.Project(read, tuple(visible(read))[:1])
+        case 1:
+            return a.Distinct(a.Project(read, tuple(visible(read))[:1]))
+        case 2:
+            return a.Union(read, a.Window(IRI(window), a.BGP((pattern(rng, names),))))
+        case 3:
+            return a.extended(read, Variable(f"n{window}"), e.Call(e.Builtin.STR, (Variable(names[0]),)))
+    return read
+
+
 def short_case(rng: Random) -> Case:
     names = ["x", "y", "z", "w"][: rng.randrange(2, 5)]
     windows = []
@@ -111,7 +131,7 @@ def short_case(rng: Random) -> Case:
         semantics = WindowSemantics(Report(content_change=True, non_empty=rng.random() < 0.7), content)
         stream = STREAMS[0] if rng.random() < 0.8 else STREAMS[1]
         windows.append(WindowDeclaration(f"w{number}", stream, kind(rng), semantics))
-        parts.append(a.Window(IRI(f"w{number}"), a.BGP((pattern(rng, names),))))
+        parts.append(windowed(rng, f"w{number}", names))
     for _ in range(rng.randrange(3)):
         static: a.Pattern = a.BGP(tuple(pattern(rng, names) for _ in range(rng.randrange(1, 3))))
         parts.append(static if rng.random() < 0.5 else a.Graph(IRI("urn:g1"), static))

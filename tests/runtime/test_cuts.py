@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cuts_kit import Message, answers, cut_and_shuffled, line
 from weir.testing import Scenario
 
 QUERIES = {
@@ -37,49 +36,16 @@ QUERIES = {
     name: "PREFIX : <http://e/>\n" + text.replace("LATE]", "LATENESS PT0.03S]")
     for name, text in QUERIES.items()
 }
-MESSAGES = st.lists(
-    st.tuples(st.integers(0, 60), st.sampled_from("abc"), st.sampled_from("pq"), st.sampled_from("xyz")),
-    max_size=14,
-)
-
-
-def line(message: tuple[int, str, str, str]) -> str:
-    time, subject, predicate, target = message
-    return f"{time}\t<http://e/{subject}> <http://e/{predicate}> <http://e/{target}> .\n"
-
-
-def answers(
-    evaluator: str, batches: list[list[tuple[int, str, str, str]]], **how: Any
-) -> dict[str, list[dict[str, Any]]]:
-    scenario = Scenario(QUERIES, evaluator=evaluator, **how)
-    found = scenario.run(["".join(map(line, batch)) for batch in batches], "s")
-    assert all(not step.dropped for step in scenario.steps)
-    return {name: [each for each in found if each["query"] == name] for name in QUERIES}
-
-
-@st.composite
-def cut_and_shuffled(draw: st.DrawFn) -> tuple[list[Any], list[list[Any]]]:
-    """Messages of distinct times in order, and the same delayed by less than the lateness, in batches."""
-    unique = {message[0]: message for message in draw(MESSAGES)}
-    ordered = [unique[time] for time in sorted(unique)]
-    delays = [draw(st.integers(0, 29)) for _ in ordered]
-    arrival = sorted(range(len(ordered)), key=lambda i: ordered[i][0] + delays[i])
-    batches: list[list[Any]] = [[]]
-    for place in arrival:
-        batches[-1].append(ordered[place])
-        if draw(st.booleans()):
-            batches.append([])
-    return ordered, batches
 
 
 @pytest.mark.parametrize("evaluator", ["interval", "reference"])
 @given(script=cut_and_shuffled(), workers=st.integers(0, 3))
 def test_results_do_not_depend_on_cuts_order_or_workers(
-    evaluator: str, script: tuple[list[Any], list[list[Any]]], workers: int
+    evaluator: str, script: tuple[list[Message], list[list[Message]]], workers: int
 ) -> None:
     ordered, batches = script
-    whole = answers("reference", [ordered])
-    assert answers(evaluator, batches, restarts=not workers, workers=workers or 1) == whole
+    whole = answers(QUERIES, "reference", [ordered])
+    assert answers(QUERIES, evaluator, batches, restarts=not workers, workers=workers or 1) == whole
 
 
 @pytest.mark.parametrize("evaluator", ["interval", "reference"])

@@ -61,7 +61,7 @@ def test_shuffled_within_the_lateness_results_are_the_same(
     cuts = [data.draw(st.booleans()) for _ in arrival]
     found, scenario = answers(cut(arrival, cuts))
     assert found == answers([ordered])[0]
-    assert all(inbox.late == 0 for inbox in scenario.group.inboxes.values())
+    assert all(inbox.seen.late == 0 for inbox in scenario.group.inboxes.values())
 
 
 @given(ordered=messages, data=st.data())
@@ -71,9 +71,9 @@ def test_beyond_it_every_message_is_counted(ordered: list[tuple[int, str]], data
     cuts = [data.draw(st.booleans()) for _ in arrival]
     _, scenario = answers(cut(arrival, cuts))
     for inbox in scenario.group.inboxes.values():
-        assert inbox.messages + inbox.late == len(ordered)
+        assert inbox.seen.messages + inbox.seen.late == len(ordered)
     told = {(item.lane, item.position) for step in scenario.steps for _, item in step.dropped}
-    assert len(told) == max((inbox.late for inbox in scenario.group.inboxes.values()), default=0)
+    assert len(told) == max((inbox.seen.late for inbox in scenario.group.inboxes.values()), default=0)
 
 
 def test_late_messages_are_kept_with_their_statements_where_asked_for(tmp_path: Path) -> None:
@@ -134,3 +134,65 @@ def test_a_source_may_promise_distinct_times(tmp_path: Path) -> None:
     job.register(QUIET.format(""), "q")
     (tmp_path / "s" / "0.tnq").write_text(line((10, "a")))
     assert [each["bindings"]["x"]["value"] for each in job.run()] == ["http://e/a"]
+
+
+AFTER = QUIET.format(" LATENESS PT0.02S")
+
+
+@pytest.mark.parametrize("slots", [1, 3])
+@pytest.mark.parametrize("settings", [{}, {"restarts": True}, {"workers": 2}])
+@pytest.mark.parametrize("company", [False, True])
+def test_time_counts_from_the_first_batch_of_a_query(
+    company: bool, settings: dict[str, Any], slots: int
+) -> None:
+    """The second query begins with the second batch, in which 50 and 60 are late for the first alone.
+
+    batch       100  │  50  130  60  │  80  115   131  │  end
+    T before     −∞  │      80       │      110
+    of second        │      −∞       │      110
+    """
+    queries = {"first": AFTER} if company else {"first": AFTER.replace("ON <s>", "ON <other>")}
+    scenario = Scenario(queries, streams=["s"], slots=slots, **settings)
+    scenario.lane("s").put(line((100, "a")))
+    scenario.batch()
+    scenario.job.registry.register(AFTER, "second", "auto", "auto")
+    found = []
+    for batch in ([(50, "b"), (130, "c"), (60, "d")], [(80, "e"), (115, "f"), (131, "g")]):
+        scenario.lane("s").put("".join(map(line, batch)))
+        found += scenario.batch()
+    scenario.lane("s").end()
+    found += scenario.batch()
+    seen = [each["bindings"]["x"]["value"][-1] for each in found if each["query"] == "second"]
+    assert seen == ["b", "d", "f", "c", "g"]
+    if company and slots == 1:
+        assert [each["bindings"]["x"]["value"][-1] for each in found if each["query"] == "first"] == [
+            *("a", "f", "c", "g")
+        ]
+        # What both take in is the same since the second batch: they read from one inbox now.
+        assert len(scenario.group.inboxes) == 1
+
+
+@given(ordered=messages, data=st.data())
+@settings(max_examples=20)
+def test_queries_that_begin_later_say_what_they_say_alone(
+    ordered: list[tuple[int, str]], data: st.DataObject
+) -> None:
+    """However disordered the input is, and whoever read it before."""
+    batches = cut(data.draw(st.permutations(ordered)), [data.draw(st.booleans()) for _ in ordered])
+    begins = data.draw(st.integers(0, len(batches) - 1))
+    found = []
+    for others in ({}, QUERIES):
+        scenario = Scenario({f"{name}0": text for name, text in others.items()}, streams=["s"])
+        lines = []
+        for number, batch in enumerate(batches):
+            if number == begins:
+                for name, text in QUERIES.items():
+                    scenario.job.registry.register(
+                        text.replace(f"<{name}>", f"<{name}1>"), f"{name}1", "auto", "auto"
+                    )
+            scenario.lane("s").put("".join(map(line, batch)))
+            lines += scenario.batch()
+        scenario.lane("s").end()
+        lines += scenario.batch()
+        found.append([each for each in lines if each["query"].endswith("1")])
+    assert found[0] == found[1]

@@ -11,7 +11,7 @@ from weir.runtime.ingest.parts import LaneInput
 from weir.runtime.ingest.sources import FileSource
 from weir.runtime.output.outputs import Output
 from weir.runtime.output.sinks.base import Results
-from weir.runtime.pipeline import Delivery, advance
+from weir.runtime.pipeline import Delivery, SlotBatch, SlotWork, advance
 
 QUERY = """REGISTER RSTREAM <q> AS SELECT (COUNT(*) AS ?n)
 FROM NAMED WINDOW <w> ON <s> [RANGE 10 STEP 10] WHERE { WINDOW <w> { ?x <urn:p> ?y } }"""
@@ -41,8 +41,8 @@ def rows(tmp_path: Path, forms: Sequence[str]) -> list[Output]:
     job.register(QUERY)
     store = MemoryStore()
     messages = parse_lines(b"1\t<urn:x> <urn:p> <urn:y> .\n", scope="s 0", key=job.checkpoint.key)
-    frame = job.place.match_plan(0).frame(0, "s", LaneInput("0", messages, ended=True))
-    step, found = advance(job.place, 0, 0, [frame], store, forms)
+    ((_, frame),) = job.place.match_plan(0).frames("s", LaneInput("0", messages, ended=True))
+    step, found = advance(SlotWork(job.place, 0, store, forms), SlotBatch(0, [frame]))
     assert step.ended
     assert store.head() is not None
     return found
@@ -55,7 +55,7 @@ def test_answers_come_in_every_form_and_metrics_once(tmp_path: Path) -> None:
 
 def test_each_sink_gets_its_form(tmp_path: Path) -> None:
     lines, columns = Collected(), Columns()
-    delivery = Delivery([lines, columns])
+    delivery = Delivery([lines, columns], lambda batch, failures: None)
     assert delivery.forms == ["columns", "jsonl"]
     delivery.take(0, rows(tmp_path, delivery.forms))
     assert [line["bindings"]["n"]["value"] for line in lines.lines] == ["1"]
@@ -66,5 +66,5 @@ def test_each_sink_gets_its_form(tmp_path: Path) -> None:
 def test_what_several_slots_set_aside_is_told_once() -> None:
     late = Records()
     said = [Output("late", "", slot, b'{"position": 1}\n{"position": 2}\n') for slot in (0, 1)]
-    Delivery([], {"late": late}).take(0, said)
+    Delivery([], lambda batch, failures: None, {"late": late}).take(0, said)
     assert late.found == [{"position": 1}, {"position": 2}]

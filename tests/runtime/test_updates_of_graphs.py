@@ -24,6 +24,8 @@ from weir.language import parse
 from weir.language.update import parse_update
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, Literal, Triple
+from weir.runtime.control import control_log
+from weir.runtime.control.checkpoint import Checkpoint
 from weir.runtime.control.extracts import net_of
 from weir.runtime.control.graph_updates import is_empty
 from weir.testing import Scenario
@@ -109,6 +111,19 @@ def stamp(at: int) -> str:
 
 @given(st.integers(0, 2**32), st.sampled_from(["interval", "reference"]), st.booleans())
 def test_updates_between_batches_are_a_time_varying_graph(seed: int, evaluator: str, restarts: bool) -> None:
+    hold(seed, evaluator, restarts)
+
+
+@given(st.integers(0, 2**32), st.sampled_from(["interval", "reference"]), st.booleans())
+def test_updates_that_are_put_together_mean_the_same(seed: int, evaluator: str, restarts: bool) -> None:
+    """Every second one is, with all before it, and the driver starts again now and then."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(control_log, "_SPARE", 2)
+        patched.setattr(Checkpoint, "committed", lambda _: 10**6)
+        hold(seed, evaluator, restarts, merging=True)
+
+
+def hold(seed: int, evaluator: str, restarts: bool, merging: bool = False) -> None:
     rng = Random(seed)
     closing = rng.random() < 0.5
     r2s = rng.choice(["RSTREAM", "ISTREAM", "DSTREAM"])
@@ -147,6 +162,8 @@ def test_updates_between_batches_are_a_time_varying_graph(seed: int, evaluator: 
                 continue
             sent.append(Message(time * 1000, quads))
             lane.put("".join(f"{time}\t{s} {p} {o} .\n" for s, p, o, _ in quads))
+        if merging and rng.random() < 0.3:
+            scenario.job.restart()
         found += scenario.batch()
         reached = sent[-1].time if sent else None
     if sent:

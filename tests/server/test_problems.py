@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import weir
-from weir.errors import CheckpointError, RemoteError, SyntaxError, UsageError
+from weir.errors import CheckpointError, RemoteError, StorageError, SyntaxError, UsageError
 from weir.server.problems import Problem, conflicts, problem_of
 
 
@@ -19,6 +19,8 @@ def test_a_syntax_error_has_its_place() -> None:
 
 def test_errors_have_the_status_of_their_kind() -> None:
     assert problem_of(CheckpointError("taken")).status == 409
+    full = problem_of(StorageError("no room", hint="make some"))
+    assert (full.status, full.headers, full.body["hint"]) == (503, {"Retry-After": "5"}, "make some")
     assert problem_of(RemoteError("away")).body == {
         "type": "urn:weir:problem:remote",
         "title": "away",

@@ -6,8 +6,13 @@ import json
 import random
 from pathlib import Path
 
+import pytest
+
+from disk_kit import Faults
 from server_kit import answers
+from weir.errors import StorageError
 from weir.server.result_log import Mark, ResultLog, Tail
+from weir.storage import disk
 
 
 def read_all(tail: Tail, position: int = 0, most: int = 300) -> list[int]:
@@ -44,10 +49,9 @@ def test_a_batch_is_written_once_and_a_torn_one_never_happened(tmp_path: Path) -
     log.write(0, [answers("q", 0, 3), answers("other", 0, 1)])
     log.write(1, [answers("q", 3, 2)])
     log.write(1, [answers("q", 3, 2)])
-    # A crash in the middle of batch 2: data without a commit, and half a line of the commit log.
+    # A crash in the middle of batch 2: data without a commit, and half a record that has no name yet.
     log.tail("q").append(answers("q", 5, 2).table["line"][0].as_py().encode(), 1)
-    with open(tmp_path / "commits.jsonl", "ab") as file:
-        file.write(b'{"batch": 2, "tails": {"q"')
+    (tmp_path / "commits" / ".3.0123.partial").write_bytes(b'[2,{"q"')
     again = ResultLog(tmp_path)
     again.open()
     assert read_all(again.tail("q")) == [0, 1, 2, 3, 4]
@@ -91,9 +95,50 @@ def test_the_commit_log_stays_short(tmp_path: Path) -> None:
     log.open()
     for batch in range(20):
         log.write(batch, [answers("q", batch, 1)])
-    assert len((tmp_path / "commits.jsonl").read_bytes().splitlines()) == 21
+    assert len(list((tmp_path / "commits").iterdir())) == 21
     ResultLog(tmp_path).open()
-    assert len((tmp_path / "commits.jsonl").read_bytes().splitlines()) == 1
+    assert len(list((tmp_path / "commits").iterdir())) == 1
+
+
+@pytest.mark.parametrize("request_", ["open_file", "write", "sync"])
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_batch_that_the_disk_refused_is_written_once_it_is_back(
+    tmp_path: Path, faults: Faults, request_: str, number: int
+) -> None:
+    """Two tails and the commit log: each is refused once, in a segment that is there or in a new one."""
+    log = ResultLog(tmp_path, segment=1)
+    log.open()
+    log.write(0, [answers("q", 0, 3), answers("r", 0, 1)])
+    faults.plan(request_, number)
+    with pytest.raises(StorageError):
+        log.write(1, [answers("q", 3, 2), answers("r", 1, 1)])
+    faults.heal()
+    assert read_all(log.tail("q")) == [0, 1, 2]
+    log.write(1, [answers("q", 3, 2), answers("r", 1, 1)])
+    log.write(2, [answers("q", 5, 1)])
+    for each in (log, ResultLog(tmp_path)):
+        each.open()
+        assert read_all(each.tail("q")) == [0, 1, 2, 3, 4, 5]
+        assert read_all(each.tail("r")) == [0, 1]
+
+
+def test_what_was_erased_does_not_come_back_where_its_files_could_not_be_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = ResultLog(tmp_path, segment=1)
+    log.open()
+    for batch in range(3):
+        log.write(batch, [answers("q", batch, 1)])
+
+    def refused(folder: Path) -> None:
+        raise StorageError(f"{folder} could not be removed")
+
+    with monkeypatch.context() as broken, pytest.raises(StorageError):
+        broken.setattr(disk, "remove_folder", refused)
+        log.erase("q")
+    again = ResultLog(tmp_path)
+    again.open()
+    assert (again.tail("q").start, again.tail("q").end) == (3, 3)
 
 
 def test_an_empty_tail_of_a_mark_without_files(tmp_path: Path) -> None:

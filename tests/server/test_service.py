@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
 
 from server_kit import StillJob, still_service
 from weir.errors import UsageError
+from weir.server import service as supervised
 from weir.server.problems import Problem
-from weir.server.service import Service
+from weir.server.service import Service, Supervisor
 from weir.server.settings import Limits, Settings
 
 TEXT = "SELECT * { STREAM <http://e/s> [NOW] { ?a ?b ?c } }"
@@ -21,6 +23,13 @@ def test_before_it_has_a_job_everything_is_to_come(tmp_path: Path) -> None:
     with pytest.raises(Problem, match="starting") as told:
         service.job.streams()
     assert told.value.headers["Retry-After"] == "2"
+
+
+def test_the_data_folder_is_its_owners_alone(tmp_path: Path) -> None:
+    (tmp_path / "open").mkdir(mode=0o755)
+    for folder in (tmp_path / "open", tmp_path / "new" / "data"):
+        Service(Settings(data=folder))
+        assert folder.stat().st_mode & 0o777 == 0o700
 
 
 def test_changes_wait_for_a_job_that_has_ended(tmp_path: Path) -> None:
@@ -73,3 +82,50 @@ def test_what_was_published_is_so_after_a_restart(tmp_path: Path) -> None:
     assert service.publish("q", {"lifetime": 20}) == "q"
     service.unpublish("q")
     assert Service(Settings(data=tmp_path)).records.all("published") == {}
+
+
+def test_a_push_looks_at_no_catalog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long the control log is, the stream of a push is found by its id."""
+    service = still_service(tmp_path)
+
+    def listed(_: StillJob) -> list[object]:
+        raise AssertionError("all streams were looked at")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(StillJob, "streams", listed)
+        pushed = service.pushed_stream("s")
+    assert pushed is service.pushed["http://e/s"]
+    service.drop_stream("s")
+    with pytest.raises(Problem, match="no such stream"):
+        service.pushed_stream("s")
+    pushed.writer.close()
+
+
+def test_whatever_happens_the_supervisor_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(supervised, "_PERIOD", 0.001)
+    monkeypatch.setattr(supervised, "_LONGEST", 0.002)
+    service, looks = still_service(tmp_path), 0
+    errors = [
+        ValueError("no"),
+        MemoryError(),
+        SystemExit(1),
+        KeyboardInterrupt(),
+        RecursionError(),
+        OSError(28),
+    ]
+    over = threading.Event()
+
+    def restart() -> bool:
+        nonlocal looks
+        looks += 1
+        if looks <= len(errors):
+            raise errors[looks - 1]
+        over.set()
+        return False
+
+    monkeypatch.setattr(service, "restart", restart)
+    supervisor = Supervisor(service)
+    supervisor.start()
+    assert over.wait(60)
+    supervisor.stop()
+    assert looks > len(errors)

@@ -15,10 +15,11 @@ import weir
 from weir.errors import CheckpointError, UsageError
 from weir.language import parse
 from weir.runtime.control.checkpoint import Checkpoint
+from weir.runtime.running import RunningJob
 from weir.spark.continuous import result_columns
 from weir.spark.dataframes import DataFrameStream
 from weir.spark.job import Job
-from weir.spark.session import EVOLUTION, named_sources
+from weir.spark.session import named_sources, settled
 
 QUERY = """PREFIX : <http://e/>
 REGISTER RSTREAM <hot> AS SELECT ?room (MAX(?t) AS ?most)
@@ -47,11 +48,15 @@ def test_a_query_as_a_streaming_dataframe(spark: SparkSession, tmp_path: Path) -
     def run(query: str = QUERY, folder: Path | None = tmp_path / "weir") -> list[tuple[str, str, str, str]]:
         text = spark.readStream.format("text").load(str(source))
         graphs: dict[str | None, str | Path] = {"plan": tmp_path / "plan.ttl"}
-        found = weir.continuous(spark, query, {"temperatures": text}, graphs, checkpoint=folder)
-        assert found.isStreaming
-        assert found.columns == ["at", "op", "room", "most"]
-        writer = found.writeStream.format("parquet").option("checkpointLocation", str(tmp_path / "spark"))
-        writer.trigger(availableNow=True).start(str(out)).awaitTermination()
+        before = dict(spark.conf.getAll)
+        with settled(spark, tasks=2):
+            found = weir.continuous(spark, query, {"temperatures": text}, graphs, checkpoint=folder)
+            assert found.isStreaming
+            assert found.columns == ["at", "op", "room", "most"]
+            writer = found.writeStream.format("parquet").option("checkpointLocation", str(tmp_path / "spark"))
+            started = writer.trigger(availableNow=True).start(str(out))
+        assert dict(spark.conf.getAll) == before
+        started.awaitTermination()
         rows = (
             spark.read.parquet(str(out)).selectExpr("CAST(at AS STRING) at", "op", "room", "most").collect()
         )
@@ -68,7 +73,7 @@ def test_a_query_as_a_streaming_dataframe(spark: SparkSession, tmp_path: Path) -
     with pytest.raises(StreamingQueryException, match="belongs to another query"):
         run(QUERY.replace("MAX", "MIN"), None)
     Checkpoint.open(tmp_path / "other", version="1", slots=5)
-    with pytest.raises(StreamingQueryException, match="has 2 partitions, that of Weir 5 slots"):
+    with pytest.raises(StreamingQueryException, match="has 2 partitions, that of Weir 5"):
         run(folder=tmp_path / "other")
     triples = spark.readStream.format("rate").load()
     with pytest.raises(CheckpointError, match="belongs to another query"):
@@ -87,9 +92,10 @@ def test_counters_of_a_streaming_dataframe(spark: SparkSession, tmp_path: Path) 
     (source / "0.txt").write_text(lines((1, "a", 3), (2, "b", 5), (12, "a", 4)) + "no line\n")
     text = spark.readStream.format("text").load(str(source))
     query = COUNT.format(name="n", stream="s")
-    found = weir.continuous(spark, query, {"s": text}, metrics="readings")
-    assert found.columns == ["at", "op", "n"]
-    writer = found.writeStream.format("memory").queryName("counted").trigger(availableNow=True).start()
+    with settled(spark, tasks=2):
+        found = weir.continuous(spark, query, {"s": text}, metrics="readings")
+        assert found.columns == ["at", "op", "n"]
+        writer = found.writeStream.format("memory").queryName("counted").trigger(availableNow=True).start()
     writer.awaitTermination()
     assert [row.n for row in spark.table("counted").collect()] == [NUMBER.format(2)]
     told = [each["observedMetrics"]["readings"] for each in writer.recentProgress]
@@ -130,7 +136,7 @@ def found(out: Path) -> Counter[tuple[str, str, str]]:
     )
 
 
-def wait_for(job: Job, out: Path, *expected: tuple[str, str, str]) -> None:
+def wait_for(job: RunningJob, out: Path, *expected: tuple[str, str, str]) -> None:
     until = time.monotonic() + 120
     while found(out) != Counter(expected):
         job.wait(1)
@@ -157,7 +163,7 @@ def test_dataframes_beside_files_in_a_running_engine(spark: SparkSession, tmp_pa
     files, frames, more, out = (tmp_path / name for name in ("files", "frames", "more", "out.jsonl"))
     for folder in (files, frames, more):
         folder.mkdir()
-    before = spark.conf.get(EVOLUTION)
+    before = dict(spark.conf.getAll)
 
     def engine(*names: str) -> weir.Engine:
         made = weir.Engine(checkpoint=tmp_path / "checkpoint", spark=spark)
@@ -169,7 +175,7 @@ def test_dataframes_beside_files_in_a_running_engine(spark: SparkSession, tmp_pa
         return made
 
     job = engine("frames").start(out=out)
-    assert not job.finite
+    assert isinstance(job, Job) and not job.finite
     send(files, 0, (1, "a", 1), (2, "b", 2), (12, "c", 3))
     send(frames, 0, (3, "d", 2), (4, "e", 3), (13, "f", 3))
     first = [("a", "010Z", "2"), ("both", "010Z", "b,d")]
@@ -211,7 +217,7 @@ def test_dataframes_beside_files_in_a_running_engine(spark: SparkSession, tmp_pa
     send(frames, 3, (42, "s", 6))
     wait_for(job, out, *third, ("a", "040Z", "1"), ("both", "040Z", "n,o"))
     job.stop()
-    assert spark.conf.get(EVOLUTION) == before
+    assert dict(spark.conf.getAll) == before
     assert job.metrics.triples == 6 and job.metrics.rejected == 0 and job.metrics.late == 1
 
 

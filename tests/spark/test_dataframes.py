@@ -21,7 +21,7 @@ def test_a_text_with_a_time_makes_messages(rate: DataFrame) -> None:
     stream = DataFrameStream(rate.selectExpr("timestamp AS time", "string(value) AS value"), "turtle")
     assert not stream.triples
     assert stream.names == ["rate"]
-    assert stream.frames("folder", "s").columns == ["slot", "frame"]
+    assert stream.frames("folder", "s").columns == ["slot", "frame", "control"]
 
 
 def test_columns_of_triples_make_messages(rate: DataFrame) -> None:

@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 from weir import Engine
 from weir.errors import CheckpointError, UsageError
 from weir.runtime.ingest.sources import FileSource
+from weir.runtime.running import RunningJob
 from weir.spark.job import Job
 from weir.testing import Scenario
 
@@ -50,7 +51,7 @@ def results(out: Path, name: str) -> list[str]:
     return [json.dumps(line) for line in lines if line["query"] == name]
 
 
-def wait_for(job: Job, out: Path, expected: dict[str, list[str]]) -> None:
+def wait_for(job: RunningJob, out: Path, expected: dict[str, list[str]]) -> None:
     until = time.monotonic() + 200
     while any(results(out, name) != lines for name, lines in expected.items()):
         job.wait(1)
@@ -71,8 +72,11 @@ def test_a_live_job(spark: SparkSession, tmp_path: Path) -> None:
     stream.mkdir()
     engine = Engine(checkpoint=tmp_path / "checkpoint", spark=spark)
     job = engine.start(out=out, live=True)
+    assert isinstance(job, Job)
     job.add_stream("s", FileSource(str(stream), watch=True))
     assert job.register(count("a")) == "a"
+    (info,) = job.queries()
+    assert info.staged and len(info.slots) > 1, "a second stage comes with the first query that needs it"
     texts = [send(stream, 0, 1, 12, 21)]
     wait_for(job, out, {"a": alone("a", *texts)})
     job.register_all({"b": count("b"), "c": count("c")})
@@ -111,3 +115,44 @@ def test_a_live_job(spark: SparkSession, tmp_path: Path) -> None:
     )
     assert [entry.iri for entry in job.streams()] == ["s"]
     job.stop()
+
+
+SPLIT = """PREFIX : <http://e/>
+REGISTER RSTREAM <split> AS SELECT ?x (COUNT(*) AS ?n) (MAX(?y) AS ?last)
+FROM NAMED WINDOW <w> ON <s> [RANGE 20 STEP 10] WHERE { WINDOW <w> { ?x :p ?y } } GROUP BY ?x"""
+
+
+WINDOW = "FROM NAMED WINDOW <w> ON <s> [RANGE 20 STEP 10] WHERE { WINDOW <w> { ?x :p ?y } }"
+STAGED = {
+    "made": f"PREFIX : <http://e/> CONSTRUCT {{ :o :r ?y }} {WINDOW}",
+    "counted": f"PREFIX : <http://e/> SELECT ?y (COUNT(*) AS ?n) {WINDOW} GROUP BY ?y ORDER BY ?y",
+}
+
+
+def test_more_slots_than_partitions_answer_as_one(spark: SparkSession, tmp_path: Path) -> None:
+    texts = [
+        "".join(
+            f'{n}\t<http://e/{"abcdefgh"[n * 7 % 8]}> <http://e/{"pq"[n % 3 == 0]}> "{n}" .\n' for n in times
+        )
+        for times in (range(25), range(25, 60))
+    ]
+    (tmp_path / "s").mkdir()
+    for number, text in enumerate(texts):
+        (tmp_path / "s" / f"{number}.tnq").write_text(text)
+    out = tmp_path / "out.jsonl"
+    engine = Engine(checkpoint=tmp_path / "c", spark=spark, slots=5, partitions=2)
+    engine.stream("s", FileSource(str(tmp_path / "s"), files_per_batch=1))
+    engine.register(SPLIT)
+    for name, text in STAGED.items():
+        engine.register(text, name=name)
+    metrics = engine.run(out=out)
+    for name, text in {"split": SPLIT, **STAGED}.items():
+        expected = [json.dumps(line) for line in Scenario({name: text}).run(texts, "s")]
+        assert expected and results(out, name) == expected
+    assert metrics.batches >= 2 and metrics.triples == 60
+    engine.slots = 4
+    with pytest.raises(CheckpointError, match="has 5 slots, and 4 are asked for"):
+        engine.run(out=out)
+    engine.partitions = 9
+    with pytest.raises(UsageError, match="9 partitions for 4 slots"):
+        engine.run(out=out)

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from weir.errors import DataError, UsageError
-from weir.linked.graphs.parquet_store import GraphStore
+from weir.linked.graphs.parquet_store import GraphStore, StoreSource
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI
 from weir.spark import load
@@ -28,7 +28,7 @@ def texts_of(store: GraphStore, graph: str = "") -> set[tuple[str | None, ...]]:
     dictionary = Dictionary(store.key)
     table = store.table(dictionary.encode(IRI(graph)) if graph else 0)
     for column in (table.subject, table.predicate, table.object):
-        store.add_texts(column, dictionary)
+        StoreSource(store, dictionary).add_texts(column)
     columns = [dictionary.texts(column) for column in (table.subject, table.predicate, table.object)]
     return set(zip(*columns, strict=True))
 

@@ -10,11 +10,12 @@ import pytest
 from pyspark import TaskContext
 from pyspark.sql import Observation, SparkSession
 
+from weir.errors import CheckpointError
 from weir.rdf.formats.tnq import parse_lines
 from weir.runtime.ingest.parts import LaneInput
 from weir.runtime.output.metrics import SUMS
 from weir.runtime.output.outputs import read_answers
-from weir.spark.processor import GroupProcessor, observed
+from weir.spark.processor import CONTROL, GroupProcessor, observed
 from weir.spark.tasks import BATCH_PROPERTY, slot_keys
 from weir.testing import KEY, Scenario
 
@@ -80,11 +81,14 @@ def test_frames_become_answers_and_the_state_is_put_away(scenario: Scenario) -> 
     line = b"1\t<urn:a> <urn:p> <urn:o> .\n"
     given = LaneInput("0", parse_lines(line, scope="s 0", key=KEY), 0, len(line), ended=True)
     ((_, frame),) = scenario.job.place.match_plan(0).frames("s", given)
-    data = checkpoint.spool().put(0, memoryview(frame.to_buffer()))
-    rows = [pd.DataFrame({"frame": [data]})]
-    (table,) = processor.handleInputRows((slot_keys(checkpoint.slots)[0],), rows, Variables())
+    data = checkpoint.spool().put(0, frame.to_bytes())
+    version = scenario.job.place.catalog(0).version
+    rows = [pd.DataFrame({"frame": [data], "control": [version]})]
+    key = slot_keys(checkpoint.slots)[0]
+    (table,) = processor.handleInputRows((key,), rows, Variables())
     (answers,) = table[table["kind"] == "columns"]["data"]
     assert read_answers(checkpoint.spool().get(answers))["s"].to_pylist() == ["<urn:a>"]
+    assert table[table["kind"] == CONTROL]["name"].tolist() == [str(version)]
     assert processor.head() is not None
     processor.put("pane", b"kept")
     assert processor.pane("pane") == b"kept"
@@ -92,3 +96,11 @@ def test_frames_become_answers_and_the_state_is_put_away(scenario: Scenario) -> 
     assert processor.head() is None
     with pytest.raises(RuntimeError, match="lacks the pane"):
         processor.pane("pane")
+
+
+def test_frames_of_a_reader_that_saw_less_of_the_control_log_are_refused(scenario: Scenario) -> None:
+    processor = GroupProcessor(str(scenario.job.checkpoint.folder), ["columns"])
+    processor.init(Variables())  # type: ignore[arg-type]
+    rows = [pd.DataFrame({"frame": [b""], "control": [scenario.job.place.catalog(0).version - 1]})]
+    with pytest.raises(CheckpointError, match=r"(?s)batch 0 was read by 0 changes.*there are 1.*old log"):
+        processor.advance((slot_keys(1)[0],), rows, Variables())

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import psutil
 import pyarrow as pa
 import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
+from weir.engine import Engine
 from weir.errors import UsageError
-from weir.spark.session import check_java
+from weir.spark.session import check_java, interrupts_kept
 
 
 def fake_java(folder: Path, version: str) -> None:
@@ -56,3 +59,54 @@ def test_workers_import_the_compiled_pyspark_and_checkpoints_have_no_checksum_fi
     assert found[0][0] == pyspark.__file__ and ".zip" not in pyspark.__file__
     spark.range(3).write.csv(str(tmp_path / "rows"))
     assert not list(tmp_path.rglob("*.crc"))
+
+
+QUERY = """REGISTER RSTREAM <out> AS SELECT ?o FROM NAMED WINDOW <w> ON <http://e/s> [RANGE PT1S STEP PT1S]
+WHERE { WINDOW <w> { ?s <http://e/p> ?o } }"""
+
+
+@pytest.mark.spark
+def test_every_port_that_is_open_while_a_job_runs_is_on_the_loopback(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """The driver, the JVM, and the workers with their state servers: all sockets of the process tree."""
+    lines = [f"{n * 1000}\t<http://e/x> <http://e/p> <http://e/o{n}> ." for n in range(5)]
+    (tmp_path / "in.tnq").write_text("\n".join(lines) + "\n")
+    seen: set[str] = set()
+
+    class Looking:
+        form, promise = "jsonl", "none"
+
+        def open(self) -> None: ...
+
+        def write(self, batch: int, results: object) -> None:
+            """While a batch is delivered its workers are there."""
+            for process in (psutil.Process(), *psutil.Process().children(recursive=True)):
+                for each in process.net_connections("inet"):
+                    if each.status == psutil.CONN_LISTEN:
+                        seen.add(each.laddr.ip)
+
+        def close(self) -> None: ...
+
+    engine = Engine(checkpoint=tmp_path / "checkpoint", spark=spark)
+    engine.stream("http://e/s", str(tmp_path / "in.tnq"))
+    engine.register(QUERY)
+    engine.run(sinks=[Looking()])
+    assert seen and seen <= {"127.0.0.1", "::1", "::ffff:127.0.0.1"}
+
+
+def test_an_interrupt_stays_with_who_handles_it() -> None:
+    def mine(*_: object) -> None:
+        """What a job that stops between two batches does."""
+
+    before = signal.signal(signal.SIGINT, mine)
+    try:
+        with interrupts_kept():
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        assert signal.getsignal(signal.SIGINT) is mine
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        with interrupts_kept():
+            signal.signal(signal.SIGINT, mine)
+        assert signal.getsignal(signal.SIGINT) is mine
+    finally:
+        signal.signal(signal.SIGINT, before)

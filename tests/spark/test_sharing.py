@@ -12,8 +12,9 @@ from pyspark.sql import SparkSession
 
 from weir import Engine
 from weir.runtime.control.catalog import Catalog
-from weir.runtime.output.sinks.result_files import FilePerQuery, ResultsFolder, read_results
-from weir.spark.job import Job
+from weir.runtime.output.sinks.folders import ResultsFolder, read_results
+from weir.runtime.output.sinks.result_files import FilePerQuery
+from weir.runtime.running import RunningJob
 from weir.testing import Scenario
 
 BODIES = ["?x :p{n} ?y", "?x :p{n} ?y . ?x :q ?z", "?x ?p :o{n} . ?x :q ?y"]
@@ -59,7 +60,7 @@ def told(folder: Path) -> dict[str, list[Any]]:
     }
 
 
-def wait_for(job: Job, triples: int) -> None:
+def wait_for(job: RunningJob, triples: int) -> None:
     until = time.monotonic() + 400
     while job.metrics.triples < triples:
         job.wait(1)
@@ -79,7 +80,7 @@ def test_sixty_queries_together_give_what_each_gives_alone(spark: SparkSession, 
     engine.stream("s", stream, watch=True)
     names = engine.register_all("\n---\n".join(text(n) for n in range(50)))
     assert names == [f"q{n}" for n in range(50)]
-    sinks = [lambda logs: FilePerQuery(out, logs), lambda logs: ResultsFolder(kept)]
+    sinks = [lambda logs: FilePerQuery(out, logs), lambda logs: ResultsFolder(kept, logs / "kept.log")]
     send(stream, 0)
     job = engine.start(sinks=sinks)
     wait_for(job, 40)

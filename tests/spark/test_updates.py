@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from weir import Engine
 from weir.errors import UsageError
-from weir.spark.job import Job
+from weir.runtime.running import RunningJob
 
 QUERY = """
 PREFIX : <http://example.org/>
@@ -44,7 +44,7 @@ def results(out: Path) -> list[tuple[int, str, str]]:
     ]
 
 
-def wait_for(job: Job, out: Path, count: int) -> None:
+def wait_for(job: RunningJob, out: Path, count: int) -> None:
     until = time.monotonic() + 200
     while len(results(out)) < count:
         job.wait(1)
@@ -59,7 +59,7 @@ def test_a_running_job_follows_updates_also_across_a_restart(spark: SparkSession
     (tmp_path / "people.nt").write_text(PEOPLE)
     (tmp_path / "more.ttl").write_text("@prefix : <http://example.org/> . :cy :name 'Cy' .")
 
-    def start() -> Job:
+    def start() -> RunningJob:
         engine = Engine(checkpoint=tmp_path / "checkpoint", spark=spark)
         engine.stream("rfid", stream, watch=True)
         engine.graph("people", tmp_path / "people.nt")

@@ -20,7 +20,7 @@ from weir.engine import Engine
 from weir.rdf.terms import Literal, parse_term
 from weir.runtime.output.sinks.base import Results
 from weir.runtime.output.text_columns import timestamp
-from weir.spark.job import Job
+from weir.runtime.running import RunningJob
 from weir.spark.session import open_session
 from weir_bench.demo.detections import Detections
 from weir_bench.demo.world import FLOORPLAN, QUERIES, RFID, ROOMS, World
@@ -127,7 +127,7 @@ def run(*, seconds: float = 15.0, plain: bool = False) -> None:
     spark.stop()
 
 
-def _follow(job: Job, stream: Detections, began: float, seconds: float, show: object) -> None:
+def _follow(job: RunningJob, stream: Detections, began: float, seconds: float, show: object) -> None:
     """Until the stream has flowed for ``seconds`` of results, then to its end; never past the limit."""
     assert callable(show)
     first: float | None = None
@@ -147,7 +147,7 @@ def _follow(job: Job, stream: Detections, began: float, seconds: float, show: ob
 class _Ticker:
     """A line every two seconds, for logs and pipes."""
 
-    def __init__(self, console: Console, board: Board, job: Job, stream: Detections) -> None:
+    def __init__(self, console: Console, board: Board, job: RunningJob, stream: Detections) -> None:
         self.parts = console, board, job, stream
         self._last = 0.0
 
@@ -163,7 +163,7 @@ class _Ticker:
             console.print(f"  {at}  {name} and {coauthor} are both in {place}", soft_wrap=True)
 
 
-def status(board: Board, job: Job, stream: Detections) -> str:
+def status(board: Board, job: RunningJob, stream: Detections) -> str:
     """Throughput, latency and progress in one line."""
     metrics = job.metrics
     elapsed = max(time.time() - metrics.started, 1e-9)
@@ -175,7 +175,7 @@ def status(board: Board, job: Job, stream: Detections) -> str:
     )
 
 
-def screen(board: Board, job: Job, stream: Detections) -> RenderableType:
+def screen(board: Board, job: RunningJob, stream: Detections) -> RenderableType:
     """The live screen."""
     meetings = Table(title="Co-authors in one room", title_justify="left", expand=True)
     for name in ("at", "author", "co-author", "room"):
@@ -193,7 +193,7 @@ def screen(board: Board, job: Job, stream: Detections) -> RenderableType:
     return Group(head, Columns([meetings, crowd]))
 
 
-def final(board: Board, job: Job, stream: Detections) -> str:
+def final(board: Board, job: RunningJob, stream: Detections) -> str:
     """The summary."""
     metrics = job.metrics
     return (

@@ -1,7 +1,8 @@
 """Figures 2a and 2b: what following costs server and clients, against pushing and server-side evaluation.
 
-Server and clients are processes of their own; their processor time is read from the system over whole
-periods, after every client has had its first results. Each client asks its own query.
+The server is a process of its own, and clients are spread over ten more, as over the paper's ten machines;
+their processor time is read from the system over whole periods, after every client has had its first results.
+Each client asks its own query.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO, Any
 from urllib.parse import urlencode
 
@@ -23,7 +26,7 @@ import psutil
 from weir.errors import RemoteError
 from weir.fragments.protocol.annotation import Fact, time_text
 from weir_bench.fragments.departures import SECOND, Departures
-from weir_bench.fragments.peers import end_process
+from weir_bench.fragments.peers import end_process, varnish
 from weir_bench.oxigraph import free_port
 
 MODES: Mapping[str, Mapping[str, str]] = {
@@ -32,6 +35,10 @@ MODES: Mapping[str, Mapping[str, str]] = {
     "evaluated at the server (pyoxigraph)": {"mode": "each", "evaluator": "oxigraph"},
     "evaluated at the server (Weir)": {"mode": "each", "evaluator": "weir"},
 }
+
+
+_MACHINES = 10
+"""Processes that clients are spread over."""
 
 
 def worker(role: str, setting: Mapping[str, Any], **options: Any) -> subprocess.Popen[str]:
@@ -131,46 +138,57 @@ class Cost:
         }
 
 
-def measure(mode: Mapping[str, str], count: int, period: float, periods: int) -> Cost:
-    """One point of the figure."""
+def measure(
+    mode: Mapping[str, str], count: int, period: float, periods: int, *, cached: bool = False
+) -> Cost:
+    """One point of the figure; ``cached`` puts a Varnish between the server and its clients."""
     data = Departures(time.time_ns() // 1000, period=int(period * SECOND))
     setting = {**mode, "first": data.first, "period": data.period}
-    with running_server(setting) as (url, server):
+    with ExitStack() as stack:
+        url, server = stack.enter_context(running_server(setting))
         pusher = Pusher(url, data, ahead=1.0 if mode["mode"] == "fragments" else 0.0)
         pusher.start()
+        stack.callback(pusher.join, 30)
+        stack.callback(pusher.stopped.set)
         time.sleep(0.3)
-        crowd = worker(
-            "clients",
-            {**setting, "count": count, "url": url},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
-        assert crowd.stdin is not None and crowd.stdout is not None
-        try:
+        address = url
+        if cached:
+            folder = Path(stack.enter_context(TemporaryDirectory()))
+            address = stack.enter_context(varnish(url, folder))
+        crowds = [
+            _crowd(stack, {**setting, "numbers": list(range(first, count, _MACHINES)), "url": address})
+            for first in range(min(count, _MACHINES))
+        ]
+        for crowd in crowds:
+            assert crowd.stdout is not None
             _await_ready(crowd.stdout)
-            pusher.sleep_to_boundary()
-            before = _processor(server.pid), _processor(crowd.pid), time.monotonic()
-            time.sleep(periods * period)
-            after = _processor(server.pid), _processor(crowd.pid), time.monotonic()
+        pusher.sleep_to_boundary()
+        before = _processor(server.pid), sum(_processor(crowd.pid) for crowd in crowds), time.monotonic()
+        time.sleep(periods * period)
+        after = _processor(server.pid), sum(_processor(crowd.pid) for crowd in crowds), time.monotonic()
+        reports = []
+        for crowd in crowds:
             outcome, _ = crowd.communicate("end\n", timeout=60)
-        finally:
-            crowd.kill()
-            crowd.wait(20)
-            pusher.stopped.set()
-            pusher.join(30)
+            reports.append(json.loads(outcome.splitlines()[-1]))
     if pusher.failure is not None:
         raise RemoteError("pushing facts failed", detail=str(pusher.failure))
-    report = json.loads(outcome.splitlines()[-1])
     wall = after[2] - before[2]
     return Cost(
         server=(after[0] - before[0]) / wall,
         client=(after[1] - before[1]) / wall / count,
-        requests=report["requests"],
-        updates=report["updates"],
-        bytes=report["bytes"],
-        first=report["first"][-1],
-        course=_course(report["samples"], count),
+        requests=sum(report["requests"] for report in reports),
+        updates=sum(report["updates"] for report in reports),
+        bytes=sum(report["bytes"] for report in reports),
+        first=max(report["first"][-1] for report in reports),
+        course=_course(reports[0]["samples"], len(range(0, count, _MACHINES))),
     )
+
+
+def _crowd(stack: ExitStack, setting: Mapping[str, Any]) -> subprocess.Popen[str]:
+    crowd = worker("clients", setting, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    stack.callback(crowd.wait, 20)
+    stack.callback(crowd.kill)
+    return crowd
 
 
 def _await_ready(out: IO[str]) -> None:

@@ -1,4 +1,5 @@
-"""The real fragments peers from npm: @ldf/server to measure against, Comunica to be understood by.
+"""The real fragments peers: from npm @ldf/server to measure against, Comunica and ldes-client to be
+understood by; and Varnish, as a shared cache on the way.
 
 Each is installed once, in a folder of its own (their component versions clash), by the npm on PATH. Their
 install scripts are left out: the one that takes minutes compiles a store (HDT) that nobody here uses.
@@ -23,7 +24,12 @@ from urllib.request import Request, urlopen
 from weir.errors import RemoteError
 from weir_bench.oxigraph import free_port
 
-PACKAGES = {"comunica": "@comunica/query-sparql@4", "ldf-server": "@ldf/server@3.3.0"}
+PACKAGES = {
+    "comunica": "@comunica/query-sparql@4",
+    "ldes-client": "ldes-client@0.3.0",
+    "ldf-server": "@ldf/server@3.3.0",
+    "rsp-js": "rsp-js@1.3.5",
+}
 """Comunica 5 needs a newer Node than 20."""
 
 _OFFLINE = ("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ETIMEDOUT", "ECONNRESET", "ENETUNREACH", "network")
@@ -39,17 +45,19 @@ class PeerUnavailable(RemoteError):
 
 
 def peers_folder() -> Path:
-    """Where peers are installed: ``$WEIR_PEERS``, or ``artefacts/peers`` under the working directory."""
-    return Path(os.environ.get("WEIR_PEERS", "artefacts/peers")).resolve()
+    """Where peers are installed: ``$WEIR_PEERS``, or ``weir/peers`` in the user's cache folder."""
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return Path(os.environ.get("WEIR_PEERS") or caches / "weir" / "peers").resolve()
 
 
-def install(name: str, folder: Path | None = None, timeout: float = 280) -> Path:
+def install(name: str, timeout: float = 280) -> Path:
     """The folder of an installed peer; several processes may ask at once."""
-    home = (folder or peers_folder()) / name
+    home = peers_folder() / name
     home.mkdir(parents=True, exist_ok=True)
     with (home / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if (home / ".installed").exists():
+        stamp = home / ".installed"
+        if stamp.exists() and stamp.read_text() == PACKAGES[name]:
             return home
         if shutil.which("npm") is None or shutil.which("node") is None:
             raise PeerUnavailable("node and npm are not installed", offline=False)
@@ -67,7 +75,7 @@ def install(name: str, folder: Path | None = None, timeout: float = 280) -> Path
             raise PeerUnavailable(
                 f"npm cannot install {PACKAGES[name]}", offline=offline, detail=run.stderr[-400:]
             )
-        (home / ".installed").write_text("")
+        stamp.write_text(PACKAGES[name])
         return home
 
 
@@ -80,9 +88,9 @@ class Peer:
 
 
 @contextmanager
-def ldf_server(data: Mapping[str, Path], folder: Path | None = None, timeout: float = 60) -> Iterator[Peer]:
+def ldf_server(data: Mapping[str, Path], timeout: float = 60) -> Iterator[Peer]:
     """A running @ldf/server with one worker over Turtle or TriG files, by the names of their data sets."""
-    home = install("ldf-server", folder)
+    home = install("ldf-server")
     port = free_port()
     config = {
         "@context": _CONTEXT,
@@ -112,6 +120,28 @@ def ldf_server(data: Mapping[str, Path], folder: Path | None = None, timeout: fl
     try:
         wait_for(f"{base}/{first}", process, log, timeout)
         yield Peer(base, _worker(log, process.pid))
+    finally:
+        end_process(process)
+
+
+@contextmanager
+def varnish(origin: str, folder: Path, command: str | None = None) -> Iterator[str]:
+    """A Varnish as it comes, before a server of this machine; its address."""
+    command = command or shutil.which("varnishd", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+    if command is None:
+        raise PeerUnavailable("varnishd is not installed", offline=False)
+    port = free_port()
+    options = [
+        *("-F", "-j", "none", "-n", str(folder / "varnish"), "-s", "malloc,64m"),
+        *("-a", f"127.0.0.1:{port}", "-b", origin.removeprefix("http://")),
+        *("-p", "thread_pool_min=10", "-p", "thread_pools=1"),
+    ]
+    log = folder / "varnish.out"
+    with log.open("wb") as out:
+        process = subprocess.Popen([command, *options], stdout=out, stderr=subprocess.STDOUT)
+    try:
+        wait_for(f"http://127.0.0.1:{port}/", process, log, 60)
+        yield f"http://127.0.0.1:{port}"
     finally:
         end_process(process)
 

@@ -23,6 +23,7 @@ from weir.fragments.server import Dataset, FragmentsApp, server
 from weir.language import parse
 from weir_bench.fragments.departures import SECOND, Departures
 from weir_bench.fragments.pushing import PushingApp
+from weir_bench.fragments.rates import delays
 
 _PLACES = 24
 _AT_ONCE = 4
@@ -49,7 +50,9 @@ class Controlled:
 
     def reset(self, setting: dict[str, Any]) -> None:
         self.data = departures(setting)
-        self.dataset = Dataset("d", self.data.static(), annotation=annotation_of(setting))
+        self.dataset = Dataset(
+            "d", self.data.static(), annotation=annotation_of(setting), static_age=3600 * SECOND
+        )
         self.now = self.data.first
         self.app = FragmentsApp([self.dataset], clock=lambda: self.now)
 
@@ -71,8 +74,12 @@ def serve(setting: dict[str, Any]) -> None:
     """Serve until ended. ``mode`` is fragments, controlled, shared or each; ``file`` serves a file."""
     if "file" in setting:
         dataset = Dataset("d", Dataset.read(setting["file"]))
+        now = time.time_ns() // 1000
+        dataset.push(delays(setting.get("facts", 0), now, now + 3600 * SECOND), now)
     else:
-        dataset = Dataset("d", departures(setting).static(), annotation=annotation_of(setting))
+        # Nobody pushes facts about the timetable: the server may promise that it stays.
+        static, shown = departures(setting).static(), annotation_of(setting)
+        dataset = Dataset("d", static, annotation=shown, static_age=3600 * SECOND)
     mode = setting.get("mode", "fragments")
     if mode == "controlled":
         uvicorn.run(Controlled(setting), port=setting["port"], access_log=False, log_level="warning")
@@ -86,8 +93,8 @@ def serve(setting: dict[str, Any]) -> None:
 
 
 async def clients(setting: dict[str, Any]) -> dict[str, Any]:
-    """Run as many clients as asked for; ready when each has its first results."""
-    count, url = setting["count"], setting["url"]
+    """Run the clients of these numbers; ready when each has its first results."""
+    numbers, url = setting["numbers"], setting["url"]
     data = departures(setting)
     first: list[float] = []
     state = {"updates": 0, "rows": 0, "requests": 0, "bytes": 0}
@@ -134,13 +141,13 @@ async def clients(setting: dict[str, Any]) -> dict[str, Any]:
     samples: list[tuple[float, float]] = []
     async with httpx.AsyncClient(limits=limits, timeout=60.0) as client:
         tasks = [
-            asyncio.ensure_future((poll if polling else subscribe)(number, client)) for number in range(count)
+            asyncio.ensure_future((poll if polling else subscribe)(number, client)) for number in numbers
         ]
         ended = asyncio.ensure_future(asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline))
         announced = False
         while not ended.done():
             samples.append((time.monotonic() - began, time.process_time()))
-            if len(first) == count and not announced:
+            if len(first) == len(numbers) and not announced:
                 announced = True
                 print("ready", flush=True)
             failed = next((task for task in tasks if task.done()), None)

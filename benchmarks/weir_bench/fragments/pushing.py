@@ -39,13 +39,14 @@ class PushingApp:
         self.clients: list[tuple[str, Query, asyncio.Queue[bytes]]] = []
         self.evaluations = 0
         (self.dataset,) = app.datasets.values()
-        self.dataset.on_change(self._changed)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"] == "/subscribe":
             await self._subscribe(scope, receive, send)
         else:
             await self.app(scope, receive, send)
+            if scope["type"] == "http" and scope["method"] == "POST":
+                self._changed()
 
     async def _subscribe(self, scope: Scope, receive: Receive, send: Send) -> None:
         text = parse_qs(scope["query_string"].decode())["query"][0]

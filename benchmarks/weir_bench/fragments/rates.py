@@ -1,8 +1,9 @@
 """Fragment requests per second: Weir's server against @ldf/server, one process each, the same data and load.
 
 The load generator keeps connections busy with prepared requests and does nothing with the answers but
-find their ends. *Repeated* requests come from a fixed set of addresses, as from many clients of one feed;
-*distinct* ones are never asked for twice.
+find their ends. *Repeated* requests come from a fixed set of addresses, as from many clients of one feed; all
+others are never asked for twice: *distinct* ones for small fragments, those for *pages* of a hundred triples,
+for many *bindings* at once (@ldf/server takes one at a time), and for *facts* with their expiration.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
-from typing import cast
+from typing import TypeAlias, cast
 from urllib.parse import urlencode, urlsplit
 
 import psutil
 import uvloop
+
+from weir.fragments.protocol.annotation import EXPIRATION, Fact, time_text
 
 EX = "http://example.org/"
 
@@ -33,21 +36,31 @@ def write_data(path: Path, things: int = 10_000, seed: int = 1) -> None:
             file.write(f'<{EX}s{n}> <{EX}label> "Thing {n}"@en .\n')
 
 
-def requests_for(url: str, things: int = 10_000, *, distinct: bool, seed: int = 2) -> list[bytes]:
-    """Heads of requests for fragments of each shape: by subject, predicate, object and two of them."""
+def delays(things: int, start: int, end: int) -> list[Fact]:
+    """A fact about each of so many things."""
+    return [Fact(f"<{EX}s{n}>", f"<{EX}delay>", f'"{n % 60}"', start, end) for n in range(things)]
+
+
+def write_facts(path: Path, facts: Sequence[Fact]) -> None:
+    """Facts in graphs with their expiration, as a TriG file: what a server without facts can publish."""
+    with path.open("w", encoding="utf-8") as file:
+        for number, fact in enumerate(facts):
+            graph = f"<{EX}graph{number}>"
+            file.write(f"{graph} {{ {fact.subject} {fact.predicate} {fact.object} }}\n")
+            file.write(f"{graph} {EXPIRATION} {time_text(fact.end)} .\n")
+
+
+KINDS = ("repeated", "distinct", "pages", "bindings", "facts")
+"""Kinds of load; all but the first are never repeated."""
+BINDINGS = 30
+"""How many bindings one request has."""
+
+
+def requests_for(url: str, kind: str, *, single: bool, things: int = 10_000, seed: int = 2) -> list[bytes]:
+    """Heads of requests of a kind. ``single`` is for a server that takes one binding at a time: it is asked
+    once for each."""
     chance = random.Random(seed)
-    fields: list[dict[str, str]] = []
-    if distinct:
-        fields += [{"subject": f"{EX}s{n}"} for n in range(things)]
-        fields += [{"subject": f"{EX}s{n}", "predicate": f"{EX}label"} for n in range(things)]
-        fields += [{"subject": f"{EX}s{n}", "predicate": f"{EX}p{n % 20}"} for n in range(things)]
-        fields += [{"object": f'"Thing {n}"@en'} for n in range(things)]
-        fields += [{"predicate": f"{EX}label", "object": f'"Thing {n}"@en'} for n in range(things)]
-        fields += [{"predicate": f"{EX}label", "page": str(n)} for n in range(1, things // 100 + 1)]
-    else:
-        fields += [{"predicate": f"{EX}p{n}"} for n in range(20)]
-        fields += [{"subject": f"{EX}s{chance.randrange(things)}"} for _ in range(400)]
-        fields += [{"object": f"{EX}o{chance.randrange(1000)}"} for _ in range(100)]
+    fields = _FIELDS[kind](things, chance, single)
     chance.shuffle(fields)
     parts = urlsplit(url)
     return [
@@ -55,6 +68,61 @@ def requests_for(url: str, things: int = 10_000, *, distinct: bool, seed: int = 
         "Accept: application/n-quads\r\n\r\n".encode()
         for one in fields
     ]
+
+
+_Fields: TypeAlias = list[dict[str, str]]
+
+
+def _repeated(things: int, chance: random.Random, single: bool) -> _Fields:
+    fields = [{"predicate": f"{EX}p{n}"} for n in range(20)]
+    fields += [{"subject": f"{EX}s{chance.randrange(things)}"} for _ in range(400)]
+    return fields + [{"object": f"{EX}o{chance.randrange(1000)}"} for _ in range(100)]
+
+
+def _distinct(things: int, chance: random.Random, single: bool) -> _Fields:
+    """Fragments of each shape: by subject, predicate, object and two of them."""
+    fields = [{"subject": f"{EX}s{n}"} for n in range(things)]
+    fields += [{"subject": f"{EX}s{n}", "predicate": f"{EX}label"} for n in range(things)]
+    fields += [{"subject": f"{EX}s{n}", "predicate": f"{EX}p{n % 20}"} for n in range(things)]
+    fields += [{"object": f'"Thing {n}"@en'} for n in range(things)]
+    return fields + [{"predicate": f"{EX}label", "object": f'"Thing {n}"@en'} for n in range(things)]
+
+
+def _pages(things: int, chance: random.Random, single: bool) -> _Fields:
+    """Full pages of one predicate, under ever other names of its variable."""
+    return [
+        {"subject": f"?s{name}", "predicate": f"{EX}label", "page": str(page)}
+        for name in range(200)
+        for page in range(1, things // 100 + 1)
+    ]
+
+
+def _bindings(things: int, chance: random.Random, single: bool) -> _Fields:
+    """Thirty subjects in one request, or thirty requests of one."""
+    if single:
+        return [{"subject": f"{EX}s{n}", "predicate": f"{EX}label"} for n in range(things)]
+    fields = []
+    for _ in range(things):
+        values = " ".join(f"(<{EX}s{n}>)" for n in chance.sample(range(things), BINDINGS))
+        fields.append({"subject": "?s", "predicate": f"{EX}label", "values": f"(?s) {{ {values} }}"})
+    return fields
+
+
+def _facts(things: int, chance: random.Random, single: bool) -> _Fields:
+    fields = [{"subject": f"{EX}s{n}", "predicate": f"{EX}delay"} for n in range(things)]
+    fields += [{"subject": f"{EX}s{n}", "object": f'"{n % 60}"'} for n in range(things)]
+    return fields + [
+        {"subject": f"{EX}s{n}", "predicate": f"{EX}delay", "object": "?o"} for n in range(things)
+    ]
+
+
+_FIELDS = {
+    "repeated": _repeated,
+    "distinct": _distinct,
+    "pages": _pages,
+    "bindings": _bindings,
+    "facts": _facts,
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,11 +29,13 @@ from weir_bench.freshness.figures import (
     figure_5,
     ninety_nine,
 )
+from weir_bench.freshness.learned import HOW, LearnedCell, learned_cells
 from weir_bench.freshness.optimum import fresh_now, optimum_agg, optimum_bgp
 from weir_bench.freshness.outages import DEADLINE, Phase, trouble
 from weir_bench.freshness.overhead import SIZES, exponent, planning_times, share_of_slide
 from weir_bench.freshness.server import ServerRun, run_on_server, scaled
 from weir_bench.freshness.simulation import Contender
+from weir_bench.freshness.zones import zones_figures
 from weir_bench.plots import figure, lines
 from weir_bench.report import PACKAGES, Report
 
@@ -52,6 +54,8 @@ def run(quick: bool = False, json: str | Path | None = None, plot: str | Path | 
     _flexible(report, seeds, plot)
     _followers(report, figure_5(6 if quick else 20), plot)
     _show(report, correlation(6 if quick else 20), plot)
+    _learned(report, learned_cells(3 if quick else 10), plot)
+    _zones(report, zones_figures(0.05, every=4 if quick else 1))
     _optimum(report, 60 if quick else 400)
     _overhead(report, quick, plot)
     _server(report, quick, plot)
@@ -164,6 +168,50 @@ def _followers(report: Report, figures: Sequence[Figure], plot: str | Path | Non
     for worse in (Contender.LRU, Contender.RAND):
         name = f"follower counts: SBM above {worse.value}, distance of 95 % intervals"
         report.goal(name, _above(plain, Contender.SBM, worse), 0.0, "share of bound")
+
+
+def _learned(report: Report, cells: Sequence[LearnedCell], plot: str | Path | None) -> None:
+    """Who is told nothing, against who is told the rates or the phases, and who never learns."""
+    report.figures["learned"] = [x.as_json() for x in cells]
+    over = max(run.most - x.budget for x in cells for runs in x.runs.values() for run in runs)
+    report.goal("learned rates: requests over the budget", over, 0.0, "requests", at_least=False)
+    least = min(x.mean("learned") / x.mean("rates") for x in cells)
+    report.goal("learned rates against the true rates, least of all settings", least, 0.9, "ratio")
+    for rival in ("rand", "lru"):
+        ratios = [x.mean("learned") / x.mean(rival) for x in cells]
+        name = f"learned rates against {rival.upper()}"
+        report.goal(f"{name}, mean of all settings", float(np.mean(ratios)), 1.2, "ratio")
+        report.goal(f"{name}, least of all settings", min(ratios), 1.2, "ratio")
+    phases = [x.mean("learned") / float(np.mean(x.exact)) for x in cells if x.even]
+    report.goal(
+        "learned phases against exact ones, mean of all settings", float(np.mean(phases)), 0.8, "ratio"
+    )
+    worst = max(x.off for x in cells)
+    report.goal("estimate and truth apart, most of all settings", worst, 0.03, "freshness", at_least=False)
+    if plot is None:
+        return
+    for even, kind in ((True, "equal intervals"), (False, "random times")):
+        some = [x for x in cells if x.even == even]
+        series = {how: [x.mean(how) for x in some] for how in HOW}
+        series["estimate"] = [float(np.mean([r.estimate for r in x.runs["learned"]])) for x in some]
+        series["bound"] = [float(np.mean(x.bound)) for x in some]
+        if even:
+            series["exact phases"] = [float(np.mean(x.exact)) for x in some]
+        name, title = f"learned-{kind.split()[0]}", f"Nothing declared, changes at {kind}"
+        with figure(plot, name, title=title, x="setting", y="freshness", size=(9.0, 4.5)) as axes:
+            lines(axes, [x.name for x in some], series)
+            axes.tick_params(axis="x", rotation=60)
+
+
+def _zones(report: Report, found: Mapping[str, Any]) -> None:
+    """The time zones of the world, as they changed."""
+    report.figures["zones"] = found
+    fresh = found["freshness"]
+    for rival in ("rand", "lru"):
+        stale = (1 - fresh[rival]) / max(1 - fresh["learned"], 1e-9)
+        report.goal(f"time zones: stale rows of {rival.upper()} against learned rates", stale, 1.2, "ratio")
+    apart = abs(found["estimate"] - fresh["learned"])
+    report.goal("time zones: estimate and truth apart", apart, 0.03, "freshness", at_least=False)
 
 
 def _random_graph(chance: np.random.Generator, nodes: int, edges: int) -> MaintenanceGraph:

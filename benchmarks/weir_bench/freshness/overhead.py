@@ -14,8 +14,9 @@ import numpy as np
 
 from weir.kernel.contract import FOREVER
 from weir.language.algebra.patterns import BGP
-from weir.linked.service.budget import Allowance, choose
+from weir.linked.service.budget import choose
 from weir.linked.service.config import PolicyName
+from weir.linked.service.ledger import Allowance
 from weir.linked.service.local_view import LocalView
 from weir.linked.service.maintenance_graph import (
     CallViews,

@@ -173,8 +173,7 @@ def _fill(call: RemoteCall, tweets: Ids, clock: Clock) -> None:
 
 def _budget(call: RemoteCall, setting: Setting, budget: int, first: float) -> None:
     """γ at each evaluation; for FBA as many in all, from the first evaluation to the last."""
-    assert call.ledger is not None
-    call.ledger.spent.clear()
+    call.ledger.leave("q")
     if call.target.config.policy is not PolicyName.FBA:
         call.ledger.budget = Budget(per_evaluation=budget)
         return

@@ -12,8 +12,9 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
-from weir.linked.service.budget import Allowance, Ledger, choose, horizon_of
+from weir.linked.service.budget import choose, horizon_of
 from weir.linked.service.config import Budget, PolicyName
+from weir.linked.service.ledger import Allowance, Ledger
 from weir.linked.service.maintenance_graph import MaintenanceGraph, RightNodes, evaluations_fresh
 from weir.linked.service.policies import fba, versions
 from weir.rdf.columns import Ids, Mask
@@ -101,8 +102,8 @@ def _graph(data: Trace, window: Window, updated: Ids) -> tuple[MaintenanceGraph,
 
 
 def _right(data: Trace, window: Window, updated: Ids) -> RightNodes:
-    change = data.next_change(window.at)
-    return RightNodes(updated, change, change, data.interval, np.zeros(len(updated), np.bool_))
+    change, none = data.next_change(window.at), np.zeros(len(updated), np.bool_)
+    return RightNodes(updated, change, change, data.interval, none, (~none).astype(float))
 
 
 def _choose(

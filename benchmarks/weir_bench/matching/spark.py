@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 
 from weir.engine import Engine
 from weir.runtime.output.metrics import Metrics
-from weir.runtime.output.sinks.result_files import ResultsFolder
+from weir.runtime.output.sinks.folders import ResultsFolder
 from weir.spark.session import open_session
 from weir_bench.data.energy import STREAM, Energy, energy
 from weir_bench.matching.queries import text
@@ -79,7 +79,7 @@ def _run(patterns: Sequence[Patterns], window: int, stream: Path, results: Path)
         if not ends or metrics.triples > ends[-1][1]:
             ends.append((time.perf_counter(), metrics.triples, metrics.results))
 
-    engine.run(sinks=[ResultsFolder(results)], observer=observe)
+    engine.run(sinks=[lambda logs: ResultsFolder(results, logs / "results.log")], observer=observe)
     steps = list(pairwise(ends))
     speeds = [
         Speed((end[1] - start[1]) / (end[0] - start[0]), (end[2] - start[2]) / (end[1] - start[1]))

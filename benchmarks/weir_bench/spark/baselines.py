@@ -23,7 +23,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from weir.runtime.ingest.parts import Part, part_size
 from weir.runtime.ingest.stage import read_messages
-from weir.spark.session import named_sources, settle
+from weir.spark.session import named_sources, settled
 from weir.spark.tasks import slot_keys
 
 _KEY = bytes(16)
@@ -98,12 +98,10 @@ class EmptyJob:
 
     @staticmethod
     def started(spark: SparkSession, folder: Path, slots: int, rate: int = 1000) -> EmptyJob:
-        settle(spark, slots)
-
         def take(frame: DataFrame, batch: int) -> None:
             frame.toArrow().to_pylist()
 
-        with named_sources(spark):
+        with settled(spark, slots), named_sources(spark):
             rows = spark.readStream.format("rate").name("rate").option("rowsPerSecond", rate).load()
             moved = rows.mapInArrow(_to_slots(slots), _FRAMES).groupBy("slot")
             made = moved.transformWithStateInPandas(Nothing(), _OUTPUT, "append", "processingTime")

@@ -16,6 +16,7 @@ from weir.engine import Engine
 from weir.runtime.ingest.sources import FileSource
 from weir.runtime.output.metrics import Metrics
 from weir.runtime.output.sinks.base import Results
+from weir.spark.job import Job
 from weir_bench.spark.baselines import EmptyJob, breakdown, durations
 from weir_bench.spark.data import FLOORPLAN, MILLION, QUERIES, RFID, Generator
 
@@ -114,7 +115,7 @@ def live(spark: SparkSession, query: str, folder: Path, floorplan: Path, seconds
     time.sleep(seconds)
     generator.stop()
     job.stop()
-    assert job._query is not None
+    assert isinstance(job, Job) and job._query is not None
     return Live(sink.seconds, durations(job._query, _SKIPPED), breakdown(job._query, _SKIPPED))
 
 

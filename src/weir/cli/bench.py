@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from weir.cli.options import Master
 from weir.errors import UsageError
 from weir.extras import load
-from weir.spark.session import open_session
 
-BENCHMARKS = ("conference", "matching", "freshness", "fragments", "spark", "language", "service")
+BENCHMARKS = (
+    "conference",
+    "matching",
+    "freshness",
+    "fragments",
+    "spark",
+    "language",
+    "service",
+    "scale",
+    "start",
+    "city",
+    "peers",
+)
 
 
 def bench(
@@ -20,15 +31,21 @@ def bench(
     quick: Annotated[bool, typer.Option("--quick", help="Small sizes: minutes instead of an hour.")] = False,
     json: Annotated[Path | None, typer.Option(help="Write the report.", metavar="FILE")] = None,
     plot: Annotated[Path | None, typer.Option(help="Write plots.", metavar="DIR")] = None,
+    data: Annotated[Path | None, typer.Option(help="A clone of CityBench, for city.", metavar="DIR")] = None,
+    rival: Annotated[
+        list[str] | None, typer.Option(help="An engine that you have, for peers.", metavar="NAME=COMMAND")
+    ] = None,
 ) -> None:
     """Reproduce the papers' experiments, and measure the pipeline."""
-    names = BENCHMARKS if name == "all" else (name,)
+    given: dict[str, dict[str, Any]] = {"city": {"data": data}, "peers": {"rival": rival or ()}}
+    every = [each for each in BENCHMARKS if each != "city" or data is not None]
+    names = every if name == "all" else [name]
     for each in names:
         if each not in BENCHMARKS:
             raise UsageError(f"unknown benchmark {each!r}", hint=f"one of {', '.join(BENCHMARKS)}, all")
     short = []
     for each in names:
-        report = load(f"weir_bench.{each}.benchmark").run(quick=quick, plot=plot)
+        report = load(f"weir_bench.{each}.benchmark").run(quick=quick, plot=plot, **given.get(each, {}))
         if json is not None:
             report.write(json.with_stem(f"{json.stem}-{each}") if len(names) > 1 else json)
         typer.echo(f"{each}\n{report.summary()}")
@@ -57,7 +74,7 @@ def generate(
     if min(triples, sightings) < 1000 or rate <= 0:
         raise UsageError("a conference has at least 1,000 triples, 1,000 sightings and a rate above 0")
     data, written = load("weir_bench.data.conference"), load("weir_bench.data.conference_files")
-    session = open_session(master)
+    session = load("weir.spark.session").open_session(master)
     world = data.conference(triples, seed=seed)
     written.write_conference(session, world, into.absolute(), sightings, rate, seed)
     typer.echo(f"weir: {triples:,} triples, {sightings:,} sightings in {into}", err=True)

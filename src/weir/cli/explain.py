@@ -15,6 +15,7 @@ from weir.language import parse
 from weir.language import translate as translated
 from weir.linked.graphs import GraphSources
 from weir.plan.querysets import parse_queries
+from weir.storage.places import local_path
 
 
 def explain(
@@ -56,14 +57,15 @@ def explain(
         library = GraphSources()
         for text in graph or ():
             iri, source = pair(text, "--graph", "IRI=FILE")
-            library.add(iri, Path(source))
+            library.add(iri, local_path(source, "a graph"))
         for path in default_graph or ():
-            library.add(None, path)
+            library.add(None, local_path(path, "a graph"))
         pairs = [pair(text, "--stream", "IRI=FILE") for text in stream or ()]
         missing = [name for name in parsed.streams if isinstance(name, str) and name not in dict(pairs)]
         if missing:
             raise UsageError(f"no file for the stream <{missing[0]}>", hint=f"--stream {missing[0]}=FILE")
-        typer.echo("\n" + analyze_text(parsed, {iri: Path(path) for iri, path in pairs}, library, routing))
+        files = {iri: local_path(path, "a stream") for iri, path in pairs}
+        typer.echo("\n" + analyze_text(parsed, files, library, routing))
 
 
 def translate(

@@ -16,16 +16,18 @@ from weir.linked.graphs.graph_files import fetch, is_url, kept
 from weir.linked.graphs.parquet_store import GraphStore
 from weir.spark.load import load_graphs
 from weir.spark.session import open_session
+from weir.storage.places import local_path
 
 
 def load(
     files: Annotated[list[str], typer.Argument(help="Graph files, folders or URLs, FILE or IRI=FILE.")],
-    into: Annotated[Path, typer.Option(help="The store, made or added to.", metavar="DIR")],
+    into: Annotated[str, typer.Option(help="The store, made or added to.", metavar="DIR")],
     master: Master = None,
 ) -> None:
     """Load graphs into a Parquet store by Spark; ``--graph IRI=DIR`` and ``--default-graph DIR`` read it."""
-    sources = [graph_source(text, into) for text in files]
-    store = load_with_progress(sources, into, master)
+    folder = local_path(into, "a graph store")
+    sources = [graph_source(text, folder) for text in files]
+    store = load_with_progress(sources, folder, master)
     for name, count in sorted(store.manifest.graphs.items()):
         typer.echo(f"{name or 'default graph'}: {count:,} triples")
 
@@ -33,10 +35,14 @@ def load(
 def graph_source(text: str, into: Path) -> tuple[str, Path]:
     """Graph and file of an argument of ``load``; what is at a URL is fetched, once, beside the store."""
     after = [text[place + 1 :] for place, sign in enumerate(text) if sign == "="]
-    alone = Path(text).exists() or (is_url(text) and not any(Path(x).exists() or is_url(x) for x in after))
+    alone = (
+        not after
+        or Path(text).exists()
+        or (is_url(text) and not any(Path(x).exists() or is_url(x) for x in after))
+    )
     iri, source = ("", text) if alone else pair(text, "load", "FILE or IRI=FILE")
     if not is_url(source):
-        return iri, Path(source)
+        return iri, local_path(source, "a graph")
     graph, folder = RemoteGraph(source), into.with_name(f"{into.name}.fetched")
     return iri, kept(graph, folder) or fetch(graph, folder)
 

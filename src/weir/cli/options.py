@@ -1,8 +1,7 @@
-"""What commands share: options and how their texts are read, errors as exit states, the line after a run."""
+"""What commands share: options and how their texts are read, errors as exit states."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Annotated
 import typer
 
 from weir.errors import CheckpointError, SyntaxError, TranslationError, UsageError, WeirError
-from weir.runtime.output.metrics import Metrics
+from weir.storage.places import local_path
 
 QueryFiles = Annotated[list[Path], typer.Argument(help="Query files.", metavar="QUERY...")]
 QueryFile = Annotated[Path, typer.Argument(help="A query file.", metavar="QUERY")]
@@ -35,7 +34,7 @@ def pair(text: str, option: str, form: str) -> tuple[str, str]:
 
 def read_query(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return local_path(path, "a query").read_text(encoding="utf-8")
     except FileNotFoundError:
         raise UsageError(f"no such query file: {path}") from None
     except (OSError, UnicodeDecodeError) as error:
@@ -53,23 +52,3 @@ def reported() -> Iterator[None]:
     except WeirError as error:
         typer.echo(f"weir: {error}", err=True)
         raise typer.Exit(2 if isinstance(error, _USAGE) else 1) from None
-
-
-def summary(metrics: Metrics, dead_letters: Path | None) -> str:
-    """One line at the end of a run; a second where something was set aside."""
-    seconds = max(time.time() - metrics.started, 1e-9)
-    line = (
-        f"weir: {metrics.triples:,} triples in, {metrics.evaluations:,} evaluations, "
-        f"{metrics.results:,} results, {metrics.batches:,} batches, {seconds:.1f} s"
-    )
-    kept = metrics.state
-    if kept["rows"]:
-        line += f", {kept['rows']:,} rows kept ({kept['bytes'] / 2**20:.1f} MB)"
-    if metrics.interrupted:
-        line += " (interrupted; run again with the same checkpoint to go on)"
-    aside = []
-    if metrics.rejected + metrics.ahead:
-        aside.append(f"{metrics.rejected + metrics.ahead:,} set aside in {dead_letters}")
-    if metrics.late:
-        aside.append(f"{metrics.late:,} late")
-    return line + (f"\nweir: {', '.join(aside)}" if aside else "")

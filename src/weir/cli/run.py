@@ -1,108 +1,217 @@
-"""``weir run`` and ``weir follow``: continuous queries by Spark, or over time-annotated fragments."""
+"""``weir run`` and ``weir try``: continuous queries on Spark, or in one process without it."""
 
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
-from json import dumps
+import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weir.cli.options import Dialect, Master, QueryFile, QueryFiles, Routing, pair, read_query, summary
+from weir.cli.options import Dialect, Master, QueryFiles, Routing, pair, read_query
 from weir.engine import Engine
-from weir.fragments.client import Options, result_lines
-from weir.fragments.client import follow as following
+from weir.errors import UsageError
+from weir.extras import load
 from weir.linked.graphs.graph_files import is_url
+from weir.runtime.output.metrics import Metrics
 from weir.runtime.output.sinks.making import FORMATS, sink_at, sink_for
+from weir.runtime.output.text_columns import timestamp
+from weir.storage.places import local_path
+
+if TYPE_CHECKING:
+    from weir.spark.writers import Writer
+
+Streams = Annotated[
+    list[str] | None,
+    typer.Option("--stream", help="A stream, IRI=SOURCE or IRI=SOURCE?option=value&…", metavar="IRI=SOURCE"),
+]
+Watch = Annotated[bool, typer.Option("--watch", help="Go on with files that appear later.")]
+FilesPerBatch = Annotated[int | None, typer.Option(help="Files a batch takes.", min=1)]
+NamedGraphs = Annotated[
+    list[str] | None, typer.Option("--graph", help="A named graph, IRI=FILE or IRI=URL.", metavar="IRI=FILE")
+]
+DefaultGraphs = Annotated[list[str] | None, typer.Option(help="The default graph.", metavar="FILE")]
+Refresh = Annotated[
+    float | None, typer.Option(help="Seconds after which graphs from URLs are fetched again.")
+]
+Services = Annotated[
+    list[str] | None,
+    typer.Option("--service", help="An endpoint, ENDPOINT#weir:budget=10&interval=5s.", metavar="ENDPOINT"),
+]
+Evaluator = Annotated[str, typer.Option(help="auto, interval or reference.")]
+ResultFormat = Annotated[str, typer.Option(help=f"One of {', '.join(FORMATS)}.")]
+Out = Annotated[
+    str | None, typer.Option(help="A file for the results; for parquet a folder.", metavar="PATH")
+]
+To = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Where results go as well: mqtt://…, kafka://…, live://…, files:DIR.", metavar="ADDRESS"
+    ),
+]
+ToTasks = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--to",
+        help="Where results go as well: mqtt://…, kafka://…, live://…, files:DIR. "
+        "Or where tasks write them, and nobody else: jsonl:DIR, csv:DIR, nquads:DIR, parquet:DIR, "
+        "tasks:kafka://…, or a sink of Spark's, NAME:PATH?option=value.",
+        metavar="ADDRESS",
+    ),
+]
+DeadLetters = Annotated[str | None, typer.Option(help="Where bad lines go.", metavar="PATH")]
+Late = Annotated[str | None, typer.Option(help="Where late messages are listed.", metavar="PATH")]
 
 
 def run(
     queries: QueryFiles,
-    stream: Annotated[
-        list[str] | None,
-        typer.Option(help="A stream, IRI=SOURCE or IRI=SOURCE?option=value&…", metavar="IRI=SOURCE"),
-    ] = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Go on with files that appear later.")] = False,
-    files_per_batch: Annotated[int | None, typer.Option(help="Files a batch takes.", min=1)] = None,
-    graph: Annotated[
-        list[str] | None, typer.Option(help="A named graph, IRI=FILE or IRI=URL.", metavar="IRI=FILE")
-    ] = None,
-    default_graph: Annotated[
-        list[str] | None, typer.Option(help="The default graph.", metavar="FILE")
-    ] = None,
-    refresh: Annotated[
-        float | None, typer.Option(help="Seconds after which graphs from URLs are fetched again.")
-    ] = None,
-    service: Annotated[
-        list[str] | None,
-        typer.Option(help="An endpoint, ENDPOINT#weir:budget=10&interval=5s.", metavar="ENDPOINT"),
-    ] = None,
+    stream: Streams = None,
+    watch: Watch = False,
+    files_per_batch: FilesPerBatch = None,
+    graph: NamedGraphs = None,
+    default_graph: DefaultGraphs = None,
+    refresh: Refresh = None,
+    service: Services = None,
     dialect: Dialect = "auto",
-    evaluator: Annotated[str, typer.Option(help="auto, interval or reference.")] = "auto",
+    evaluator: Evaluator = "auto",
     routing: Routing = "cost",
-    format: Annotated[str, typer.Option(help=f"One of {', '.join(FORMATS)}.")] = "table",
-    out: Annotated[
-        Path | None, typer.Option(help="A file for the results; for parquet a folder.", metavar="PATH")
-    ] = None,
-    to: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Where results go as well: mqtt://…, kafka://…, live://…, files:DIR.", metavar="ADDRESS"
-        ),
-    ] = None,
-    checkpoint: Annotated[Path | None, typer.Option(help="A folder to resume from.", metavar="DIR")] = None,
+    format: ResultFormat = "table",
+    out: Out = None,
+    to: ToTasks = None,
+    checkpoint: Annotated[str | None, typer.Option(help="A folder to resume from.", metavar="DIR")] = None,
     master: Master = None,
-    dead_letters: Annotated[Path | None, typer.Option(help="Where bad lines go.", metavar="PATH")] = None,
-    late: Annotated[Path | None, typer.Option(help="Where late messages are listed.", metavar="PATH")] = None,
+    slots: Annotated[
+        int | None, typer.Option(help="Into how many parts queries can be split, for good.", min=1, max=4096)
+    ] = None,
+    partitions: Annotated[
+        int | None, typer.Option(help="Tasks that work on them side by side, for good.", min=1, max=4096)
+    ] = None,
+    dead_letters: DeadLetters = None,
+    late: Late = None,
 ) -> None:
-    """Run continuous queries; with finite sources to their end."""
-    engine = Engine(checkpoint=checkpoint, master=master, routing=routing)
+    """Run continuous queries on Spark; with finite sources to their end."""
+    engine = Engine(checkpoint=checkpoint, master=master, routing=routing, slots=slots, partitions=partitions)
+    give_streams(engine, stream, watch, files_per_batch)
+    give_graphs(engine, graph, default_graph, refresh, service)
+    give_queries(engine, queries, dialect, evaluator)
+    writer_at = load("weir.spark.writers").writer_at
+    writers = [found for found in map(writer_at, to or ()) if found is not None]
+    if writers and (len(to or ()) > 1 or out is not None):
+        raise UsageError("results that tasks write go nowhere else", hint="give one --to, and no --out")
+    letters = local_path(dead_letters, "dead letters") if dead_letters else beside(out, checkpoint)
+    run_to_end(engine, format, out, to, letters, late, watch, *writers)
+
+
+def attempt(
+    queries: QueryFiles,
+    stream: Streams = None,
+    watch: Watch = False,
+    files_per_batch: FilesPerBatch = None,
+    graph: NamedGraphs = None,
+    default_graph: DefaultGraphs = None,
+    refresh: Refresh = None,
+    service: Services = None,
+    dialect: Dialect = "auto",
+    evaluator: Evaluator = "auto",
+    routing: Routing = "cost",
+    format: ResultFormat = "table",
+    out: Out = None,
+    to: To = None,
+    dead_letters: DeadLetters = None,
+    late: Late = None,
+) -> None:
+    """Run continuous queries in this process, without Spark: at once, with the same results, kept nowhere."""
+    engine = Engine(runner="direct", routing=routing)
+    give_streams(engine, stream, watch, files_per_batch)
+    give_graphs(engine, graph, default_graph, refresh, service)
+    give_queries(engine, queries, dialect, evaluator)
+    letters = local_path(dead_letters, "dead letters") if dead_letters else beside(out, None)
+    run_to_end(engine, format, out, to, letters, late, watch)
+
+
+def give_streams(engine: Engine, stream: list[str] | None, watch: bool, files_per_batch: int | None) -> None:
     for text in stream or ():
         iri, source = pair(text, "--stream", "IRI=SOURCE")
         engine.stream(iri, source, watch=watch, files_per_batch=files_per_batch)
-    for text in graph or ():
-        iri, source = pair(text, "--graph", "IRI=FILE")
-        engine.graph(iri, source, refresh=refresh if is_url(source) else None)
-    for source in default_graph or ():
-        engine.graph(None, source, refresh=refresh if is_url(source) else None)
+
+
+def give_graphs(
+    engine: Engine,
+    graph: list[str] | None,
+    default_graph: list[str] | None,
+    refresh: float | None,
+    service: list[str] | None,
+) -> None:
+    """Linked Data beside the streams: graphs, and what is known of endpoints."""
+    named = [pair(text, "--graph", "IRI=FILE") for text in graph or ()]
+    for name, source in (*named, *((None, source) for source in default_graph or ())):
+        engine.graph(name, source, refresh=refresh if is_url(source) else None)
     for endpoint in service or ():
         engine.service(endpoint)
+
+
+def give_queries(engine: Engine, queries: list[Path], dialect: str, evaluator: str) -> None:
     for path in queries:
         engine.register_all(
             read_query(path), name=path.stem, dialect=dialect, evaluator=evaluator, file=str(path)
         )
-    letters = dead_letters or beside(out, checkpoint)
+
+
+def run_to_end(
+    engine: Engine,
+    format: str,
+    out: str | None,
+    to: list[str] | None,
+    letters: Path,
+    late: str | None,
+    watch: bool,
+    writer: Writer | None = None,
+) -> None:
+    """Run, tell how it went, and leave with the exit status of that."""
     metrics = engine.run(
-        sinks=[sink_for(format, out, sys.stdout.buffer), *(sink_at(text) for text in to or ())],
+        sinks=[] if writer else [sink_for(format, out, sys.stdout.buffer), *map(sink_at, to or ())],
         dead_letters=letters,
         late=late,
+        writer=writer,
     )
-    typer.echo(summary(metrics, letters), err=True)
+    typer.echo(summary(metrics, letters, resumable=engine.runner == "spark"), err=True)
     if metrics.interrupted and not watch:
         raise typer.Exit(130)
+    if metrics.failures:
+        raise typer.Exit(1)
 
 
-def beside(out: Path | None, checkpoint: Path | None) -> Path:
+def beside(out: str | None, checkpoint: str | None) -> Path:
     """Where bad lines go where nothing is said: beside the results, or into the checkpoint."""
     if out is not None:
-        return out.with_name(out.name + ".dead.jsonl")
-    return (checkpoint or Path.cwd()) / "dead-letters.jsonl"
+        path = local_path(out, "results")
+        return path.with_name(path.name + ".dead.jsonl")
+    return (local_path(checkpoint, "a checkpoint") if checkpoint else Path.cwd()) / "dead-letters.jsonl"
 
 
-def follow(
-    query: QueryFile,
-    url: Annotated[str, typer.Argument(help="A fragments data set.", metavar="URL")],
-    least: Annotated[float, typer.Option("--min", help="Least seconds between two polls.")] = 0.1,
-    most: Annotated[float, typer.Option("--max", help="Most seconds between two polls.")] = 60.0,
-    once: Annotated[bool, typer.Option("--once", help="One evaluation, then end.")] = False,
-) -> None:
-    """Follow a SPARQL query over time-annotated fragments; results as JSON lines."""
-    options = Options(min_interval=least, max_interval=most)
-    with suppress(KeyboardInterrupt):
-        for update in following(read_query(query), url, options=options):
-            for line in result_lines(update, query.stem):
-                typer.echo(dumps(line, ensure_ascii=False, separators=(",", ":")))
-            if once:
-                break
+def summary(metrics: Metrics, dead_letters: Path | None, *, resumable: bool = True) -> str:
+    """One line at the end of a run; a second where something was set aside, and one for each query that
+    failed. A run that is not ``resumable`` has no checkpoint to go on from."""
+    seconds = max(time.time() - metrics.started, 1e-9)
+    line = (
+        f"weir: {metrics.triples:,} triples in, {metrics.evaluations:,} evaluations, "
+        f"{metrics.results:,} results, {metrics.batches:,} batches, {seconds:.1f} s"
+    )
+    kept = metrics.state
+    if kept["rows"]:
+        line += f", {kept['rows']:,} rows kept ({kept['bytes'] / 2**20:.1f} MB)"
+    if metrics.interrupted:
+        again = "; run again with the same checkpoint to go on" if resumable else ""
+        line += f" (interrupted{again})"
+    aside = []
+    if metrics.rejected + metrics.ahead:
+        aside.append(f"{metrics.rejected + metrics.ahead:,} set aside in {dead_letters}")
+    if metrics.late:
+        aside.append(f"{metrics.late:,} late")
+    lines = [line, *([f"weir: {', '.join(aside)}"] if aside else [])]
+    for name, failure in metrics.failures.items():
+        when = "" if failure.at is None else f" at {timestamp(failure.at)}"
+        reason = failure.reason.replace("\n", "\n    ")
+        lines.append(f"weir: the query {name!r} failed{when}: {reason}")
+    return "\n".join(lines)

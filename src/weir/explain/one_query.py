@@ -7,19 +7,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from weir.explain.plans import parts_text, plan_text, windows_text
+import numpy as np
+
+from weir.errors import EvaluationError
+from weir.explain.plans import parts_text, plan_text, service_text, windows_text
 from weir.explain.stages import stages
-from weir.kernel.contract import Background, Slab
+from weir.kernel.contract import Background, FailedAt, Slab
 from weir.kernel.evaluators import Choice, choose_evaluator
 from weir.language.algebra.query import Query
 from weir.linked.graphs import GraphSources
 from weir.linked.service import ServiceResolver
+from weir.plan.analysis.bind_joins import asked_services
 from weir.plan.analysis.demand import Wanted, demands
 from weir.plan.analysis.split import splitting
 from weir.plan.planner import plan_query
 from weir.rdf.formats.tnq import parse_lines
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.messages import Messages
+from weir.runtime.control.failure import reason_of
+from weir.runtime.ingest.dealing import share
+from weir.runtime.ingest.matching import Selection
+from weir.runtime.output.text_columns import timestamp
 
 ROUTING = {
     "cost": "cost: after each operator, the join that gives the fewest rows (CQELS, Example 1)",
@@ -39,6 +47,8 @@ def _sections(query: Query, routing: str) -> Iterator[tuple[str, str]]:
     plan = plan_query(query, _named_streams(query))
     yield "plan", f"{plan_text(plan)}\n({parts_text(plan)})"
     yield "windows", windows_text(plan)
+    if services := asked_services(plan.root):
+        yield "services", "\n".join(map(service_text, services))
     yield "evaluator", _evaluator(query, routing)
     yield "streams", _streams(query)
     yield "layout", str(splitting(query))
@@ -84,6 +94,8 @@ def _pattern(wanted: Wanted) -> str:
     return text if wanted.graph is None else f"{text} in {wanted.graph}"
 
 
+SLOTS = (2, 8, 32)
+"""Numbers of slots for which ``analyze`` tells how a split query would be spread."""
 SAMPLE = 1 << 26
 """The most bytes of a stream that ``analyze`` looks at."""
 
@@ -97,10 +109,32 @@ def analyze_text(
     background = static_graphs.extract(query, tuple(streams))
     choice = _chosen(query, background, dictionary, tuple(streams), routing)
     batches = {iri: _batch(path, dictionary) for iri, path in streams.items()}
-    answers = choice.evaluator.advance(Slab(batches, through=0, end=True))
+    try:
+        answers = choice.evaluator.advance(Slab(batches, through=0, end=True))
+    except FailedAt as failed:
+        when = timestamp(failed.time)
+        raise EvaluationError(
+            f"the query fails at {when}", detail=reason_of(failed.__cause__ or failed)
+        ) from failed
     lines = [f"answers: {len(answers.at):,} in {answers.evaluations:,} evaluations"]
     lines += _counters(choice.evaluator.statistics())
+    lines += _skew(query, batches, dictionary)
     return "== analysis ==\n" + "\n".join(lines)
+
+
+def _skew(query: Query, batches: Mapping[str, Messages], dictionary: Dictionary) -> Iterator[str]:
+    """How evenly the triples that a split query wants are spread over some numbers of slots."""
+    place = splitting(query).place
+    if place is None:
+        return
+    wanted = demands(query, tuple(batches))
+    found = [Selection(wanted.get(stream, ()), dictionary).of(each) for stream, each in batches.items()]
+    for slots in SLOTS:
+        held = sum(np.bincount(share(each.quads, place, slots), minlength=slots) for each in found)
+        mean = float(np.sum(held)) / slots
+        if mean:
+            most = float(np.max(held)) / mean
+            yield f"over {slots} slots: the fullest has {most:.2f} x the mean of {mean:,.0f} triples"
 
 
 def _batch(path: Path, dictionary: Dictionary) -> Messages:

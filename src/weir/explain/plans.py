@@ -8,26 +8,41 @@ from weir.language.syntax.durations import written
 from weir.language.writing.expressions import ExpressionWriter
 from weir.language.writing.terms import Terms
 from weir.plan import nodes as p
+from weir.plan.analysis.bind_joins import Asked
 from weir.plan.planner import QueryPlan
 
 
 def plan_text(plan: QueryPlan) -> str:
     """The operators, one a line, operands indented below; leaves say where they read."""
-    writer = _Writer()
+    writer = _Writer(Terms({}))
     writer.show(plan.root, 0)
     return "\n".join(writer.lines)
 
 
+def service_text(asked: Asked) -> str:
+    """By what an endpoint is asked, with a warning where it may be asked for everything."""
+    name = Terms({}).node(asked.service.name)
+    always, sometimes = _names(asked.always), _names(asked.sometimes)
+    if always:
+        also = f", and by {sometimes} where a row binds it" if sometimes else ""
+        return f"{name} is asked by {always}{also}"
+    if sometimes:
+        return (
+            f"{name} is asked by {sometimes} where a row binds it\n"
+            f"warning: a row that binds none of them asks {name} for everything that the pattern matches"
+        )
+    return (
+        f"{name} is asked for everything that the pattern matches\n"
+        "warning: nothing beside it binds a variable of the pattern; bind one, or give it a cache"
+    )
+
+
 def operator_text(plan: p.Plan) -> str:
     """One operator without its operands."""
-    return _Writer().line(plan)
+    return _Writer(Terms({})).line(plan)
 
 
 class _Writer(ExpressionWriter):
-    def __init__(self) -> None:
-        super().__init__(Terms({}))
-        self.lines: list[str] = []
-
     def inline(self, pattern: a.Pattern) -> str:
         return "{ … }"
 
@@ -47,12 +62,12 @@ class _Writer(ExpressionWriter):
             self.show(test.plan, depth + 1)
 
     def line(self, plan: p.Plan) -> str:
+        node = self.terms.node
         match plan:
             case p.Match(source, triple):
-                nodes = (triple.subject, triple.predicate, triple.object)
-                return f"{_place(source)}: {' '.join(self._node(node) for node in nodes)}"
+                return f"{_place(source)}: {' '.join(map(node, triple.nodes))}"
             case p.PathPattern(source, subject, path, object):
-                return f"{_place(source)}: {self._node(subject)} {self.terms.path(path)} {self._node(object)}"
+                return f"{_place(source)}: {node(subject)} {self.terms.path(path)} {node(object)}"
             case p.GraphNames(source):
                 return f"name of {_place(source)}"
             case p.Values(variables, rows):
@@ -89,12 +104,9 @@ class _Writer(ExpressionWriter):
                 within = "" if source.window is None else f" of window <{source.window}>"
                 return f"for each graph ?{variable}{within}"
             case p.Service(name):
-                return f"service {self._node(name)}, asked for the rows beside it"
+                return f"service {node(name)}, asked for the rows beside it"
             case p.Static():
                 return "static part, evaluated once and indexed"
-
-    def _node(self, node: a.Node) -> str:
-        return self.terms.node(node)
 
 
 def _names(names: tuple[str, ...]) -> str:
@@ -120,7 +132,9 @@ def windows_text(plan: QueryPlan) -> str:
         declared = window.declaration
         where = "part of the default graph" if declared.in_default else "named"
         lines.append(f"<{window.name}> on <{window.stream}>, {where}")
-        lines.append(f"    holds    {_holds(declared.kind, declared)}, as a {_content(declared)}")
+        bag = declared.semantics.content is w.Content.BAG
+        content = "bag: each occurrence of a triple counts" if bag else "graph: equal triples count once"
+        lines.append(f"    holds    {_holds(declared.kind, declared)}, as a {content}")
         lines.append(f"    seen     {_seen(declared)}")
         lines.append(f"    keeps    {_keeps(plan, window)}")
     if plan.looking.reason is not None:
@@ -132,8 +146,7 @@ def windows_text(plan: QueryPlan) -> str:
 
 
 def _holds(kind: w.WindowKind, window: w.WindowDeclaration) -> str:
-    ends = "after the open up to the close" if window.semantics.bounds is w.Bounds.OPEN_CLOSED else ""
-    ends = f" ({ends})" if ends else ""
+    ends = " (after the open up to the close)" * (window.semantics.bounds is w.Bounds.OPEN_CLOSED)
     match kind:
         case w.Range(width, None):
             return f"the last {written(width)} up to each message"
@@ -149,16 +162,9 @@ def _holds(kind: w.WindowKind, window: w.WindowDeclaration) -> str:
             return "the messages of the current timestamp"
         case w.All():
             return "everything so far"
-        case w.Triples(count, step):
-            return f"the {count} latest triples" + ("" if step is None else f" after every {step}")
-        case w.Elements(count, step):
-            return f"the {count} latest messages" + ("" if step is None else f" after every {step}")
-
-
-def _content(window: w.WindowDeclaration) -> str:
-    if window.semantics.content is w.Content.BAG:
-        return "bag: each occurrence of a triple counts"
-    return "graph: equal triples count once"
+        case w.Triples(count, step) | w.Elements(count, step):
+            what = "triples" if isinstance(kind, w.Triples) else "messages"
+            return f"the {count} latest {what}" + ("" if step is None else f" after every {step}")
 
 
 def _seen(window: w.WindowDeclaration) -> str:

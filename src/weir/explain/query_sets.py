@@ -94,12 +94,11 @@ def _set(found: ConjunctiveSet) -> Iterator[str]:
     ends = channels.ends
     steps = int(channels.trie.steps(np.unique(ends)).sum())
     yield f"steps: {steps} of the different queries share {len(channels.trie)} nodes"
-    found_templates = channels.trie.template(ends)
-    templates = Counter(found_templates.tolist())
-    example = dict(zip(found_templates.tolist(), ends.tolist(), strict=True))
+    shapes = {end: _shape(found, end) for end in np.unique(ends).tolist()}
+    templates = Counter(shapes[end] for end in ends.tolist())
     yield f"templates: {len(templates)}, with the number of their queries"
     for template, count in templates.most_common(_MOST):
-        yield f"  {count:6}  {_shape(found, example[template])}"
+        yield f"  {count:6}  {template}"
     if len(templates) > _MOST:
         yield f"          and {len(templates) - _MOST} more"
 

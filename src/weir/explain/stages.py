@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from weir.language.algebra import patterns as a
 from weir.language.algebra.fold import parts
-from weir.language.algebra.query import Ask, Construct, Describe, Query, Select
+from weir.language.algebra.query import Construct, Describe, Query, Select
 from weir.language.algebra.windows import AlignedTo, AtFirst, Range, StartAt, WindowDeclaration, closes
 from weir.language.syntax.durations import written, written_instant
 from weir.language.syntax.outline import outline
@@ -31,10 +33,6 @@ def stages(query: Query) -> dict[str, str]:
 class _AlgebraWriter(ExpressionWriter):
     """One operator a line, operands indented below it."""
 
-    def __init__(self) -> None:
-        super().__init__(Terms({}))
-        self.lines: list[str] = []
-
     def inline(self, pattern: a.Pattern) -> str:
         outer, self.lines = self.lines, []
         self.pattern(pattern, 0)
@@ -49,7 +47,7 @@ class _AlgebraWriter(ExpressionWriter):
             case a.BGP(triples):
                 self.lines += [below + self.triple(triple) for triple in triples]
             case a.Values(_, rows):
-                self.lines += [f"{below}({' '.join(map(self.terms.datum, row))})" for row in rows]
+                self.lines += [f"{below}({' '.join(map(self.terms.node, row))})" for row in rows]
         for part in parts(pattern):
             if isinstance(part, a.Pattern):
                 self.pattern(part, depth + 1)
@@ -85,22 +83,17 @@ class _AlgebraWriter(ExpressionWriter):
         return f"?{node.name}" if isinstance(node, Variable) else self.terms.node(node)
 
     def triple(self, triple: a.TriplePattern) -> str:
-        return f"{self.node(triple.subject)} {self.node(triple.predicate)} {self.node(triple.object)}"
+        return " ".join(map(self.node, triple.nodes))
 
 
 def algebra_text(query: Query) -> str:
     """Form and algebra expression, an operator a line; internal variables start with a dot."""
-    writer = _AlgebraWriter()
-    match query.form:
-        case Select(variables):
-            writer.lines.append(f"Select {' '.join(map(writer.node, variables))}".rstrip())
-        case Construct(template):
-            writer.lines.append("Construct")
-            writer.lines += [f"  {writer.triple(triple)}" for triple in template]
-        case Ask():
-            writer.lines.append("Ask")
-        case Describe(targets):
-            writer.lines.append(f"Describe {' '.join(map(writer.node, targets))}".rstrip())
+    writer, form = _AlgebraWriter(Terms({})), query.form
+    listed: Sequence[a.Node] = form.variables if isinstance(form, Select) else ()
+    listed = form.targets if isinstance(form, Describe) else listed
+    writer.lines.append(f"{type(form).__name__} {' '.join(map(writer.node, listed))}".rstrip())
+    if isinstance(form, Construct):
+        writer.lines += [f"  {writer.triple(triple)}" for triple in form.template]
     writer.pattern(query.pattern, 0)
     return "\n".join(writer.lines)
 

@@ -7,10 +7,10 @@ registered pattern can match: arrival, emptiness and counts concern all messages
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -62,12 +62,16 @@ class Slab:
 
     ``turn`` (which, of how many) is for evaluators that get the same slabs and share the work: together they
     evaluate every time once, each a stretch of them (``stretch``).
+
+    With ``most`` only so many evaluations are made, the first ones: the next one is known to fail. The
+    evaluator is of no use after that.
     """
 
     batches: Mapping[str, Messages]
     through: int
     end: bool = False
     turn: tuple[int, int] = (0, 1)
+    most: int | None = None
 
     def stretch(self, count: int) -> tuple[int, int]:
         """The first of ``count`` evaluation times that is this turn's, and the first that is no longer. A few
@@ -100,12 +104,41 @@ class Answers:
         """What tells the evaluations of rows apart, ascending."""
         return self.at if self.numbers is None else self.numbers[0]
 
+    def older(self, than: int) -> Answers:
+        """Those before a time."""
+        rows, silent = int(self.at.searchsorted(than)), int(self.empty.searchsorted(than))
+        columns = {name: column[:rows] for name, column in self.columns.items()}
+        numbers = None if self.numbers is None else (self.numbers[0][:rows], self.numbers[1][:silent])
+        return Answers(self.at[:rows], columns, self.empty[:silent], self.evaluations, numbers)
+
+
+Steps: TypeAlias = Generator[int, None, Answers]
+"""An advance taken one evaluation at a time: it gives the time of each evaluation before it is made, and the
+answers of all at the end."""
+
+
+def all_of(steps: Steps) -> Answers:
+    """All of the steps, one after the other."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            answers: Answers = done.value
+            return answers
+
 
 class Evaluator(Protocol):
     """The two evaluators, ``reference`` and ``interval``: same query and data, same answers."""
 
     def advance(self, slab: Slab) -> Answers:
-        """Evaluate every evaluation time that the slab completes. Deterministic and cut-invariant."""
+        """Evaluate every evaluation time that the slab completes. Deterministic and cut-invariant.
+
+        Raises ``FailedAt`` where an evaluation fails by itself; limits hold for each one, not for a slab."""
+        ...
+
+    def steps(self, slab: Slab) -> Steps:
+        """``advance`` one evaluation at a time, for queries that take turns: their evaluations can be made in
+        the order of time."""
         ...
 
     def snapshot(self) -> bytes:
@@ -170,6 +203,20 @@ class Lack(Enum):
     DRAWS_WITH_EXISTS = "RAND, UUID, STRUUID or BNODE and EXISTS in one aggregate or key of ORDER BY"
     NESTED_SERVICE = "SERVICE inside GRAPH ?g, or inside an EXISTS that reads outer variables"
     NO_ENDPOINTS = "SERVICE without endpoints to call"
+
+
+NOT_ITS_OWN = (KeyboardInterrupt, GeneratorExit)
+"""What is no failure of an evaluation: somebody wants the process to stop."""
+
+
+class FailedAt(Exception):
+    """An evaluation failed: the one at ``time``, after ``before`` others of its slab, None where they were
+    not counted. The error itself is the cause; it may be anything."""
+
+    def __init__(self, time: int, before: int | None) -> None:
+        super().__init__(f"the evaluation at {time} failed")
+        self.time = time
+        self.before = before
 
 
 class NotCovered(EvaluationError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from weir.errors import UsageError
 from weir.kernel.contract import Background, Evaluator, NotCovered
@@ -49,17 +50,10 @@ def choose_evaluator(
     if routing not in ROUTINGS:
         raise UsageError(f"unknown routing '{routing}'", hint=f"known are {', '.join(ROUTINGS)}")
     reason: str | None = None
+    given: dict[str, Any] = {"streams": streams, "services": services, "name": name}
     if choice != "reference":
         try:
-            made = IntervalEvaluator(
-                query,
-                background,
-                dictionary,
-                streams=streams,
-                policy=Policy(routing),
-                services=services,
-                name=name,
-            )
+            made = IntervalEvaluator(query, background, dictionary, policy=Policy(routing), **given)
             return Choice("interval", made)
         except NotCovered as lacking:
             if choice == "interval":
@@ -68,7 +62,4 @@ def choose_evaluator(
                     hint="use --evaluator auto, which takes the reference evaluator for this query",
                 ) from None
             reason = lacking.primary
-    reference = ReferenceEvaluator(
-        query, background, dictionary, streams=streams, services=services, name=name
-    )
-    return Choice("reference", reference, reason)
+    return Choice("reference", ReferenceEvaluator(query, background, dictionary, **given), reason)

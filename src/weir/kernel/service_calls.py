@@ -23,9 +23,14 @@ from weir.rdf.terms import IRI
 
 @dataclass(frozen=True, slots=True)
 class Freshness:
-    """The account of one call: join rows there are, how many of them from fresh view rows, how many are
-    missing because the view does not know them yet; what was spent; how old the oldest row is (µs); and
-    what it took, in seconds: ``planning`` to choose what to refresh, ``waited`` to ask and be answered."""
+    """The account of one call: join rows there are, how many of them from view rows whose change interval is
+    not over, how many are missing because the view does not know them yet; what was spent; how old the oldest
+    row is (µs); and what it took, in seconds: ``planning`` to choose what to refresh, ``waited`` to ask and
+    be answered.
+
+    ``estimate`` is the share of rows, missing ones included, that can be expected to be true; ``audited`` the
+    share that was true among rows drawn at random and checked, lately; ``confidence`` half the width of the
+    95 % interval of that. None where there is no estimate, or nothing was checked yet."""
 
     at: int
     rows: int = 0
@@ -36,12 +41,16 @@ class Freshness:
     failed: int = 0
     waiting: int = 0
     oldest: int = 0
+    estimate: float | None = None
+    audited: float | None = None
+    confidence: float | None = None
     planning: float = field(default=0.0, compare=False)
     waited: float = field(default=0.0, compare=False)
 
     @property
     def share(self) -> float:
-        """The share of fresh rows among all that there should be; 1 where there are none."""
+        """The share of rows within their change intervals among all that there should be; 1 where there are
+        none."""
         total = self.rows + self.missing
         return self.fresh / total if total else 1.0
 
@@ -128,7 +137,10 @@ class Calls:
     def call(
         self, service: Service, endpoint: IRI, bound: frozenset[str], *, place: str, optional: bool
     ) -> ServiceCall:
-        """The call of a SERVICE at one endpoint; the arguments are as in ``Services.call``."""
+        """The call of a SERVICE at one endpoint; the arguments are as in ``Services.call``. Of one that data
+        name the fragment is left out, which is never sent: only who writes a query gives hints."""
+        if not isinstance(service.name, IRI):
+            endpoint = IRI(endpoint.value.partition("#")[0])
         found = self._calls.get((place, endpoint.value))
         if found is None:
             found = self._calls[place, endpoint.value] = self._services.call(
@@ -145,16 +157,7 @@ class Calls:
 
 def span_of(query: Query) -> tuple[int | None, int | None]:
     """The longest range and the shortest step of a query's time windows, None where it has none."""
-    widths, steps = [], []
-    for window in query.dataset.windows:
-        match window.kind:
-            case Range(width, step):
-                widths.append(width)
-                steps.append(step)
-            case Past(start, _, step):
-                widths.append(start)
-                steps.append(step)
-            case _:
-                continue
-    known = [step for step in steps if step is not None]
-    return max(widths, default=None), min(known, default=None)
+    kinds = [each.kind for each in query.dataset.windows if isinstance(each.kind, Range | Past)]
+    widths = [kind.range if isinstance(kind, Range) else kind.start for kind in kinds]
+    steps = [kind.step for kind in kinds if kind.step is not None]
+    return max(widths, default=None), min(steps, default=None)

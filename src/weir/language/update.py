@@ -19,25 +19,17 @@ Quad: TypeAlias = tuple[Term, IRI, Term, str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class InsertData:
-    """Quads to add; a quad's graph None is the default graph. Blank nodes are new ones."""
+class Update:
+    """Quads to add, or, ``deleting``, to remove where they are there; a quad's graph None is the default
+    graph. Blank nodes are new ones."""
 
     quads: tuple[Quad, ...]
+    deleting: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteData:
-    """Quads to remove, where they are there."""
-
-    quads: tuple[Quad, ...]
-
-
-Update: TypeAlias = InsertData | DeleteData
-
-
-def parse_update(text: str, file: str | None = None, base: str | None = None) -> tuple[Update, ...]:
+def parse_update(text: str) -> tuple[Update, ...]:
     """The operations of an update request, in order (raises ``weir.SyntaxError``)."""
-    return _UpdateParser(Tokens(Source(text, file)), None, base).request()
+    return _UpdateParser(Tokens(Source(text)), None, None).request()
 
 
 class _UpdateParser(QueryParser):
@@ -70,7 +62,7 @@ class _UpdateParser(QueryParser):
                 self.accept(".")
             else:
                 self._triples(quads, None, deleting)
-        return DeleteData(tuple(quads)) if deleting else InsertData(tuple(quads))
+        return Update(tuple(quads), deleting)
 
     def _triples(self, quads: list[Quad], graph: str | None, deleting: bool) -> None:
         if self.texts[self.i] == "}":

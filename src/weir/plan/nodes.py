@@ -265,14 +265,14 @@ def below(plan: Plan, closed: tuple[type, ...] = ()) -> Iterator[Plan]:
 
 
 def mapped(
-    plan: Plan, change: Callable[[Plan], Plan], change_test: Callable[[Exists], Exists] | None = None
+    plan: Plan, change: Callable[[Plan], Plan], tested: Callable[[Exists], Plan] | None = None
 ) -> Plan:
-    """The node with ``change`` applied to the plans right below it, and ``change_test`` to its EXISTS tests;
-    without that, ``change`` applied to their plans."""
+    """The node with ``change`` applied to the plans right below it; ``tested`` gives those of its EXISTS
+    tests, else ``change`` does."""
 
     def inside(part: Any) -> Any:
         if isinstance(part, Exists):
-            return replace(part, plan=change(part.plan)) if change_test is None else change_test(part)
+            return replace(part, plan=change(part.plan) if tested is None else tested(part))
         if isinstance(part, tuple | Formula):
             return rebuilt(part, inside)
         return change(part) if isinstance(part, Plan) else part

@@ -33,7 +33,7 @@ def plan_query(query: Query, streams: Sequence[str] = ()) -> QueryPlan:
     windows = tuple(window for found in by_name.values() for window in found)
     if len({window.declaration.semantics.tick for window in windows}) > 1:
         raise UsageError("the windows of a query have different ticks", hint="a query has one tick")
-    nameable = tuple(window.name for window in query.dataset.named_windows if not window.name.startswith("."))
+    nameable = tuple(window.name for window in query.dataset.named_windows if not window.unnamed)
     plan = Builder(by_name, nameable).build(query.pattern, p.Source())
     stages = [("algebra", plan)]
     for name, rule in (("filters first", push_filters), ("joins flattened", hoist_optionals)):

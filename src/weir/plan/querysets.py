@@ -1,41 +1,17 @@
-"""Many queries at once: from one text, and as commands that come in a stream.
+"""Many queries from one text, parted by lines of three hyphens.
 
-A text holds several queries, parted by lines of three hyphens. A query is called by its REGISTERed name or
-else by the text's own name and a number. A command is a line of JSON: ``{"register": NAME, "query": TEXT}``,
-with a ``dialect`` if it is to be told, or ``{"drop": NAME}``.
+A query is called by its REGISTERed name or else by the text's own name and a number.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from dataclasses import dataclass, field
-from typing import TypeAlias
 
 from weir.errors import SyntaxError, UsageError
 from weir.language import Query
 from weir.plan.analysis.chain import parsed
 
 _PARTING = re.compile(r"^---+[ \t]*\r?$", re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class Register:
-    """Register ``query`` under ``name``; ``dialect`` is the one that was told."""
-
-    name: str
-    query: Query
-    dialect: str = field(default="auto", compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Drop:
-    """Forget the query called ``name``."""
-
-    name: str
-
-
-Command: TypeAlias = Register | Drop
 
 
 def parse_queries(
@@ -61,22 +37,3 @@ def parse_queries(
             found[own] = query
         line += part.count("\n")
     return found
-
-
-def parse_command(line: str) -> Command:
-    """The command that one line of a stream of commands holds."""
-    try:
-        values = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise UsageError("a command is a line of JSON", detail=str(error)) from None
-    match values:
-        case {"drop": str(name)}:
-            return Drop(name)
-        case {"register": str(name), "query": str(text)}:
-            dialect = str(values.get("dialect", "auto"))
-            return Register(name, parsed(text, dialect), dialect)
-    raise UsageError(
-        "a command that is not known",
-        detail=line.strip()[:200],
-        hint='write {"register": NAME, "query": TEXT} or {"drop": NAME}',
-    )

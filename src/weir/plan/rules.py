@@ -19,7 +19,6 @@ evaluated once only where joining its solutions with those values gives the same
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 from weir.language.algebra.expressions import Expression
 from weir.language.algebra.scope import timely, volatile
@@ -36,11 +35,12 @@ _NOTHING: frozenset[str] = frozenset()
 def push_filters(plan: p.Plan, outer: frozenset[str] = frozenset()) -> p.Plan:
     """The plan with every condition as low as it may go; an enclosing EXISTS puts in values of ``outer``."""
     inside = outer & frozenset(plan.variables) if isinstance(plan, p.Project) else outer
-    return _push(p.mapped(plan, partial(push_filters, outer=inside), _push_inside), outer)
-
-
-def _push_inside(test: p.Exists) -> p.Exists:
-    return replace(test, plan=push_filters(test.plan, frozenset(test.outer)))
+    pushed = p.mapped(
+        plan,
+        lambda below: push_filters(below, inside),
+        lambda test: push_filters(test.plan, frozenset(test.outer)),
+    )
+    return _push(pushed, outer)
 
 
 def _push(plan: p.Plan, outer: frozenset[str]) -> p.Plan:
@@ -152,10 +152,11 @@ class StaticParts:
             outer &= frozenset(plan.variables) | marks(plan)
         elif isinstance(plan, p.Graph):
             outer |= {plan.name}
-        return p.mapped(plan, partial(self.marked, outer=outer), self._marked_test)
-
-    def _marked_test(self, test: p.Exists) -> p.Exists:
-        return replace(test, plan=self.marked(test.plan, frozenset(test.outer) | marks(test.plan)))
+        return p.mapped(
+            plan,
+            lambda below: self.marked(below, outer),
+            lambda test: self.marked(test.plan, frozenset(test.outer) | marks(test.plan)),
+        )
 
     def _once(self, plan: p.Plan, outer: frozenset[str]) -> bool:
         """Whether the plan's solutions can be found once and joined with any values of ``outer``."""
@@ -165,26 +166,24 @@ class StaticParts:
 
     def is_static(self, plan: p.Plan) -> bool:
         """Whether the outcome depends on static graphs alone."""
-        if isinstance(plan, p.Static):
-            return True
-        if isinstance(plan, p.Service):
-            return False
-        if isinstance(plan, p.Match | p.PathPattern | p.GraphNames | p.Graph) and not self._static_source(
-            plan.source
-        ):
-            return False
-        if not all(self._steady(formula) for formula in p.formulas(plan)):
-            return False
-        if isinstance(plan, p.OrderBy) and any(_restless(key.expression) for key in plan.keys):
-            return False
-        if isinstance(plan, p.Group) and any(
-            aggregate.operand is not None and _restless(aggregate.operand) for _, aggregate in plan.aggregates
-        ):
-            return False
-        return all(self.is_static(child) for child in p.children(plan))
-
-    def _static_source(self, source: p.Source) -> bool:
-        return source.window is None and (source.graph is not None or not self.streamed_default)
+        read: tuple[Expression | None, ...] = ()
+        match plan:
+            case p.Static():
+                return True
+            case p.Service():
+                return False
+            case p.Match(source) | p.PathPattern(source) | p.GraphNames(source) | p.Graph(source):
+                if source.window is not None or (source.graph is None and self.streamed_default):
+                    return False
+            case p.OrderBy(_, keys):
+                read = tuple(key.expression for key in keys)
+            case p.Group(_, _, aggregates):
+                read = tuple(aggregate.operand for _, aggregate in aggregates)
+        return (
+            not any(_restless(each) for each in read if each is not None)
+            and all(self._steady(formula) for formula in p.formulas(plan))
+            and all(self.is_static(child) for child in p.children(plan))
+        )
 
     def _steady(self, formula: p.Formula) -> bool:
         return not _restless(formula.expression) and all(self.is_static(test.plan) for test in formula.tests)

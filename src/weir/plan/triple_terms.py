@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from weir.language.algebra import patterns as a
 from weir.language.algebra.expressions import And, Builtin, Call, Expression
+from weir.language.algebra.fold import folded
 from weir.language.algebra.scope import TERM
 from weir.rdf.terms import BlankNode, Variable
 
@@ -40,8 +41,7 @@ def unfolded(pattern: a.BGP | a.PathPattern, numbers: Iterator[int]) -> a.Patter
     for each in pattern.triples:
         if _nested(each):
             unfolding = _Unfolding(numbers)
-            subject, predicate, object = unfolding.nodes(each.subject, each.predicate, each.object)
-            part = unfolding.above(a.BGP((a.TriplePattern(subject, predicate, object),)))
+            part = unfolding.above(a.BGP((a.TriplePattern(*unfolding.nodes(*each.nodes)),)))
             found = part if found == a.BGP(()) else a.Join(found, part)
     return found
 
@@ -81,9 +81,6 @@ class _Unfolding:
 
     def above(self, leaf: a.Pattern) -> a.Pattern:
         """The leaf with its tests and what is bound by them."""
-        condition = self.tests[0]
-        for test in self.tests[1:]:
-            condition = And(condition, test)
-        tested = a.Filter(condition, leaf)
+        tested = a.Filter(folded(And, tuple(self.tests)), leaf)
         bindings = tuple((variable, part) for variable, part in self.known.items() if variable != part)
         return a.Extend(tested, bindings) if bindings else tested

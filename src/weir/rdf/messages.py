@@ -70,19 +70,20 @@ class Messages:
 
     def rows(self, keep: Mask) -> Messages:
         """All messages with only those triples that are marked."""
-        if keep.all():
+        return self.at(np.flatnonzero(keep))
+
+    def at(self, rows: Ids) -> Messages:
+        """All messages with only those triples, ascending."""
+        if len(rows) == len(self.message):
             return self
-        rows = np.flatnonzero(keep)
-        return self._with(self.time, self.triples, self.marks, self.message[rows], rows)
+        return self._taken(slice(None), self.message[rows], rows)
 
     def slice(self, first: int, last: int) -> Messages:
         """Messages number ``first`` up to ``last``."""
         if first == 0 and last >= len(self.time):
             return self
         begin, end = self.message.searchsorted([first, last]).tolist()
-        marks = {name: column[first:last] for name, column in self.marks.items()}
-        message = self.message[begin:end] - first
-        return self._with(self.time[first:last], self.triples[first:last], marks, message, slice(begin, end))
+        return self._taken(slice(first, last), self.message[begin:end] - first, slice(begin, end))
 
     def between(self, low: int, high: int) -> Messages:
         """Messages of time in ``[low, high)``; they must be in the order of time."""
@@ -93,9 +94,7 @@ class Messages:
         if keep.all():
             return self
         rows = np.flatnonzero(keep[self.message])
-        marks = {name: column[keep] for name, column in self.marks.items()}
-        message = (np.cumsum(keep) - 1)[self.message[rows]]
-        return self._with(self.time[keep], self.triples[keep], marks, message, rows)
+        return self._taken(keep, (np.cumsum(keep) - 1)[self.message[rows]], rows)
 
     def ordered(self, *ties: Ids) -> Messages:
         """In the order of time, then of the columns ``ties``, then as they stand."""
@@ -108,8 +107,7 @@ class Messages:
         places[sequence] = np.arange(len(sequence))
         moved = places[self.message]
         rows = np.argsort(moved, kind="stable")
-        marks = {name: column[sequence] for name, column in self.marks.items()}
-        return self._with(self.time[sequence], self.triples[sequence], marks, moved[rows], rows)
+        return self._taken(sequence, moved[rows], rows)
 
     @staticmethod
     def concatenated(parts: Iterable[Messages]) -> Messages:
@@ -123,18 +121,18 @@ class Messages:
         joined["message"] += np.repeat(starts[:-1], [len(part.message) for part in parts])
         return Messages.of_columns(joined)
 
-    def _with(self, time: Ids, triples: Ids, marks: Mapping[str, Ids], message: Ids, rows: _Rows) -> Messages:
-        """Other columns of messages, and of the triples those at ``rows``, which belong to ``message``."""
+    def _taken(self, chosen: _Rows | Mask, message: Ids, rows: _Rows) -> Messages:
+        """The ``chosen`` messages, and of the triples those at ``rows``, which belong to ``message``."""
         return Messages(
-            time,
-            triples,
+            self.time[chosen],
+            self.triples[chosen],
             message,
             self.place[rows],
             self.subject[rows],
             self.predicate[rows],
             self.object[rows],
             self.graph[rows],
-            marks=marks,
+            marks={name: column[chosen] for name, column in self.marks.items()},
         )
 
 

@@ -23,6 +23,7 @@ NESTING = 100
 """Triple terms, one within another; what nests deeper is no term here."""
 
 _IRI_TEXT = re.compile(r'[^\x00-\x20<>"{}|^`\\\ud800-\udfff]*')
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _TAG = re.compile("[a-zA-Z]+(?:-[a-zA-Z0-9]+)*")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"})
@@ -106,6 +107,11 @@ class Variable:
 def is_iri_text(text: str) -> bool:
     """Whether ``text`` may stand between ``<`` and ``>``, absolute or relative (IRIREF of SPARQL, Turtle)."""
     return _IRI_TEXT.fullmatch(text) is not None
+
+
+def is_absolute_iri(text: str) -> bool:
+    """Whether ``text`` is an IRI with a scheme, as RDF has them (RFC 3987, section 2.2)."""
+    return _SCHEME.match(text) is not None and is_iri_text(text)
 
 
 def is_language_tag(text: str) -> bool:
@@ -223,37 +229,60 @@ def json_term(term: Term) -> dict[str, Any]:
     return out
 
 
-def term_of_json(value: Mapping[str, Any]) -> Term:
-    """A term from JSON; what is none raises ``LookupError``, ``TypeError`` or ``ValueError``."""
+def term_of_json(value: Mapping[str, Any], is_iri: Callable[[str], bool] = is_iri_text) -> Term:
+    """A term from JSON; what is none raises ``LookupError``, ``TypeError`` or ``ValueError``.
+
+    What it is given is not trusted: nothing becomes a term whose text would be read as anything else.
+    """
     kind = value["type"]
     if kind == "triple":
         parts = value["value"]
-        found = triple_term(*(term_of_json(parts[place]) for place in _PLACES))
+        found = triple_term(*(term_of_json(parts[place], is_iri) for place in _PLACES))
         if found is None:
             raise ValueError("a triple term whose parts are no triple")
         return found
     text = _text(value["value"])
     if kind == "uri":
-        return IRI(text)
+        return iri_of(text, is_iri)
     if kind == "bnode":
         return BlankNode(text)
     if kind in ("literal", "typed-literal"):
-        return literal_of(text, value.get("xml:lang"), value.get("datatype"), value.get("its:dir"))
-    raise ValueError(f"unknown kind of term {kind!r}")
+        return literal_of(text, value.get("xml:lang"), value.get("datatype"), value.get("its:dir"), is_iri)
+    raise ValueError(f"unknown kind of term {str(kind)[:80]!r}")
 
 
-def literal_of(lexical: str, language: Any, datatype: Any, direction: Any = None) -> Literal:
-    """A literal from its parts, of which three may be missing."""
+def iri_of(text: str, is_iri: Callable[[str], bool] = is_iri_text) -> IRI:
+    """An IRI from its text; what is none is a ``ValueError``."""
+    if not is_iri(text):
+        raise ValueError(f"{text[:80]!r} is no IRI")
+    return IRI(text)
+
+
+def literal_of(
+    lexical: str,
+    language: Any,
+    datatype: Any,
+    direction: Any = None,
+    is_iri: Callable[[str], bool] = is_iri_text,
+) -> Literal:
+    """A literal from its parts, of which three may be missing; what is none is a ``ValueError``."""
     if language:
         if direction and direction not in DIRECTIONS:
-            raise ValueError(f"{direction!r} is no base direction")
-        return Literal.tagged(lexical, _text(language), direction or None)
-    return Literal(lexical, _text(datatype) if datatype else XSD_STRING)
+            raise ValueError(f"{str(direction)[:80]!r} is no base direction")
+        if not is_language_tag(_text(language)):
+            raise ValueError(f"{language[:80]!r} is no language tag")
+        return Literal.tagged(lexical, language, direction or None)
+    if not datatype:
+        return Literal(lexical)
+    named = iri_of(_text(datatype), is_iri).value
+    if named in (RDF_LANGSTRING, RDF_DIRLANGSTRING):
+        raise ValueError(f"a literal of datatype <{named}> has a language tag")
+    return Literal(lexical, named)
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r} is no string")
+        raise TypeError(f"{str(value)[:80]!r} is no string")
     if not is_unicode(value):
-        raise ValueError(f"{value!r} has a lone surrogate")
+        raise ValueError(f"{value[:80]!r} has a lone surrogate")
     return value

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
-from weir.errors import CheckpointError, SyntaxError, UsageError, WeirError
+from weir.errors import CheckpointError, StorageError, SyntaxError, UsageError, WeirError
 
 MEDIA_TYPE = "application/problem+json"
 _LOG = logging.getLogger(__name__)
@@ -75,6 +75,9 @@ def problem_of(error: WeirError) -> Problem:
             hint=error.hint,
         )
     kind = type(error).__name__.removesuffix("Error").lower()
+    if isinstance(error, StorageError):
+        headers = {"Retry-After": "5"}
+        return Problem(503, error.primary, type=f"urn:weir:problem:{kind}", hint=error.hint, headers=headers)
     status = 409 if isinstance(error, CheckpointError) else 422
     return Problem(status, error.primary, error.detail, type=f"urn:weir:problem:{kind}", hint=error.hint)
 

@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
 
 import pyoxigraph as ox
 
@@ -92,16 +94,8 @@ def _timed(found: Parsed) -> list[tuple[int, int]]:
 
 def _messages(cut: Sequence[list[bytes]], times: Sequence[int | None]) -> list[tuple[int, int]]:
     """The time and number of triples of each message: neighbouring lines of equal time are one."""
-    found: list[tuple[int, int]] = []
-    last: int | None = None
-    for parts, at in zip(cut, times, strict=True):
-        triples = 1 if parts[1].strip() else 0
-        if at == last:
-            found[-1] = found[-1][0], found[-1][1] + triples
-        else:
-            last = at
-            found.append((at or 0, triples))
-    return found
+    runs = groupby(zip(times, cut, strict=True), key=itemgetter(0))
+    return [(at or 0, sum(bool(parts[1].strip()) for _, parts in run)) for at, run in runs]
 
 
 class PushedStream:
@@ -132,9 +126,11 @@ class PushedStream:
             return None, checked
         if not form.timed and at is None and not self.writer.predicate:
             at = checked.messages[0][0]
-        future = self.writer.submit(checked.data, format=form.name, time=at)
+        epoch = self.writer.epoch
+        future = self.writer.submit(checked.data, format=form.name, time=at, epoch=epoch)
         if complete:
-            future = self.writer.complete(max(time for time, _ in checked.messages))
+            # Refused where what was submitted could not be written: the later of both answers for both.
+            future = self.writer.complete(max(time for time, _ in checked.messages), epoch=epoch)
         self._note(checked.messages)
         return future, checked
 

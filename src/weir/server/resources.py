@@ -6,29 +6,23 @@ checkpoint (the ids of streams, when things came, which results are published) i
 
 from __future__ import annotations
 
-import hashlib
 import json
-import re
 import threading
 from pathlib import Path
 from typing import Any
 
-from weir.storage import replace_file
+from weir.storage.files import replace_file
+from weir.storage.places import file_name
 
 ID = r"^[A-Za-z0-9_][A-Za-z0-9_.~-]{0,79}$"
 """What an id looks like, as a pattern for parameters."""
 
-_PLAIN = re.compile(ID)
 _KINDS = ("streams", "queries", "published")
-_ODD = re.compile(r"[^A-Za-z0-9_~-]+")
 
 
 def slug(name: str) -> str:
     """The id of a name: the name itself where it is plain, else its last part and a digest of the whole."""
-    if _PLAIN.match(name):
-        return name
-    tail = _ODD.sub("-", re.split(r"[/#]", name.rstrip("/#"))[-1]).strip("-_~")[:40] or "x"
-    return f"{tail}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    return file_name(name)
 
 
 class Records:
@@ -51,8 +45,11 @@ class Records:
     def put(self, kind: str, name: str, values: dict[str, Any] | None) -> None:
         """Remember, or forget where there are no values."""
         with self._lock:
+            known = dict(self._values[kind])
             if values is None:
-                self._values[kind].pop(name, None)
+                known.pop(name, None)
             else:
-                self._values[kind][name] = values
-            replace_file(self.path, json.dumps(self._values, indent=1, sort_keys=True).encode())
+                known[name] = values
+            changed = {**self._values, kind: known}
+            replace_file(self.path, json.dumps(changed, indent=1, sort_keys=True).encode())
+            self._values = changed

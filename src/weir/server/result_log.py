@@ -1,28 +1,28 @@
 """The results of every query as a log of lines, exactly once also across ``kill -9``.
 
 A line's position is its number since the query's name was first used. Lines of a batch are written to the
-query's tail, a file a segment, and synced; then one line of the commit log says how long each tail is. A
-batch that the commit log has is not written again, and on opening tails are cut to what it says. When the
-segments of a tail hold more than they may, the oldest goes whole, and readers are told how many lines are
-missing.
+query's tail, a file a segment, and synced; then one record of the commit log says how long each tail is. A
+batch that the commit log has is not written again, and on opening tails are cut to what it says. Where a disk
+fails in between, the batch was not written, and can be once the disk is back. When the segments of a tail
+hold more than they may, the oldest goes whole, and readers are told how many lines are missing.
 """
 
 from __future__ import annotations
 
-import json
-import shutil
 import threading
-import time
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
 
+from weir.errors import StorageError
 from weir.runtime.output.sinks.base import Results, Sink
 from weir.runtime.output.sinks.result_files import joined
 from weir.runtime.output.subscriptions import Chunk
 from weir.server.resources import slug
-from weir.storage import AppendFile, LineLog, numbered
+from weir.storage import AppendFile, Commits
+from weir.storage.files import make_folder, numbered, remove, remove_folder
 
 CHUNK = 1 << 18
 """About how many bytes a reader gets at once."""
@@ -41,11 +41,13 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """How far a tail is known to be written: the current segment, its length, the next position."""
+    """How far a tail is known to be written: the current segment, its length, the next position; and the
+    position before which everything was erased."""
 
-    first: int
-    size: int
-    end: int
+    first: int = 0
+    size: int = 0
+    end: int = 0
+    erased: int = 0
 
 
 class Tail:
@@ -58,6 +60,7 @@ class Tail:
         self._lock = threading.Lock()
         self._segments: list[Segment] = []
         self._recent: tuple[int, bytes] = (0, b"")
+        self._erased = 0
         self.end = 0
 
     @property
@@ -72,12 +75,12 @@ class Tail:
 
     def open(self, mark: Mark) -> None:
         """Cut to what ``mark`` says; what a crash left beyond it never happened."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self.end = mark.end
+        make_folder(self.folder)
+        self.end, self._erased = mark.end, mark.erased
         for first in numbered(self.folder, ".jsonl"):
             path = self._path(first)
-            if first > mark.first or (first == mark.first and not mark.size):
-                path.unlink()
+            if first < mark.erased or first > mark.first or (first == mark.first and not mark.size):
+                remove(path)
                 continue
             if first == mark.first:
                 AppendFile(path, mark.size).close()
@@ -87,27 +90,33 @@ class Tail:
 
     def append(self, data: bytes, count: int) -> Mark:
         """Write and sync whole lines; they are readable once ``published``."""
-        current = self._segments[-1] if self._segments else None
-        if current is None or current.size >= self.segment_bytes:
-            current = Segment(self._path(self.end), self.end, self.end)
-            with self._lock:
-                self._segments.append(current)
-        file = AppendFile(current.path, current.size)
+        first, size = self._room()
+        file = AppendFile(self._path(first), size)
         try:
-            file.append(data)
+            size = file.append([data])
         finally:
             file.close()
-        return Mark(current.first, current.size + len(data), self.end + count)
+        return Mark(first, size, self.end + count, self._erased)
+
+    def _room(self) -> tuple[int, int]:
+        """The segment that is written to, and how long it is."""
+        current = self._segments[-1] if self._segments else None
+        if current is None or current.size >= self.segment_bytes:
+            return self.end, 0
+        return current.first, current.size
 
     def publish(self, mark: Mark, data: bytes) -> None:
         """Make what was appended readable, and let go of what is too much."""
         with self._lock:
+            if not self._segments or self._segments[-1].first != mark.first:
+                self._segments.append(Segment(self._path(mark.first), mark.first, mark.first))
             current = self._segments[-1]
             current.marks.append((self.end, current.size))
             self._recent = self.end, data
             current.size, current.end, self.end = mark.size, mark.end, mark.end
             while len(self._segments) > 1 and self.size > self.keep_bytes:
-                self._segments.pop(0).path.unlink(missing_ok=True)
+                with suppress(StorageError):
+                    remove(self._segments.pop(0).path)
 
     def read(self, position: int, most: int = CHUNK) -> Chunk:
         """Lines from ``position`` on, about ``most`` bytes and at least one line if there is one; chunks that
@@ -126,14 +135,19 @@ class Tail:
             path, size, end = segment.path, segment.size, segment.end
         return _read(path, mark, (size, end), first, missed, most) or self.read(position, most)
 
-    def erase(self) -> Mark:
-        """Remove all lines; positions go on from where they are."""
+    @property
+    def erased(self) -> Mark:
+        """How far it is written without all lines that there are; positions go on from where they are."""
+        return Mark(self.end, 0, self.end, self.end)
+
+    def erase(self) -> None:
+        """Remove all lines."""
         with self._lock:
+            self._erased = self.end
             self._segments.clear()
             self._recent = (0, b"")
-            shutil.rmtree(self.folder, ignore_errors=True)
-            self.folder.mkdir(parents=True)
-            return Mark(self.end, 0, self.end)
+            remove_folder(self.folder)
+            make_folder(self.folder)
 
     def _path(self, first: int) -> Path:
         return self.folder / f"{first:016d}.jsonl"
@@ -162,10 +176,6 @@ def _read(
     return Chunk(first, following, data, missed)
 
 
-_MANY = 4096
-"""Commits after which the log is written anew, with one line."""
-
-
 class ResultLog(Sink):
     """Tails by the names of queries. ``listeners`` are called with the names that have something new, from
     the thread of the sink, once it can be read."""
@@ -178,40 +188,33 @@ class ResultLog(Sink):
         self.segment = segment
         self.keep = keep
         self.listeners: list[Callable[[Sequence[str]], None]] = []
-        self._log = LineLog(folder / "commits.jsonl")
-        self._marks: dict[str, Mark] = {}
+        self._commits = Commits(folder / "commits")
         self._tails: dict[str, Tail] = {}
-        self._last = -1
-        self._commits = 0
         self._opened = False
         self._lock = threading.RLock()
 
     def open(self) -> None:
-        """Read the commit log, write it anew in one line, and cut the tails to it; once."""
+        """Read the commit log; once."""
         with self._lock:
-            if self._opened:
-                return
-            self._opened = True
-            self.folder.mkdir(parents=True, exist_ok=True)
-            for line in self._log.lines():
-                entry = json.loads(line)
-                self._last = max(self._last, entry["batch"])
-                self._marks |= {name: Mark(*mark) for name, mark in entry["tails"].items()}
-            self._rewrite()
+            if not self._opened:
+                self._commits.open()
+                self._opened = True
 
     def tail(self, name: str) -> Tail:
         """The tail of a query, made where it is new."""
         with self._lock:
+            self.open()
             found = self._tails.get(name)
             if found is None:
                 found = Tail(self.folder / slug(name), segment=self.segment, keep=self.keep)
-                found.open(self._marks.get(name, Mark(0, 0, 0)))
+                found.open(Mark(*self._commits.marks.get(name, ())))
                 self._tails[name] = found
             return found
 
     def write(self, batch: int, results: Sequence[Results]) -> None:
         with self._lock:
-            if batch <= self._last:
+            self.open()
+            if self._commits.has(batch):
                 return
             written: dict[str, tuple[Mark, bytes]] = {}
             for answers in results:
@@ -220,7 +223,7 @@ class ResultLog(Sink):
                     written[answers.name] = self.tail(answers.name).append(data, len(answers)), data
             if not written:
                 return
-            self._commit(batch, {name: mark for name, (mark, _) in written.items()})
+            self._commits.commit(batch, {name: astuple(mark) for name, (mark, _) in written.items()})
             for name, (mark, data) in written.items():
                 self._tails[name].publish(mark, data)
         for listener in self.listeners:
@@ -229,22 +232,6 @@ class ResultLog(Sink):
     def erase(self, name: str) -> None:
         """Forget the results of a query that was dropped; a later one of its name goes on counting."""
         with self._lock:
-            self._commit(self._last, {name: self.tail(name).erase()})
-
-    def _commit(self, batch: int, marks: dict[str, Mark]) -> None:
-        self._marks |= marks
-        self._last = batch
-        self._commits += 1
-        if self._commits > _MANY:
-            self._rewrite()
-            return
-        self._log.append([_entry(batch, marks)])
-
-    def _rewrite(self) -> None:
-        self._log.rewrite([_entry(self._last, self._marks)])
-        self._commits = 0
-
-
-def _entry(batch: int, marks: dict[str, Mark]) -> bytes:
-    tails = {name: [mark.first, mark.size, mark.end] for name, mark in marks.items()}
-    return json.dumps({"batch": batch, "time": time.time(), "tails": tails}).encode()
+            tail = self.tail(name)
+            self._commits.commit(self._commits.last, {name: astuple(tail.erased)})
+            tail.erase()

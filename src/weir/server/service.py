@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from weir.engine import Engine
@@ -21,11 +22,12 @@ from weir.fragments.server import Dataset, FragmentsApp, Publisher
 from weir.language import Query
 from weir.language.algebra.query import R2S
 from weir.plan.analysis.chain import parsed
-from weir.runtime.control.planning import planning_held
+from weir.runtime.control.failure import QueryLimits
 from weir.runtime.control.registry import QueryInfo, StreamInfo
 from weir.runtime.ingest.sources.log_source import LogSource
 from weir.runtime.output.sinks.base import FragmentsSink
 from weir.runtime.output.subscriptions import Channels
+from weir.runtime.running import RunningJob
 from weir.server.drawing import windows_of
 from weir.server.problems import Problem, conflicts
 from weir.server.pushed_streams import LATENESS, PushedStream
@@ -34,7 +36,7 @@ from weir.server.result_log import ResultLog
 from weir.server.settings import Settings, check_query
 from weir.server.sparql_process import SparqlProcess
 from weir.spark import SparkSession
-from weir.spark.job import Job
+from weir.storage import files
 
 _LOG = logging.getLogger(__name__)
 _PERIOD, _LONGEST = 1.0, 60.0
@@ -42,34 +44,36 @@ _PERIOD, _LONGEST = 1.0, 60.0
 
 
 class Service:
-    """``start`` before the first request, ``stop`` after the last. ``reasons`` say why the service itself
-    paused a query, ``failure`` why the job has last ended by itself."""
+    """``start`` before the first request, ``stop`` after the last. ``failure`` is why the job has last ended
+    by itself."""
 
     def __init__(self, settings: Settings, spark: SparkSession | None = None) -> None:
         self.settings = settings
         self.spark = spark
         settings.data.mkdir(parents=True, exist_ok=True)
+        # Results, messages and the key of ids are nobody else's business on this machine.
+        settings.data.chmod(0o700)
         self.log = ResultLog(settings.data / "results", segment=settings.segment, keep=settings.keep)
         self.channels = Channels(self.log.tail)
         self.log.listeners.append(self.channels.tell)
         self.records = Records(settings.data / "service.json")
-        self.fragments = FragmentsApp()
+        self.fragments = FragmentsApp(cors=False)
         self.sink = FragmentsSink({})
         self.sparql = SparqlProcess(settings.limits.sparql, settings.limits.sparql_memory)
         self.pushed: dict[str, PushedStream] = {}
-        self.reasons: dict[str, str] = {}
+        self._by_id: dict[str, str] = {}
         self.failure: str | None = None
         self.restarts = 0
-        self._job: Job | None = None
+        self._job: RunningJob | None = None
 
     @property
-    def job(self) -> Job:
+    def job(self) -> RunningJob:
         if self._job is None:
             raise Problem(503, "the service is starting", headers={"Retry-After": "2"})
         return self._job
 
     @property
-    def running(self) -> Job:
+    def running(self) -> RunningJob:
         """The job for changes, which it takes only while it runs."""
         if not self.job.active:
             raise Problem(503, "the job is being started again", self.failure, headers={"Retry-After": "5"})
@@ -78,12 +82,6 @@ class Service:
     @property
     def healthy(self) -> bool:
         return self._job is not None and self._job.active
-
-    @property
-    def busy(self) -> bool:
-        """Whether a batch is under way."""
-        checkpoint = self.job.checkpoint
-        return checkpoint.next_batch() - 1 > checkpoint.committed()
 
     def start(self) -> None:
         """Start the job with whatever the checkpoint has, once there is a place for what is published."""
@@ -98,6 +96,7 @@ class Service:
             master=settings.master,
             spark=self.spark,
             routing=settings.routing,
+            limits=QueryLimits(settings.limits.batch_seconds, settings.limits.state_rows),
         )
         engine.service("*", allow=bool(settings.allowed.hosts), inner=False)
         for endpoint, values in settings.services.items():
@@ -112,7 +111,7 @@ class Service:
             resume=True,
         )
         # Changes wait for Spark to plan: once it has done so, for no longer than a batch.
-        with planning_held(job.checkpoint.own, lambda: job.active):
+        with job.registry.control.held(True):
             self._job = job
         self.pushed.clear()
         for stream in job.streams():
@@ -138,6 +137,9 @@ class Service:
         job, self._job = self._job, None
         if job is not None and job.active:
             job.stop()
+        for name in self.sink.publishers:
+            self.fragments.remove(slug(name)).close()
+        self.sink.publishers.clear()
         self.pushed.clear()
         self.sparql.close()
 
@@ -196,7 +198,10 @@ class Service:
         self.records.put("streams", found.iri, None)
 
     def pushed_stream(self, id: str) -> PushedStream:
-        """The stream of an id, to push into."""
+        """The stream of an id, to push into; where it is known, nothing else is looked at."""
+        known = self._by_id.get(id)
+        if known is not None and known in self.pushed:
+            return self.pushed[known]
         found = self.stream(id)
         if found.iri not in self.pushed:
             raise Problem(409, "this stream is not pushed into", f"<{found.iri}> has a source of its own")
@@ -208,6 +213,7 @@ class Service:
         known, receivers = self.records.get("streams", stream.iri), self.job.receivers
         made = PushedStream(receivers.writer(stream.iri), known.get("lateness") or LATENESS)
         self.pushed[stream.iri] = made
+        self._by_id[self.stream_id(stream.iri)] = stream.iri
         if known.get("auto", True):
             receivers.beat_by(stream.iri, made.beat)
 
@@ -215,8 +221,12 @@ class Service:
 
     def query(self, id: str) -> QueryInfo:
         """The query of an id (or name)."""
-        for each in self.job.queries():
-            if id in (slug(each.name), each.name):
+        known = self.job.queries()
+        for each in known:
+            if id == slug(each.name):
+                return each
+        for each in known:
+            if id == each.name:
                 return each
         raise Problem(404, "there is no such query", f"none has the id {id!r}")
 
@@ -242,24 +252,20 @@ class Service:
         name = self.query(id).name
         with conflicts():
             self.running.drop(name)
-        self.reasons.pop(name, None)
         self.records.put("queries", name, None)
         if name in self.sink.publishers:
             self.unpublish(name)
         self.log.erase(name)
 
-    def pause(self, id: str, reason: str | None = None) -> QueryInfo:
+    def pause(self, id: str) -> QueryInfo:
         name = self.query(id).name
         with conflicts():
             self.running.pause(name)
-        if reason:
-            self.reasons[name] = reason
         return self.query(name)
 
     def resume(self, id: str) -> QueryInfo:
         name = self.query(id).name
         self.running.resume(name)
-        self.reasons.pop(name, None)
         return self.query(name)
 
     # Fragments
@@ -286,7 +292,11 @@ class Service:
         method = Method(known.get("annotation", Method.GRAPHS))
         labeling = Labeling(known.get("labeling", Labeling.EXPIRATION))
         shown = Annotation(method, labeling)
-        dataset = self.fragments.add(Dataset(slug(name), title=f"Results of {name}", annotation=shown))
+        folder = self._published_folder(name)
+        files.make_folder(folder.parent)
+        dataset = self.fragments.add(
+            Dataset(slug(name), title=f"Results of {name}", annotation=shown, folder=folder)
+        )
         lifetime = known.get("lifetime")
         options = {} if lifetime is None else {"lifetime": round(lifetime * 1_000_000)}
         events = known.get("events", False)
@@ -297,25 +307,26 @@ class Service:
         name = id if id in self.sink.publishers else self.query(id).name
         if self.sink.publishers.pop(name, None) is None:
             raise Problem(404, "the results of this query are not published")
-        self.fragments.remove(slug(name))
+        self.fragments.remove(slug(name)).close()
         self.records.put("published", name, None)
+        files.remove_folder(self._published_folder(name))
+
+    def _published_folder(self, name: str) -> Path:
+        return self.settings.data / "published" / slug(name)
 
 
 class Supervisor(threading.Thread):
-    """A thread that looks once a second: a job that has failed is started again, and queries that keep more
-    than they may are paused.
+    """A thread that looks once a second: a job that has failed is started again, after longer and longer
+    pauses where it fails again. Whatever happens here, it goes on: there is nobody else to do it.
 
-    A query cannot be stopped in mid-evaluation; what it keeps is told after every batch, and what is too much
-    then ends it before the next. Where batches take longer than they may, the query that keeps most is the
-    one.
+    Queries that take more than they may are no business of its own: workers end them (``worker.alone``), also
+    while a batch is stuck.
     """
 
     def __init__(self, service: Service) -> None:
         super().__init__(name="weir-supervisor", daemon=True)
         self.service = service
         self._stopped = threading.Event()
-        self._batch = -1
-        self._since = time.monotonic()
         self._pause = _PERIOD
 
     def run(self) -> None:
@@ -323,30 +334,10 @@ class Supervisor(threading.Thread):
             try:
                 restarted = self.service.restart()
                 self._pause = min(2 * self._pause, _LONGEST) if restarted else _PERIOD
-                if not restarted:
-                    self.look()
-            except (WeirError, Problem) as error:
-                _LOG.warning("the supervisor could not act: %s", error)
+            except BaseException as error:
                 self._pause = min(2 * self._pause, _LONGEST)
-
-    def look(self) -> None:
-        """Pause whatever is over its limits."""
-        service, limits = self.service, self.service.settings.limits
-        job = service.job
-        with job.metrics.lock:
-            kept = {name: int(told.get("live_rows", 0)) for name, told in job.metrics.queries.items()}
-            batch = job.metrics.batch
-        running = {each.name for each in service.job.queries() if not each.paused}
-        kept = {name: rows for name, rows in kept.items() if name in running}
-        for name, rows in kept.items():
-            if rows > limits.state_rows:
-                service.pause(name, f"it kept {rows:,} rows, more than {limits.state_rows:,}")
-        if batch != self._batch or not service.busy:
-            self._batch, self._since = batch, time.monotonic()
-        elif time.monotonic() - self._since > limits.batch_seconds and kept:
-            name = max(kept, key=lambda each: kept[each])
-            service.pause(name, f"a batch took longer than {limits.batch_seconds:g} s")
-            self._since = time.monotonic()
+                with suppress(BaseException):
+                    _LOG.warning("the supervisor could not start the job again: %r", error)
 
     def stop(self) -> None:
         self._stopped.set()
@@ -369,7 +360,7 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def facts_of(job: Job, name: str) -> dict[str, Any]:
+def facts_of(job: RunningJob, name: str) -> dict[str, Any]:
     """What the last batch told of a query."""
     with job.metrics.lock:
         return dict(job.metrics.queries.get(name, {}))

@@ -6,6 +6,7 @@ routing = "cost"
 [results]               keep = 67108864           segment = 8388608
 [allow]                 hosts = ["example.org"]   private = ["localhost:3030"]
 [cors]                  origins = ["https://example.org"]
+[tls]                   certificate = "FILE"      key = "FILE"
 [[tokens]]              token = "…"   scope = "read"   name = "dashboard"
 [[graphs]]              iri = "…"     source = "FILE or URL"
 [services."https://example.org/sparql"]           budget = 10     change_interval = "5s"
@@ -18,7 +19,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import AliasPath, ConfigDict, Field, NonNegativeFloat, NonNegativeInt, ValidationError
+from pydantic import (
+    AliasPath,
+    ConfigDict,
+    Field,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    ValidationError,
+)
 from pydantic.dataclasses import dataclass
 
 from weir.errors import RemoteError, UsageError
@@ -29,6 +38,7 @@ from weir.linked.service import HINT
 from weir.rdf.terms import IRI
 from weir.server.drawing import services_of
 from weir.server.problems import Problem
+from weir.storage.places import local_path
 
 SCOPES = ("read", "write", "admin")
 """Read results and ask; push messages and update graphs; create, register, drop. Each has those before it."""
@@ -45,6 +55,14 @@ class Limits:
     """Requests a second of one client, on average; beyond it, 429."""
     burst: NonNegativeFloat = 2_000.0
     """Requests that a client may make at once after a pause."""
+    concurrent: NonNegativeInt = 200
+    """Requests of one client that are under way at once, subscribers apart; beyond it, 429."""
+    connections: NonNegativeInt = 10_000
+    """Connections in all; beyond it, 503."""
+    receive: NonNegativeFloat = 120.0
+    """How long a request's body may take to come; beyond it, 408."""
+    failed_logins: NonNegativeFloat = 30.0
+    """Wrong tokens a minute from one address; beyond it, 429 for that address."""
     query_text: NonNegativeInt = 65_536
     """Characters of a query; beyond it, 422."""
     queries: NonNegativeInt = 1_000
@@ -67,16 +85,16 @@ class Limits:
     unbounded: bool = True
     """Whether windows without an end (ALL) are allowed."""
     state_rows: NonNegativeInt = 5_000_000
-    """Rows that a query may keep; beyond it, it is paused."""
-    batch_seconds: NonNegativeFloat = 300.0
-    """How long one batch of the engine may take before the query that costs most is paused."""
+    """Rows that a query may keep in a slot; beyond it, it fails."""
+    batch_seconds: PositiveFloat = 300.0
+    """How long a query may take in one batch; beyond it, it fails."""
 
 
 @dataclass(frozen=True, slots=True, config=_CONFIG)
 class Token:
     """``name`` is what the holder is called in limits and logs; ``scope`` the most it allows."""
 
-    secret: str = Field(validation_alias="token", min_length=16)
+    secret: str = Field(validation_alias="token", min_length=16, repr=False)
     scope: Literal["read", "write", "admin"] = "read"
     name: str = "token"
 
@@ -95,6 +113,8 @@ class Settings:
     segment: int = Field(default=8 << 20, validation_alias=AliasPath("results", "segment"))
     allowed: Allowed = Field(default_factory=Allowed, validation_alias="allow")
     origins: tuple[str, ...] = Field(default=(), validation_alias=AliasPath("cors", "origins"))
+    certificate: Path | None = Field(default=None, validation_alias=AliasPath("tls", "certificate"))
+    key: Path | None = Field(default=None, validation_alias=AliasPath("tls", "key"))
     tokens: tuple[Token, ...] = ()
     graphs: tuple[tuple[str | None, str], ...] = ()
     services: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict)
@@ -114,8 +134,11 @@ def read_settings(path: Path | None, **given: Any) -> Settings:
         token.setdefault("name", str(number))
     if "graphs" in values:
         values["graphs"] = [(each.get("iri"), each.get("source")) for each in values["graphs"]]
+    values |= {name: value for name, value in given.items() if value is not None}
+    if isinstance(values.get("data"), (str, Path)):
+        values["data"] = local_path(values["data"], "the data of a service")
     try:
-        return Settings(**values | {name: value for name, value in given.items() if value is not None})
+        return Settings(**values)
     except ValidationError as error:
         wrong = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()]
         raise UsageError(f"not a setting of a service: {wrong[0]}", detail="\n".join(wrong[1:])) from None

@@ -25,6 +25,7 @@ from weir.language.algebra.query import Ask, Query, Select
 from weir.linked.graphs import StaticGraphs
 from weir.linked.graphs.history import mapped, resolved
 from weir.linked.graphs.triple_tables import CLOSE
+from weir.rdf.formats.guarded_parser import rewritten
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import json_term
 
@@ -69,7 +70,7 @@ class Task:
 def present(static_graphs: StaticGraphs, query: Query) -> Background:
     """What a query can see of the graphs, with all updates applied."""
     found = static_graphs.extract(query, ())
-    numbers = {number: number for number in range(1, static_graphs.number + 1)}
+    numbers = {number: number for number in range(1, static_graphs.delta.number + 1)}
     return replace(mapped(resolved(found, numbers), _standing), made={})
 
 
@@ -113,7 +114,7 @@ def answer(task: Task) -> bytes:
         return _solutions({"head": {}, "boolean": held}, task.media_type)
     parts = [dictionary.texts(answers.columns[name]) for name in ("subject", "predicate", "object")]
     lines = dict.fromkeys(f"{s} {p} {o} .\n" for s, p, o in zip(*parts, strict=True))
-    return graph_bytes("".join(lines).encode(), task.media_type)
+    return rewritten("".join(lines).encode(), ox.RdfFormat.N_TRIPLES, task.media_type)
 
 
 def _solutions(found: dict[str, Any], media_type: str) -> bytes:
@@ -123,20 +124,6 @@ def _solutions(found: dict[str, Any], media_type: str) -> bytes:
         return data
     parsed = ox.parse_query_results(data, format=ox.QueryResultsFormat.JSON)
     return bytes(parsed.serialize(format=wanted) or b"")
-
-
-def graph_bytes(
-    data: bytes,
-    media_type: str,
-    prefixes: Mapping[str, str] | None = None,
-    given: ox.RdfFormat = ox.RdfFormat.N_TRIPLES,
-) -> bytes:
-    """Triples in the syntax of a media type; JSON-LD without prefixes."""
-    syntax = ox.RdfFormat.from_media_type(media_type)
-    assert syntax is not None, media_type
-    quads = ox.parse(data, format=given)
-    shown = dict(prefixes) if prefixes and syntax != ox.RdfFormat.JSON_LD else None
-    return bytes(ox.serialize(quads, format=syntax, prefixes=shown) or b"")
 
 
 def _work(pipe: Connection, memory: int) -> None:

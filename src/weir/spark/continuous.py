@@ -19,20 +19,23 @@ from typing import Any
 import pandas as pd
 from pyspark.sql import DataFrame, SparkSession
 
-from weir.errors import CheckpointError, UsageError
+from weir.errors import CheckpointError, EvaluationError, UsageError
 from weir.language.algebra.query import Ask, Query, Select
 from weir.linked.graphs import GraphSources, RemoteGraph
+from weir.linked.graphs.graph_files import is_url
 from weir.rdf.ids.dictionary import Dictionary
-from weir.runtime.control.catalog import Catalog, Registration, StreamEntry, entry_of
+from weir.runtime.control.catalog import Registration, StreamEntry, entry_of
 from weir.runtime.control.checkpoint import Checkpoint
 from weir.runtime.control.extracts import Extractor
 from weir.runtime.control.graph_updates import BASE
 from weir.runtime.control.registration import offer, registrations_of
 from weir.runtime.control.registry import IDLE
-from weir.runtime.output.outputs import read_answers
+from weir.runtime.output.outputs import FAILED, failure_in, read_answers
+from weir.spark.carried import carried, unpacked
 from weir.spark.dataframes import DataFrameStream
 from weir.spark.processor import GroupProcessor, observed
-from weir.spark.session import settle
+from weir.spark.session import PARTITIONS, PROVIDER
+from weir.storage.places import local_path
 
 _COUNTS = "counts array<bigint>"
 Declared = str | Mapping[str, str] | None
@@ -62,8 +65,11 @@ def continuous(
     ``at`` (timestamp) and ``op``, then a string for each variable of SELECT (a term as in N-Triples, null if
     unbound), ``subject``, ``predicate``, ``object`` for CONSTRUCT, or a ``boolean`` for ASK. Write it in
     append mode. ``checkpoint`` is a folder for what Weir keeps (graphs, the key of its ids), on storage that
-    the workers can read; it belongs to the checkpoint of one ``writeStream``. Without one a temporary folder
-    is made anew from the same arguments. Settings that a job needs are set on the session.
+    the workers can read; it belongs to the checkpoint of one ``writeStream``. Without one it is made anew
+    from the same arguments, and travels with the tasks.
+
+    The session may be one of Spark Connect, and nothing is set on it: call this, and start the result, in a
+    ``with weir.spark.session.settled(spark, tasks=CORES)``, or set what that sets.
 
     With ``metrics`` the counters of each batch are metrics of Spark's own under that name, which must be
     another for each query that one ``writeStream`` writes.
@@ -78,16 +84,26 @@ def continuous(
         for iri, frame in streams.items()
     }
     library = _library(graphs or {})
-    slots = spark.sparkContext.defaultParallelism
+    if "RocksDB" not in str(spark.conf.get(PROVIDER)):
+        raise UsageError(
+            "windows are kept in RocksDB, and the session has another state store",
+            hint="call it, and start its result, in: with weir.spark.session.settled(spark, tasks=CORES)",
+        )
+    slots = int(str(spark.conf.get(PARTITIONS)))
     key = library.key or hashlib.blake2b(query.encode(), digest_size=16).digest()
-    folder = Path(checkpoint) if checkpoint else _temporary()
+    folder = local_path(checkpoint, "a checkpoint") if checkpoint else _temporary()
     origin = hashlib.blake2b(query.encode(), key=key, digest_size=8).hexdigest()
     version = metadata.version("weir")
-    opened = Checkpoint.open(folder.absolute(), version=version, slots=slots, key=key, origin=origin)
-    _enrol(opened, made, list(rows), library)
-    settle(spark, opened.slots)
-    frames = [each.frames(str(opened.folder), iri) for iri, each in rows.items()]
-    processor = ResultProcessor(str(opened.folder), ("columns",), tuple(columns) if metrics else None)
+    lease = Checkpoint.take(folder.absolute())
+    try:
+        opened = Checkpoint.open(folder.absolute(), version=version, slots=slots, key=key, origin=origin)
+        _enrol(opened, made, list(rows), library)
+    finally:
+        lease.close()
+    files = {} if checkpoint else carried(opened.folder)
+    frames = [each.frames(str(opened.folder), iri, files) for iri, each in rows.items()]
+    processor = ResultProcessor(str(opened.folder), ("columns",), files, tuple(columns) if metrics else None)
+    processor.position = opened.control().position
     every = reduce(DataFrame.unionByName, frames)
     answered = processor.over(every, f"{schema}, {_COUNTS}" if metrics else schema)
     return observed(answered, metrics).where("counts IS NULL").drop("counts") if metrics else answered
@@ -108,18 +124,31 @@ def result_columns(query: Query) -> dict[str, str]:
 
 
 class ResultProcessor(GroupProcessor):
-    """A group of one query; its rows are the answers themselves. Where ``counted`` names their columns, there
-    is one more in each batch, with its counts."""
+    """A group of one query; its rows are the answers themselves. ``files`` are what tasks need of the folder,
+    where they may not see it. Where ``counted`` names their columns, there is one more row in each batch,
+    with its counts."""
 
     spooled = False
 
-    def __init__(self, folder: str, forms: Sequence[str], counted: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        folder: str,
+        forms: Sequence[str],
+        files: Mapping[str, bytes],
+        counted: Sequence[str] | None = None,
+    ) -> None:
         super().__init__(folder, forms)
+        self.files = files
         self.counted = counted
 
     def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[pd.DataFrame]:
         """Frames in, answers out."""
+        self.folder = unpacked(self.folder, self.files)
         for item in self.advance(key, rows, timerValues):
+            if item.kind == FAILED:
+                # There is no other query here: Spark's fails with it, and can be started again.
+                failure = failure_in(item)
+                raise EvaluationError(f"query {failure.name!r} failed", detail=failure.reason)
             if item.kind == "metrics" and self.counted is not None:
                 yield self._counts(item.counts)
             if item.kind == "columns":
@@ -142,7 +171,7 @@ class ResultProcessor(GroupProcessor):
 def _enrol(checkpoint: Checkpoint, made: Registration, streams: list[str], library: GraphSources) -> None:
     """The control log of one query, written once; a folder that has another is refused."""
     log = checkpoint.control()
-    catalog = Catalog.of(log.entries())
+    catalog = log.catalog()
     if catalog.version:
         known = catalog.queries.get(made.name)
         if known is None or known.text != made.text or set(catalog.streams) != set(streams):
@@ -160,10 +189,10 @@ def _enrol(checkpoint: Checkpoint, made: Registration, streams: list[str], libra
 def _library(graphs: Mapping[str | None, str | Path]) -> GraphSources:
     library = GraphSources()
     for iri, source in graphs.items():
-        if isinstance(source, str) and "://" in source:
-            library.add_remote(iri, RemoteGraph(source))
+        if is_url(str(source)):
+            library.add_remote(iri, RemoteGraph(str(source)))
         else:
-            library.add(iri, Path(source))
+            library.add(iri, local_path(source, "a graph"))
     return library
 
 

@@ -9,7 +9,7 @@ the same partitions a batch gives the same frames.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,8 +26,9 @@ from weir.rdf.formats.times import predicate_iri
 from weir.runtime.control.planning import SOURCE_NAME
 from weir.runtime.ingest.stage import TRIPLE, row_frames
 from weir.runtime.worker.worker_cache import worker_cache
+from weir.spark.carried import unpacked
 from weir.spark.session import EVOLUTION
-from weir.spark.tasks import FRAME_SCHEMA, current_batch, frame_row, slot_keys
+from weir.spark.tasks import FRAME_SCHEMA, current_batch, packed
 
 _NAMED = 'name="'
 _PARTITION, _BATCH = 28, 40
@@ -91,8 +92,9 @@ class DataFrameStream:
         said = [leaf.sourceIdentifyingName().toString() for leaf in told if leaf.isStreaming()]
         return [name[len(_NAMED) : -1] if name.startswith(_NAMED) else "" for name in said]
 
-    def frames(self, folder: str, stream: str) -> DataFrame:
-        """The first stage over these rows."""
+    def frames(self, folder: str, stream: str, files: Mapping[str, bytes] | None = None) -> DataFrame:
+        """The first stage over these rows; ``files`` are what tasks need of the folder, where they may not
+        see it."""
         columns = {**_times(self.frame), **_places(self.frame)}
         if self.triples:
             names = (*TRIPLE, "graph") if "graph" in self.frame.columns else TRIPLE
@@ -101,7 +103,19 @@ class DataFrameStream:
             columns["value"] = F.col("value").cast("binary")
         chosen = self.frame.select(*(column.alias(name) for name, column in columns.items()))
         predicate = None if self.time is None else predicate_iri(self.time)
-        return chosen.mapInArrow(rows_to_frames(folder, stream, self.format, predicate), FRAME_SCHEMA)
+        run = rows_to_frames(folder, stream, self.format, predicate, files or {})
+        return chosen.mapInArrow(run, FRAME_SCHEMA)
+
+
+def stream_of(source: DataFrameStream | DataFrame, format: str, time: str | None) -> DataFrameStream:
+    """The stream that a DataFrame is, or the one that was made of it already."""
+    if isinstance(source, DataFrameStream):
+        return source
+    if not isinstance(source, DataFrame):
+        raise UsageError(
+            f"a {type(source).__name__} is no stream", hint="give a path, an address or a streaming DataFrame"
+        )
+    return DataFrameStream(source, format, time)
 
 
 def _times(frame: DataFrame) -> dict[str, Column]:
@@ -122,12 +136,12 @@ def _places(frame: DataFrame) -> dict[str, Column]:
 
 
 def rows_to_frames(
-    folder: str, stream: str, format: str, predicate: str | None
+    folder: str, stream: str, format: str, predicate: str | None, files: Mapping[str, bytes]
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """The function of the stage for rows as ``DataFrameStream.frames`` selects them."""
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        place, batch = worker_cache(folder), current_batch()
+        place, batch = worker_cache(unpacked(folder, files)), current_batch()
         tables = [pa.Table.from_batches([each]) for each in batches if each.num_rows]
         if not tables:
             return
@@ -135,8 +149,7 @@ def rows_to_frames(
         partition = context.partitionId() if context is not None else 0
         rows = pl.DataFrame(pl.from_arrow(pa.concat_tables(tables)))
         base = (batch << _BATCH) + (partition << _PARTITION)
-        keys = slot_keys(place.checkpoint.slots)
-        for slot, frame in row_frames(place, batch, rows, stream, base, format, predicate):
-            yield frame_row(keys[slot], frame.to_bytes())
+        frames = row_frames(place, batch, rows, stream, base, format, predicate)
+        yield from packed(frames, place.checkpoint, place.catalog(batch).version)
 
     return run

@@ -18,7 +18,9 @@ from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
 
 from weir.runtime.control.planning import HOLD, SOURCE_NAME, STOP, Feeds, wait_while_held
 from weir.runtime.ingest.parts import shares_of
-from weir.spark.tasks import FRAME_SCHEMA, frame_rows
+from weir.runtime.output.task_reports import Reports
+from weir.spark.tasks import FRAME_SCHEMA, Share, frame_rows
+from weir.storage.lease import check
 
 _IDLE, _REST, _LOOK = 1.0, 0.1, 0.01
 """Seconds: after this long without input, the source rests so long between two looks."""
@@ -44,6 +46,9 @@ class PartReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def latestOffset(self, start: dict[str, Any], limit: Any) -> dict[str, Any]:
         wait_while_held(self.feeds.own)
+        if "epoch" in self._options:
+            check(self.feeds.own, int(self._options["epoch"]))
+            Reports(self.feeds.own).wait()
         found = self.feeds.latest(start)
         if found != start:
             self._idle_since = None
@@ -68,14 +73,17 @@ class PartReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         parts = self.feeds.parts(start, end)
-        return [InputPartition(share) for share in shares_of(parts, self.feeds.parallelism)]
+        position = self.feeds.position
+        shares = shares_of(parts, self.feeds.parallelism)
+        return [InputPartition(Share(share, position)) for share in shares]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         yield from frame_rows(self._options["folder"], partition.value)
 
 
 class WeirSource(DataSource):
-    """``spark.readStream.format("weir")``; options: folder, parallelism."""
+    """``spark.readStream.format("weir")``; options: folder, parallelism, and the epoch of the driver: where
+    another one has taken over, nothing more is planned."""
 
     @classmethod
     def name(cls) -> str:

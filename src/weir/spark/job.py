@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,45 +16,40 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from weir import errors
-from weir.errors import EvaluationError, WeirError
-from weir.language.update import Update
-from weir.runtime.control.catalog import StreamEntry, entry_of
+from weir.errors import CheckpointError, EvaluationError, UsageError, WeirError
+from weir.runtime.control.catalog import entry_of
 from weir.runtime.control.checkpoint import Checkpoint
 from weir.runtime.control.extracts import Extractor
-from weir.runtime.control.graph_updates import GraphUpdates, When
-from weir.runtime.control.planning import (
-    FINISH,
-    HOLD,
-    SOURCE_NAME,
-    STOP,
-    ControlWriter,
-    feed_key,
-    planning_held,
-)
-from weir.runtime.control.registry import QueryInfo, Registry, StreamInfo
-from weir.runtime.ingest.receivers import Receivers
-from weir.runtime.ingest.sources import Source, source_of
-from weir.runtime.output.metrics import Metrics
+from weir.runtime.control.failure import UNLIMITED, QueryLimits
+from weir.runtime.control.planning import FINISH, HOLD, SOURCE_NAME, STOP, ControlWriter, PlanningHold
+from weir.runtime.ingest.sources import Source
 from weir.runtime.output.outputs import OUTPUT_SCHEMA, Output
 from weir.runtime.output.sinks.base import Sink
-from weir.runtime.output.sinks.result_files import ExactFile
-from weir.runtime.pipeline import Delivery
+from weir.runtime.output.task_reports import Reports
+from weir.runtime.running import RunningJob
 from weir.spark.dataframes import DataFrameStream
 from weir.spark.datasource import WeirSource
-from weir.spark.processor import GroupProcessor, observed
-from weir.spark.session import named_sources, settle
+from weir.spark.processor import CONTROL, GroupProcessor, observed
+from weir.spark.session import named_sources, open_session, refuse_connect, settled
+from weir.spark.writers import Writer
+from weir.storage.files import remove, replace_file
 
 _FAILED = re.compile(r"weir\.errors\.(\w+): (.*?)(?=\n\n|\nSQLSTATE|\s*SQLSTATE|\Z)", re.DOTALL)
+_SAID = re.compile(r"\[[A-Z][A-Z_.]+\].*")
+"""The class of an error of Spark's, and what it says."""
 
 _STOPPING = 0.2
 """Seconds in which Spark is told to stop."""
+_LOOK = 0.01
+"""Seconds between two looks for reports."""
 
 
-class Job:
+class Job(RunningJob):
     """One Structured Streaming query over one checkpoint.
 
     ``rows`` are streams that come by DataFrames. A job that ``ends`` does so with its sources; another one
-    goes on: queries and streams may still come.
+    goes on: queries and streams may still come. A query that takes more than ``limits`` allow fails. Where
+    there is a ``writer``, tasks write the results, and the driver hears of them by reports.
     """
 
     def __init__(
@@ -66,37 +63,26 @@ class Job:
         ends: bool,
         dead_letters: Path | None,
         late: Path | None,
+        limits: QueryLimits = UNLIMITED,
+        writer: Writer | None = None,
     ) -> None:
         self.spark = spark
+        self._writer = writer
+        self._reports = Reports(checkpoint.own)
+        self._heard = -1
+        self._over = threading.Event()
+        self._listener: threading.Thread | None = None
+        self._limits = limits
         self.rows = rows
-        self._sinks = sinks
         self._ends = ends
         self._query: StreamingQuery | None = None
-        control = ControlWriter(
-            checkpoint,
-            lambda: self._query is not None and not self.active,
-            held=lambda: planning_held(checkpoint.own, lambda: self.active),
-        )
-        self.graphs = GraphUpdates(control, extractor)
-        self.registry = Registry(control, extractor)
-        self.registry.keep_late = late is not None
-        self.checkpoint = checkpoint
-        self.observers: list[Callable[[Metrics], None]] = []
-        self.afterwards: list[Callable[[], None]] = []
         self._failure: BaseException | None = None
-        self.receivers = Receivers(checkpoint.own)
         self._spool = checkpoint.spool()
-        self.registry.opened.append(self._receive)
-        self.registry.closed.append(lambda entry: self.receivers.close(entry.iri))
-        own = checkpoint.own / "sinks"
-        aside = {"dead": dead_letters, "late": late}
-        self._asides = {kind: ExactFile(path, own / f"{kind}.log") for kind, path in aside.items() if path}
-        self._delivery = Delivery(sinks, self._asides)
-
-    @property
-    def metrics(self) -> Metrics:
-        """What has happened so far, in numbers."""
-        return self._delivery.metrics
+        self._hold = PlanningHold(checkpoint.own, lambda: self.active)
+        control = ControlWriter(checkpoint, lambda: self._query is not None and not self.active, self._held)
+        super().__init__(control, extractor, sinks, dead_letters=dead_letters, late=late)
+        self._staged = False
+        self.registry.staging = self._staging
 
     @property
     def finite(self) -> bool:
@@ -104,42 +90,64 @@ class Job:
         return self._ends and not self.rows
 
     def start(self) -> None:
-        """Start the query; the first batch is planned at once."""
-        settle(self.spark, self.checkpoint.slots)
         self.spark.dataSource.register(WeirSource)
         for flag in (STOP, HOLD):
-            (self.checkpoint.own / flag).unlink(missing_ok=True)
+            remove(self.checkpoint.own / flag)
+        super().start()
+        if self._writer is not None:
+            self._listener = threading.Thread(target=self._listen, daemon=True)
+            self._listener.start()
+
+    def _prepare(self) -> None:
+        self._hear(self.checkpoint.committed())
+        self._reports.clear()
         self._spool.clear()
-        for sink in self._sinks:
-            sink.open()
-        for aside in self._asides.values():
-            aside.open(lazy=True)
-        self.metrics.started = time.time()
-        try:
-            for entry in self.registry.catalog().streams.values():
-                self._receive(entry)
-            self._launch()
-        except BaseException:
-            self.receivers.close_all()
-            raise
+        if self._writer is not None:
+            self._writer.open(self.checkpoint)
 
     def _launch(self) -> None:
         """Start Spark's query, from the checkpoint where that has something."""
         folder = str(self.checkpoint.folder)
-        with named_sources(self.spark):
-            answered = GroupProcessor(folder, self._delivery.forms).over(self._frames(), OUTPUT_SCHEMA)
-            writer = (
-                observed(answered)
-                .writeStream.queryName("weir")
-                .foreachBatch(self._take)
-                .option("checkpointLocation", str(self.checkpoint.spark))
-            )
+        with settled(self.spark, self.checkpoint.partitions), named_sources(self.spark):
+            forms = self._delivery.forms if self._writer is None else [self._writer.form]
+            processor = GroupProcessor(folder, forms, self._limits)
+            processor.position = self.registry.control.position
+            queries = self.registry.catalog().every_query.values()
+            processor.staged = self._staged = any(each.staged for each in queries)
+            answered = observed(processor.over(self._frames(), OUTPUT_SCHEMA))
+            if self._writer is None:
+                writing = answered.writeStream.foreachBatch(self._take)
+            else:
+                writing = self._writer.stream(answered, self.checkpoint)
+            writing = writing.queryName("weir").option("checkpointLocation", str(self.checkpoint.spark))
             if self.finite:
-                writer = writer.trigger(availableNow=True)
-            self._query = writer.start()
+                writing = writing.trigger(availableNow=True)
+            try:
+                self._query = writing.start()
+            except Exception as error:
+                if self._writer is None:
+                    raise
+                said = _SAID.search(str(error))
+                raise UsageError(
+                    "Spark does not write the results",
+                    detail=said[0] if said else str(error),
+                    hint="give a sink that Spark has, or add its package by spark.jars.packages",
+                ) from None
+
+    @contextmanager
+    def _staging(self) -> Iterator[None]:
+        """Queries in two stages come. A job without such a query has no second stage, which would cost each
+        batch a shuffle: it stops between two batches, and goes on with one."""
+        query = None if self._staged else self._query
+        if query is not None:
+            self._halt(query)
+        try:
+            yield
+        finally:
+            if query is not None:
+                self._launch()
 
     def wait(self, timeout: int | None = None) -> bool:
-        """Wait for the end; whether it has come. A failure is raised as Weir's own error."""
         assert self._query is not None
         query = self._query
         try:
@@ -152,10 +160,11 @@ class Job:
                 return self.wait(timeout) if timeout is None else False
             if not query.isActive:
                 self._close()
+                if self._failure is not None:
+                    raise self._failure
         return True if timeout is None else bool(over)
 
     def stop(self) -> None:
-        """Stop at a batch boundary, and close the sinks."""
         if self._query is None:
             return
         self.receivers.close_all()
@@ -170,69 +179,24 @@ class Job:
         """
         if self.rows:
             stopping = threading.Thread(target=query.stop)
-            with planning_held(self.checkpoint.own, lambda: query.isActive):
+            with self._hold():
                 stopping.start()
                 time.sleep(_STOPPING)
             stopping.join()
             return
         flag = self.checkpoint.own / STOP
-        flag.touch()
+        replace_file(flag, b"", durable=False)
         idle = 0
         while query.isActive and idle < 3:
             status = query.status
             idle = 0 if status["isDataAvailable"] or "batch" in status["message"] else idle + 1
             time.sleep(0.02)
         query.stop()
-        flag.unlink(missing_ok=True)
+        remove(flag)
 
     def finish(self) -> None:
-        """Declare the input of all sources over: what is there is read, then every window is reported."""
         self.receivers.close_all()
-        (self.checkpoint.own / FINISH).touch()
-
-    def update(self, request: str | Sequence[Update], at: When = None) -> int:
-        """Change static graphs by INSERT DATA and DELETE DATA; the number of the update.
-
-        It counts from ``at`` (µs since 1970, an xsd:dateTime or a ``datetime``) or from each query's
-        present, whichever is later; it is an evaluation time under the ticks CHANGE and TIME alone.
-        """
-        return self.graphs.update(request, at)
-
-    def insert(self, graph: str | None, source: str | Path, at: When = None) -> int:
-        """Add the triples of a file or folder to a graph, None for the default graph; as ``update``."""
-        return self.graphs.insert(graph, Path(source), at)
-
-    def register(
-        self, text: str, *, name: str | None = None, dialect: str = "auto", evaluator: str = "auto"
-    ) -> str:
-        """Register a query while the job runs; its name, which is that of REGISTER where it has one.
-
-        It is durable when this returns, and sees the messages of all batches that were not planned by then.
-        """
-        return self.registry.register(text, name, dialect, evaluator)
-
-    def register_all(
-        self, texts: Mapping[str, str], *, dialect: str = "auto", evaluator: str = "auto"
-    ) -> list[str]:
-        """Register queries by name, all from the same batch on; where one is refused, none is registered."""
-        return self.registry.register_all(texts, dialect, evaluator)
-
-    def drop(self, name: str) -> None:
-        """Drop a query, and its state; refused while another one reads its output."""
-        self.metrics.forget(name, self.registry.drop(name))
-
-    def pause(self, name: str) -> None:
-        """Pause a query: as ``drop``, but it stays registered and can be resumed."""
-        batch = self.registry.pause(name)
-        if batch is not None:
-            self.metrics.forget(name, batch)
-
-    def resume(self, name: str) -> None:
-        """Resume a paused query: as registered anew. What came while it was paused it never sees, and its
-        windows begin empty."""
-        batch = self.registry.resume(name)
-        if batch is not None:
-            self.metrics.forget(name, batch)
+        replace_file(self.checkpoint.own / FINISH, b"")
 
     def add_stream(self, iri: str, source: Source | DataFrameStream) -> None:
         """Add a stream while the job runs. A finite source waits for the first query that reads it.
@@ -248,7 +212,7 @@ class Job:
             entry = self.registry.fresh_stream(iri)
             if self._query is not None:
                 self._halt(self._query)
-            self.checkpoint.control().append([entry_of(entry, self.checkpoint.next_batch())])
+            self.registry.control.append(lambda batch: [entry_of(entry, batch)])
             self.rows[iri] = source
             if self._query is not None:
                 self._launch()
@@ -265,13 +229,10 @@ class Job:
                 if self._query is not None:
                     self._launch()
 
-    def queries(self) -> list[QueryInfo]:
-        """What is registered, counting changes whose batch is still to come."""
-        return self.registry.queries()
-
-    def streams(self) -> list[StreamInfo]:
-        """The streams that have a source, with what reads them."""
-        return self.registry.streams()
+    @contextmanager
+    def _held(self, wait: bool) -> Iterator[int]:
+        with self._hold(*() if wait else (self.checkpoint.under_way,)):
+            yield self.checkpoint.next_batch()
 
     @property
     def active(self) -> bool:
@@ -284,6 +245,7 @@ class Job:
             .name(SOURCE_NAME)
             .option("folder", folder)
             .option("parallelism", str(self.spark.sparkContext.defaultParallelism))
+            .option("epoch", str(self.checkpoint.lease.epoch if self.checkpoint.lease else 0))
             .load()
         )
         for iri, rows in self.rows.items():
@@ -293,37 +255,90 @@ class Job:
     def _take(self, frame: DataFrame, batch: int) -> None:
         """One batch: everything that came out of the groups, to the sinks and into the metrics."""
         try:
-            forms = self._delivery.forms
-            rows = [self._output(row, forms) for row in frame.toArrow().to_pylist()]
-            self._delivery.take(batch, rows)
-            del rows
-            self._spool.clear(batch)
-            for observer in self.observers:
-                observer(self.metrics)
+            self._deliver(batch, [Output(**row) for row in frame.toArrow().to_pylist()])
         except WeirError as error:
             self._failure = error
             raise
 
-    def _output(self, row: dict[str, Any], forms: Sequence[str]) -> Output:
-        """A row, with what workers left in a file; answers stay mapped."""
-        data = self._spool.get(row.pop("data"))
-        return Output(**row, data=data if row["kind"] in forms else data[:])
+    def _deliver(self, batch: int, carried: Sequence[Output]) -> None:
+        rows = [self._output(row) for row in carried]
+        self._refuse_stale(batch, rows)
+        self._delivery.take(batch, rows)
+        del rows
+        self._spool.clear(batch)
+        self.checkpoint.overdue().clear()
+        for observer in self.observers:
+            observer(self.metrics)
 
-    def _receive(self, entry: StreamEntry) -> None:
-        """Open what a stream needs in the driver: a log that messages are pushed into, a connection."""
-        if entry.source is not None:
-            self.receivers.open(entry.iri, source_of(entry.source), feed_key(entry))
+    def _listen(self) -> None:
+        """Hear the reports of tasks, as long as the job runs."""
+        while not self._over.wait(_LOOK):
+            self._hear()
+
+    def _hear(self, last: int | None = None) -> None:
+        """Take in what tasks have reported, of batches up to ``last``: those that are done."""
+        for batch in self._reports.batches():
+            if last is None and not (self._writer is not None and self._writer.reports):
+                last = self.checkpoint.committed()
+            if last is not None and batch > last:
+                return
+            try:
+                # A task that Spark runs twice may tell of a batch that is over.
+                if batch > self._heard:
+                    self._deliver(batch, self._reports.read(batch))
+                    self._heard = batch
+                self._reports.heard(batch)
+            except Exception as error:
+                self._failure = error
+                self._reports.refuse(str(error))
+                self._over.set()
+                return
+
+    def _refuse_stale(self, batch: int, rows: Sequence[Output]) -> None:
+        """Raise where a slot evaluated with less of the control log than counts in the batch."""
+        known = self.registry.control.version(batch)
+        stale = [row for row in rows if row.kind == CONTROL and int(row.name) != known]
+        if stale:
+            raise CheckpointError(
+                f"batch {batch} was evaluated by {stale[0].name} changes of the control log of {known}",
+                detail="the storage of the checkpoint showed a worker an old log",
+                hint="start the job again: the batch is done again; for NFS mount with actimeo=1",
+            )
+
+    def _output(self, row: Output) -> Output:
+        """A row, with what workers left in a file; answers stay mapped."""
+        data = self._spool.get(row.data[:])
+        return replace(row, data=data if row.kind in self._delivery.forms else data[:])
 
     def _close(self) -> None:
-        self.receivers.close_all()
-        self.graphs.close()
+        self._over.set()
+        if self._listener is not None and self._failure is None:
+            self._listener.join()
+            self._hear(self.checkpoint.committed())
+        super()._close()
         self._spool.clear()
-        for sink in self._sinks:
-            sink.close()
-        for aside in self._asides.values():
-            aside.close()
-        while self.afterwards:
-            self.afterwards.pop()()
+
+
+class SparkRunner:
+    """What starts jobs on a Spark session: the given one, or else ``open_session(master)``."""
+
+    durable = True
+
+    def __init__(self, master: str | None, spark: SparkSession | None) -> None:
+        self.spark = spark or open_session(master)
+        refuse_connect(self.spark)
+        self.cores = int(self.spark.sparkContext.defaultParallelism)
+
+    def job(
+        self,
+        checkpoint: Checkpoint,
+        extractor: Extractor,
+        sinks: Sequence[Sink],
+        rows: dict[str, DataFrameStream],
+        **how: Any,
+    ) -> Job:
+        """A job that is yet to be started."""
+        return Job(self.spark, checkpoint, extractor, sinks, rows, **how)
 
 
 def translated(text: str) -> WeirError:

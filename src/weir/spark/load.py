@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import secrets
-import shutil
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -42,7 +40,7 @@ from weir.linked.graphs.parquet_store import (
 from weir.rdf.ids.encoding import encode_texts
 from weir.runtime.ingest.parts import LineCounter
 from weir.spark.session import PARTITIONS, temporarily
-from weir.storage import replace_file
+from weir.storage.files import make_folder, move, remove_folder, replace_file, sync_tree
 
 Progress = Callable[[int, int], None]
 """Called with the bytes read so far and in all."""
@@ -76,6 +74,9 @@ def load_graphs(
     Malformed input is a ``DataError`` that lists file, line and reason; the store is then untouched.
     """
     files = [(graph, file) for graph, path in sources for file in graph_files([path])]
+    if not into.exists() and _old(into).exists():
+        # A crash came between the two renames of a load that added to the store.
+        move(_old(into), into)
     stamps = {_label(graph, file): _stamp(file) for graph, file in files}
     old = GraphStore(into) if (into / MANIFEST).is_file() else None
     known = old.manifest.sources if old is not None else {}
@@ -90,8 +91,8 @@ def load_graphs(
         return old
     staging = into.with_name(into.name + ".loading")
     key = old.key if old is not None else _staged_key(staging)
-    staging.mkdir(parents=True, exist_ok=True)
-    (staging / "key").write_text(key.hex())
+    make_folder(staging)
+    replace_file(staging / "key", key.hex().encode())
     tasks = [task for graph, file in files for task in _tasks(graph, file)]
     receipts = _read_all(spark, tasks, staging, key, progress)
     _refuse_malformed(receipts)
@@ -247,7 +248,7 @@ def _write_store(
     stamps: dict[str, str],
 ) -> Manifest:
     store = staging / "store"
-    shutil.rmtree(store, ignore_errors=True)
+    remove_folder(store)
     triples = spark.read.parquet(*(str(staging / f"{task.name}.triples.parquet") for task in tasks))
     terms = spark.read.parquet(*(str(staging / f"{task.name}.terms.parquet") for task in tasks))
     if old is not None:
@@ -321,13 +322,18 @@ def _names(store: Path, graphs: Sequence[int]) -> dict[int, str]:
 
 def _publish(staging: Path, into: Path, manifest: Manifest) -> None:
     manifest.write(staging / "store")
+    sync_tree(staging / "store")
     if into.exists():
-        old = into.with_name(into.name + ".old")
-        shutil.rmtree(old, ignore_errors=True)
-        os.replace(into, old)
-        os.replace(staging / "store", into)
-        shutil.rmtree(old)
+        remove_folder(_old(into))
+        move(into, _old(into))
+        move(staging / "store", into)
+        remove_folder(_old(into))
     else:
-        into.parent.mkdir(parents=True, exist_ok=True)
-        os.replace(staging / "store", into)
-    shutil.rmtree(staging)
+        make_folder(into.parent)
+        move(staging / "store", into)
+    remove_folder(staging)
+
+
+def _old(into: Path) -> Path:
+    """Where a store is while another one takes its place."""
+    return into.with_name(into.name + ".old")

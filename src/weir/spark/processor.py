@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -11,26 +12,38 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
+from weir.errors import CheckpointError
+from weir.runtime.control.failure import UNLIMITED, QueryLimits
 from weir.runtime.ingest.frames import Frame
 from weir.runtime.output.metrics import SUMS
 from weir.runtime.output.outputs import Output
-from weir.runtime.pipeline import advance
+from weir.runtime.output.partial_answers import PART
+from weir.runtime.output.putting_together import put_together
+from weir.runtime.pipeline import SlotBatch, SlotWork, advance
 from weir.runtime.worker.state_store import BundledStore
-from weir.runtime.worker.worker_cache import worker_cache
-from weir.spark.tasks import check_partitions, current_batch, slot_keys
+from weir.runtime.worker.worker_cache import WorkerCache, worker_cache
+from weir.spark.tasks import check_partitions, current_batch, slot_of
 from weir.storage.spool import SpoolWriter
 
 OBSERVATION = "weir"
+CONTROL = "control"
+"""The kind of the row that tells up to which position of the control log a slot had it."""
 
 
 class GroupProcessor(StatefulProcessor):
-    """One call per slot and batch; ``spooled`` says that large answers go by file."""
+    """One call per slot and batch; ``spooled`` says that large answers go by file. A query that takes more
+    than ``limits`` allow fails."""
 
     spooled = True
+    staged = False
+    """Whether there is a second stage, for queries that need one."""
+    position = 0
+    """How much of the control log there was when the query was started."""
 
-    def __init__(self, folder: str, forms: Sequence[str]) -> None:
+    def __init__(self, folder: str, forms: Sequence[str], limits: QueryLimits = UNLIMITED) -> None:
         self.folder = folder
         self.forms = tuple(forms)
+        self.limits = limits
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """The two state variables: the head, and the panes by name."""
@@ -40,40 +53,70 @@ class GroupProcessor(StatefulProcessor):
     def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[pd.DataFrame]:
         """Frames in, answers, metrics and what was set aside out."""
         found = self.advance(key, rows, timerValues)
-        spool, batch = worker_cache(self.folder).checkpoint.spool(), current_batch()
-        yield pd.DataFrame(
-            {
-                "kind": [item.kind for item in found],
-                "name": [item.name for item in found],
-                "slot": [item.slot for item in found],
-                "data": [spool.put(batch, item.data) for item in found],
-                "counts": [item.counts for item in found],
-            }
-        )
+        place, batch = worker_cache(self.folder), current_batch()
+        found.append(Output(CONTROL, str(place.catalog(batch).version), 0, b""))
+        spool = place.checkpoint.spool()
+        yield _rows([replace(item, data=spool.put(batch, item.data)) for item in found])
 
     def over(self, frames: DataFrame, schema: str) -> DataFrame:
         """What comes out of frames."""
-        return frames.groupBy("slot").transformWithStateInPandas(self, schema, "append", "processingTime")
+        found = frames.groupBy("slot").transformWithStateInPandas(self, schema, "append", "processingTime")
+        if not self.staged:
+            return found
+        tasks = worker_cache(self.folder).checkpoint.partitions
+        owner = F.when(F.col("kind") == PART, F.col("name")).otherwise(F.col("slot").cast("string"))
+        return found.repartition(tasks, owner).mapInPandas(self._second_stage, schema)
+
+    def _second_stage(self, tables: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        """Rows in, those of a query together; its answers in the place of what its slots said."""
+        place, batch = worker_cache(self.folder), current_batch()
+        place.log.expect(self.position)
+        spool = place.checkpoint.spool()
+        parts = []
+        for table in tables:
+            mine = table["kind"] == PART
+            yield table[~mine]
+            told = table[mine]
+            for name, slot, data in zip(told["name"], told["slot"], told["data"], strict=True):
+                parts.append(Output(PART, str(name), int(slot), spool.get(bytes(data))))
+        if parts:
+            catalog, key = place.catalog(batch), place.checkpoint.key
+            writer = partial(spool.writer, batch) if self.spooled else SpoolWriter
+            yield _rows(put_together(parts, catalog, key, self.forms, writer))
 
     def advance(self, key: Any, rows: Any, timerValues: Any) -> list[Output]:
         """One step of the group of a slot; its state is put away when this returns."""
         place, batch = worker_cache(self.folder), current_batch()
-        check_partitions(place.checkpoint.slots)
-        slot = slot_keys(place.checkpoint.slots).index(int(key[0]))
+        check_partitions(place.checkpoint)
+        slot = slot_of(int(key[0]))
         spool = place.checkpoint.spool()
-        frames = [Frame.from_bytes(spool.get(bytes(data))) for table in rows for data in table["frame"]]
+        tables = list(rows)
+        self._agree(place, batch, {int(told) for table in tables for told in table["control"]})
+        frames = [Frame.from_bytes(spool.get(bytes(data))) for table in tables for data in table["frame"]]
         now = int(timerValues.getCurrentProcessingTimeInMs()) * 1000
-        _, found = advance(
+        work = SlotWork(
             place,
             slot,
-            batch,
-            frames,
             BundledStore(self),
             self.forms,
-            now=now,
             writer=partial(spool.writer, batch) if self.spooled else SpoolWriter,
+            limit=place.limit(self.limits.seconds, slot, batch),
+            rows=self.limits.rows,
         )
+        _, found = advance(work, SlotBatch(batch, frames, now))
+        place.rest(slot)
         return found
+
+    def _agree(self, place: WorkerCache, batch: int, told: set[int]) -> None:
+        """See as much of the control log as the readers of the frames did; raise where one saw less."""
+        place.log.expect(max([self.position, *told]))
+        version = place.catalog(batch).version
+        if told - {version}:
+            raise CheckpointError(
+                f"batch {batch} was read by {min(told)} changes of the control log, and there are {version}",
+                detail="the storage of the checkpoint showed a worker an old log",
+                hint="start the job again: the batch is read again; for NFS mount with actimeo=1",
+            )
 
     # The state store (``worker.state_store``)
 
@@ -102,6 +145,11 @@ class GroupProcessor(StatefulProcessor):
 
     def close(self) -> None:
         """Nothing to close."""
+
+
+def _rows(found: Sequence[Output]) -> pd.DataFrame:
+    names = ("kind", "name", "slot", "data", "counts")
+    return pd.DataFrame({name: [getattr(item, name) for item in found] for name in names})
 
 
 def observed(rows: DataFrame, name: str = OBSERVATION) -> DataFrame:

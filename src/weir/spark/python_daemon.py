@@ -7,16 +7,20 @@ The libraries start their thread pools at first use, not at import, so what a wo
 from __future__ import annotations
 
 import gc
+from contextlib import suppress
 
 from pyspark import daemon, worker
 
+from weir.errors import UsageError
+from weir.extras import load
 from weir.runtime.ingest import stage
-from weir.spark import datasource, processor
-from weir.spark.worker_memory import keep_memory
+from weir.spark import processor, writers
 
-PRELOADED = (datasource, processor, stage, worker)
+PRELOADED = (processor, stage, worker, writers)
+with suppress(UsageError):
+    # Before pyspark 4.2 there is no engine, whose source this is.
+    load("weir.spark.datasource")
 
 if __name__ == "__main__":
     gc.freeze()
-    keep_memory()
     daemon.manager()

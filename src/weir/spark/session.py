@@ -6,13 +6,15 @@ import atexit
 import logging
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import zipfile
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +27,12 @@ from weir.errors import UsageError
 _STATE = "spark.sql.streaming.stateStore."
 _PATIENCE = 30.0
 PARTITIONS = "spark.sql.shuffle.partitions"
+PROVIDER = _STATE + "providerClass"
 EVOLUTION = "spark.sql.streaming.queryEvolution.enableSourceEvolution"
 
 SETTINGS = {
     # transformWithState needs RocksDB.
-    _STATE + "providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    PROVIDER: "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
     # A commit uploads what changed instead of whole SST files.
     _STATE + "rocksdb.changelogCheckpointing.enabled": "true",
     # Time moves by frames alone: a batch without any has nothing to do.
@@ -57,9 +60,14 @@ START_SETTINGS = {
 }
 """Only for a session that Weir starts."""
 
-LOCAL_SETTINGS = {"spark.python.daemon.module": "weir.spark.python_daemon"}
-"""Workers start with Weir imported; only where they are on this host: elsewhere Weir is not there before the
-first task brings it."""
+LOCAL_SETTINGS = {
+    # Workers start with Weir imported; elsewhere Weir is not there before the first task brings it.
+    "spark.python.daemon.module": "weir.spark.python_daemon",
+    # Nobody else has business with Spark's ports, over which whoever reaches them can run code.
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+}
+"""Only where all workers are on this host."""
 
 
 def check_java() -> None:
@@ -83,6 +91,7 @@ def open_session(master: str | None = None) -> SparkSession:
     """
     active = SparkSession.getActiveSession()
     if active is not None:
+        refuse_connect(active)
         return active
     check_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -97,12 +106,13 @@ def open_session(master: str | None = None) -> SparkSession:
     local = (master or (_submitted_to() if submitted else "local")).startswith("local")
     for name, value in {**SETTINGS, **START_SETTINGS, **(LOCAL_SETTINGS if local else {})}.items():
         builder = builder.config(name, value)
-    with _quiet() as log, _compiled_pyspark(local):
+    with _quiet() as log, _compiled_pyspark(local), interrupts_kept():
         try:
             session = builder.getOrCreate()
         except Exception as error:
             raise UsageError("Spark did not start", detail=_tail(log) or str(error)) from error
     session.sparkContext.setLogLevel("OFF")
+    session.conf.set(PARTITIONS, str(session.sparkContext.defaultParallelism))
     _without_checksum_files(session)
     if not str(session.sparkContext.master).startswith("local"):
         folder = tempfile.mkdtemp(prefix="weir-package-")
@@ -120,21 +130,41 @@ def _submitted_to() -> str:
     return SparkConf().get("spark.master", "") or ""
 
 
-def settle(session: SparkSession, slots: int) -> None:
-    """What any pipeline needs, on a session that may be the user's."""
-    for name, value in {**SETTINGS, PARTITIONS: str(slots)}.items():
-        session.conf.set(name, value)
+def refuse_connect(session: SparkSession) -> None:
+    """Raise where a session is one of Spark Connect: there functions of a driver run in another process,
+    which knows nothing of it."""
+    if type(session).__module__.startswith("pyspark.sql.connect"):
+        raise UsageError(
+            "an engine cannot run through Spark Connect",
+            detail="it has to be in the process of Spark's driver, which there is the server's",
+            hint="use weir.continuous, or give the engine a session of its own: master=, or spark-submit",
+        )
+
+
+@contextmanager
+def settled(session: SparkSession, tasks: int | None = None) -> Iterator[None]:
+    """What stateful Python operators need, on a session that may be the user's: a streaming query that is
+    started in here keeps it, and afterwards the session is as it was. ``tasks`` is how many work side by
+    side, without it as many as the session has shuffle partitions."""
+    told = SETTINGS if tasks is None else {**SETTINGS, PARTITIONS: str(tasks)}
+    with ExitStack() as stack:
+        for name, value in told.items():
+            stack.enter_context(temporarily(session, name, value))
+        yield
 
 
 @contextmanager
 def temporarily(session: SparkSession, name: str, value: str) -> Iterator[None]:
     """A setting is another one in here: the session may be the user's."""
-    before = session.conf.get(name)
+    before = session.conf.get(name, None)
     session.conf.set(name, value)
     try:
         yield
     finally:
-        session.conf.set(name, str(before))
+        if before is None:
+            session.conf.unset(name)
+        else:
+            session.conf.set(name, before)
 
 
 def named_sources(session: SparkSession) -> AbstractContextManager[None]:
@@ -173,6 +203,18 @@ def _compiled_pyspark(local: bool) -> Iterator[None]:
         yield
     finally:
         del os.environ["SPARK_HOME"]
+
+
+@contextmanager
+def interrupts_kept() -> Iterator[None]:
+    """Whoever handles SIGINT goes on to do so: a new ``SparkContext`` takes it, and ends a batch half-way."""
+    kept = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        free = kept is None or kept is signal.default_int_handler
+        if not free and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, kept)
 
 
 @contextmanager

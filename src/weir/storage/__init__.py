@@ -1,26 +1,28 @@
-"""What lasts: files that appear whole, logs that only grow, and one container for columns.
+"""What lasts: files that appear whole, logs that only grow, one writer, and one container for columns.
 
-Whatever must outlive a process goes through here, so that one room knows what a crash may leave behind.
-``files`` has objects that are there whole or not at all, ``log`` what is appended and synced before it is
-promised, ``segments`` a log that goes away behind its readers, ``container`` the bytes of columns (Arrow
-IPC), ``spool`` what is large and goes with its batch.
+Whatever must outlive a process goes through here, so that one room knows what a crash and a failing disk may
+leave behind. ``disk`` asks the operating system, and nobody else does; ``files`` has objects that are there
+whole or not at all, ``log`` what is appended and synced before it is promised, ``commits`` which batch was
+written last, ``segments`` a log that goes away behind its readers, ``lease`` the right to write. ``places``
+are paths from what users write. ``container`` has the bytes of columns (Arrow IPC), ``spool`` what is large
+and goes with its batch. The contract, and how other file systems can keep it: decision storage.
 """
 
-from weir.storage.container import Container, numbers, pack, read_header, unpack
-from weir.storage.files import numbered, replace_file, writing
-from weir.storage.log import AppendFile, LineLog
+from weir.storage.commits import Commits
+from weir.storage.container import Container, numbers, pack, unpack
+from weir.storage.log import AppendFile, RecordLog
 
 __all__ = [
     "AppendFile",
+    "Commits",
     "Container",
-    "LineLog",
-    "numbered",
+    "RecordLog",
+    "files",
+    "lease",
     "numbers",
     "pack",
-    "read_header",
-    "replace_file",
+    "places",
     "segments",
     "spool",
     "unpack",
-    "writing",
 ]

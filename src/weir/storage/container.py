@@ -12,6 +12,7 @@ import json
 import mmap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,12 +26,28 @@ Data: TypeAlias = bytes | bytearray | memoryview | mmap.mmap | pa.Buffer
 Columns: TypeAlias = Mapping[str, np.ndarray | pa.Array]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Container:
     """What ``unpack`` found; a table that has no columns is not in ``tables``."""
 
+    kind: str
     header: Mapping[str, Any]
-    tables: Mapping[str, Mapping[str, pa.Array]] = field(default_factory=dict)
+    reader: pa.RecordBatchStreamReader = field(repr=False, compare=False)
+
+    @cached_property
+    def tables(self) -> Mapping[str, Mapping[str, pa.Array]]:
+        """The columns of each table, read (and expanded, where they are compressed) when first asked for."""
+        try:
+            batch = self.reader.read_next_batch() if len(self.reader.schema) else None
+        except (pa.ArrowInvalid, OSError, StopIteration) as error:
+            raise CheckpointError(f"{self.kind} is damaged", detail=str(error)) from None
+        tables = {}
+        for name, each in zip(batch.schema.names, batch.columns, strict=True) if batch is not None else ():
+            rows = each.values
+            tables[name] = {
+                rows.type.field(place).name: rows.field(place) for place in range(rows.type.num_fields)
+            }
+        return tables
 
     def table(self, name: str) -> Mapping[str, pa.Array]:
         """A table's columns, none where it has none."""
@@ -56,26 +73,6 @@ def pack(
 
 def unpack(data: Data, kind: str) -> Container:
     """The inverse of ``pack``. Columns are views of ``data``."""
-    reader, header = _opened(data, kind)
-    try:
-        batch = reader.read_next_batch() if len(reader.schema) else None
-    except (pa.ArrowInvalid, OSError, StopIteration) as error:
-        raise CheckpointError(f"{kind} is damaged", detail=str(error)) from None
-    tables = {}
-    for name, each in zip(batch.schema.names, batch.columns, strict=True) if batch is not None else ():
-        rows = each.values
-        tables[name] = {
-            rows.type.field(place).name: rows.field(place) for place in range(rows.type.num_fields)
-        }
-    return Container(header, tables)
-
-
-def read_header(data: Data, kind: str) -> Mapping[str, Any]:
-    """The header alone, without a look at the tables."""
-    return _opened(data, kind)[1]
-
-
-def _opened(data: Data, kind: str) -> tuple[pa.RecordBatchStreamReader, Mapping[str, Any]]:
     try:
         reader = pa.ipc.open_stream(pa.py_buffer(data))
         metadata = reader.schema.metadata or {}
@@ -85,7 +82,7 @@ def _opened(data: Data, kind: str) -> tuple[pa.RecordBatchStreamReader, Mapping[
                 f"this is {found or 'something else'}, and {kind} was expected",
                 hint="go on with the version of Weir that wrote it, or start again with a new checkpoint",
             )
-        return reader, json.loads(metadata[_HEADER])
+        return Container(kind, json.loads(metadata[_HEADER]), reader)
     except (pa.ArrowInvalid, OSError, StopIteration, ValueError) as error:
         raise CheckpointError(f"{kind} is damaged", detail=str(error)) from None
 

@@ -1,54 +1,142 @@
 """Objects that are there whole or not at all: written aside, synced, then given their name.
 
-Law: after ``replace_file`` has returned, the object survives a crash of the machine, and
-at no moment does a reader find a part of it under its name.
+Law: after a call has returned, what it wrote survives a crash of the machine, and at no moment does a reader
+find a part of it under its name. What need not survive that, such as a cache or a flag, is not ``durable``:
+it still appears whole.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, cast
+
+from weir.errors import StorageError
+from weir.storage import disk
 
 
-def sync_folder(folder: Path) -> None:
-    """Make names that were added to or removed from a folder survive a crash of the machine."""
-    handle = os.open(folder, os.O_RDONLY)
+class _Aside(io.RawIOBase):
+    """A new file that is written to from its beginning."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.file = disk.open_file(path, disk.NEW)
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        whole = rest = memoryview(data).cast("B")
+        while len(rest):
+            rest = rest[disk.write(self.file, rest, self.path) :]
+        return len(whole)
+
+    def close(self) -> None:
+        if not self.closed:
+            disk.close(self.file)
+        super().close()
+
+
+@contextmanager
+def _written(path: Path, durable: bool) -> Iterator[_Aside]:
+    """A file aside, synced when the block ends; it is gone where the block raises."""
+    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
     try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        with _Aside(aside) as file:
+            yield file
+            if durable:
+                disk.sync(file.file, aside)
+    except BaseException:
+        with suppress(StorageError):
+            disk.remove(aside)
+        raise
 
 
 @contextmanager
 def writing(path: Path, *, durable: bool = True) -> Iterator[IO[bytes]]:
     """An open file that takes the name ``path`` when the block ends, in place of what had it.
 
-    Where the block raises, nothing has changed. What need not survive a crash of the machine, such as a cache
-    or a flag, is not ``durable``: it still appears whole.
+    Where the block raises, nothing has changed.
     """
-    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
-    try:
-        with open(aside, "wb") as file:
-            yield file
-            if durable:
-                file.flush()
-                os.fsync(file.fileno())
-        os.replace(aside, path)
-    except BaseException:
-        aside.unlink(missing_ok=True)
-        raise
-    if durable:
-        sync_folder(path.parent)
+    with _written(path, durable) as aside:
+        yield cast("IO[bytes]", aside)
+    move(aside.path, path, durable=durable)
 
 
 def replace_file(path: Path, data: bytes, *, durable: bool = True) -> None:
     """Make ``data`` the content of ``path``, whether or not it is there."""
     with writing(path, durable=durable) as file:
         file.write(data)
+
+
+def put_if_absent(path: Path, data: bytes, *, durable: bool = True) -> bool:
+    """Make an object that is never changed again; False where there is one of that name."""
+    with _written(path, durable) as file:
+        file.write(data)
+    try:
+        made = disk.link(file.path, path)
+    finally:
+        with suppress(StorageError):
+            disk.remove(file.path)
+    if made and durable:
+        try:
+            disk.sync_folder(path.parent)
+        except StorageError:
+            with suppress(StorageError):
+                disk.remove(path)
+            raise
+    return made
+
+
+def move(old: Path, new: Path, *, durable: bool = True) -> None:
+    """Give a file or folder another name, in place of a file that had it."""
+    try:
+        disk.rename(old, new)
+    except StorageError:
+        if old.name.endswith(".partial"):
+            with suppress(StorageError):
+                disk.remove(old)
+        raise
+    if durable:
+        disk.sync_folder(new.parent)
+        if old.parent != new.parent:
+            disk.sync_folder(old.parent)
+
+
+def remove(path: Path) -> None:
+    """Remove a file, if it is there. It may be there again after a crash of the machine."""
+    disk.remove(path)
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder with all that is in it, if it is there; as ``remove``."""
+    disk.remove_folder(folder)
+
+
+def make_folder(folder: Path, *, durable: bool = True) -> None:
+    """Make a folder, and those above it that are missing."""
+    if folder.is_dir():
+        return
+    if folder.parent != folder:
+        make_folder(folder.parent, durable=durable)
+    if disk.make_folder(folder) and durable:
+        disk.sync_folder(folder.parent)
+
+
+def sync_tree(folder: Path) -> None:
+    """Make a folder that others wrote survive a crash of the machine, with all that is in it."""
+    for path, _, names in os.walk(folder, topdown=False):
+        for name in names:
+            file = disk.open_file(Path(path) / name, os.O_RDONLY)
+            try:
+                disk.sync(file, Path(path) / name)
+            finally:
+                disk.close(file)
+        disk.sync_folder(Path(path))
 
 
 def numbered(folder: Path, suffix: str = "") -> list[int]:
@@ -59,3 +147,22 @@ def numbered(folder: Path, suffix: str = "") -> list[int]:
         return []
     stems = (name.removesuffix(suffix) for name in names if name.endswith(suffix))
     return sorted(int(stem) for stem in stems if stem.isdigit())
+
+
+class Scratch:
+    """A few bytes that are written over in place, as often as somebody likes: they outlive the process, and
+    need not outlive the machine."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.file = disk.open_file(path, os.O_RDWR | os.O_CREAT)
+
+    def read(self) -> bytes:
+        return os.pread(self.file, os.fstat(self.file).st_size, 0)
+
+    def write(self, data: bytes) -> None:
+        """Put ``data`` in place of what is there."""
+        disk.truncate(self.file, os.pwrite(self.file, data, 0), self.path)
+
+    def close(self) -> None:
+        disk.close(self.file)

@@ -10,18 +10,17 @@ A block is what one sync brought: its length and CRC, then its body.
 
 from __future__ import annotations
 
-import fcntl
 import mmap
-import os
 import struct
 import zlib
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from weir.errors import CheckpointError
-from weir.storage.files import numbered, replace_file
+from weir.storage import disk
+from weir.storage.files import make_folder, numbered, replace_file
+from weir.storage.lease import locked
 from weir.storage.log import AppendFile
 
 _SUFFIX, _SYNCED, _READ, _LOCK = ".seg", "synced", "read", "lock"
@@ -106,8 +105,7 @@ class Segments:
         self._set_mark(_READ, before)
         for number in self.numbers:
             if number < before.segment:
-                with suppress(FileNotFoundError):
-                    self.path(number).unlink()
+                disk.remove(self.path(number))
 
     def _mark(self, name: str) -> Mark:
         """A mark, the beginning where there is none yet."""
@@ -123,10 +121,12 @@ class Segments:
 
 class SegmentWriter(Segments):
     """The one writer of a log: locked, recovered after a crash, synced. ``found`` are the bodies of the last
-    segment's blocks as they were on opening, and ``mark`` is how far the log is synced."""
+    segment's blocks as they were on opening, and ``mark`` is how far the log is synced. Where it is not
+    ``durable``, nothing is: the mark says what is written."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, durable: bool = True) -> None:
         super().__init__(folder)
+        self._durable = durable
         self.found: list[bytes] = []
         self._lock = _locked(folder)
         self._done = self.read
@@ -134,27 +134,32 @@ class SegmentWriter(Segments):
             self._sizes = {number: self.path(number).stat().st_size for number in self.numbers}
             self._file, self.mark = self._recovered()
         except BaseException:
-            os.close(self._lock)
+            disk.close(self._lock)
             raise
 
     def append(self, body: bytes) -> None:
-        """Write, sync, and only then move the mark: readers never see what could still be lost."""
-        self.mark = Mark(self.mark.segment, self._file.append(block_bytes(body)))
-        self._sizes[self.mark.segment] = self.mark.byte
-        self._set_mark(_SYNCED, self.mark)
+        """Write, sync, and only then move the mark: readers never see what could still be lost.
+
+        Where any of it fails nothing is appended: no reader was told of it.
+        """
+        before = self.mark
+        after = Mark(before.segment, self._file.append([block_bytes(body)]))
+        try:
+            self._set_mark(_SYNCED, after)
+        except BaseException:
+            self._file.undo(before.byte)
+            raise
+        self.mark = after
+        self._sizes[after.segment] = after.byte
 
     def roll(self) -> None:
         """Go on in a new segment."""
         number = self.mark.segment + 1
-        file = AppendFile(self.path(number), 0)
+        file = AppendFile(self.path(number), 0, durable=self._durable)
         self._file.close()
         self._file, self.mark = file, Mark(number, 0)
         for gone in set(self._sizes) - set(self.numbers):
             del self._sizes[gone]
-
-    def undo(self) -> None:
-        """Cut off what was written and not synced."""
-        self._file.undo()
 
     def unread(self, *, look: bool = False) -> int:
         """Bytes that were not read for good; ``look`` asks again how far that is."""
@@ -166,7 +171,7 @@ class SegmentWriter(Segments):
     def close(self) -> None:
         """Let the log go to another writer."""
         self._file.close()
-        os.close(self._lock)
+        disk.close(self._lock)
 
     def _recovered(self) -> tuple[AppendFile, Mark]:
         """Go on after the last whole block; what a crash left half-written was never acknowledged."""
@@ -184,7 +189,8 @@ class SegmentWriter(Segments):
             whole = [*old, *blocks(data, sure, len(data), check=True)]
             self.found = [data[block.body : block.end] for block in whole]
             end = whole[-1].end if whole else 0
-        file = AppendFile(path, end)
+        file = AppendFile(path, end, durable=self._durable)
+        file.sync()
         self._sizes[number] = end
         self._set_mark(_SYNCED, Mark(number, end))
         return file, Mark(number, end)
@@ -201,13 +207,10 @@ def _blocks_of(path: Path, begin: int, end: int | None) -> list[Block]:
 
 
 def _locked(folder: Path) -> int:
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(lock)
+    make_folder(folder)
+    lock = locked(folder / _LOCK)
+    if lock is None:
         raise CheckpointError(
             f"another process writes to {folder}", hint="a checkpoint has one running job at a time"
-        ) from None
+        )
     return lock

@@ -13,7 +13,11 @@ import mmap
 import secrets
 import shutil
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
+
+from weir.errors import StorageError
+from weir.storage import disk
+from weir.storage.files import make_folder
 
 Buffer = bytes | mmap.mmap
 INLINE = 1 << 18
@@ -30,7 +34,7 @@ class SpoolWriter(io.RawIOBase):
         self._folder = folder
         self._held: list[bytes] = []
         self._size = 0
-        self._file: IO[bytes] | None = None
+        self._file: _SpoolFile | None = None
 
     def writable(self) -> bool:
         return True
@@ -44,7 +48,8 @@ class SpoolWriter(io.RawIOBase):
             if self._file is None:
                 self._folder = None
             else:
-                self._file.writelines(self._held)
+                for held in self._held:
+                    self._file.write(held)
                 self._held = []
         if self._file is None:
             self._held.append(bytes(piece))
@@ -57,16 +62,32 @@ class SpoolWriter(io.RawIOBase):
         if self._file is None:
             return b"".join(self._held)
         self._file.close()
-        path = Path(self._file.name)
+        path = self._file.path
         return _MARK + f"{path.parent.name}/{path.name}".encode()
 
 
-def _new_file(folder: Path) -> IO[bytes] | None:
+class _SpoolFile:
+    """A new file that is written to until it is closed."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file = disk.open_file(path, disk.NEW)
+
+    def write(self, data: bytes | memoryview) -> None:
+        rest = memoryview(data)
+        while len(rest):
+            rest = rest[disk.write(self._file, rest, self.path) :]
+
+    def close(self) -> None:
+        disk.close(self._file)
+
+
+def _new_file(folder: Path) -> _SpoolFile | None:
     """A new file in a folder, None where none can be made."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        return open(folder / secrets.token_hex(12), "wb")
-    except OSError:
+        make_folder(folder, durable=False)
+        return _SpoolFile(folder / secrets.token_hex(12))
+    except StorageError:
         return None
 
 

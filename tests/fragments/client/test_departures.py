@@ -20,7 +20,7 @@ from weir.fragments.server import Dataset, FragmentsApp
 from weir_bench.fragments.costs import MODES, measure, running_server
 from weir_bench.fragments.departures import TRAIN, Departures
 from weir_bench.fragments.methods import controlled, history, iterate
-from weir_bench.fragments.rates import load, requests_for, write_data
+from weir_bench.fragments.rates import KINDS, load, requests_for, write_data
 from weir_bench.oxigraph import free_port
 
 EXAMPLE = ROOT / "examples" / "departures"
@@ -40,7 +40,7 @@ def test_the_generator_makes_what_the_paper_describes() -> None:
 def test_the_use_case_over_three_periods() -> None:
     clock = Crank()
     data = Departures(T0)
-    dataset = Dataset("d", data.static())
+    dataset = Dataset("d", data.static(), static_age=3600 * SECOND)
     for number in range(3):
         dataset.push(data.version(number, T0 + number * data.period), T0)
     app = FragmentsApp([dataset], clock=clock.now)
@@ -121,9 +121,10 @@ def test_the_benchmarks_costs(mode: str) -> None:
 def test_the_benchmarks_load(tmp_path: Path) -> None:
     file = tmp_path / "data.ttl"
     write_data(file, things=300)
-    with running_server({"file": str(file)}) as (base, process):
-        for distinct in (False, True):
-            requests = requests_for(f"{base}/d", things=300, distinct=distinct)
-            assert len(set(requests)) == len(requests) or not distinct
-            rate = load(f"{base}/d", requests, process.pid, 0.3, once=distinct)
+    with running_server({"file": str(file), "facts": 300}) as (base, process):
+        for kind in KINDS:
+            once = kind != "repeated"
+            requests = requests_for(f"{base}/d", kind, single=False, things=300)
+            assert len(set(requests)) == len(requests) or not once
+            rate = load(f"{base}/d", requests, process.pid, 0.3, once=once)
             assert rate.per_second > 100

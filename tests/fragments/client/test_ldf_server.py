@@ -16,7 +16,7 @@ from weir.fragments.client import Update, follow, follow_async
 from weir.fragments.protocol.annotation import Annotation, Fact, Labeling, Method
 from weir.language import parse
 
-pytestmark = pytest.mark.network
+pytestmark = [pytest.mark.network, pytest.mark.peer("ldf-server")]
 
 ANNOTATIONS = [
     Annotation(method, labeling)

@@ -26,7 +26,7 @@ def answer(
     server: NaiveServer, query: str = QUERY, *, most: int = 1, clock: Crank | None = None, **limits: float
 ) -> list[Update]:
     """The first updates of a query over a server."""
-    options = Options(limits=ClientLimits(**limits))  # type: ignore[arg-type]
+    options = Options(jitter=0.0, limits=ClientLimits(**limits))  # type: ignore[arg-type]
 
     async def run() -> list[Update]:
         found: list[Update] = []
@@ -263,9 +263,9 @@ def test_polling_intervals_are_kept() -> None:
 
         return asyncio.run(run())
 
-    assert gaps(Options()) == [1000, 1000]
-    assert gaps(Options(min_interval=5.0)) == [5000, 5000]
-    assert gaps(Options(max_interval=0.25)) == [250, 250]
+    assert gaps(Options(jitter=0.0)) == [1000, 1000]
+    assert gaps(Options(jitter=0.0, min_interval=5.0)) == [5000, 5000]
+    assert gaps(Options(jitter=0.0, max_interval=0.25)) == [250, 250]
     with pytest.raises(UsageError, match="must not exceed"):
         Options(min_interval=2.0, max_interval=1.0)
 
@@ -280,3 +280,24 @@ def test_polling_intervals_are_kept() -> None:
 def test_queries_that_make_no_sense_here(query: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         answer(naive(), query)
+
+
+def test_clients_do_not_all_come_at_the_instant_of_expiry() -> None:
+    end = T0 + 10 * SECOND
+
+    def second(_: int) -> int:
+        clock = Crank()
+        server = NaiveServer(lambda: labelled(time_text(end if clock.now() < end else end + 10 * SECOND)))
+
+        async def run() -> int:
+            async with httpx.AsyncClient(transport=httpx.ASGITransport(server)) as client:
+                updates = follow_async(DELAY, URL, client=client, clock=clock)
+                await anext(updates)
+                at = (await anext(updates)).at
+                await updates.aclose()
+                return at
+
+        return asyncio.run(run())
+
+    times = [second(n) for n in range(12)]
+    assert len(set(times)) > 6 and all(end <= time <= end + SECOND // 2 for time in times)

@@ -47,13 +47,14 @@ def test_the_version_changes_with_the_facts_of_a_predicate() -> None:
     assert dataset.dynamic([PATTERN], f"<{EX}p>", ADDRESS)
 
 
-def test_listeners_hear_of_changes() -> None:
-    dataset, heard = Dataset("d", STATIC), []
-    stop = dataset.on_change(lambda: heard.append(1))
+def test_a_closed_data_set_takes_nothing_more(tmp_path: Path) -> None:
+    dataset = Dataset("d", STATIC, folder=tmp_path)
     dataset.push([FACT], T0)
-    stop()
-    dataset.end([FACT.triple], T0)
-    assert len(heard) == 1
+    dataset.close()
+    for change in (lambda: dataset.push([FACT], T0), lambda: dataset.end([FACT.triple], T0)):
+        with pytest.raises(UsageError, match="is closed"):
+            change()
+    assert len(dataset.store) == 1
 
 
 def test_files_are_read_by_their_ending(tmp_path: Path) -> None:
@@ -71,3 +72,9 @@ def test_what_makes_no_sense_is_refused() -> None:
         Dataset("d", annotation=Annotation(Method.GRAPHS, Labeling.INTERVAL, flat=True))
     with pytest.raises(UsageError, match="exactly with interval labeling"):
         Dataset("d", retention=Retention(history=True))
+
+
+def test_facts_about_blank_nodes_end() -> None:
+    data = Dataset("d")
+    data.push([Fact("_:a", f"<{EX}delay>", '"5"', T0, T0 + 10 * SECOND)], T0)
+    assert data.end([("_:a", f"<{EX}delay>", '"5"')], T0 + SECOND) == 1

@@ -75,7 +75,7 @@ def test_history_holds_what_the_model_holds(program: list[tuple[str, object]], s
             model.apply(kind, value)
             if kind == "end":
                 triple, at = value  # type: ignore[misc]
-                store.end([triple], at)
+                store.end([triple], at, at)
             else:
                 if kind == "replace":
                     store.supersede(value)  # type: ignore[arg-type]
@@ -90,7 +90,7 @@ def test_history_holds_what_the_model_holds(program: list[tuple[str, object]], s
             )
         rows = [(s, r, f) for s in store.segments for r, f in enumerate(s.facts()) if f.start < f.end]
         for segment, row, _ in rows:
-            assert (segment, row) in list(store.numbered(int(segment.number[row])))
+            assert segment in list(store.numbered(int(segment.number[row])))
 
 
 def test_a_fact_that_overlaps_an_equal_one_stretches_it() -> None:

@@ -128,7 +128,7 @@ def test_remembered_heads_are_bounded() -> None:
     fast = FastPath(app)
     for number in range(600):
         fast.answer(request(f"/d?x={number // 2}"))
-    assert sum(len(head) + len(response.body) for head, (response, _, _) in fast._heads.items()) < 150_000
+    assert sum(len(head) + len(response.body) for head, (response, _) in fast._heads.items()) < 150_000
 
 
 def test_remembered_headers_are_bounded(app: FragmentsApp) -> None:

@@ -17,7 +17,8 @@ def said(query: str, total: int, changes: int = FOREVER, *, history: bool = Fals
     dataset = Dataset("d", page_size=10, annotation=Annotation(Method.GRAPHS, labeling))
     about = Described.of(dataset, parse_request(query, dataset, T0), "http://weir.test", total, changes)
     found: dict[str, list[str]] = {}
-    for _, predicate, object_ in metadata_of(about, values_of(about)).triples:
+    _, own, shared = metadata_of(about, values_of(about))
+    for _, predicate, object_ in (*own, *shared):
         found.setdefault(predicate, []).append(object_)
     return found
 

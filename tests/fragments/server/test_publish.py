@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Iterable
 
 import pytest
 
@@ -11,7 +12,7 @@ import weir
 from fragments_kit import ANNOTATIONS, EX, SECOND, T0, Crank, texts, updates
 from reference_kit import evaluations
 from weir.errors import UsageError
-from weir.fragments.client import Options
+from weir.fragments.client import Options, Update
 from weir.fragments.protocol.annotation import Annotation, Fact, Labeling, Method, time_text
 from weir.fragments.server import Dataset, FragmentsApp, Publisher
 from weir.kernel.reference import Message
@@ -46,7 +47,7 @@ def test_istream_and_dstream_add_and_remove() -> None:
     dataset = Dataset("q")
     publisher = Publisher(dataset, lifetime=100 * SECOND, clock=lambda: T0)
     publisher.write([line(0, "I", x="1"), line(0, "I", x="1"), line(0, "I", x="2")])
-    assert len(held(dataset, T0)) == 2
+    assert len(held(dataset, T0)) == 3
     publisher.write([line(3, "D", x="1")])
     assert len(held(dataset, T0 + 3 * SECOND)) == 2
     publisher.write([line(4, "D", x="1")])
@@ -54,6 +55,23 @@ def test_istream_and_dstream_add_and_remove() -> None:
     assert held(dataset, T0 + 102 * SECOND) != [] == held(dataset, T0 + 104 * SECOND)
     publisher.write([line(30, "I", x="3")])
     assert len(held(dataset, T0 + 120 * SECOND)) == 2
+
+
+def test_a_solution_is_published_as_often_as_it_occurs() -> None:
+    dataset = Dataset("q")
+    publisher = Publisher(dataset, period=5 * SECOND, prefix=EX, clock=lambda: T0)
+    publisher.write([line(0, "R", room="hall")] * 3)
+    shown = held(dataset, T0)
+    assert len(shown) == 3 == len({row.split()[0] for row in shown})
+    publisher.write([line(5, "R", room="hall")] * 2)
+    assert len(held(dataset, T0 + 5 * SECOND)) == 2
+    assert set(held(dataset, T0 + 5 * SECOND)) < set(shown), "a solution that stays keeps its name"
+
+
+def test_a_solution_without_bindings_is_published() -> None:
+    dataset = Dataset("q")
+    Publisher(dataset, prefix=EX, clock=lambda: T0).write([line(0, "R"), line(0, "R")])
+    assert len(held(dataset, T0)) == 2
 
 
 @pytest.mark.parametrize("op", ["I", "D"])
@@ -106,13 +124,7 @@ def test_published_results_are_followed(annotation: Annotation) -> None:
             options=Options(stop_when_static=False),
         )
     )
-    shown: list[str] = []
-    by_time = {}
-    for update in found:
-        for row in texts(update.removed):
-            shown.remove(row)
-        shown += texts(update.added)
-        by_time[(update.at - T0) // SECOND] = sorted(shown)
+    by_time = {(at - T0) // SECOND: rows for at, rows in shown_at(found).items()}
     expected = {5 * n: [f'r="{room}"' for room in rooms] for n, rooms in enumerate(steps)}
     assert {second: rows for second, rows in by_time.items() if second in expected} == expected
 
@@ -125,6 +137,18 @@ FROM NAMED WINDOW <w> ON <rfid> [RANGE 4s STEP 2s]
 WHERE {{ WINDOW <w> {{ ?person :in ?room }} }}
 GROUP BY ?room
 """
+
+
+def shown_at(updates: Iterable[Update]) -> dict[int, list[str]]:
+    """The rows that a client shows after each update, by its time."""
+    shown: list[str] = []
+    by_time = {}
+    for update in updates:
+        for row in texts(update.removed):
+            shown.remove(row)
+        shown += texts(update.added)
+        by_time[update.at] = sorted(shown)
+    return by_time
 
 
 def test_a_continuous_query_is_followed_through_its_fragments() -> None:
@@ -158,13 +182,7 @@ def test_a_continuous_query_is_followed_through_its_fragments() -> None:
     last = done[-1].at
     options = Options(stop_when_static=False)
     found = asyncio.run(updates(query, app, clock, until=last, options=options))
-    shown: list[str] = []
-    by_time = {}
-    for update in found:
-        for row in texts(update.removed):
-            shown.remove(row)
-        shown += texts(update.added)
-        by_time[update.at] = sorted(shown)
+    by_time = shown_at(found)
     expected = {e.at: texts(e.rows) for e in done}
     assert len(expected) >= 5
     assert {at: rows for at, rows in by_time.items() if at in expected} == expected

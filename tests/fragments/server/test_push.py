@@ -120,3 +120,56 @@ def test_tokens() -> None:
     assert push(app, FACT, "?lifetime=1").status_code == 401
     assert push(app, FACT, "?lifetime=1", authorization="Bearer wrong").status_code == 401
     assert push(app, FACT, "?lifetime=1", authorization="Bearer secret").status_code == 200
+
+
+def delete(app: FragmentsApp, body: str) -> int:
+    found: list[int] = []
+
+    async def use(client: httpx.AsyncClient) -> None:
+        fields = {"Content-Type": "text/turtle"}
+        response = await client.request("DELETE", "/d", content=body.encode(), headers=fields)
+        found.append(response.json()["ended"])
+
+    run(app, use)
+    return found[0]
+
+
+def subjects(app: FragmentsApp) -> set[str]:
+    return {quad[0] for quad in page_of(get(app, label(predicate=f"{EX}delay"))).data}
+
+
+@pytest.mark.parametrize("node", ["_:a", "[]"])
+def test_blank_nodes_of_two_documents_stay_apart(node: str) -> None:
+    app, _ = make(push=True)
+    for delay in (5, 6):
+        push(app, f"{node} <{EX}delay> {delay} .", "?lifetime=10")
+    assert len(subjects(app)) == 2
+    push(app, f"{node} <{EX}delay> 5 .", "?lifetime=20")
+    assert len(subjects(app)) == 2, "the same document means the same nodes"
+
+
+@pytest.mark.parametrize("node", ["_:a", "[]"])
+def test_a_document_with_blank_nodes_is_deleted(node: str) -> None:
+    app, _ = make(push=True)
+    body = f"<{EX}s1> <{EX}delay> 4 . {node} <{EX}delay> 5 . {node} <{EX}delay> 6 ."
+    push(app, body, "?lifetime=10")
+    assert len(subjects(app)) == (2 if node == "_:a" else 3)
+    assert delete(app, body) == 3
+    assert not subjects(app)
+
+
+def test_nodes_of_one_document_keep_together() -> None:
+    app, _ = make(push=True)
+    push(app, f"_:x <{EX}delay> 1 ; <{EX}of> _:y . _:y <{EX}delay> 2 .", "?lifetime=10")
+    (link,) = page_of(get(app, label(predicate=f"{EX}of"))).data
+    assert {link[0], link[2]} == subjects(app)
+
+
+def test_an_instant_is_a_label() -> None:
+    app, _ = make(push=True, annotation=Annotation(Method.GRAPHS, Labeling.INTERVAL))
+    body = f"<{EX}g> {{ {FACT} }} <{EX}g> <http://example.org/temporal#instant> {time_text(T0 + SECOND)} ."
+    assert push(app, body, content_type="application/trig").json() == {"added": 1, "expired": 0}
+    for second, total in ((0, 0), (1, 1), (2, 0)):
+        at = quote(time_text(T0 + second * SECOND)[1:].partition('"')[0])
+        page = page_of(get(app, label(predicate=f"{EX}delay", graph="?g") + f"&at={at}"))
+        assert len(page.data) == total

@@ -68,6 +68,37 @@ def test_values(text: str, rows: int) -> None:
         assert found[1] == {"o": '"5"^^<http://www.w3.org/2001/XMLSchema#integer>'}
 
 
+_texts = st.sampled_from(
+    [
+        "<a:s>",
+        "<http://e/x?y=1#z>",
+        "UNDEF",
+        '"x"',
+        '"a (b) ) <c>"',
+        '"x"@en-gb',
+        '"x"@EN',
+        "5",
+        '"é"',
+        '"a\\"b"',
+        "<s>",
+    ]
+)
+
+
+@given(st.lists(st.lists(_texts, min_size=2, max_size=2), max_size=4))
+def test_values_written_plainly_mean_what_the_parser_says(rows: list[list[str]]) -> None:
+    text = "(?s ?o) { " + "".join(f"({' '.join(row)}) " for row in rows) + "}"
+
+    def found(text: str) -> object:
+        try:
+            return parse_values(text, 10)
+        except UsageError:
+            return None
+
+    # A line break between the tokens is no plain way of writing: it goes through the parser.
+    assert found(text) == found(text.replace("{ ", "{\n"))
+
+
 @pytest.mark.parametrize(
     "text",
     ["", "nonsense", "() { }", "(?s) { (<a:s> <a:t>) }", "?s { <a:s> } ?x ?y ?z", "?s { <a:s> <a:t> <a:u> }"],

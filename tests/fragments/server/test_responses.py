@@ -14,7 +14,7 @@ NQUADS = "application/n-quads"
 
 
 def responder(clock: Crank) -> Responder:
-    return Responder(clock.now, static_age=3600, cache_bytes=1 << 20)
+    return Responder(clock.now, cache_bytes=1 << 20)
 
 
 def test_a_response_is_made_once_while_it_holds() -> None:

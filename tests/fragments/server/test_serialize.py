@@ -11,7 +11,7 @@ from weir.fragments.protocol.annotation import FOREVER, Annotation, Labeling, Me
 from weir.fragments.server import Dataset
 from weir.fragments.server.metadata import Described, metadata_of, values_of
 from weir.fragments.server.request import parse_request
-from weir.fragments.server.serialize import HTML, OFFERED, WITH_GRAPHS, Templates, write_document
+from weir.fragments.server.serialize import HTML, OFFERED, Templates, write_document
 
 DATA: list[Quad] = [
     (f"<{EX}s>", f"<{EX}p>", '"100 % {of} \\"it\\" é"@en', ""),
@@ -53,8 +53,9 @@ def test_a_filled_template_is_the_whole_document(media_type: str) -> None:
         for query in QUERIES:
             for total, changes in ((3, FOREVER), (1000, T0 + SECOND)):
                 about = described(dataset, query, total, changes)
-                labels = LABELS if media_type in WITH_GRAPHS else []
-                whole = write_document(media_type, DATA, metadata_of(about, values_of(about), labels))
+                labels = LABELS if media_type not in ("text/turtle", "application/n-triples") else []
+                data = [*((*label[:3], about.graph) for label in labels), *DATA]
+                whole = write_document(media_type, data, metadata_of(about, values_of(about)))
                 assert templates.write(dataset, media_type, about, DATA, LABELS) == whole
 
 

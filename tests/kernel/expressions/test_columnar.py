@@ -10,7 +10,8 @@ from weir.kernel.expressions.columnar import Scalar, Solutions, column
 from weir.kernel.expressions.term_cache import TermClass, Terms
 from weir.kernel.expressions.vector import ERROR, FALSE, TRUE
 from weir.kernel.functions import Context
-from weir.language.algebra.expressions import Expression, FunctionCall
+from weir.kernel.functions.casts import CASTS
+from weir.language.algebra.expressions import FunctionCall
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, Literal, Term, Variable
 from weir.rdf.xsd.values import boolean
@@ -85,15 +86,22 @@ class Counted:
         return Literal(f"{term}!")
 
 
-def scalar(expression: Expression, function: Counted, dictionary: Dictionary) -> Scalar:
-    context = Context(functions={COUNTED.value: function})
-    return Scalar(expression, ["x"], Terms(dictionary), context, strict=True)
+@pytest.fixture
+def function(monkeypatch: pytest.MonkeyPatch) -> Counted:
+    """A function that expressions know as ``COUNTED``."""
+    counted = Counted()
+    monkeypatch.setitem(CASTS, COUNTED.value, counted)
+    return counted
+
+
+def scalar(dictionary: Dictionary) -> Scalar:
+    return Scalar(FunctionCall(COUNTED, (ARGUMENT,)), ["x"], Terms(dictionary), Context(), strict=True)
 
 
 @pytest.mark.parametrize("rows", [3, 300])
-def test_a_function_is_called_once_for_each_distinct_argument(rows):
-    function, dictionary = Counted(), Dictionary()
-    call = scalar(FunctionCall(COUNTED, (ARGUMENT,)), function, dictionary)
+def test_a_function_is_called_once_for_each_distinct_argument(rows, function):
+    dictionary = Dictionary()
+    call = scalar(dictionary)
     column = np.resize(dictionary.encode_terms([Literal("a"), Literal("b"), None]), rows)
     found = call([column], rows)
     again = call([column], rows)
@@ -103,10 +111,10 @@ def test_a_function_is_called_once_for_each_distinct_argument(rows):
     assert found[2] == 0
 
 
-def test_what_is_remembered_is_bounded(monkeypatch):
+def test_what_is_remembered_is_bounded(monkeypatch, function):
     monkeypatch.setattr(columnar, "_REMEMBERED", 4)
-    function, dictionary = Counted(), Dictionary()
-    call = scalar(FunctionCall(COUNTED, (ARGUMENT,)), function, dictionary)
+    dictionary = Dictionary()
+    call = scalar(dictionary)
     for number in range(20):
         call([dictionary.encode_terms([Literal(str(number))])], 1)
     assert len(call._known) <= 4

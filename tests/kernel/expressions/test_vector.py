@@ -6,7 +6,7 @@ import numpy as np
 
 from weir.kernel.expressions.numeric import numbers_of
 from weir.kernel.expressions.term_cache import Terms
-from weir.kernel.expressions.vector import ERROR, FALSE, TRUE, Vector, effective, ids_of, truth_of
+from weir.kernel.expressions.vector import ERROR, FALSE, TRUE, Vector, effective, truth_of
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, XSD, Literal
 from weir.rdf.xsd.values import boolean
@@ -31,7 +31,6 @@ def test_effective_boolean_values():
 
 def test_truth_becomes_the_ids_of_booleans():
     truth = truth_of(np.array([True, False]))
-    assert ids_of(truth).tolist() == COLUMN[:2].tolist()
     assert Vector(2, TERMS, truth=truth).ids().tolist() == COLUMN[:2].tolist()
 
 

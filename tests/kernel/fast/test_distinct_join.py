@@ -5,11 +5,13 @@ from __future__ import annotations
 from random import Random
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bags import thorough
 from weir.kernel.fast import distinct_join as compiled
+from weir.testing import Scenario
 
 Row = tuple[int, int, int, int]
 
@@ -82,3 +84,27 @@ def test_many_values_are_numbered() -> None:
     values = np.arange(5000) * 7 % 4001
     numbers, firsts = compiled.numbered(values)
     assert (values[firsts][numbers] == values).all() and len(firsts) == 4001
+
+
+@pytest.mark.parametrize("evaluator", ["interval", "reference"])
+def test_a_part_below_that_stays_is_met_by_what_comes(evaluator: str) -> None:
+    """time      1    2    3    4
+    q         a                      of the sub-select, there from 1 s on
+    p              a         a       each is new
+    """
+    text = (
+        "PREFIX : <urn:> REGISTER ISTREAM <out> AS CONSTRUCT { ?x :r ?z } FROM NAMED WINDOW <w> ON <s> "
+        "[ALL REPORT CONTENT CHANGE TICK CHANGE] PREVIOUS INSTANT "
+        "WHERE { WINDOW <w> { ?x :p ?z . { SELECT ?x WHERE { ?x :q :c } } } }"
+    )
+    lines = (
+        "1000\t<urn:a> <urn:q> <urn:c> .\n2000\t<urn:a> <urn:p> <urn:y> .\n4000\t<urn:a> <urn:p> <urn:z> .\n"
+    )
+    found = Scenario(text, evaluator=evaluator).run([lines], "s")
+    assert [line["at"][17:19] for line in found] == ["02", "04"]
+
+
+def test_rows_that_see_nothing_have_no_pairs() -> None:
+    none, far = np.zeros(1, np.int64), np.array([3])
+    owners, numbers = compiled.sliding_pairs(none, none, far, none, none, np.zeros(3, np.int64), none, 1)
+    assert not len(owners) and not len(numbers)

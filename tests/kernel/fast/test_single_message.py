@@ -52,7 +52,8 @@ def test_several_evaluations_are_declined() -> None:
     _, made = answers(5)
     single = short_cut(made)
     assert not single._routes
-    chunk = next(iter(made._clock._shared(made.streams.arrivals["urn:s"].times, None)))
+    times = made.streams.arrivals["urn:s"].times
+    chunk = next(iter(made._clock._shared(times, None, len(times))))
     assert single.answer(chunk) is None
 
 

@@ -39,8 +39,8 @@ def test_a_query_that_leaves_a_variable_out_has_a_channel_of_its_own():
     found = channels(whole=asked("*", "?a <p> ?b"), part=asked("?a", "?a <p> ?b"))
     end = found.ends[0]
     assert found.by_node.plain[end] == found.headers["whole"].channel
-    assert found.by_node.special.channel.tolist() == [found.headers["part"].channel]
-    assert found.by_node.special.kept.tolist() == [[True, False]]
+    assert found.by_node.special.tolist() == [found.headers["part"].channel]
+    assert found.by_node.kept.tolist() == [[True, False]]
     assert np.flatnonzero(found.by_node.whole).tolist() == [end]
 
 

@@ -38,13 +38,6 @@ def test_a_node_lives_while_a_query_ends_at_it_or_below_it():
     assert len(trie) == 0
 
 
-def test_nodes_that_differ_in_constants_alone_have_one_template():
-    trie = Trie()
-    short, other, long = added(trie, [1, 2], [5, 6], [1, 2, 3])
-    assert trie.template(np.array([short])) == trie.template(np.array([other]))
-    assert trie.template(np.array([short])) != trie.template(np.array([long]))
-
-
 def test_an_origin_is_where_a_variable_first_occurs():
     trie = Trie()
     (end,) = added(trie, [1, 2])

@@ -2,21 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from importlib import import_module
+from short_cuts import with_and_without
 
-import pytest
-
-SHORT_CUTS = [
+short_cuts = with_and_without(
     ("weir.kernel.operators.modifiers", "_PEEL"),
     ("weir.kernel.relations.coverage", "_DENSE"),
-]
-
-
-@pytest.fixture(scope="module", params=["few rows", "many rows"], autouse=True)
-def short_cuts(request: pytest.FixtureRequest) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param == "many rows":
-            for module, name in SHORT_CUTS:
-                patch.setattr(import_module(module), name, 0)
-        yield
+)

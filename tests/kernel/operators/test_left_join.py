@@ -14,7 +14,8 @@ from bags import (
     thorough,
     two_relations,
 )
-from weir.kernel.operators.left_join import left_join, minus
+from weir.kernel.operators.filter import exists
+from weir.kernel.operators.left_join import left_join
 from weir.kernel.relations.relation import Relation, clip, union
 
 
@@ -51,9 +52,10 @@ def test_left_join_with_a_condition_that_changes_in_time(
 @thorough
 @given(two_relations())
 def test_minus(pair: tuple[Relation, Relation]) -> None:
-    check_each_index(minus(*pair), pair, slow_minus)
+    check_each_index(exists(*pair, negated=True, sharing=True), pair, slow_minus)
 
 
 def test_a_left_row_stays_while_no_right_row_excludes_it() -> None:
-    rest = minus(relation_of(("x",), [((1,), 0, 5)]), relation_of(("x",), [((1,), 1, 2), ((1,), 3, 4)]))
+    left, right = [((1,), 0, 5)], [((1,), 1, 2), ((1,), 3, 4)]
+    rest = exists(relation_of(("x",), left), relation_of(("x",), right), negated=True, sharing=True)
     assert (rest.start.tolist(), rest.end.tolist()) == ([0, 2, 4], [1, 3, 5])

@@ -57,7 +57,7 @@ def test_each_index_is_asked_for_itself() -> None:
     endpoint = Answering()
     at = Instants(np.array([10, 20, 30]), np.array([False, True, True]))
     calls = Calls(endpoint, parse("SELECT * {}", "sparql"), "q")  # type: ignore[arg-type]
-    made = Service(Left(), PATTERN, frozenset({"x"}), Present(at), calls, Dictionary(), place="0.1")
+    made = Service(Left(), PATTERN, Present(at), calls, Dictionary(), place="0.1")
     found = made.run()
     assert endpoint.calls == [(10, [1], False), (20, [1, 2], True), (30, [1], True)]
     rows = zip(found.start.tolist(), found.end.tolist(), found.columns["x"].tolist(), strict=True)

@@ -16,6 +16,7 @@ from weir.kernel.relations.keys import (
     codes,
     combine,
     firsts,
+    grouped,
     occurrences,
     positions_in,
     spread,
@@ -98,3 +99,13 @@ def test_occurrences_count_equal_rows(rows: list[tuple[int, int]]) -> None:
 def test_positions_in_ascending_values(values: list[int], probes: list[int]) -> None:
     found = positions_in(np.array(sorted(values), np.int64), np.array(sorted(probes), np.int64))
     assert found.tolist() == [sum(value < probe for value in values) for probe in sorted(probes)]
+
+
+@given(st.lists(st.tuples(*[st.integers(1, 3)] * 3), max_size=30))
+def test_equal_rows_become_neighbours_in_their_old_order(rows: list[tuple[int, int, int]]) -> None:
+    order, new = grouped(list(np.array(rows, np.int64).reshape(-1, 3).T), len(rows))
+    groups: dict[tuple[int, int, int], list[int]] = {}
+    for place, row in enumerate(rows):
+        groups.setdefault(row, []).append(place)
+    found = np.split(order, np.flatnonzero(new)[1:]) if rows else []
+    assert sorted(part.tolist() for part in found) == sorted(groups.values())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from weir.kernel.windows.arrivals import Arrivals, Ready
+from weir.kernel.windows.arrivals import Arrivals, Ready, Single
 from weir.rdf.messages import Messages
 
 
@@ -18,8 +18,9 @@ def batch(*messages: tuple[int, int]) -> Messages:
     return Messages(time, count, message, position, *columns)
 
 
-def subjects(found: list[object]) -> list[int]:
-    return [s for each in found for s in (each.subject.tolist() if isinstance(each, Ready) else [each[0]])]  # type: ignore[index]
+def subjects(found: list[Ready | Single]) -> list[int]:
+    lists = [each.column("subject").tolist() if isinstance(each, Ready) else [each[0]] for each in found]
+    return [subject for each in lists for subject in each]
 
 
 def test_messages_before_t_are_ready_in_the_order_of_time() -> None:
@@ -41,5 +42,6 @@ def test_triples_are_numbered_throughout_the_stream() -> None:
     arrivals = Arrivals()
     (ready,) = arrivals.advance(batch((1, 2), (2, 3)), 5, None)
     assert isinstance(ready, Ready)
-    assert (ready.number.tolist(), ready.sequence.tolist()) == ([0, 1, 2, 3, 4], [0, 0, 1, 1, 1])
+    assert ready.column("number").tolist() == [0, 1, 2, 3, 4]
+    assert ready.column("sequence").tolist() == [0, 0, 1, 1, 1]
     assert arrivals.before(np.array([0, 1, 2])).tolist() == [0, 2, 5]

@@ -9,7 +9,6 @@ from weir.language.algebra.fold import (
     deeper_than,
     folded,
     mapped,
-    may_be_empty,
     parts,
     path_predicates,
     patterns,
@@ -73,8 +72,6 @@ def test_what_a_path_follows() -> None:
     p, q = IRI("http://e/p"), IRI("http://e/q")
     assert path_predicates(path("(<http://e/p>|^<http://e/q>/<http://e/p>)+")) == (p, q)
     assert path_predicates(path("!<http://e/p>")) is None
-    assert may_be_empty(path("<http://e/p>?|<http://e/q>"))
-    assert not may_be_empty(path("<http://e/p>+"))
 
 
 def test_what_is_long_is_not_deep() -> None:

@@ -6,9 +6,9 @@ import pytest
 
 from weir.errors import SyntaxError
 from weir.language.algebra.query import R2S, Ask
-from weir.language.algebra.windows import Content, Now, Range, Tick, TickKind
+from weir.language.algebra.windows import Content, Range, Tick, TickKind
 from weir.language.presets import CQELS, RSPQL
-from weir.language.syntax.draft import Draft, OpenRange, window_kind
+from weir.language.syntax.draft import Draft
 from weir.language.syntax.lexer import Source, Tokens
 from weir.language.syntax.queries import QueryParser
 
@@ -33,12 +33,6 @@ def test_what_the_text_says_stays() -> None:
     assert (one.semantics.content, other.semantics.content) == (Content.BAG, Content.GRAPH)
     assert one.semantics.tick == other.semantics.tick == Tick(TickKind.TUPLE)
     assert found.form == Ask()
-
-
-def test_only_a_range_without_a_step_is_open() -> None:
-    assert window_kind(OpenRange(5), True) == Range(5, 5)
-    assert window_kind(OpenRange(5), False) == Range(5)
-    assert window_kind(Now(), True) == Now()
 
 
 def test_a_close_needs_a_step() -> None:

@@ -8,7 +8,7 @@ import weir
 from shared import ROOT
 from weir.language import Query
 from weir.language.algebra.windows import Range
-from weir.language.writing.translation import needs_network, network, translate
+from weir.language.writing.translation import network, translate
 
 EXAMPLES = ROOT / "examples" / "languages"
 MERGED = "SELECT RSTREAM * FROM WINDOW <w> ON <s> [{}] {{ ?x ?p ?y }}"
@@ -56,11 +56,6 @@ def test_reports_that_a_dialect_takes_for_granted_are_hinted_at() -> None:
     assert caught.value.detail == (
         "its windows always report WINDOW CLOSE, NON EMPTY (RSP-QL paper, section 3)"
     )
-
-
-def test_a_query_with_one_window_needs_no_network() -> None:
-    assert not needs_network(weir.parse(MERGED.format("RANGE 5s")))
-    assert needs_network(example("rspql/listing6"))
 
 
 def test_the_network_of_listing_6() -> None:

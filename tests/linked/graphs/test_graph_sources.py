@@ -46,7 +46,7 @@ def test_an_update_is_a_change_of_the_extract(tmp_path: Path) -> None:
     graphs = opened(tmp_path, {"a.nt": "<urn:a> <urn:p> <urn:b> .\n"}, {"a.nt": None})
     (tmp_path / "more.nt").write_text("<urn:x> <urn:p> <urn:b> .\n")
     more = read_graphs({"": [tmp_path / "more.nt"]}, graphs.dictionary)
-    assert graphs.apply(more, Background()) == graphs.number == 1
+    assert graphs.apply(more, Background()) == graphs.delta.number == 1
     change = graphs.change(ALL, 1, ())
     assert change is not None and subjects(change, graphs) == ["<urn:x>"]
     other = parse("SELECT * { ?s <urn:other> ?o }", dialect="sparql")

@@ -156,7 +156,7 @@ def test_a_refresh_is_the_difference(site: Site, tmp_path: Path) -> None:
             columns = wanted.named.get("urn:g", found.default)
             assert found.named["urn:g"].subject.tolist() == columns.subject.tolist()
             assert found.named["urn:g"].object.tolist() == columns.object.tolist()
-    assert static_graphs.number == 0
+    assert static_graphs.delta.number == 0
 
 
 def test_an_argument_of_load_may_be_a_url(site: Site, tmp_path: Path) -> None:

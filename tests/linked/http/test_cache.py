@@ -56,6 +56,30 @@ def test_a_fresh_page_is_not_asked_for_again() -> None:
     assert len(gets(lambda _: page(cache_control="max-age=10"), [0, 5], storing=False)) == 2
 
 
+def test_the_time_in_a_cache_that_does_not_tell_counts_too() -> None:
+    """RFC 9111, section 4.2.3: the apparent age. The first request tells the server's time."""
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        made = T0 / SECOND if "stale" not in request.url.path else T0 / SECOND - 8
+        return page(cache_control="max-age=10", date=formatdate(made, usegmt=True))
+
+    made: list[str] = []
+
+    async def run() -> None:
+        clock = Crank()
+        transport = httpx.MockTransport(lambda request: made.append(str(request.url)) or handler(request))
+        async with httpx.AsyncClient(transport=transport) as http:
+            pages = cache(http, clock)
+            for second, path in ((0, "new"), (0, "stale"), (2, "stale"), (4, "stale")):
+                clock.time = T0 + second * SECOND
+                pages.look_again()
+                await pages.get(f"http://plain.test/{path}")
+            await pages.close()
+
+    asyncio.run(run())
+    assert [url.rpartition("/")[2] for url in made] == ["new", "stale", "stale"]
+
+
 def test_a_stale_page_is_asked_for_with_its_tag() -> None:
     def handler(request: httpx.Request) -> httpx.Response:
         if request.headers.get("if-none-match") == '"tag"':

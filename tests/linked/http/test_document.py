@@ -22,6 +22,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         targets = {"/moved": "/there", "/loop": "/loop", "/away": "http://example.com/"}
+        targets["/in"] = f"http://127.0.0.1:{self.server.server_address[1]}/there"  # type: ignore[attr-defined]
         body = b"text" if self.path == "/there" else b""
         self.send_response(302 if self.path in targets else 200 if body else 404)
         if self.path in targets:
@@ -75,3 +76,8 @@ def test_every_step_must_be_allowed(site: str) -> None:
 def test_an_allowed_name_may_not_lead_to_an_inner_address(site: str) -> None:
     with pytest.raises(Forbidden, match="inner address"):
         get(f"{site}/there", Allowed(hosts=frozenset({"127.0.0.1"})))
+
+
+def test_a_redirect_to_an_inner_address_is_not_followed(site: str) -> None:
+    with pytest.raises(Forbidden, match="inner address"):
+        get(site.replace("127.0.0.1", "localhost") + "/in")

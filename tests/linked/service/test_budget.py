@@ -1,96 +1,62 @@
-"""The ledger: what may be spent now and ahead, by one query and by several."""
+"""Which right nodes a policy refreshes with what it is allowed."""
 
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+import pytest
 
-from service_graphs import bounded
-from weir.linked.service.budget import Allowance, Ledger
-from weir.linked.service.config import Budget
-
-
-def test_a_budget_per_evaluation_is_a_cap() -> None:
-    ledger = Ledger(Budget(per_evaluation=10))
-    assert ledger.allowance("q", 0, 1, 4) == Allowance(10, 40)
-    ledger.spend("q", 0, 7)
-    assert ledger.allowance("q", 0, 1, 4).now == 3
-    assert ledger.allowance("q", 1, 1, 4).now == 10
+from service_graphs import graph_of, ids
+from weir.linked.service.budget import choose, definite_policy, horizon_of, rows_ahead
+from weir.linked.service.config import Budget, PolicyName
+from weir.linked.service.ledger import Allowance
+from weir.linked.service.local_view import NEVER
+from weir.linked.service.maintenance_graph import RightNodes
 
 
-def test_queries_of_one_instant_share_it() -> None:
-    """γ = 10 for two queries: five each, and the second may also take what the first left."""
-    ledger = Ledger(Budget(per_evaluation=10))
-    ledger.join("a")
-    ledger.join("b")
-    assert ledger.allowance("a", 0, 1, 1).now == 5
-    ledger.spend("a", 0, 2)
-    assert ledger.allowance("b", 0, 1, 1).now == 8
+@pytest.mark.parametrize("policy", [name for name in PolicyName if name is not PolicyName.AUTO])
+@pytest.mark.parametrize("aggregate", [False, True])
+def test_what_was_never_fetched_comes_before_what_is_stale(policy: PolicyName, aggregate: bool) -> None:
+    """Node 2 is worth least, but nothing is known of it."""
+    if policy is PolicyName.FBA and aggregate:
+        pytest.skip("there is no FBA for aggregates")
+    graph = graph_of([(0, 0), (1, 1), (2, 2)], [(0, 3), (0, 3), (1, 3), (1, 3), (2, 3)], [3, 3, 3])
+    none = np.zeros(3, np.int64)
+    right = RightNodes(ids([0, 0, NEVER]), none, none + 8, none + 3, np.zeros(3, np.bool_), np.zeros(3))
+    stale = np.ones(3, np.bool_)
+    worth = np.array([9.0, 9.0, 1.0])
+    options = (aggregate, 5, 1, 3, np.random.default_rng(1), worth)
+    found = choose(policy, graph, stale, right, Allowance(2, 2), *options)
+    assert found.tolist()[0] == 2 and len(found) == 2
 
 
-def test_a_period_is_one_sum() -> None:
-    """Γ = 60 in 60 time units, a slide of one: four slides are worth four, but all sixty may go at once."""
-    ledger = Ledger(Budget(per_period=60, period=60))
-    assert ledger.allowance("q", 0, 1, 4) == Allowance(60, 4)
-    ledger.spend("q", 0, 4)
-    assert ledger.allowance("q", 1, 1, 4) == Allowance(56, 1)
-    assert ledger.allowance("q", 10, 1, 4) == Allowance(56, 10)
+def test_nothing_allowed_chooses_nothing() -> None:
+    graph = graph_of([(0, 0)], [(0, 3)], [3])
+    none = np.zeros(1, np.int64)
+    right = RightNodes(none, none, none + 8, none + 3, np.zeros(1, np.bool_), np.zeros(1))
+    options = (np.ones(1, np.bool_), right, Allowance(0, 9), False, 5, 1, 3, np.random.default_rng(1))
+    assert choose(PolicyName.IBM, graph, *options).tolist() == []
+    assert horizon_of(graph) == 3
 
 
-def test_a_new_period_starts_afresh() -> None:
-    ledger = Ledger(Budget(per_period=60, period=60))
-    ledger.spend("q", 59, 60)
-    assert ledger.allowance("q", 59, 1, 4).now == 0
-    assert ledger.allowance("q", 60, 1, 4) == Allowance(60, 4)
+def test_a_budget_that_cannot_move_has_no_fba() -> None:
+    def definite(policy: PolicyName, budget: Budget, aggregate: bool = False) -> PolicyName:
+        return definite_policy(policy, budget, aggregate, learned=False)
+
+    assert definite(PolicyName.AUTO, Budget(3)) is PolicyName.IBM
+    assert definite(PolicyName.AUTO, Budget(None, 3)) is PolicyName.FBA
+    assert definite(PolicyName.FBA, Budget(None, 3), True) is PolicyName.IBM
+    assert definite(PolicyName.LRU, Budget(3)) is PolicyName.LRU
 
 
-def test_a_period_has_so_many_evaluations_left() -> None:
-    ledger = Ledger(Budget(per_period=60, period=60))
-    assert [ledger.slides(at, 10) for at in (0, 5, 50, 55, 59, 60)] == [6, 6, 1, 1, 1, 6]
-    assert Ledger(Budget(per_evaluation=5)).slides(3, 1) > 1_000_000
+def test_where_intervals_are_learned_the_expected_rows_count() -> None:
+    for budget in (Budget(3), Budget(None, 3)):
+        assert definite_policy(PolicyName.AUTO, budget, False, learned=True) is PolicyName.EXPECTED
+    assert definite_policy(PolicyName.IBM, Budget(3), False, learned=True) is PolicyName.IBM
 
 
-def test_both_limits_hold() -> None:
-    ledger = Ledger(Budget(per_evaluation=3, per_period=60, period=60))
-    assert ledger.allowance("q", 0, 1, 4) == Allowance(3, 4)
-
-
-def test_an_idle_query_does_not_lock_its_share() -> None:
-    """Two queries, thirty each. Half the period is over and b has spent nothing: of its fifteen accrued it
-    may still save four slides' worth (two); the other thirteen are free for a."""
-    ledger = Ledger(Budget(per_period=60, period=60))
-    ledger.join("a")
-    ledger.join("b")
-    assert ledger.allowance("a", 30, 1, 4).ahead == 17 + 13
-    assert ledger.allowance("a", 30, 1, 4).now == 60 - (30 - 13)
-
-
-def test_who_leaves_frees_its_share() -> None:
-    ledger = Ledger(Budget(per_evaluation=10))
-    ledger.join("a")
-    ledger.join("b")
-    ledger.leave("b")
-    assert ledger.allowance("a", 0, 1, 1).now == 10
-
-
-@bounded
-@given(
-    st.integers(1, 40),
-    st.integers(1, 3),
-    st.integers(0, 2**32 - 1).map(np.random.default_rng),
-)
-def test_no_period_and_no_instant_is_overspent(total: int, queries: int, chance: np.random.Generator) -> None:
-    """Whatever greedy queries do with what they are allowed."""
-    ledger = Ledger(Budget(per_evaluation=5, per_period=total, period=10))
-    spent: dict[int, int] = {}
-    for at in range(35):
-        instant = 0
-        for number in range(queries):
-            allowed = ledger.allowance(f"q{number}", at, 1, 4)
-            take = int(chance.integers(0, allowed.now + 1))
-            ledger.spend(f"q{number}", at, take)
-            instant += take
-            spent[at // 10] = spent.get(at // 10, 0) + take
-        assert instant <= 5
-    assert max(spent.values()) <= total
+def test_rows_ahead_are_those_that_last_and_those_to_come() -> None:
+    """Left node 0 has rows with lives 1 and 3, left node 1 one with life 2; both need right node 1."""
+    graph = graph_of([(0, 0), (0, 1), (1, 1)], [(0, 1), (0, 3), (1, 2)], [1, 1])
+    found = rows_ahead(graph)
+    assert found[0].tolist() == pytest.approx([2, 1 + 2 / 3, 1 + 4 / 3, 2])
+    assert found[1].tolist() == pytest.approx([3, 3, 3, 3])

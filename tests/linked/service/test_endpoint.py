@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Iterator
 from concurrent.futures import wait
@@ -12,7 +13,6 @@ import pytest
 
 from service_servers import Mood, MoodyServer, moody
 from weir.errors import RemoteError
-from weir.linked.http.client import BreakerState
 from weir.linked.service.config import ServiceConfig
 from weir.linked.service.endpoint import Answer, RemoteLoop, SparqlClient, shared_loop
 from weir.rdf.terms import IRI, XSD, Literal
@@ -55,6 +55,53 @@ def test_a_real_server_answers(method: str, kind: str) -> None:
         Literal.tagged("x\ny", "en"),
     ]
     assert answer.attempts == 1 and answer.valid_for is None
+
+
+@pytest.mark.parametrize(
+    "named", [{"ETag": '"one"'}, {"Last-Modified": "Tue, 17 Nov 2026 10:00:00 GMT"}], ids=["tag", "time"]
+)
+def test_an_answer_that_has_a_name_is_sent_once(server: MoodyServer, named: dict[str, str]) -> None:
+    """Asked again, the server says that nothing changed; another name comes with another answer."""
+    server.headers = named
+    server.body = result(1)
+
+    async def run(method: str) -> list[int]:
+        client = SparqlClient(server.endpoint, replace(QUICK, method=method))
+        try:
+            found = [(await client.select("SELECT * {}")).solutions.length for _ in range(3)]
+            server.headers = {
+                name: value.replace("1", "2").replace("one", "two") for name, value in named.items()
+            }
+            server.body = result(2)
+            return [*found, (await client.select("SELECT * {}")).solutions.length]
+        finally:
+            await client.close()
+
+    assert asyncio.run(run("GET")) == [1, 1, 1, 2]
+    assert server.unchanged == 2 and server.requests == 4
+    assert asyncio.run(run("POST")) == [2, 2, 2, 2]
+    assert server.unchanged == 2
+
+
+@pytest.mark.parametrize(
+    ("headers", "limit"), [({"X-SPARQL-MaxRows": "2"}, 0), ({"X-SQL-State": "S1TAT"}, 0), ({}, 2), ({}, 1)]
+)
+def test_half_an_answer_is_none(server: MoodyServer, headers: dict[str, str], limit: int) -> None:
+    """A server says that it gave a part, or gives as many rows as it ever does."""
+    server.headers, server.body = headers, result(2)
+    with pytest.raises(RemoteError, match="has cut its answer after 2 rows"):
+        ask(server.endpoint, replace(QUICK, row_limit=limit))
+    assert server.requests == 1
+
+
+def test_a_short_answer_is_whole(server: MoodyServer) -> None:
+    server.headers, server.body = {"X-SPARQL-MaxRows": "3", "X-SQL-State": "00000"}, result(2)
+    assert ask(server.endpoint, replace(QUICK, row_limit=3)).solutions.length == 2
+
+
+def result(rows: int) -> bytes:
+    bindings = [{"x": {"type": "literal", "value": str(n)}} for n in range(rows)]
+    return json.dumps({"head": {"vars": ["x"]}, "results": {"bindings": bindings}}).encode()
 
 
 def test_a_query_that_does_not_parse_is_refused_at_once() -> None:
@@ -128,7 +175,7 @@ def test_the_breaker_opens_and_recovers(server: MoodyServer) -> None:
         for _ in range(2):
             with pytest.raises(RemoteError, match="failed"):
                 await client.select("SELECT * {}")
-        assert client.breaker.state is BreakerState.OPEN
+        assert client.breaker.open
         asked = server.requests
         with pytest.raises(RemoteError, match="left alone"):
             await client.select("SELECT * {}")
@@ -136,7 +183,7 @@ def test_the_breaker_opens_and_recovers(server: MoodyServer) -> None:
         server.mood = Mood.PASS
         await asyncio.sleep(0.25)
         await client.select("SELECT * {}")
-        assert client.breaker.state is BreakerState.CLOSED
+        assert not client.breaker.open
         await client.close()
 
     asyncio.run(run())

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from service_graphs import bounded, ids
 from weir.kernel.contract import FOREVER
-from weir.linked.service.local_view import NEVER, LocalView, learned_interval, observe, pooled_interval
+from weir.linked.service.local_view import NEVER, LocalView
 
+SECOND = 1_000_000
 Key = tuple[int, ...]
 Row = tuple[int, ...]
 
@@ -127,27 +128,29 @@ def test_a_row_may_state_its_own_interval() -> None:
 
 def test_intervals_are_learned_by_key() -> None:
     """Key 1 has another value each time, key 2 always the same: the first is asked for again much sooner."""
-    view = view_of(interval=None, prior=100)
+    view = view_of(interval=None, prior=10 * SECOND)
     for step in range(30):
-        numbers = answer(view, {(1,): [step + 1], (2,): [7, 8]}, step * 100)
+        numbers = answer(view, {(1,): [step + 1], (2,): [7, 8]}, step * 10 * SECOND)
     quick, slow = view.intervals(numbers).tolist()
-    assert quick < 120 and slow > 1_000
+    assert quick < 12 * SECOND and slow > 50 * SECOND
 
 
 def test_the_order_of_rows_is_no_change() -> None:
-    view = view_of(interval=None, prior=100)
+    view = view_of(interval=None, prior=10 * SECOND)
     answer(view, {(1,): [1, 2, 3]}, 0)
-    answer(view, {(1,): [3, 1, 2]}, 100)
-    numbers = answer(view, {(1,): [2, 3, 1]}, 200)
-    assert view.intervals(numbers)[0] > 200
+    before = view.intervals(np.zeros(1, np.int64))[0]
+    answer(view, {(1,): [3, 1, 2]}, 10 * SECOND)
+    numbers = answer(view, {(1,): [2, 3, 1]}, 20 * SECOND)
+    assert view.intervals(numbers)[0] > before
 
 
 @pytest.mark.parametrize("before", [[1, 1], [1], []])
 def test_multiplicity_is_a_change(before: list[int]) -> None:
-    view = view_of(interval=None, prior=100)
+    view = view_of(interval=None, prior=10 * SECOND)
     answer(view, {(1,): before}, 0)
-    numbers = answer(view, {(1,): [1, 1, 1]}, 100)
-    assert view.intervals(numbers)[0] <= 100
+    first = view.intervals(np.zeros(1, np.int64))[0]
+    numbers = answer(view, {(1,): [1, 1, 1]}, 10 * SECOND)
+    assert view.intervals(numbers)[0] < first
 
 
 def test_keys_unused_for_longest_are_forgotten() -> None:
@@ -172,59 +175,40 @@ def test_ids_are_all_that_the_view_refers_to() -> None:
     assert view.ids().tolist() == [1, 2, 5, 9]
 
 
-KEYS = 400
+def test_how_likely_copies_are_still_true() -> None:
+    """Certain is what was fetched now, what the source states and what never changes; never what is
+    unknown."""
+    view = view_of(interval=None, prior=10 * SECOND)
+    expiry = ids([0, 30 * SECOND, FOREVER])
+    numbers = answer(view, {(1,): [1], (2,): [2], (3,): [3]}, SECOND, expiry=expiry)
+    numbers = np.append(numbers, view.number({"k0": ids([4])}, 1, SECOND))
+    assert view.chance(numbers, SECOND).tolist() == [1, 1, 1, 0]
+    now, later = (view.chance(numbers, at * SECOND) for at in (5, 40))
+    assert 0 < later[0] < now[0] < 1
+    assert now[1:].tolist() == [1, 1, 0] and later[1:].tolist() == [0, 1, 0]
 
 
-def watch(interval: float, gap: float, times: int, prior: int, seed: int = 3) -> np.ndarray:
-    """Learned intervals of keys that change as a Poisson process and are looked at every ``gap``."""
-    chance = np.random.default_rng(seed)
-    changes, watched = np.zeros(KEYS), np.zeros(KEYS)
-    for _ in range(times):
-        changed = chance.random(KEYS) < -np.expm1(-gap / interval)
-        changes, watched = observe(changes, watched, np.full(KEYS, int(gap)), changed, prior)
-    return learned_interval(changes, watched, prior)
+def test_without_learning_a_copy_is_true_until_it_expires() -> None:
+    view = LocalView(("k0",), ("k0", "v"), 10, 50, learning=False)
+    numbers = answer(view, {(1,): [1]}, 0)
+    assert [float(view.chance(numbers, at)[0]) for at in (0, 9, 10)] == [1, 1, 0]
+    assert view.snapshot()[0] == {}
 
 
-@pytest.mark.parametrize("gap", [300.0, 1_000.0, 1_500.0])
-@pytest.mark.parametrize("prior", [200, 1_000, 5_000])
-def test_the_mean_interval_is_found(gap: float, prior: int) -> None:
-    """Whatever was believed first, and whether refreshes are rarer or more frequent than changes."""
-    learned = watch(1_000.0, gap, 120, prior)
-    assert 650 < np.median(learned) < 1_500
+def test_what_changes_slowly_is_worth_more_and_what_is_fresh_nothing() -> None:
+    view = view_of(interval=None, prior=10 * SECOND)
+    for step in range(40):
+        numbers = answer(view, {(1,): [step], (2,): [7]}, step * SECOND)
+    alive = np.ones((2, 2))
+    assert view.worth(numbers, 39 * SECOND, SECOND, alive).tolist() == [0, 0]
+    quick, slow = view.worth(numbers, 100 * SECOND, SECOND, alive)
+    assert slow > 3 * quick > 0
 
 
-def test_a_key_never_watched_has_the_prior() -> None:
-    assert learned_interval(np.zeros(1), np.zeros(1), 77).tolist() == [77]
-
-
-def test_the_pool_stands_for_new_keys() -> None:
-    chance = np.random.default_rng(1)
-    changes, watched = np.zeros(KEYS), np.zeros(KEYS)
-    for _ in range(30):
-        changed = chance.random(KEYS) < -np.expm1(-0.5)
-        changes, watched = observe(changes, watched, np.full(KEYS, 500), changed, 60_000)
-    assert 500 < pooled_interval(changes, watched, 60_000) < 2_000
-
-
-def test_a_drifting_source_is_followed() -> None:
-    chance = np.random.default_rng(2)
-    changes, watched = np.zeros(KEYS), np.zeros(KEYS)
-    for interval in [200.0] * 60 + [5_000.0] * 60:
-        changed = chance.random(KEYS) < -np.expm1(-500 / interval)
-        changes, watched = observe(changes, watched, np.full(KEYS, 500), changed, 1_000)
-    assert np.median(learned_interval(changes, watched, 1_000)) > 2_000
-
-
-def test_something_that_never_changes_is_left_alone_longer_and_longer() -> None:
-    changes, watched = np.zeros(1), np.zeros(1)
-    seen = []
-    for _ in range(10):
-        interval = learned_interval(changes, watched, 100)
-        seen.append(int(interval[0]))
-        changes, watched = observe(changes, watched, interval, np.zeros(1, bool), 100)
-    assert seen == sorted(seen) and seen[-1] > 20 * seen[0]
-
-
-def test_observations_at_once_do_no_harm() -> None:
-    changes, watched = observe(np.zeros(2), np.zeros(2), np.zeros(2, np.int64), np.array([True, False]), 100)
-    assert np.isfinite(changes).all() and learned_interval(changes, watched, 100).min() >= 1
+def test_what_was_learned_survives_a_restart() -> None:
+    view, twin = view_of(interval=None, prior=10 * SECOND), view_of(interval=None, prior=10 * SECOND)
+    for step in range(12):
+        numbers = answer(view, {(1,): [step], (2,): [7]}, step * SECOND)
+    twin.restore(view.snapshot())
+    assert np.array_equal(twin.chance(numbers, 20 * SECOND), view.chance(numbers, 20 * SECOND))
+    assert view.forget(1) == 1

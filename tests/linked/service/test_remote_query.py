@@ -94,6 +94,11 @@ def test_other_json_is_refused(body: bytes) -> None:
         XML.replace(b"<uri>", b"<triple>").replace(b"</uri>", b"</triple>"),
         XML.replace(b'name="s"><uri>', b'name="z"><uri>'),
         XML.replace(b"<uri>http://e/a</uri>", b""),
+        XML.replace(b"http://e/a", b"http://e/a&gt; &lt;http://e/b"),
+        XML.replace(b"http://e/a", b"a"),
+        XML.replace(b'"EN"', b'"en . &lt;a"'),
+        XML.replace(b"XMLSchema#integer", b"XMLSchema#integer&gt; ."),
+        XML.replace(b"<uri>", b"<triple><subject>" * 20_000),
     ],
 )
 def test_other_xml_is_refused(body: bytes) -> None:

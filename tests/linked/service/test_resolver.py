@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from service_graphs import EXAMPLES
 from service_store import E, StoreLoop
 from weir.errors import EvaluationError, RemoteError
-from weir.kernel.contract import Background, Evaluator, GraphTable, Slab
+from weir.kernel.contract import Background, Evaluator, FailedAt, GraphTable, Slab
 from weir.kernel.evaluators import choose_evaluator
 from weir.language import parse
 from weir.language.algebra.patterns import Graph, Service
@@ -102,7 +102,11 @@ class Runner:
 
     def step(self, sent: list[Sent], through: int, *, end: bool = False) -> list[tuple[Any, ...]]:
         slab = Slab({"s": batch(sent, self.dictionary)}, through * SECOND, end)
-        answers = self.evaluator.advance(slab)
+        try:
+            answers = self.evaluator.advance(slab)
+        except FailedAt as failed:
+            assert failed.__cause__ is not None
+            raise failed.__cause__ from None
         columns = [self.dictionary.texts(column) for column in answers.columns.values()]
         found = zip((answers.at // SECOND).tolist(), *columns, strict=True)
         return sorted(tuple(_short(value) for value in row) for row in found)

@@ -9,6 +9,7 @@ import numpy as np
 from service_store import E, StoreLoop
 from weir.language.algebra.patterns import BGP, TriplePattern
 from weir.linked.service.config import SECOND, ServiceConfig
+from weir.linked.service.ledger import Ledger
 from weir.linked.service.local_view import NEVER, LocalView
 from weir.linked.service.maintenance_graph import CallViews, LeftNodes, NeededKeys
 from weir.linked.service.service_parts import parts_of
@@ -31,7 +32,7 @@ class Fixture:
         self.view = LocalView(parts.value.key, parts.value.variables, 3 * SECOND, SECOND)
         self.views = CallViews(parts, None, self.view)
         target = Target("q", "http://s/q", config, parts)
-        self.refresher = ViewRefresher(target, (None, self.view), self.loop, self.dictionary)  # type: ignore[arg-type]
+        self.refresher = ViewRefresher(target, (None, self.view), Ledger(), self.loop, self.dictionary)  # type: ignore[arg-type]
 
     def needed(self, *terms: Term) -> NeededKeys:
         column = self.dictionary.encode_terms(list(terms))
@@ -50,7 +51,7 @@ class Fixture:
 def test_keys_share_requests_and_answers_become_rows() -> None:
     fixture = Fixture()
     assert fixture.ask(U1, U2, U3) == (3, 2)
-    assert fixture.refresher.receive() == []
+    assert fixture.refresher.receive(SECOND) == []
     assert {u: n.split('"')[1] for u, n in fixture.rows().items()} == {str(U1): "10", str(U2): "20"}
     assert (fixture.view.fetched == SECOND).all()
 
@@ -65,10 +66,10 @@ def test_a_key_waits_until_its_answer_is_there() -> None:
     fixture = Fixture()
     fixture.loop.holding = True
     fixture.ask(U1)
-    fixture.refresher.receive()
+    fixture.refresher.receive(SECOND)
     assert fixture.view.waiting.all() and fixture.refresher.pending == 1
     fixture.loop.release()
-    fixture.refresher.receive()
+    fixture.refresher.receive(SECOND)
     assert not fixture.view.waiting.any() and fixture.refresher.pending == 0
 
 
@@ -76,6 +77,6 @@ def test_a_failure_marks_its_keys() -> None:
     fixture = Fixture(replace(CONFIG, batch=1))
     fixture.loop.broken = True
     fixture.ask(U1)
-    (error,) = fixture.refresher.receive()
+    (error,) = fixture.refresher.receive(SECOND)
     assert "failed" in error.primary
     assert fixture.view.failed.all() and (fixture.view.fetched == NEVER).all()

@@ -19,7 +19,9 @@ from weir.runtime.ingest.sources import FileSource
 from weir.testing import Scenario
 
 HEAD = "PREFIX : <http://e/> {select} FROM NAMED WINDOW <w> ON <s> {window} {after} WHERE {{ {body} }}"
-PLAN = "@prefix : <http://e/> . :a :in :hall . :b :in :hall . :b :in :attic . :x :in :hall ."
+PLAN = """@prefix : <http://e/> . :a :in :hall . :b :in :hall . :b :in :attic . :x :in :hall . :c :in :attic .
+    :a :size 0.1, 3 . :x :size 0.2, 1e300 , "1.5"^^<http://www.w3.org/2001/XMLSchema#float> .
+    :y :size 0.1e0, :x ."""
 
 
 def query(
@@ -46,16 +48,47 @@ SPLIT = {
     "minus": query(body="WINDOW <w> { ?x :p ?y } MINUS { WINDOW <w> { ?x :q ?z } }"),
     "static": query(body="WINDOW <w> { ?x :p ?y } OPTIONAL { ?x :in ?r } MINUS { ?x :in :attic }"),
 }
+STAGED = {
+    "triples": query("CONSTRUCT { ?x :r ?y . ?y :r ?x }"),
+    "new triples": query("CONSTRUCT ISTREAM { ?x :r ?y . [] :s ?z }", window="[NOW]"),
+    "gone triples": query("CONSTRUCT DSTREAM { ?y :r :o }"),
+    "asked": query("ASK"),
+    "ordered": query(after="ORDER BY DESC(?y) ?x LIMIT 2 OFFSET 1"),
+    "distinct": query("SELECT DISTINCT ?z"),
+    "silent": query().replace("WHERE", "EMPTY WHERE"),
+    "silent triples": query("CONSTRUCT { ?x :r ?y }").replace("WHERE", "EMPTY WHERE"),
+    "rooms": query(
+        "SELECT ?r (COUNT(*) AS ?n) (COUNT(DISTINCT ?x) AS ?m) (SUM(?v) AS ?s) (AVG(?v) AS ?a) "
+        "(MIN(?y) AS ?l)",
+        body="WINDOW <w> { ?x :p ?y } GRAPH <plan> { ?x :in ?r } OPTIONAL { ?y :size ?v }",
+        after="GROUP BY ?r HAVING (COUNT(*) > 0) ORDER BY ?r",
+    ),
+    "sizes": query(
+        "SELECT ?z (SUM(?v) AS ?s) (AVG(?v) AS ?a) (MAX(?v) AS ?m) (SUM(?v + ?v) AS ?t)",
+        body="WINDOW <w> { ?x :p ?y . ?x :q ?z } ?y :size ?v",
+        after="GROUP BY ?z",
+    ),
+    "in all": query(
+        "SELECT (COUNT(*) AS ?n) (SUM(?v) AS ?s) (AVG(?v) AS ?a) (MIN(?v) AS ?l) (SAMPLE(?y) AS ?o)",
+        body="WINDOW <w> { ?x :p ?y } ?y :size ?v",
+    ),
+    "at every change": query(
+        "SELECT ?z (COUNT(?x) AS ?n)", window="[RANGE 15 REPORT CONTENT CHANGE]", after="GROUP BY ?z"
+    ),
+    "each once": query(
+        "SELECT ?z (SUM(DISTINCT ?v) AS ?s) (COUNT(DISTINCT ?y) AS ?n) "
+        '(GROUP_CONCAT(DISTINCT ?y; SEPARATOR="|") AS ?t)',
+        body="WINDOW <w> { ?x :p ?y . ?x :q ?z } ?y :size ?v",
+        after="GROUP BY ?z",
+    ),
+    "texts": query("SELECT (GROUP_CONCAT(STR(?y)) AS ?t) (COUNT(*) AS ?n)", after="GROUP BY (STR(?z))"),
+}
 WHOLE = {
     "share no variable": query(body="WINDOW <w> { ?x :p ?y . ?y :q ?z }"),
-    "only a SELECT": query("CONSTRUCT { ?x :p ?y }"),
     "counts triples": query(window="[TRIPLES 3 REPORT CONTENT CHANGE]"),
     "default graph": query().replace("FROM NAMED WINDOW", "FROM WINDOW").replace("WINDOW <w> {", "{"),
     "message by message": query(window="[NOW TICK TUPLE]"),
-    "ORDER BY": query(after="ORDER BY ?x"),
-    "DISTINCT leaves": query("SELECT DISTINCT ?z"),
     "new or gone": query("SELECT ISTREAM ?z"),
-    "grouped by": query("SELECT ?z (COUNT(*) AS ?n)", after="GROUP BY ?z"),
     "joined": query(body="GRAPH <plan> { ?x :in ?r } OPTIONAL { WINDOW <w> { ?x :p ?y } }"),
     "SERVICE": query(body="WINDOW <w> { ?x :p ?y } SERVICE <http://e/> { ?x :q ?z }"),
     "a path": query(body="WINDOW <w> { ?x :p+ ?y }"),
@@ -64,15 +97,9 @@ WHOLE = {
 
 BY_TIME = {
     "a chain of patterns": query(body="WINDOW <w> { ?x :p ?y . ?z :q ?y . ?y :p ?w }"),
-    "triples": query("CONSTRUCT { ?x :r ?y . ?y :r ?x }"),
-    "new triples": query("CONSTRUCT ISTREAM { ?x :r ?y }", window="[NOW]"),
     "the latest": query("SELECT ISTREAM *", window="[TRIPLES 3 REPORT CONTENT CHANGE]"),
     "by count": query("SELECT DSTREAM *", window="[ELEMENTS 4 STEP 2]"),
-    "ordered": query(after="ORDER BY ?x LIMIT 2"),
-    "all counted": query("SELECT (COUNT(*) AS ?n)"),
     "default graph": query().replace("FROM NAMED WINDOW", "FROM WINDOW").replace("WINDOW <w> {", "{"),
-    "asked": query("ASK"),
-    "silent": query().replace("WHERE", "EMPTY WHERE"),
     "a path": query(body="WINDOW <w> { ?x (:p|:q)+ ?y }"),
 }
 
@@ -151,6 +178,13 @@ def test_what_is_split(name: str) -> None:
     assert found.place is not None, found
 
 
+@pytest.mark.parametrize("name", STAGED)
+def test_what_is_put_together_after_the_slots(name: str) -> None:
+    found = splitting(parse(STAGED[name]))
+    assert found.place is not None and found.stages is not None, found
+    assert "At each evaluation time, of all slots" in str(found)
+
+
 @pytest.mark.parametrize("reason", WHOLE)
 def test_what_is_not_and_why(reason: str) -> None:
     found = splitting(parse(WHOLE[reason]))
@@ -164,12 +198,12 @@ def lines(messages: list[tuple[int, str, str, str]]) -> str:
 
 def in_one_slot(text: str) -> dict[str, list[str]]:
     """All queries in one group, each with the messages of the one batch and the end of input."""
-    scenario = Scenario(SPLIT, graphs={"plan": PLAN, None: PLAN})
+    scenario = Scenario({**SPLIT, **STAGED}, graphs={"plan": PLAN, None: PLAN})
     return by_query(scenario.run([text], "s"))
 
 
 def by_query(found: list[dict[str, Any]]) -> dict[str, list[str]]:
-    return {name: sorted(json.dumps(x) for x in found if x["query"] == name) for name in SPLIT}
+    return {name: sorted(json.dumps(x) for x in found if x["query"] == name) for name in {**SPLIT, **STAGED}}
 
 
 messages = st.lists(
@@ -180,9 +214,7 @@ messages = st.lists(
 
 @given(found=messages, cut=st.integers(0, 25))
 @settings(max_examples=6, deadline=None)
-def test_split_over_three_slots_they_answer_the_same(
-    found: list[tuple[int, str, str, str]], cut: int
-) -> None:
+def test_split_over_four_slots_they_answer_the_same(found: list[tuple[int, str, str, str]], cut: int) -> None:
     found.sort()
     with TemporaryDirectory() as name:
         folder = Path(name)
@@ -196,8 +228,8 @@ def test_split_over_three_slots_they_answer_the_same(
         bound = times[min(cut, len(times) - 1)] if times else 0
         (folder / "s" / "0.tnq").write_text(lines([m for m in found if m[0] < bound]))
         (folder / "s" / "1.tnq").write_text(lines([m for m in found if m[0] >= bound]))
-        job = DirectJob(folder / "c", slots=3, library=library)
+        job = DirectJob(folder / "c", slots=4, library=library)
         job.registry.add_stream("s", FileSource(str(folder / "s"), files_per_batch=1))
-        job.registry.register_all(SPLIT, "auto", "auto")
-        assert {query.slots for query in job.registry.queries()} == {(0, 1, 2)}
+        job.registry.register_all({**SPLIT, **STAGED}, "auto", "auto")
+        assert {query.slots for query in job.registry.queries()} == {(0, 1, 2, 3)}
         assert by_query(job.run()) == in_one_slot(lines(found))

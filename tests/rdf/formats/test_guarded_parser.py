@@ -7,7 +7,16 @@ import io
 import pyoxigraph as ox
 import pytest
 
-from weir.rdf.formats.guarded_parser import DEEPEST, Unparsable, parse_quads, quad_texts, read_statements
+from weir.errors import DataError
+from weir.rdf.formats.guarded_parser import (
+    Unparsable,
+    as_nquads,
+    parse_quads,
+    quad_texts,
+    read_statements,
+    rewritten,
+)
+from weir.rdf.formats.guards import DEEPEST
 from weir.rdf.terms import NESTING
 
 GOOD = "<http://e/s> <http://e/p> <http://e/o> ."
@@ -110,3 +119,52 @@ def test_triple_terms_nest_so_far_and_no_further(between: str, before: str, as_f
 def test_many_triple_terms_side_by_side_do_not_nest(text: str) -> None:
     data = "\n".join([text] * 2_000).encode()
     assert len(list(parse_quads(io.BytesIO(data), ox.RdfFormat.TURTLE))) == 2_000
+
+
+QUADS = b"<http://e/a> <http://e/b> <http://e/c> <http://e/g> .\n<http://e/a> <http://e/b> <http://e/d> .\n"
+
+
+@pytest.mark.parametrize("media_type", ["application/trig", "application/n-quads", "application/ld+json"])
+def test_a_syntax_with_graphs_keeps_them(media_type: str) -> None:
+    found = ox.parse(
+        rewritten(QUADS, ox.RdfFormat.N_QUADS, media_type), format=ox.RdfFormat.from_media_type(media_type)
+    )
+    assert set(found) == set(ox.parse(QUADS, format=ox.RdfFormat.N_QUADS))
+
+
+@pytest.mark.parametrize("media_type", ["text/turtle", "application/n-triples", "application/rdf+xml"])
+def test_in_a_syntax_without_graphs_triples_lie_side_by_side(media_type: str) -> None:
+    made = rewritten(QUADS, ox.RdfFormat.N_QUADS, media_type, {"e": "http://e/"})
+    found = ox.parse(made, format=ox.RdfFormat.from_media_type(media_type))
+    assert {quad.object.value for quad in found} == {"http://e/c", "http://e/d"}
+    assert (b"e:a" in made) == (media_type == "text/turtle")
+
+
+def test_what_a_syntax_cannot_express_is_told() -> None:
+    with pytest.raises(DataError, match="cannot be written as application/ld"):
+        rewritten(nested(1).encode(), ox.RdfFormat.N_QUADS, "application/ld+json")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"@prefix e: <http://e/{'x' * 60_000}> . " + "e:a e:b e:c .\n" * 5_000,
+        f"@base <http://e/{'x' * 60_000}/> . " + "<a> <b> <c> .\n" * 5_000,
+        "@base <http://e/> . " + "@base <xxxxxx/> .\n" * 5_000 + "<a> <b> <c> .\n" * 5_000,
+    ],
+)
+def test_a_document_does_not_grow_beyond_measure(text: str) -> None:
+    with pytest.raises(Unparsable, match="beyond measure"):
+        as_nquads(text.encode(), ox.RdfFormat.TURTLE)
+
+
+def test_a_panic_of_the_parser_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    class PanicException(BaseException):
+        """As pyo3 raises it: no ``Exception``."""
+
+    def panicking(*_: object, **__: object) -> None:
+        raise PanicException("index out of bounds")
+
+    monkeypatch.setattr(ox, "parse", panicking)
+    with pytest.raises(Unparsable, match="the parser failed: index out of bounds"):
+        list(parse_quads(b"", ox.RdfFormat.TURTLE))

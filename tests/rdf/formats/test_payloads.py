@@ -84,9 +84,8 @@ def test_every_format_gives_the_same_message(format) -> None:  # type: ignore[no
 
 
 def test_formats_are_found_by_name_ending_and_media_type() -> None:
-    assert {format_of(text).name for text in ("turtle", ".ttl", "ttl", "text/turtle; charset=utf-8")} == {
-        "turtle"
-    }
+    texts = ("turtle", ".ttl", "ttl", ".n3", "text/turtle; charset=utf-8")
+    assert {format_of(text).name for text in texts} == {"turtle"}
     assert format_of("application/ld+json").name == "jsonld"
     found = [format_of_path(name) for name in ("a.nq.gz", "b.JSONL", "c.txt")]
     assert [item and item.name for item in found] == ["nquads", "ndjsonld", None]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from weir.rdf.ids import encoding
 from weir.rdf.ids.encoding import encode_text, encode_texts
 from weir.rdf.ids.inline import INTEGER_TYPES
 from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term
@@ -80,3 +82,11 @@ def test_the_key_changes_every_hash() -> None:
 def test_words_that_change_places_change_the_hash() -> None:
     block = "abcdefgh" * 4096
     assert one(f'"{block}ijklmnop"') != one(f'"{"ijklmnop"}{block}"')
+
+
+@given(st.text(), st.sampled_from([1, 1, 3, 40_000]))
+@settings(max_examples=50)
+def test_the_plain_hash_is_the_compiled_one(text: str, times: int) -> None:
+    data, keys = text.encode() * times, encoding.position_keys(b"key")
+    compiled = encoding._hashed(np.frombuffer(data, np.uint8), np.array([0, len(data)]), keys)
+    assert encoding._hashed_plainly(data, keys) == int(compiled[0])

@@ -8,9 +8,7 @@ import pytest
 
 from weir.errors import CheckpointError
 from weir.runtime.control.catalog import (
-    CONTROL_FILE,
     Catalog,
-    ControlLog,
     Entry,
     Registration,
     ServiceEntry,
@@ -68,27 +66,23 @@ def test_a_slot_is_vacated_with_its_last_query() -> None:
     assert catalog(*entries, query("c", 0, batch=8)).vacated == {}
 
 
-def test_entries_count_from_their_batch_on(tmp_path: Path) -> None:
-    writer, reader = ControlLog(tmp_path), ControlLog(tmp_path)
-    first, second = entry_of(StreamEntry("s"), 0), Entry(3, "drop", {"name": "q"})
-    writer.append([first])
-    assert reader.entries() == [first]
-    writer.append([second])
-    assert reader.entries(2) == [first]
-    assert reader.entries(3) == reader.entries() == [first, second]
-
-
-def test_an_entry_is_a_line() -> None:
+def test_an_entry_is_plain_values() -> None:
     entry = entry_of(Registration("q", "SELECT", slots=(1, 2), since=9), 7)
-    assert Entry.parse(entry.line()).batch == 7
-    assert entry.operation == "register"
+    assert Entry.of(entry.as_json()) == entry
+    assert (entry.batch, entry.operation) == (7, "register")
     assert "since" not in entry.values
 
 
-def test_a_damaged_line_is_refused(tmp_path: Path) -> None:
-    (tmp_path / CONTROL_FILE).write_text("7\n")
+def test_an_entry_without_a_batch_is_refused() -> None:
     with pytest.raises(CheckpointError, match="the control log is damaged"):
-        ControlLog(tmp_path).entries()
+        Entry.of({"op": "drop"})
+
+
+def test_a_catalog_is_left_alone_by_what_comes_after(tmp_path: Path) -> None:
+    before = catalog(query("a"), query("b", 1))
+    after = before.after([[Entry(2, "drop", {"name": "a"})], [query("c", 1, batch=3)]])
+    assert (list(before.queries), before.version, before.vacated) == (["a", "b"], 2, {})
+    assert (list(after.queries), after.version, after.vacated) == (["b", "c"], 4, {0: 2})
 
 
 def test_a_variable_ranges_over_the_streams_that_a_query_reads() -> None:

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from weir.errors import CheckpointError
-from weir.runtime.control.catalog import (
-    CONTROL_FILE,
-    Catalog,
-)
 from weir.runtime.control.checkpoint import FORMAT, Checkpoint
+from weir.runtime.control.control_log import CONTROL_FILE
 from weir.runtime.direct import DirectJob, MemoryStore
 from weir.runtime.ingest.sources import FileSource
 from weir.runtime.worker.state import FORMAT as STATE_FORMAT
 from weir.runtime.worker.state_store import load_group
-from weir.storage import pack
+from weir.storage import RecordLog, pack
 from weir.testing import Scenario
 
 COUNT = """PREFIX : <http://e/>
@@ -61,6 +59,18 @@ def test_another_version_with_the_same_format_and_another_number_of_cores_go_on(
     assert again.slots == 2
 
 
+def test_slots_and_partitions_are_those_of_the_first_start(tmp_path: Path) -> None:
+    made = Checkpoint.open(tmp_path, version="1", slots=8, partitions=3)
+    again = Checkpoint.open(tmp_path, version="1", slots=4, partitions=4)
+    assert (again.slots, again.partitions) == (made.slots, made.partitions) == (8, 3)
+    again.refuse_other(None, None)
+    again.refuse_other(8, 3)
+    with refused("has 8 slots, and 4 are asked for"):
+        again.refuse_other(4, 3)
+    with refused("has 3 partitions, and 5 are asked for"):
+        again.refuse_other(8, 5)
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"format": 2}'])
 def test_a_damaged_folder_is_refused(tmp_path: Path, text: str) -> None:
     Checkpoint.open(tmp_path, version="1", slots=2)
@@ -78,18 +88,56 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ('{"batch": 0, "op": "rewind"}', "an entry 'rewind', which this version of Weir does not know"),
-        ('{"batch": 0, "op": "stream", "iri": "s", "colour": 1}', "an entry 'stream' that this version"),
-        ('{"batch": 0, "op": "drop"}', "an entry 'drop' that this version"),
-        ('{"batch": 0', "the control log is damaged"),
+        ('[{"batch": 0, "op": "rewind"}]', "an entry 'rewind', which this version of Weir does not know"),
+        ('[{"batch": 0, "op": "stream", "iri": "s", "colour": 1}]', "an entry 'stream' that this version"),
+        ('[{"batch": 0, "op": "drop"}]', "an entry 'drop' that this version"),
+        ('[{"batch": 0', "the control log is damaged"),
         ("7", "the control log is damaged"),
     ],
 )
 def test_a_control_log_of_a_later_version_is_refused(tmp_path: Path, line: str, said: str) -> None:
     log = Checkpoint.open(tmp_path, version="1", slots=2).control()
-    (tmp_path / "weir" / CONTROL_FILE).write_text(line + "\n")
+    RecordLog(tmp_path / "weir" / CONTROL_FILE).append([line.encode()])
     with refused(said):
-        Catalog.of(log.entries())
+        log.catalog()
+
+
+def test_a_checkpoint_has_one_driver(tmp_path: Path) -> None:
+    first = Checkpoint.take(tmp_path / "c")
+    with refused("another job runs with the checkpoint", f"process {os.getpid()}"):
+        Checkpoint.take(tmp_path / "c")
+    first.close()
+    second = Checkpoint.take(tmp_path / "c")
+    assert second.epoch == first.epoch + 1
+    with refused("another job has taken over the checkpoint"):
+        first.check()
+    second.check()
+    second.close()
+
+
+def test_an_old_driver_commits_nothing(tmp_path: Path) -> None:
+    """One that was cut off from its storage comes back: the lock went to another driver meanwhile."""
+    old = DirectJob(tmp_path / "c", durable=True)
+    old.registry.add_stream("s", FileSource(str(tmp_path), watch=True))
+    old.register(count())
+    (tmp_path / "0.tnq").write_text(lines(1, 12))
+    old.close()
+    new = DirectJob(tmp_path / "c", durable=True)
+    with refused("another job has taken over"):
+        old.batch()
+    with refused("another job has taken over"):
+        old.register(count("b"))
+    assert [each.name for each in new.registry.queries()] == ["a"]
+    assert new.batch() is not None
+    new.close()
+
+
+def test_a_worker_waits_for_a_checkpoint_and_never_makes_one(tmp_path: Path) -> None:
+    with refused("this worker sees no checkpoint"):
+        Checkpoint.read(tmp_path / "c", patience=0.0)
+    assert not (tmp_path / "c").exists()
+    made = Checkpoint.open(tmp_path / "c", version="1", slots=3)
+    assert Checkpoint.read(tmp_path / "c", patience=0.0) == made
 
 
 # The state
@@ -111,7 +159,7 @@ def test_a_job_with_more_cores_than_its_checkpoint_has_slots_goes_on(tmp_path: P
     (stream / "1.tnq").write_text(lines(21, 33))
     found += job.run()
     assert [line["bindings"]["n"]["value"] for line in found] == ["1", "1", "1"]
-    assert sorted(job.stores) == [0]
+    assert sorted(job.stores) == [0, 1]
 
 
 def test_another_format_of_the_state_is_refused() -> None:

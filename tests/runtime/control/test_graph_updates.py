@@ -11,9 +11,10 @@ from weir.errors import UsageError
 from weir.language import parse
 from weir.linked.graphs.graph_sources import GraphSources
 from weir.rdf.ids.dictionary import Dictionary
+from weir.runtime.control import control_log
 from weir.runtime.control.catalog import Catalog, Registration, StreamEntry, entry_of
 from weir.runtime.control.checkpoint import Checkpoint
-from weir.runtime.control.extracts import Extractor
+from weir.runtime.control.extracts import Extractor, load_extract
 from weir.runtime.control.graph_updates import BASE, GraphUpdates, moment
 from weir.runtime.control.planning import ControlWriter
 from weir.runtime.worker.worker_cache import WorkerCache
@@ -24,8 +25,8 @@ PEOPLE = (
 ROOMS = "SELECT ?r FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?x <urn:at> ?r } ?r <urn:in> ?h }"
 
 
-def live(folder: Path, library: GraphSources) -> GraphUpdates:
-    checkpoint = Checkpoint.open(folder, version="1", slots=1)
+def live(folder: Path, library: GraphSources, durable: bool = True) -> GraphUpdates:
+    checkpoint = Checkpoint.open(folder, version="1", slots=1, durable=durable)
     static_graphs = library.open(Dictionary(checkpoint.key), checkpoint.graphs / BASE)
     log = checkpoint.control()
     extractor = Extractor(static_graphs, checkpoint)
@@ -70,6 +71,38 @@ def test_a_driver_that_starts_again_has_the_updates(tmp_path: Path) -> None:
     assert group.members["people"].effective == {1: 7, 2: 9}
     assert group.members["people"].followed == (1, 2)
     assert group.members["rooms"].effective == {}
+
+
+def test_hundreds_of_updates_are_a_few_entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many as the doublings of their number; a driver and a query that come later see each of them."""
+    monkeypatch.setattr(Checkpoint, "committed", lambda _: 10**6)
+    monkeypatch.setattr(control_log, "_SPARE", 20)
+    graphs = live(tmp_path / "c", library(tmp_path), durable=False)
+    for number in range(300):
+        insert = f'INSERT DATA {{ <urn:b{number}> <urn:name> "{number}" }}'
+        assert graphs.update(insert, at=number + 1) == number + 1
+    entries = catalog(graphs).updates
+    assert len(entries) < 30
+    assert [number for entry in entries for number, _, _ in entry.each] == list(range(1, 301))
+    assert len(graphs.control.checkpoint.control().entries()) < 40
+    again = live(tmp_path / "c", library(tmp_path))
+    assert again.update("DELETE DATA { <urn:b7> <urn:name> '7' }", at=2000) == 301
+    place = WorkerCache(str(tmp_path / "c"))
+    group = place.new_group(0, 0)
+    place.follow(group, 0)
+    member = group.members["people"]
+    assert member.effective == {**{n: n for n in range(1, 301)}, 301: 2000}
+    assert group.members["rooms"].effective == {}
+    folder = tmp_path / "c" / "weir" / "graphs"
+    before = len(list(folder.glob("*.graphs")))
+    assert again.extractor is not None
+    again.extractor.sweep(again.control.checkpoint.control().entries())
+    assert before > 300 > 100 > len(list(folder.glob("*.graphs")))
+    assert WorkerCache(str(tmp_path / "c")).new_group(0, 0).members.keys() == {"people", "rooms"}
+    extracted, updates = again.extractor.extract(parse(PEOPLE), ("s",))
+    assert updates == 301
+    table = load_extract(folder / extracted, Dictionary()).default
+    assert len(table.subject) == 302
 
 
 def test_a_file_is_inserted_whole_or_not_at_all(tmp_path: Path) -> None:

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 
+from network_peers import until
 from weir.runtime.control.catalog import (
-    ControlLog,
     Entry,
     Registration,
     StreamEntry,
     entry_of,
 )
+from weir.runtime.control.checkpoint import Checkpoint
+from weir.runtime.control.control_log import ControlLog
 from weir.runtime.control.planning import (
     FINISH,
     HELD,
     HOLD,
     STOP,
+    ControlWriter,
     Feeds,
+    PlanningHold,
     feed_key,
-    planning_held,
     wait_while_held,
 )
 from weir.runtime.ingest.parts import Part, shares_of
@@ -129,6 +134,36 @@ def test_little_is_read_by_one_worker() -> None:
     assert shares_of([], 4) == []
 
 
+def test_who_cannot_wait_for_a_batch_under_way_goes_before_who_does(tmp_path: Path) -> None:
+    """Batch 4 is planned and not committed; a change waits until batch 5 is being planned."""
+    checkpoint = Checkpoint.open(tmp_path, version="", slots=1)
+    for each in ("offsets", "commits"):
+        (checkpoint.spark / each).mkdir(parents=True)
+    (checkpoint.spark / "offsets" / "4").touch()
+    (checkpoint.spark / "commits" / "3").touch()
+    hold = PlanningHold(checkpoint.own, lambda: True)
+
+    @contextmanager
+    def held(wait: bool) -> Iterator[int]:
+        with hold(*() if wait else (checkpoint.under_way,)):
+            yield checkpoint.next_batch()
+
+    control = ControlWriter(checkpoint, lambda: False, held)
+    register = entry_of(Registration("q", ""), 5)
+    waiting = threading.Thread(target=control.append, args=[lambda batch: [register]])
+    waiting.start()
+    until((checkpoint.own / HOLD).exists)
+    assert control.append_now(lambda catalog, batch: [Entry(batch, "pause", {"name": "p"})]) == 5
+    assert waiting.is_alive() and (checkpoint.own / HOLD).exists()
+    (checkpoint.spark / "commits" / "4").touch()
+    planning = threading.Thread(target=wait_while_held, args=[checkpoint.own])
+    planning.start()
+    waiting.join(60)
+    planning.join(60)
+    assert [entry.operation for entry in checkpoint.control().entries()] == ["pause", "register"]
+    assert not (checkpoint.own / HOLD).exists()
+
+
 def test_planning_waits_while_it_is_held(tmp_path: Path) -> None:
     told: list[str] = []
 
@@ -141,8 +176,11 @@ def test_planning_waits_while_it_is_held(tmp_path: Path) -> None:
     thread = threading.Thread(target=plan)
     thread.start()
     try:
-        with planning_held(tmp_path, lambda: True):
+        hold = PlanningHold(tmp_path, lambda: True)
+        with hold():
             before = len(told)
+            with hold():
+                pass
             time.sleep(0.1)
             assert len(told) == before
     finally:

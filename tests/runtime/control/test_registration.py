@@ -12,14 +12,15 @@ import weir
 from weir.errors import CheckpointError, SyntaxError, UsageError
 from weir.plan.analysis.chain import parsed
 from weir.runtime.control.catalog import (
-    CONTROL_FILE,
     Catalog,
     Entry,
     Registration,
+    ServiceEntry,
     StreamEntry,
     entry_of,
 )
 from weir.runtime.control.checkpoint import Checkpoint
+from weir.runtime.control.control_log import CONTROL_FILE
 from weir.runtime.control.registration import offer, refuse_changes, registrations_of
 from weir.runtime.ingest.sources import FileSource
 
@@ -79,6 +80,27 @@ def test_queries_are_spread_over_the_slots() -> None:
     assert [each.slots[0] for each in found] == [0, 1, 0]
 
 
+def test_queries_under_a_budget_share_a_slot_with_those_whose_endpoint_a_variable_names() -> None:
+    def calling(endpoint: str) -> str:
+        return (
+            "SELECT * FROM NAMED WINDOW <w> ON <s> [RANGE 2s STEP 1s] "
+            f"{{ WINDOW <w> {{ ?x ?p ?e }} SERVICE {endpoint} {{ ?x <v> ?y }} }}"
+        )
+
+    texts = {
+        "hinted": calling("<http://one.example/#weir:budget=2>"),
+        "free": calling("<http://two.example/>"),
+        "declared": calling("<http://three.example/>"),
+        "named": calling("?e"),
+    }
+    catalog = Catalog()
+    catalog.services["http://three.example/"] = ServiceEntry("http://three.example/", {"budget": 3})
+    offers = [offer(text, {}, name=name) for name, text in texts.items()]
+    slots = {each.name: each.slots for each in registrations_of(offers, catalog, ("s",), 4, None)}
+    assert slots["hinted"] == slots["declared"] == slots["named"]
+    assert slots["free"] != slots["named"]
+
+
 def entries(*more: Entry) -> Catalog:
     source = FileSource("/s").as_json()
     known = Registration("a", count(), "auto", "interval")
@@ -131,9 +153,9 @@ def test_an_engine_refuses_before_it_touches_the_checkpoint(tmp_path: Path) -> N
     log = checkpoint.own / CONTROL_FILE
     known = Registration("a", count(), "auto", "interval")
     checkpoint.control().append([entry_of(known, 0)])
-    before = log.read_bytes()
+    before = {path: path.read_bytes() for path in log.iterdir()}
     engine = weir.Engine(checkpoint=tmp_path / "c")
     engine.register(count("b"))
     with refused("runs a query 'a' that is not given"):
         engine._enrol(checkpoint, 2, False, False)
-    assert log.read_bytes() == before
+    assert {path: path.read_bytes() for path in log.iterdir()} == before

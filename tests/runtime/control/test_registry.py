@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,8 @@ import pytest
 from weir.errors import SyntaxError, UsageError
 from weir.linked.graphs.graph_sources import GraphSources
 from weir.runtime.control.catalog import Catalog
-from weir.runtime.control.registry import apply_commands
+from weir.runtime.control.failure import Failure
+from weir.runtime.control.registry import StreamInfo
 from weir.runtime.direct import DirectJob
 from weir.runtime.ingest.sources import FileSource
 from weir.testing import Scenario
@@ -25,6 +25,19 @@ MAKES = P + (
     "REGISTER RSTREAM <{name}> AS CONSTRUCT {{ ?x :p ?y }} FROM NAMED WINDOW <w> ON <{stream}> [NOW] "
     "WHERE {{ WINDOW <w> {{ ?x :p ?y }} }}"
 )
+
+
+def test_what_is_paused_while_it_fails_stays_paused(tmp_path: Path) -> None:
+    """The failure is logged behind the pause, both for the same batch."""
+    made = job(tmp_path)
+    made.register(count("q"))
+    query = made.registry.catalog().queries["q"]
+    assert made.registry.pause("q") == made.number
+    made.control.fail(made.number - 1, [Failure("q", query.since, "late")])
+    assert made.registry.catalog().failures == {} and "q" in made.registry.catalog().paused
+    assert made.registry.pause("q") is None
+    made.registry.resume("q")
+    assert "q" in made.registry.catalog().queries
 
 
 def count(name: str, stream: str = "s") -> str:
@@ -290,47 +303,8 @@ def test_catalogs_know_the_slots_that_were_vacated(tmp_path: Path) -> None:
     assert Catalog.of(log.entries()).leaving(1) == []
 
 
-# Commands
-
-TEXT = "SELECT * FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?s <p> ?o } }"
-
-
-class Recorded:
-    """Keeps what it was told."""
-
-    def __init__(self) -> None:
-        self.told: list[tuple[str, ...]] = []
-
-    def register_all(self, texts: dict[str, str], *, dialect: str = "auto") -> list[str]:
-        assert set(texts.values()) == {TEXT}
-        self.told.append(("register", *texts))
-        return list(texts)
-
-    def drop(self, name: str) -> None:
-        self.told.append(("drop", name))
-
-
-def command(name: str) -> str:
-    return json.dumps({"register": name, "query": TEXT}) + "\n"
-
-
-def test_registrations_go_together_and_drops_in_between() -> None:
-    job = Recorded()
-    lines = [
-        command("a"),
-        command("b"),
-        "\n",
-        '{"drop": "a"}\n',
-        command("a"),
-        command("c"),
-        command("d"),
-    ]
-    assert apply_commands(job, lines, together=2) == 6
-    assert job.told == [("register", "a", "b"), ("drop", "a"), ("register", "a", "c"), ("register", "d")]
-
-
-def test_a_line_that_is_no_command_ends_it() -> None:
-    job = Recorded()
-    with pytest.raises(UsageError):
-        apply_commands(job, [command("a"), '{"drop": "a"}', "register b"])
-    assert job.told == [("register", "a"), ("drop", "a")]
+def test_streams_are_listed_with_who_reads_them(tmp_path: Path) -> None:
+    running = job(tmp_path)
+    running.register(count("a"))
+    source = watched(tmp_path / "s")
+    assert running.registry.streams() == [StreamInfo("s", source.as_json(), endless=True, readers=("a",))]

@@ -8,7 +8,8 @@ import numpy as np
 
 from weir.rdf.formats.tnq import parse_lines
 from weir.runtime.control.catalog import Catalog, Registration, StreamEntry
-from weir.runtime.ingest.matching import MatchPlan, _Kind
+from weir.runtime.ingest.frames import Frame
+from weir.runtime.ingest.matching import MatchPlan
 from weir.runtime.ingest.parts import LaneInput
 
 KEY = b"weir.testing"
@@ -30,7 +31,7 @@ def registration(number: int, body: str, selected: str) -> Registration:
 
 def frames(plan: MatchPlan) -> list[bytes]:
     messages = parse_lines(LINES.encode(), scope="s", key=KEY)
-    return [plan.frame(slot, "s", LaneInput("0", messages)).to_bytes() for slot in (0, 1)]
+    return [frame.to_bytes() for _, frame in plan.frames("s", LaneInput("0", messages))]
 
 
 def test_following_changes_gives_what_building_anew_gives() -> None:
@@ -51,16 +52,22 @@ def test_one_query_more_touches_only_its_own_states() -> None:
     queries = {f"q{n}": registration(0, f":s{n} :p ?y . ?y :q{n % 7} ?z", "*") for n in range(50)}
     queries = {name: Registration(name, each.text, evaluator="shared") for name, each in queries.items()}
     plan = MatchPlan(Catalog(STREAMS, queries), 1, KEY)
-    parts, pool = dict(plan._parts), plan._pools[0, "s"][_Kind()]
+    parts, pool = dict(plan._entries), plan._pools["s", False]
     more = {
         **queries,
         "more": Registration("more", registration(0, ":s1 :p ?y", "*").text, evaluator="shared"),
     }
     plan.follow(Catalog(STREAMS, more))
-    assert plan._pools[0, "s"][_Kind()] is pool
-    assert all(plan._parts[name] is parts[name] for name in queries)
-    (one,) = plan._parts["more"]
+    assert plan._pools["s", False] is pool
+    assert all(plan._entries[name] is parts[name] for name in queries)
+    (one,) = plan._entries["more"]
     assert np.array_equal(one.machines, parts["q1"][0].machines[:1])
+
+
+def only(plan: MatchPlan, lines: str) -> Frame:
+    """What the only slot gets."""
+    ((_, frame),) = plan.frames("s", LaneInput("0", parse_lines(lines.encode(), scope="s", key=KEY)))
+    return frame
 
 
 QUADS = "".join(
@@ -83,7 +90,7 @@ def places(body: str, evaluator: str = "interval") -> tuple[list[tuple[int, int]
         f"WHERE {{ WINDOW <w> {{ {body} }} }}"
     )
     plan = MatchPlan(Catalog(STREAMS, {"q": Registration("q", text, evaluator=evaluator)}), 1, KEY)
-    frame = plan.frame(0, "s", LaneInput("0", parse_lines(QUADS.encode(), scope="s", key=KEY)))
+    frame = only(plan, QUADS)
     return list(zip(frame.messages.message.tolist(), frame.messages.place.tolist(), strict=True)), sorted(
         map(str, frame.texts)
     )
@@ -105,5 +112,5 @@ def test_names_leave_with_the_query_that_asked_for_them() -> None:
     plan = MatchPlan(Catalog(STREAMS, {"q": Registration("q", asking)}), 1, KEY)
     other = {"r": Registration("r", asking.replace("GRAPH ?g {}", "?s <http://e/p> ?o"))}
     plan.follow(Catalog(STREAMS, other))
-    frame = plan.frame(0, "s", LaneInput("0", parse_lines(QUADS.encode(), scope="s", key=KEY)))
+    frame = only(plan, QUADS)
     assert frame.messages.place.tolist() == [1]

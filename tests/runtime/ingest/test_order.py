@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from weir.kernel.contract import FOREVER
 from weir.rdf.columns import NEVER
-from weir.runtime.ingest.order import Lane, Progress, late, too_far_ahead
+from weir.rdf.messages import Messages
+from weir.runtime.ingest.frames import Frame, Watermark
+from weir.runtime.ingest.order import Inbox, InboxKey, Lane, Progress, judged, late, mergeable, too_far_ahead
 
 SECOND = 1_000_000
 
@@ -51,6 +53,29 @@ def test_an_idle_lane_is_given_up_and_taken_back() -> None:
     assert progress.complete == 101
 
 
+def box(*batches: tuple[int, str, list[int]]) -> Inbox:
+    """An inbox of lateness 5 after frames of (batch, lane, times)."""
+    made = Inbox(5, 1_000, None)
+    for batch, lane, times in batches:
+        messages = Messages(np.array(times, np.int64), np.ones(len(times), np.int64))
+        made.admit([Frame("s", lane, 10 * batch, messages=messages)], batch, 0)
+    return made
+
+
+def test_inboxes_are_one_once_they_have_come_to_the_same() -> None:
+    """The younger takes 50, which is late for the elder; they have the same T and the same waiting once
+    both have given out what is complete."""
+    elder, younger = [(0, "a", [100])], [(1, "a", [50, 110])]
+    keys: list[InboxKey] = [("s", 5, 1_000, False, since) for since in (0, 1)]
+    found = []
+    for more in ([], [(2, "a", [125])]):
+        boxes = [box(*elder, *younger, *more), box(*younger, *more)]
+        for each in boxes:
+            each.forget(each.complete)
+        found.append(mergeable(dict(zip(keys, boxes, strict=True))))
+    assert found == [[(keys[0], keys[1])]] * 2
+
+
 def test_late_is_older_than_t_not_equal_to_it() -> None:
     assert late(np.array([4, 5, 6]), 5).tolist() == [True, False, False]
 
@@ -83,3 +108,28 @@ def test_ahead_against_its_definition(times: list[int], before: int | None, ahea
             high = time if high is None else max(high, time)
     found = too_far_ahead(np.array(times, np.int64), NEVER if before is None else before, ahead)
     assert found.tolist() == expected
+
+
+@given(
+    st.lists(st.integers(0, 60), min_size=1, max_size=12),
+    st.integers(0, 80),
+    st.booleans(),
+    st.integers(1, 40),
+    st.data(),
+)
+def test_a_watermark_tells_what_all_messages_would(
+    times: list[int], before: int, known: bool, ahead: int, data: st.DataObject
+) -> None:
+    column, high = np.array(times, np.int64), before if known else NEVER
+    mark = Watermark.of(column, ahead, 100)
+    if mark is None:
+        later = column[int(column.argmin()) :]
+        assert int(later.max() - later.min()) > ahead
+        return
+    kept = [place for place in range(len(times)) if data.draw(st.booleans())]
+    index = np.array(kept, np.int64)
+    own = Messages(column[index], np.ones(len(kept), np.int64))
+    bad, reached = judged(Frame("s", "0", messages=own, watermark=mark, index=index), high, ahead)
+    expected = too_far_ahead(column, high, ahead)
+    assert bad.tolist() == expected[index].tolist()
+    assert reached == int(column[~expected].max(initial=NEVER))

@@ -25,7 +25,9 @@ def place(tmp_path: Path) -> WorkerCache:
 
 
 def frames(place: WorkerCache, rows: dict[str, list[Any]], **how: Any) -> list[Frame]:
-    return [frame for _, frame in row_frames(place, 0, pl.DataFrame(rows), "s", 100, **how)]
+    return [
+        Frame.from_bytes(bytes(data)) for _, data in row_frames(place, 0, pl.DataFrame(rows), "s", 100, **how)
+    ]
 
 
 def triples(count: int, **columns: list[Any]) -> dict[str, list[Any]]:

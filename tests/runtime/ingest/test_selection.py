@@ -31,7 +31,7 @@ def kept(*wanted: Wanted) -> list[int]:
     row = np.arange(7)
     batch = Messages(np.array([0, 1]), np.array([4, 3]), MESSAGE, row, row + 1, predicate, row + 1, graph)
     found = Selection(wanted, dictionary).of(batch)
-    assert found.time is batch.time and found.triples is batch.triples
+    assert np.array_equal(found.time, batch.time) and np.array_equal(found.triples, batch.triples)
     return found.place.tolist()
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 
 from answers_kit import stepped
-from weir.runtime.output.outputs import outputs, read_answers
+from weir.runtime.output.outputs import answers_of, outputs, read_answers
 
 
 def test_one_row_for_many_queries() -> None:
     scenario, step = stepped(2)
-    rows = [row for row in outputs(scenario.group, step, [], 0, ["jsonl"]) if row.kind == "jsonl"]
+    rows = list(answers_of(step, scenario.group, 0, ["jsonl"]))
     assert 0 < len(rows) < len(list(step.each()))
     assert not any(row.name for row in rows)
     assert sum(read_answers(row.data).num_rows for row in rows) == sum(
@@ -20,7 +20,7 @@ def test_one_row_for_many_queries() -> None:
 
 def test_the_last_row_has_the_counters() -> None:
     scenario, step = stepped(2)
-    row = list(outputs(scenario.group, step, [], 7, ["columns"]))[-1]
+    row = list(outputs(scenario.group, step, [], 7))[-1]
     assert (row.kind, row.slot) == ("metrics", 7)
     assert set(json.loads(row.data[:])["queries"]) == set(scenario.group.members)
     assert row.counts is not None

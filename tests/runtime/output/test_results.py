@@ -21,7 +21,7 @@ from weir.runtime.output.results import (
     set_tables,
 )
 from weir.runtime.output.text_columns import Coded
-from weir.runtime.worker.group import Answered
+from weir.runtime.worker.together import Answered
 
 
 def whole(batch: pa.RecordBatch) -> pa.Table:

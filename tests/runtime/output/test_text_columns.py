@@ -25,4 +25,5 @@ def test_terms_as_json() -> None:
 
 def test_stamps() -> None:
     times = [0, 999, -1, -1001, 1_407_110_400_123_456, 250_000_000_000_000_000]
-    assert weave(stamps(pl.Series(times).to_numpy())).to_pylist() == [timestamp(each) for each in times]
+    woven = weave(stamps(pl.Series(times).to_numpy()))
+    assert woven.rows().to_pylist() == [timestamp(each) for each in times]

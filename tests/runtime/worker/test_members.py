@@ -41,7 +41,7 @@ def test_a_query_on_terms_beside_one_on_ids(body: str, beside: str) -> None:
     for each in queries.values():
         group.add(make_member(each, Background(), group.dictionary, ("s",), group.services))
     messages = parse_lines(LINES.encode(), scope="s", key=KEY)
-    frame = MatchPlan(catalog, 1, KEY).frame(0, "s", LaneInput("0", messages, ended=True))
+    ((_, frame),) = MatchPlan(catalog, 1, KEY).frames("s", LaneInput("0", messages, ended=True))
     found = {each.member.name: each.answers for each in group.step([frame], 0, 0).each()}
     assert group.dictionary.texts(found["terms"].columns["s"]) == ["<http://e/a>"]
     assert len(found["ids"].at) == 1

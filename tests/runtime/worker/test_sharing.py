@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cuts_kit import Message, answers, cut_and_shuffled, line
 from weir.language import parse
 from weir.rdf.terms import XSD
 from weir.runtime.control import registration
@@ -55,37 +55,6 @@ SHAPED = {
 }
 
 
-def line(message: tuple[int, str, str, str]) -> str:
-    time, subject, predicate, target = message
-    return f"{time}\t<http://e/{subject}> <http://e/{predicate}> <http://e/{target}> .\n"
-
-
-def answers(
-    evaluator: str, batches: list[list[Any]], queries: dict[str, str] = QUERIES, **how: Any
-) -> dict[str, list[dict[str, Any]]]:
-    scenario = Scenario(queries, evaluator=evaluator, **how)
-    found = scenario.run(["".join(map(line, batch)) for batch in batches], "s")
-    return {name: [each for each in found if each["query"] == name] for name in queries}
-
-
-@st.composite
-def cut_and_shuffled(draw: st.DrawFn) -> tuple[list[Any], list[list[Any]]]:
-    """Messages of distinct times in order, and the same delayed by less than the lateness, in batches."""
-    message = st.tuples(
-        st.integers(0, 60), st.sampled_from("abc"), st.sampled_from("pq"), st.sampled_from("xyz")
-    )
-    unique = {each[0]: each for each in draw(st.lists(message, max_size=14))}
-    ordered = [unique[time] for time in sorted(unique)]
-    delays = [draw(st.integers(0, 29)) for _ in ordered]
-    arrival = sorted(range(len(ordered)), key=lambda i: ordered[i][0] + delays[i])
-    batches: list[list[Any]] = [[]]
-    for place in arrival:
-        batches[-1].append(ordered[place])
-        if draw(st.booleans()):
-            batches.append([])
-    return ordered, batches
-
-
 def test_what_may_be_shared():
     assert all(shareable(parse(text)) for text in QUERIES.values())
     head = "SELECT * FROM NAMED WINDOW <w> ON <s> [NOW] "
@@ -99,21 +68,21 @@ def test_what_may_be_shared():
 @given(script=cut_and_shuffled(), workers=st.integers(0, 3))
 @settings(max_examples=12, deadline=None)
 def test_shared_queries_give_what_others_give(
-    script: tuple[list[Any], list[list[Any]]], workers: int
+    script: tuple[list[Message], list[list[Message]]], workers: int
 ) -> None:
     ordered, batches = script
-    alone = answers("interval", [ordered])
-    assert answers("shared", batches, restarts=not workers, workers=workers or 1) == alone
+    alone = answers(QUERIES, "interval", [ordered])
+    assert answers(QUERIES, "shared", batches, restarts=not workers, workers=workers or 1) == alone
 
 
 @given(script=cut_and_shuffled(), workers=st.integers(0, 2))
 @settings(max_examples=6, deadline=None)
 def test_shared_queries_of_one_shape_give_what_evaluators_give(
-    script: tuple[list[Any], list[list[Any]]], workers: int
+    script: tuple[list[Message], list[list[Message]]], workers: int
 ) -> None:
     ordered, batches = script
-    alone = answers("interval", [ordered], SHAPED)
-    assert answers("shared", batches, SHAPED, restarts=not workers, workers=workers or 1) == alone
+    alone = answers(SHAPED, "interval", [ordered])
+    assert answers(SHAPED, "shared", batches, restarts=not workers, workers=workers or 1) == alone
 
 
 def test_many_queries_of_one_shape_are_shared(monkeypatch: pytest.MonkeyPatch) -> None:

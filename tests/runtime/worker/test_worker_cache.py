@@ -31,13 +31,6 @@ def test_a_group_follows_the_catalog(tmp_path: Path) -> None:
     assert list(group.members) == ["a", "b"]
 
 
-def test_late_messages_of_a_stream_are_counted_by_one_slot(tmp_path: Path) -> None:
-    job_with(tmp_path / "c", "a", "b")
-    cache = WorkerCache(str(tmp_path / "c"))
-    assert cache.counted(0, 0) == {"s"}
-    assert cache.counted(1, 0) == set()
-
-
 def test_a_process_has_one_cache_for_a_checkpoint(tmp_path: Path) -> None:
     job_with(tmp_path / "c", "a")
     cache = worker_cache(str(tmp_path / "c"))

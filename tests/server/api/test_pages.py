@@ -10,7 +10,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from weir.server.api.pages import STATIC, mount
+from weir.server.api.application import STATIC, mount
 
 MODULES = sorted(STATIC.glob("*.js"))
 NAMESPACES = ("http://www.w3.org/", "http://example.org/")

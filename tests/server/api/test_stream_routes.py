@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyoxigraph as ox
 import pytest
 
 from server_kit import call, still_service
-from weir.server.api.stream_routes import stream_json
+from weir.server.api.stream_routes import TYPES, catalog, stream_json
 
 LINE = b"1000\t<http://e/a> <http://e/b> <http://e/c> .\n"
 
@@ -59,3 +60,22 @@ def test_bad_messages_are_problems(
 def test_a_body_that_is_not_as_described_tells_where(tmp_path: Path) -> None:
     wrong = call(still_service(tmp_path), "POST", "/api/streams", json={"iri": "no iri"})
     assert (wrong.status_code, wrong.json()["errors"][0]["place"]) == (422, "body/iri")
+
+
+@pytest.mark.parametrize("media_type", TYPES)
+def test_streams_and_results_are_described_in_every_syntax(media_type: str, tmp_path: Path) -> None:
+    service = still_service(tmp_path)
+    service.register("SELECT * { STREAM <http://e/s> [NOW] { ?a ?b ?c } }", 'it "is"', "cqels", "auto")
+    data = call(service, "GET", "/api/streams", headers={"accept": media_type}).content
+    triples = set(ox.parse(data, format=ox.RdfFormat.from_media_type(media_type)))
+    held = {(each.subject.value, each.predicate.value.rpartition("#")[2]) for each in triples}
+    assert ("http://e/s", "hasEndpoint") in held
+    addresses = {each.object.value for each in triples if each.predicate.value.endswith("#accessURL")}
+    assert any(each.endswith("/api/streams/s/messages") for each in addresses)
+    assert any(each.endswith("/results") for each in addresses)
+
+
+def test_one_stream_alone(tmp_path: Path) -> None:
+    service = still_service(tmp_path)
+    told = catalog(service, "http://h:1", service.stream("s"))
+    assert "/api/queries/" not in told

@@ -1,6 +1,7 @@
 """The fragments client: plain SPARQL, continuously, over Triple and Quad Pattern Fragments."""
 
 from weir.fragments.client.page import ClientLimits
+from weir.fragments.client.server_events import Event, EventReader
 from weir.fragments.client.streamer import (
     Options,
     Streamer,
@@ -10,15 +11,14 @@ from weir.fragments.client.streamer import (
     result_lines,
     stream_lines,
 )
-from weir.linked.http import Clock, WallClock
 
 __all__ = [
     "ClientLimits",
-    "Clock",
+    "Event",
+    "EventReader",
     "Options",
     "Streamer",
     "Update",
-    "WallClock",
     "follow",
     "follow_async",
     "result_lines",

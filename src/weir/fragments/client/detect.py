@@ -12,10 +12,11 @@ import asyncio
 from collections.abc import Sequence
 from urllib.parse import parse_qs, urlsplit
 
-from weir.fragments.client.quad_source import QuadSource
+from weir.fragments.client.quad_source import Horizon, QuadSource
 from weir.fragments.protocol.annotation import (
     EXPIRATION,
     FLAT_FINAL,
+    INSTANT,
     INTERVAL,
     LABELS,
     RDF_PREDICATE,
@@ -41,6 +42,7 @@ async def detect_annotations(source: QuadSource) -> tuple[Annotation, ...]:
         (EXPIRATION, Labeling.EXPIRATION, False),
         (INTERVAL, Labeling.INTERVAL, False),
         (FLAT_FINAL, Labeling.INTERVAL, True),
+        (INSTANT, Labeling.INTERVAL, True),
     )
     pages = await asyncio.gather(*(source.first((None, predicate, None, "")) for predicate, _, _ in kinds))
     found: dict[Annotation, None] = {}
@@ -97,8 +99,10 @@ class Dynamics:
         self.source = source
         self.annotations = annotations
         self._static: set[QuadPattern] = set()
+        self._doubted: set[QuadPattern] = set()
         self._dynamic: set[QuadPattern] = set()
         self._implicit: set[str] | None = None
+        self._unknown = Horizon(watching=True)
 
     async def dynamic(self, pattern: QuadPattern) -> bool:
         """Whether facts with validity may match a pattern of the default graph."""
@@ -106,11 +110,13 @@ class Dynamics:
             return False
         if pattern in self._dynamic or pattern[1] is None:
             return True
+        if pattern in self._doubted and self.source.fresh(pattern):
+            return False
         for annotation in self.annotations:
             if await self._occurs(annotation, pattern):
                 self._dynamic.add(pattern)
                 return True
-        page = await self.source.first(pattern)
+        page = await self.source.first(pattern, None, self._unknown)
         if any(matches(quad, pattern) for quad in page.data):
             self._static.add(pattern)
             return False
@@ -118,7 +124,7 @@ class Dynamics:
 
     async def _occurs(self, annotation: Annotation, pattern: QuadPattern) -> bool:
         asked = annotation.trace(pattern)
-        page = await self.source.first(asked)
+        page = await self.source.first(asked, None, self._unknown)
         if self.source.extended and page.expires is not None:
             return True
         if annotation.method is Method.IMPLICIT:
@@ -135,7 +141,7 @@ class Dynamics:
             wholes = await asyncio.gather(
                 *(
                     self.source.look_up((None, label, None, ""))
-                    for label in (EXPIRATION, INTERVAL, FLAT_FINAL)
+                    for label in (EXPIRATION, INTERVAL, FLAT_FINAL, INSTANT)
                 )
             )
             names = {implicit_predicate(self.source, quad[0]) for whole in wholes for quad in whole}
@@ -143,6 +149,8 @@ class Dynamics:
         return self._implicit
 
     def forget(self) -> None:
-        """Learn anew what was seen to be dynamic nowhere (facts may have appeared)."""
+        """Learn anew what was seen to be dynamic nowhere (facts may have appeared), once what the server said
+        of it is no longer fresh."""
+        self._doubted |= self._static
         self._static.clear()
         self._implicit = None

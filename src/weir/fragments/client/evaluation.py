@@ -18,8 +18,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, TypeAlias
 
-from weir.errors import EvaluationError, RemoteError, UsageError
+from weir.errors import EvaluationError, UsageError
 from weir.fragments.client.matcher import Matcher
+from weir.fragments.client.page import BeyondLimit
 from weir.fragments.client.quad_source import Keys
 from weir.fragments.protocol.annotation import Quad, QuadPattern
 from weir.kernel.functions import Context
@@ -30,9 +31,9 @@ from weir.kernel.reference.multisets import difference
 from weir.kernel.reference.query_forms import Row, gamma, rows
 from weir.language.algebra import patterns as algebra
 from weir.language.algebra.expressions import Exists
-from weir.language.algebra.fold import may_be_empty, parts, path_predicates, rebuilt, walk
+from weir.language.algebra.fold import parts, path_predicates, rebuilt, walk
 from weir.language.algebra.query import Describe, Query
-from weir.language.algebra.scope import visible
+from weir.language.algebra.scope import may_be_empty, visible
 from weir.rdf.terms import IRI, Triple, Variable, parse_term
 
 _term = lru_cache(maxsize=65_536)(parse_term)
@@ -75,10 +76,7 @@ def join(left: Rows, right: Rows, most: int) -> Rows:
         for rest in index.get(tuple(row[i] for i in mine), ()):
             out[row + rest] = None
         if len(out) > most:
-            raise RemoteError(
-                f"a join of the query has more than {most} rows",
-                hint="make the query more selective, or raise the limit on rows",
-            )
+            raise BeyondLimit(f"a join of the query has more than {most} rows", "rows")
     return Rows(left.names + tuple(right.names[i] for i in added), tuple(out))
 
 

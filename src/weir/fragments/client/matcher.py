@@ -24,6 +24,7 @@ from weir.fragments.protocol.annotation import (
     FLAT_INITIAL,
     FOREVER,
     INITIAL,
+    INSTANT,
     INTERVAL,
     LABELS,
     REIFIED,
@@ -197,7 +198,8 @@ class Rewriter:
         if self.annotation.labeling is Labeling.EXPIRATION:
             said = await self._labels(EXPIRATION, nodes)
         else:
-            ends, spans = (FLAT_INITIAL, FLAT_FINAL), nodes
+            ends: tuple[str, ...] = (FLAT_INITIAL, FLAT_FINAL, INSTANT)
+            spans = nodes
             if not self.annotation.flat:
                 said = await self._labels(INTERVAL, nodes)
                 ends, spans = (INITIAL, FINAL), dict.fromkeys(span for _, _, span, _ in said)
@@ -219,7 +221,7 @@ class Matcher:
         self.dynamics = dynamics
         self.static = static
         self.at = at
-        self.horizon = Horizon()
+        self.horizon = Horizon(watching=True)
         self.rewriters = [
             Rewriter(source, annotation, at, self.horizon) for annotation in dynamics.annotations
         ]

@@ -11,9 +11,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from urllib.parse import urljoin
-
-import httpx
 
 from weir.errors import DataError, RemoteError
 from weir.fragments.protocol import controls
@@ -22,6 +21,9 @@ from weir.fragments.protocol.controls import HYDRA, SD, VOID, Form
 from weir.linked.http import Clock, HttpCache, HttpClient, RequestLimits, Response
 from weir.rdf.formats.guarded_parser import SYNTAXES, parse_document
 from weir.rdf.terms import Literal, parse_term
+
+if TYPE_CHECKING:
+    import httpx
 
 ACCEPT = (
     "application/n-quads, application/trig;q=0.9, application/ld+json;q=0.6, "
@@ -60,6 +62,14 @@ class ClientLimits:
     address: int = 8_000
 
 
+class BeyondLimit(RemoteError):
+    """An evaluation would cost more than its limits allow."""
+
+    def __init__(self, primary: str, limit: str, detail: str | None = None) -> None:
+        hint = f"make the query more selective, or raise the limit on {limit}"
+        super().__init__(primary, detail=detail, hint=hint)
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """``total`` is the server's estimate for the whole fragment, None where it gives none."""
@@ -73,6 +83,8 @@ class Page:
     expires: int | None
     declared: tuple[str, ...] = ()
     """The annotations that the data set is said to use."""
+    withdrawals: str | None = None
+    """Where the server tells of facts that are taken back."""
     labels: tuple[Quad, ...] = ()
     """Time labels of the facts on the page that came with it."""
 
@@ -116,11 +128,8 @@ class Pages(HttpCache[Page]):
     def _spend(self, url: str) -> None:
         self.requests += 1
         if self.requests > self.limits.requests:
-            raise RemoteError(
-                f"one evaluation needs more than {self.limits.requests} requests",
-                detail=f"the next would be {url}",
-                hint="make the query more selective, or raise the limit on requests",
-            )
+            told = f"one evaluation needs more than {self.limits.requests} requests"
+            raise BeyondLimit(told, "requests", f"the next would be {url}")
 
     def _page(self, response: Response) -> Page:
         url = response.url
@@ -134,11 +143,8 @@ class Pages(HttpCache[Page]):
         self.quads += len(page.data)
         self.bytes += len(response.body)
         if self.quads > self.limits.quads:
-            raise RemoteError(
-                f"one evaluation reads more than {self.limits.quads} quads",
-                detail=f"the last page was {url}",
-                hint="make the query more selective, or raise the limit on quads",
-            )
+            told = f"one evaluation reads more than {self.limits.quads} quads"
+            raise BeyondLimit(told, "quads", f"the last page was {url}")
         return page
 
 
@@ -187,6 +193,10 @@ def _page(url: str, data: tuple[Quad, ...], metadata: list[Quad]) -> Page:
         expires=label_time(page, expires[0]) if expires else None,
         labels=tuple(quad for quad in metadata if quad[1] in LABELS and quad[3] and quad[0] != page),
         declared=tuple(o for _, o in by_predicate.get(controls.ANNOTATION, ())),
+        withdrawals=next(
+            (urljoin(url, o[1:-1]) for _, o in by_predicate.get(controls.WITHDRAWALS, ()) if o[0] == "<"),
+            None,
+        ),
     )
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from urllib.parse import quote
 
 from weir.errors import RemoteError
-from weir.fragments.client.page import Page, Pages
+from weir.fragments.client.page import BeyondLimit, Page, Pages
 from weir.fragments.protocol.annotation import FOREVER, Quad, QuadPattern, TripleText, matches, time_lexical
 from weir.fragments.protocol.controls import (
     AT,
@@ -74,6 +74,8 @@ class Horizon:
     expires: int = FOREVER
     fresh_until: int = FOREVER
     suspect: bool = False
+    watching: bool = False
+    """Whether a fact that was taken back before its time has to be noticed."""
     labels: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     """Objects of time labels that came with pages, by predicate and subject."""
 
@@ -93,7 +95,12 @@ class Horizon:
 class QuadSource:
     """One data set at one address.
 
+    Pages that a ``Horizon`` watches are asked for at each evaluation, with what caches may have kept for
+    ``within`` seconds; others as long as HTTP calls them fresh.
+
     ``plain`` uses nothing that goes beyond quad pattern fragments, even where the server offers it.
+    ``version`` is one of the facts that the server has told of: watched pages are asked for under it, so that
+    no cache on the way answers with what it kept from before, and all who were told share what it keeps now.
     """
 
     def __init__(self, url: str, pages: Pages, *, plain: bool = False) -> None:
@@ -104,6 +111,9 @@ class QuadSource:
         self._rich: Form | None = None
         self.per_page = 100
         self.declared: tuple[str, ...] = ()
+        self.withdrawals: str | None = None
+        self.within = 0.0
+        self.version: str | None = None
 
     async def open(self) -> Page:
         """Read the start page and its forms."""
@@ -123,6 +133,7 @@ class QuadSource:
         self._rich = max(forms, key=lambda form: (form.bulk, form.timed))
         self.per_page = page.per_page or max(len(page.data), 1)
         self.declared = page.declared if self.extended else ()
+        self.withdrawals = page.withdrawals if self.extended else None
         return page
 
     @property
@@ -164,14 +175,27 @@ class QuadSource:
         return await self._page(self.address(pattern, at), horizon)
 
     async def _page(self, url: str, horizon: Horizon | None) -> Page:
-        stored = await self.pages.get(url)
+        watched = horizon is not None and horizon.watching
+        if watched:
+            url = self._versioned(url)
+        stored = await self.pages.get(url, self.within if watched else None)
         if horizon is not None:
             horizon.saw(stored.value, stored.fresh_until if stored.explicit else FOREVER, self.extended)
         return stored.value
 
+    def _versioned(self, url: str) -> str:
+        if self.version is None or f"version={self.version}" in url:
+            return url
+        return f"{url}{'&' if '?' in url else '?'}version={self.version}"
+
+    def fresh(self, pattern: QuadPattern) -> bool:
+        """Whether what was read of a pattern may be used on."""
+        return self.pages.seen(self.address(pattern, None)) is not None
+
     def complete(self, pattern: QuadPattern, at: int | None = None) -> bool:
         """Whether a pattern's whole fragment is at hand."""
-        known = self.pages.seen(self.address(pattern, at))
+        url = self.address(pattern, at)
+        known = self.pages.seen(self._versioned(url)) or self.pages.seen(url)
         return known is not None and known.value.next is None
 
     async def look_up(
@@ -252,10 +276,7 @@ class QuadSource:
                 raise RemoteError(f"the pages of {url} go in circles", detail=f"at {following}")
             visited.add(following)
             if len(visited) > limits.pages:
-                raise RemoteError(
-                    f"the fragment {url} has more than {limits.pages} pages",
-                    hint="make the query more selective, or raise the limit on pages",
-                )
+                raise BeyondLimit(f"the fragment {url} has more than {limits.pages} pages", "pages")
             page = await self._page(following, horizon)
             before = len(found)
             found.update(dict.fromkeys(quad for quad in page.data if matches(quad, pattern)))

@@ -1,35 +1,40 @@
 """The streamer (section 5): evaluate, say what changed, wait until the first fact expires, again.
 
 At an instant τ the results are those of the query over the facts with ``start ≤ τ < end``. The next τ is
-the earliest time at which a fact that was read ends or a known one starts, moved into the polling
-interval that the user set. Where nothing tells when, the greatest interval decides.
+the earliest time at which a fact that was read ends or a known one starts, or NOW() passes a time in the
+data, moved into the polling interval that the user set. Where nothing tells when, the greatest interval
+decides. Each evaluation asks again for what is dynamic: facts can be taken back before their time.
 """
 
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, nullcontext
 from dataclasses import dataclass, field
-from typing import Any
-
-import httpx
+from typing import TYPE_CHECKING, Any
 
 from weir.errors import RemoteError, UsageError
 from weir.fragments.client.detect import Dynamics, detect_annotations
 from weir.fragments.client.evaluation import Gatherer, answer, changes
 from weir.fragments.client.matcher import Matcher, StaticCache
-from weir.fragments.client.page import ClientLimits, Pages
+from weir.fragments.client.now_horizon import now_horizon
+from weir.fragments.client.page import BeyondLimit, ClientLimits, Pages
 from weir.fragments.client.quad_source import QuadSource
+from weir.fragments.client.withdrawal_listener import WithdrawalListener, predicates_of
 from weir.fragments.protocol.annotation import FOREVER, Annotation
 from weir.kernel.reference.query_forms import Row
 from weir.language import Query, parse
 from weir.linked.http import Clock, WallClock
+from weir.linked.http.allowed_hosts import Allowed, following_session
 from weir.linked.http.headers import SECOND
 from weir.rdf.terms import json_term
 from weir.rdf.xsd.moments import civil_text
 
-_RELEARN = 300 * SECOND
+if TYPE_CHECKING:
+    import httpx
+
 _PAUSES = (0.02, 0.08, 0.32)
 
 
@@ -39,7 +44,10 @@ class Options:
 
     ``cache`` False fetches everything at every evaluation. ``plain`` uses nothing that a server offers beside
     quad pattern fragments. ``stop_when_static`` False goes on polling a source that shows nothing dynamic.
-    ``failures`` evaluations in a row may fail before following ends with the last error.
+    ``failures`` evaluations in a row may fail before following ends with the last error. An evaluation
+    starts up to ``jitter`` seconds after it is due, and at most a tenth of the wait before it: all clients of
+    a fact would ask at the instant at which it ends. With ``listen`` a server that offers it tells at once
+    when facts are taken back before their time: a connection that stays open.
     """
 
     annotation: Annotation | None = None
@@ -49,6 +57,8 @@ class Options:
     plain: bool = False
     stop_when_static: bool = True
     failures: int = 5
+    jitter: float = 0.5
+    listen: bool = False
     limits: ClientLimits = field(default_factory=ClientLimits)
 
     def __post_init__(self) -> None:
@@ -90,11 +100,14 @@ class Streamer:
         self.clock = clock or WallClock()
         self.pages = Pages(client, self.clock, self.options.limits, caching=self.options.cache)
         self.source = QuadSource(url, self.pages, plain=self.options.plain)
+        self.source.within = self.options.max_interval
         self.static = StaticCache(self.source, enabled=self.options.cache)
         self.results: list[Row] = []
         self._dynamics: Dynamics | None = None
         self._learned = 0
         self._idle = 0
+        self._http = client
+        self._listener: WithdrawalListener | None = None
 
     def now(self) -> int:
         """The present by the server's clock, as far as it is known."""
@@ -103,6 +116,7 @@ class Streamer:
     async def updates(self) -> AsyncGenerator[Update, None]:
         """Every evaluation, until nothing is dynamic; waits in between."""
         due: int | None = None
+        listening: asyncio.Future[None] | None = None
         failed = 0
         try:
             while True:
@@ -119,9 +133,44 @@ class Streamer:
                 if update.next is None:
                     return
                 due = update.next
-                await self.clock.sleep_until(due - self.pages.skew.offset)
+                wait = min(self.options.jitter * SECOND, (due - update.at) / 10)
+                if listening is None and (listener := self._listening()) is not None:
+                    listening = asyncio.ensure_future(listener.listen())
+                if await self._sleep(due - self.pages.skew.offset + int(random.uniform(0, wait))):
+                    due = self.now()
         finally:
+            if listening is not None:
+                listening.cancel()
+                await asyncio.gather(listening, return_exceptions=True)
             await self.pages.close()
+
+    def _listening(self) -> WithdrawalListener | None:
+        """The listener, where one is wanted and the server offers it."""
+        url = self.source.withdrawals
+        if self._listener is None and self.options.listen and url is not None:
+            self._listener = WithdrawalListener(url, self._http, predicates_of(self.query), self.clock)
+        return self._listener
+
+    async def _sleep(self, instant: int) -> bool:
+        """Wait until an instant; whether something was withdrawn before it."""
+        listener = self._listener
+        if listener is None:
+            await self.clock.sleep_until(instant)
+            return False
+        waits = [
+            asyncio.ensure_future(each) for each in (self.clock.sleep_until(instant), listener.woken.wait())
+        ]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for each in waits:
+                each.cancel()
+        if not listener.woken.is_set():
+            return False
+        await self._pause(random.uniform(0, self.options.jitter))
+        listener.woken.clear()
+        self.source.version = listener.version
+        return True
 
     async def evaluate(self, due: int | None = None) -> Update:
         """Evaluate at ``due``, or now; what changed since the last evaluation."""
@@ -132,22 +181,20 @@ class Streamer:
                 await self._learn()
                 for pause in (*_PAUSES, None):
                     at = self._instant(due)
-                    matcher, rows = await self._once(at)
+                    matcher, rows, moving = await self._once(at)
                     if pause is None or not self._outdated(matcher):
                         break
                     await self._pause(pause)
         except TimeoutError:
-            raise RemoteError(
-                f"an evaluation takes longer than {self.options.limits.seconds} s",
-                hint="make the query more selective, or raise the limit on seconds",
-            ) from None
+            told = f"an evaluation takes longer than {self.options.limits.seconds} s"
+            raise BeyondLimit(told, "seconds") from None
         added, removed = changes(self.results, rows)
         self.results = rows
         return Update(
             at,
             added,
             removed,
-            self._next(at, matcher),
+            self._next(at, matcher, moving),
             {
                 "requests": self.pages.requests,
                 "bytes": self.pages.bytes,
@@ -173,21 +220,23 @@ class Streamer:
         now = self.now()
         return due if self.source.timed and due is not None and now - SECOND <= due <= now else now
 
-    async def _once(self, at: int) -> tuple[Matcher, list[Row]]:
+    async def _once(self, at: int) -> tuple[Matcher, list[Row], int]:
+        """What was matched, the results, and when NOW() changes them."""
         assert self._dynamics is not None
         self.pages.look_again()
         self.static.begin(self.clock.now())
         matcher = Matcher(self.source, self._dynamics, self.static, at)
         gatherer = Gatherer(matcher)
         await gatherer.query(self.query)
-        return matcher, answer(self.query, gatherer.quads, at, gatherer.solved)
+        rows = answer(self.query, gatherer.quads, at, gatherer.solved)
+        return matcher, rows, now_horizon(self.query, gatherer.quads, at)
 
     async def _learn(self) -> None:
         """Open the source and find its annotations, once; look again for new ones from time to time."""
         now = self.clock.now()
         if self._dynamics is None:
             await self.source.open()
-        elif self._dynamics.annotations and now - self._learned < _RELEARN:
+        elif self._dynamics.annotations and now - self._learned < self.options.max_interval * SECOND:
             return
         if self.options.annotation is not None:
             annotations: tuple[Annotation, ...] = (self.options.annotation,)
@@ -199,12 +248,16 @@ class Streamer:
             self._dynamics.forget()
         self._learned = now
 
-    def _next(self, at: int, matcher: Matcher) -> int | None:
-        """When to evaluate again; without any valid fact to go by, later and later."""
-        if not matcher.found_dynamic and self.options.stop_when_static:
+    def _next(self, at: int, matcher: Matcher, moving: int) -> int | None:
+        """When to evaluate again; without any valid fact to go by, later and later.
+
+        ``moving`` is when NOW() changes the results; where nothing tells, that is ``at``.
+        """
+        if not matcher.found_dynamic and moving == FOREVER and self.options.stop_when_static:
             return None
-        wanted = min((t for t in (matcher.earliest, matcher.horizon.expires) if t > at), default=FOREVER)
-        if matcher.valid or wanted < FOREVER:
+        known = (matcher.earliest, matcher.horizon.expires, moving)
+        wanted = min((t for t in known if t > at), default=FOREVER)
+        if matcher.valid or wanted < FOREVER or moving == at:
             self._idle = 0
         else:
             self._idle += 1
@@ -228,7 +281,8 @@ async def follow_async(
     here is used and left open; it decides proxies, certificates and credentials.
     """
     parsed = query if isinstance(query, Query) else parse(query, dialect="sparql")
-    async with _client(client) as http:
+    connections = following_session(Allowed.named(url), 17, 20.0) if client is None else nullcontext(client)
+    async with connections as http:
         streamer = Streamer(parsed, url, http, options=options, clock=clock)
         async with aclosing(streamer.updates()) as updates:
             async for update in updates:
@@ -257,18 +311,6 @@ def follow(
 
 async def _next_of(updates: AsyncIterator[Update]) -> Update | None:
     return await anext(updates, None)
-
-
-@asynccontextmanager
-async def _client(given: httpx.AsyncClient | None) -> AsyncIterator[httpx.AsyncClient]:
-    if given is not None:
-        yield given
-        return
-    limits = httpx.Limits(max_connections=16, max_keepalive_connections=16, keepalive_expiry=30.0)
-    async with httpx.AsyncClient(
-        follow_redirects=True, max_redirects=5, limits=limits, timeout=20.0, headers={"User-Agent": "weir"}
-    ) as client:
-        yield client
 
 
 def result_lines(update: Update, query: str) -> Iterator[dict[str, Any]]:

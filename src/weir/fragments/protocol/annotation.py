@@ -7,7 +7,8 @@ Two *labelings* say what the label holds: an expiration time, or an interval. Ea
 client derives how it rewrites a triple pattern. Nothing else knows what an annotation looks like.
 
 Terms are texts (see ``terms``); the default graph is the empty text. The vocabulary is the paper's; the
-flat ``tmp:intervalInitial`` and ``tmp:intervalFinal`` of its prototype are read, never written.
+flat ``tmp:intervalInitial`` and ``tmp:intervalFinal`` of its prototype are read, never written, and so is
+``tmp:instant``, the one instant at which a fact holds.
 """
 
 from __future__ import annotations
@@ -127,7 +128,8 @@ _LABELS: Mapping[tuple[Labeling, bool], tuple[Shape, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """A method with a labeling; ``flat`` is the prototype's way to write intervals."""
+    """A method with a labeling; ``flat`` is to write times right at the node: the ends of an interval, as the
+    prototype does, or an instant."""
 
     method: Method = Method.GRAPHS
     labeling: Labeling = Labeling.EXPIRATION
@@ -236,6 +238,8 @@ def validities(labels: Iterable[Quad], *, whole: bool) -> dict[str, list[Validit
     for node, predicate, value, _ in labels:
         if predicate == EXPIRATION:
             found[node].append((BEGINNING, read_time(value)))
+        elif predicate == INSTANT:
+            found[node].append(((instant := read_time(value)), instant + 1))
         elif predicate == INTERVAL:
             spans.append((node, value))
         elif predicate in (INITIAL, FLAT_INITIAL):

@@ -46,6 +46,8 @@ MEMBER, SEARCH, TEMPLATE, MAPPING, VARIABLE, PROPERTY = (
 )
 ANNOTATION = f"<{WEIR}annotation>"
 """Says of a data set how its dynamic facts are annotated, also while it has none."""
+WITHDRAWALS = f"<{WEIR}withdrawals>"
+"""Says of a data set where it tells, by Server-Sent Events, of facts that are taken back early."""
 
 
 def value_of(text: str) -> str:

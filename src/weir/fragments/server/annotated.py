@@ -157,7 +157,7 @@ class View:
         reference = now if instant is None else instant
         segments = self.store.segments if instant is None else self.store.upcoming(instant)
         if Slot.NODE in wanted:
-            segments = [segment for segment, _ in self.store.numbered(wanted[Slot.NODE])]
+            segments = self.store.numbered(wanted[Slot.NODE])
         for segment in segments:
             rows = _rows(segment, wanted)
             if rows is None or not len(rows):

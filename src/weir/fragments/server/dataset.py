@@ -12,6 +12,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from weir.errors import UsageError
+from weir.fragments.ldes import Members
 from weir.fragments.protocol.annotation import (
     FOREVER,
     LABELS,
@@ -25,6 +26,7 @@ from weir.fragments.protocol.annotation import (
     TripleText,
 )
 from weir.fragments.server.annotated import Names, Part, View
+from weir.fragments.server.fact_log import FactLog
 from weir.fragments.server.facts import FactStore, Retention
 from weir.fragments.server.quad_index import Index
 from weir.rdf.formats.guarded_parser import parse_document
@@ -53,6 +55,8 @@ class Limits:
     """Facts of one push; beyond it, 413."""
     cache_bytes: int = 64 * 2**20
     """Bytes of serialised fragments kept."""
+    listeners: int = 10_000
+    """Clients that are told of withdrawals at once; beyond it, 503."""
     ahead: int = 366 * 86_400_000_000
     """How far (µs) beyond the present a pushed fact may start; beyond it, 400: a wrong clock."""
 
@@ -93,8 +97,18 @@ class Selection(NamedTuple):
 class Dataset:
     """One published data set. Safe to change from another thread than the one that serves it.
 
-    Blank nodes of static data get IRIs (RDF 1.1, section 3.5): a fragment of a blank node could never be
-    asked for. A pushed triple that is also static is left out, because it holds for ever already.
+    Blank nodes get IRIs (RDF 1.1, section 3.5): a fragment of a blank node could never be asked for. A label
+    means the same node in all that a data set is given (``publish`` keeps documents apart).
+
+    With a ``folder`` facts are on its disk before they are published, and are there again with their numbers
+    when the data set is made again.
+
+    Its event stream (LDES) has the latest ``members`` changes of facts; 0 is for no event stream.
+
+    A fact may be taken back before its time, or come unexpected: ``revalidate`` (µs) is for how long a cache
+    may not notice. Facts may come for what is static as well, so it is the same for static triples, unless
+    ``static_age`` (µs) is longer: a promise that no fact will match them, or that this may go unnoticed.
+    A pushed triple that is also static is left out, because it holds for ever already.
     """
 
     def __init__(
@@ -104,10 +118,13 @@ class Dataset:
         *,
         annotation: Annotation | None = None,
         title: str | None = None,
-        description: str = "",
         retention: Retention | None = None,
         page_size: int = 100,
         limits: Limits | None = None,
+        revalidate: int = 10_000_000,
+        static_age: int | None = None,
+        folder: Path | None = None,
+        members: int = 100_000,
     ) -> None:
         if not name or quote(name, safe="") != name:
             raise UsageError(f"{name!r} is no name for a data set", hint="use letters, digits, '-', '_'")
@@ -115,9 +132,10 @@ class Dataset:
             raise UsageError("a page holds at least one triple")
         self.name = name
         self.title = title or name
-        self.description = description
         self.page_size = page_size
         self.limits = limits or Limits()
+        self.revalidate = revalidate
+        self.static_age = revalidate if static_age is None else static_age
         self.annotation = annotation or Annotation()
         if self.annotation.flat:
             raise UsageError("the prototype's flat intervals are read, not written")
@@ -130,9 +148,13 @@ class Dataset:
         self.lock = threading.RLock()
         self.static = Index.build((self._skolem(quad) for quad in static), distinct=True)
         self.static_version = 0
-        self.store = FactStore(retention)
+        self.closed = False
+        self._writing = threading.RLock()
+        self._log = None if folder is None else FactLog(folder, retention, members=members)
+        kept = Members(members, retention.age)
+        self.store = FactStore(retention, kept) if self._log is None else self._log.store
         self._views: dict[str, View] = {}
-        self._listeners: list[Callable[[], None]] = []
+        self._listeners: list[Callable[[frozenset[str]], None]] = []
 
     @staticmethod
     def read(path: str | Path) -> list[Quad]:
@@ -153,7 +175,6 @@ class Dataset:
         with self.lock:
             self.static = index
             self.static_version += 1
-        self._changed()
 
     def push(self, facts: Sequence[Fact], now: int, *, supersede: bool = False) -> int:
         """Add facts; ``supersede`` ends older ones of equal subject and predicate. How many were new."""
@@ -162,28 +183,60 @@ class Dataset:
             for fact in (Fact(*self._skolem((*f.triple, ""))[:3], f.start, f.end) for f in facts)
             if self.static.find((*fact.triple, "")) is None
         ]
-        with self.lock:
-            if supersede:
-                self.store.supersede(fresh)
-            added = self.store.add(fresh, now)
-        self._changed()
+        if not fresh:
+            return 0
+        with self._writing:
+            self._check_open()
+            if self._log is not None:
+                self._log.push(fresh, now, supersede)
+            with self.lock:
+                if supersede:
+                    self.store.supersede(fresh)
+                added = self.store.add(fresh, now)
+            if self._log is not None:
+                self._log.compact()
+        self._tell_withdrawn()
         return added
 
-    def end(self, triples: Iterable[TripleText], at: int) -> int:
-        """End facts at an instant."""
-        with self.lock:
-            ended = self.store.end(triples, at)
-        self._changed()
+    def end(self, triples: Iterable[TripleText], at: int, now: int | None = None) -> int:
+        """End facts at an instant; that is published ``now``, or at that instant."""
+        named = [self._skolem((*triple, ""))[:3] for triple in triples]
+        if not named:
+            return 0
+        now = at if now is None else now
+        with self._writing:
+            self._check_open()
+            if self._log is not None:
+                self._log.end(named, at, now)
+            with self.lock:
+                ended = self.store.end(named, at, now)
+            if self._log is not None:
+                self._log.compact()
+        self._tell_withdrawn()
         return ended
 
-    def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call ``listener`` after every change; what is returned takes it off again."""
+    def close(self) -> None:
+        """Let go of the folder; nothing more can be pushed."""
+        with self._writing:
+            self.closed = True
+            if self._log is not None:
+                self._log.close()
+
+    def _check_open(self) -> None:
+        if self.closed:
+            raise UsageError(f"the data set {self.name} is closed", hint="make it anew to push facts")
+
+    def on_withdrawal(self, listener: Callable[[frozenset[str]], None]) -> Callable[[], None]:
+        """Call ``listener`` with the predicates of facts that were ended before their time, whenever some
+        were; what is returned takes it off again."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
-    def _changed(self) -> None:
-        for listener in list(self._listeners):
-            listener()
+    def _tell_withdrawn(self) -> None:
+        with self.lock:
+            withdrawn, self.store.withdrawn = frozenset(self.store.withdrawn), set()
+        for listener in list(self._listeners) if withdrawn else ():
+            listener(withdrawn)
 
     def version(self, predicate: str | None) -> tuple[int, int]:
         """What a fragment's content depends on beside time: changes as its predicate's facts do."""
@@ -205,12 +258,14 @@ class Dataset:
         with self.lock:
             parts: list[Part] = []
             changes = FOREVER
+            view = self._view(address) if self.store.segments else None
+            told = {predicate: self.version(predicate)[1] for predicate in {one[1] for one in patterns}}
             for pattern in patterns:
                 run = self.static.find(pattern)
                 if run is not None:
                     parts.append(Part(run.high - run.low, partial(self.static.slice, run)))
-                if self.store.segments:
-                    found, boundary = self._view(address).select(pattern, now, instant)
+                if view is not None and told[pattern[1]]:
+                    found, boundary = view.select(pattern, now, instant)
                     parts += found
                     changes = min(changes, boundary)
             return Selection(sum([part.length for part in parts]), parts, changes)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from weir.fragments.ldes import Change, Members
 from weir.fragments.protocol.annotation import BEGINNING, FOREVER, Fact, TripleText
 from weir.fragments.server.quad_index import Column, Segment, duration_class, merge
 
@@ -34,15 +35,21 @@ class Retention:
 
 
 class FactStore:
-    """All dynamic facts of a data set. ``version`` rises with every change."""
+    """All dynamic facts of a data set. ``version`` rises with every change; ``members`` has what changed.
 
-    def __init__(self, retention: Retention) -> None:
+    ``withdrawn`` gathers the predicates of facts that ended before their time, for whoever empties it.
+    """
+
+    def __init__(self, retention: Retention, members: Members | None = None) -> None:
         self.retention = retention
+        self.members = Members(0) if members is None else members
+        self.withdrawn: set[str] = set()
+        self._changes: list[Change] = []
         self.segment_rows = min(SEGMENT_ROWS, max(2, retention.facts // 16))
         self.segments: list[Segment] = []
         self.version = 0
         self.predicate_versions: dict[str, int] = {}
-        self._next_number = 1
+        self.next_number = 1
         self._refresh()
 
     def __len__(self) -> int:
@@ -67,13 +74,14 @@ class FactStore:
         for group in by_class.values():
             for begin in range(0, len(group), self.segment_rows):
                 self._append(group[begin : begin + self.segment_rows])
+        self._publish(now)
         self.forget(now)
         self._merge_small(now)
         return len(fresh)
 
     def supersede(self, facts: Iterable[Fact]) -> int:
         """End every fact with the subject and predicate of a new one, but another object, where that
-        one starts; later ones are withdrawn. How many were ended."""
+        one starts; later ones are withdrawn. How many were ended; ``add`` publishes that, too."""
         ended = 0
         for fact in facts:
             for segment in self._overlapping(fact.start, FOREVER):
@@ -86,7 +94,7 @@ class FactStore:
             self._refresh()
         return ended
 
-    def end(self, triples: Iterable[TripleText], at: int) -> int:
+    def end(self, triples: Iterable[TripleText], at: int, now: int) -> int:
         """End the facts of these triples at an instant; those that start later are withdrawn."""
         ended = 0
         for triple in triples:
@@ -94,18 +102,26 @@ class FactStore:
                 ended += self._end(segment, segment.matching(*triple), at, triple[1])
         if ended:
             self._refresh()
+            self._publish(now)
         return ended
+
+    def _publish(self, now: int) -> None:
+        self.members.record(self._changes, now)
+        self._changes = []
+
+    def restore(self, segment: Segment) -> None:
+        """Take back a segment of a store that was written out, numbers and all."""
+        self.segments.append(segment)
+        self._refresh()
 
     def upcoming(self, instant: int) -> Iterator[Segment]:
         """The segments that may hold a fact valid at an instant, or one that starts later."""
         return (self.segments[i] for i in np.flatnonzero(self._max_end > instant))
 
-    def numbered(self, number: int) -> Iterator[tuple[Segment, int]]:
-        """Where the fact of a number lies."""
-        for i in np.flatnonzero((self._min_number <= number) & (self._max_number >= number)):
-            row = self.segments[i].row_of(number)
-            if row is not None:
-                yield self.segments[i], row
+    def numbered(self, number: int) -> Iterator[Segment]:
+        """The segments that may hold the fact of a number."""
+        found = (self._min_number <= number) & (self._max_number >= number)
+        return (self.segments[i] for i in np.flatnonzero(found))
 
     def forget(self, now: int) -> None:
         """Drop what retention no longer covers."""
@@ -145,6 +161,7 @@ class FactStore:
         if (segment.start[row], segment.end[row]) != (start, end):
             segment.start[row], segment.end[row] = start, end
             segment.refresh()
+            self._changes.append((int(segment.number[row]), Fact(*fact.triple, start, end)))
             for other, extra in found[1:]:
                 other.end[extra] = other.start[extra]
                 other.refresh()
@@ -166,13 +183,20 @@ class FactStore:
         segment.end[rows] = np.maximum(segment.start[rows], at)
         segment.refresh()
         self._touch(predicate)
+        self.withdrawn.add(predicate)
+        times = zip(segment.start[rows].tolist(), segment.end[rows].tolist(), strict=True)
+        facts = zip(segment.index.quads(rows), times, strict=True)
+        self._changes += zip(
+            segment.number[rows].tolist(), (Fact(*quad[:3], *span) for quad, span in facts), strict=True
+        )
         return len(rows)
 
     def _append(self, facts: Sequence[Fact]) -> None:
-        numbers = range(self._next_number, self._next_number + len(facts))
-        self._next_number += len(facts)
+        numbers = range(self.next_number, self.next_number + len(facts))
+        self.next_number += len(facts)
         for fact in facts:
             self._touch(fact.predicate)
+        self._changes += zip(numbers, facts, strict=True)
         self.segments.append(Segment(facts, numbers))
         self._refresh()
 

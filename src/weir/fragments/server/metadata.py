@@ -19,7 +19,6 @@ from weir.fragments.protocol.annotation import (
     INSTANT,
     Annotation,
     Labeling,
-    Quad,
     TripleText,
     time_text,
 )
@@ -82,7 +81,7 @@ class Described(NamedTuple):
 
 
 class Metadata(NamedTuple):
-    """The metadata graph: its name, what this page says, the controls, and the time labels of its facts.
+    """The metadata graph: its name, what this page says, and the controls.
 
     Comunica reads the stream in order: what a page is a part of (``own``) must come before the rest.
     """
@@ -90,11 +89,6 @@ class Metadata(NamedTuple):
     graph: str
     own: Sequence[TripleText]
     controls: Sequence[TripleText] = ()
-    labels: Sequence[TripleText] = ()
-
-    @property
-    def triples(self) -> list[TripleText]:
-        return [*self.own, *self.controls, *self.labels]
 
 
 def values_of(about: Described) -> dict[str, str]:
@@ -115,7 +109,7 @@ def values_of(about: Described) -> dict[str, str]:
     return values
 
 
-def metadata_of(about: Described, values: Mapping[str, str], labels: Sequence[Quad] = ()) -> Metadata:
+def metadata_of(about: Described, values: Mapping[str, str]) -> Metadata:
     """What is said of one page: ``values_of`` it, or marks in their places."""
     graph, source = about.graph, f"<{about.dataset}#dataset>"
     page, total = f"<{values['page']}>", f'"{values["total"]}"^^<{XSD}integer>'
@@ -145,8 +139,7 @@ def metadata_of(about: Described, values: Mapping[str, str], labels: Sequence[Qu
         own.append((page, INSTANT, values["instant"]))
     if "changes" in values:
         own.append((page, EXPIRATION, values["changes"]))
-    shared = _controls(about.home, about.dataset, about.annotation)
-    return Metadata(graph, own, shared, [quad[:3] for quad in labels])
+    return Metadata(graph, own, _controls(about.home, about.dataset, about.annotation))
 
 
 @lru_cache(maxsize=256)
@@ -160,6 +153,7 @@ def _controls(index: str, dataset: str, annotation: Annotation) -> tuple[TripleT
         (source, _TYPE, f"<{HYDRA}Collection>"),
         (source, f"<{SD}defaultGraph>", f"<{controls.DEFAULT_GRAPH}>"),
         (source, controls.ANNOTATION, f'"{annotation}"'),
+        (source, controls.WITHDRAWALS, f"<{dataset}/withdrawals>"),
         *_form(source, dataset, "pattern", _FIELDS, _FIELDS),
         *_form(source, dataset, "restricted", {**_FIELDS, **extra}, extra),
     )

@@ -6,7 +6,7 @@ stays. A stream that is replayed, or lags behind the clock, reports of a past in
 more: ``on_arrival`` lets its results hold from the time they are written instead.
 
 Triples of CONSTRUCT are published as they are; a solution of SELECT becomes a resource with a triple per
-variable; ASK becomes one triple.
+variable, and one that occurs several times as many resources; ASK becomes one triple.
 
 Of a pushed document, triples that it annotates itself, by any method, keep their own validity; the others
 take ``start`` (default: now) and ``end`` or ``lifetime`` (seconds) of the query string.
@@ -16,8 +16,10 @@ take ``start`` (default: now) and ``end`` or ``lifetime`` (seconds) of the query
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 from weir.errors import DataError, UsageError
 from weir.fragments.protocol.annotation import BEGINNING, FOREVER, Fact, TripleText, read_facts, read_time
@@ -27,7 +29,17 @@ from weir.fragments.server.request import TooLarge, stated_time
 from weir.linked.http import WallClock
 from weir.linked.http.headers import SECOND
 from weir.rdf.formats.guarded_parser import parse_document
-from weir.rdf.terms import XSD, Literal, term_of_json
+from weir.rdf.terms import RDF, XSD, Literal, term_of_json
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """One solution of SELECT: its variables in order, with the texts of their terms."""
+
+    cells: tuple[tuple[str, str], ...]
+
+
+Result: TypeAlias = TripleText | Solution
 
 
 class Publisher:
@@ -61,54 +73,66 @@ class Publisher:
         self.on_arrival = on_arrival
         self.events = events
         self.clock = clock
-        self._held: dict[TripleText, int] = {}
+        self._held: Counter[Result] = Counter()
+        self._holding: dict[TripleText, None] = {}
 
     def write(self, lines: Iterable[Mapping[str, Any]]) -> None:
         """Publish the result lines of one or more evaluation times, in order."""
-        batches: dict[int, dict[str, list[TripleText]]] = {}
+        batches: dict[int, dict[str, list[Result]]] = {}
         for line in lines:
             at = line["at"] if isinstance(line["at"], int) else read_time(f'"{line["at"]}"')
             by_op = batches.setdefault(at, {})
-            by_op.setdefault(line["op"], []).extend(self.triples(line))
+            by_op.setdefault(line["op"], []).extend(self.results(line))
         for at, by_op in sorted(batches.items()):
             if self.events:
-                self._push([triple for triples in by_op.values() for triple in triples], [], at)
+                self._push(self._copies(Counter([one for some in by_op.values() for one in some])), [], at)
             elif "R" in by_op:
                 self.replace(by_op["R"], at)
             else:
                 self.change(by_op.get("I", []), by_op.get("D", []), at)
 
-    def replace(self, triples: Iterable[TripleText], at: int) -> None:
+    def replace(self, results: Iterable[Result], at: int) -> None:
         """The whole result at an evaluation time: what is not in it any more ends."""
-        now = dict.fromkeys(triples)
-        gone = [triple for triple in self._held if triple not in now]
-        self._held = dict.fromkeys(now, 1)
-        self._push(self._held, gone, at)
+        self._become(Counter(results), at)
 
-    def change(self, added: Iterable[TripleText], removed: Iterable[TripleText], at: int) -> None:
+    def change(self, added: Iterable[Result], removed: Iterable[Result], at: int) -> None:
         """What an evaluation added to and removed from the result (as multisets)."""
-        gone = []
-        for triple in removed:
-            left = self._held.get(triple, 0) - 1
-            if left > 0:
-                self._held[triple] = left
-            elif self._held.pop(triple, None) is not None:
-                gone.append(triple)
-        for triple in added:
-            self._held[triple] = self._held.get(triple, 0) + 1
-        self._push(self._held, [triple for triple in gone if triple not in self._held], at)
+        held = self._held.copy()
+        held.subtract(Counter(removed))
+        self._become(+held + Counter(added), at)
+
+    def _become(self, results: Counter[Result], at: int) -> None:
+        holding = self._copies(results)
+        gone = [triple for triple in self._holding if triple not in holding]
+        self._held, self._holding = results, holding
+        self._push(holding, gone, at)
+
+    def _copies(self, results: Counter[Result]) -> dict[TripleText, None]:
+        """The triples of results; those of a solution as many times as it occurs, each time about another
+        resource. A triple of a graph has no number."""
+        return {
+            triple: None
+            for result, times in results.items()
+            for copy in range(times if isinstance(result, Solution) else 1)
+            for triple in (self._triples(result, copy) if isinstance(result, Solution) else (result,))
+        }
 
     def _push(self, holding: Iterable[TripleText], gone: list[TripleText], at: int) -> None:
         now = self.clock()
         if self.on_arrival:
             at = now
-        if gone:
-            self.dataset.end(gone, at)
         end = at + (self.period or self.lifetime)
-        self.dataset.push([Fact(*triple, at, end) for triple in holding], now)
+        try:
+            if gone:
+                self.dataset.end(gone, at, now)
+            self.dataset.push([Fact(*triple, at, end) for triple in holding], now)
+        except UsageError:
+            # Taken down meanwhile: nobody reads it any more.
+            if not self.dataset.closed:
+                raise
 
-    def triples(self, line: Mapping[str, Any]) -> list[TripleText]:
-        """A result line as triples; an evaluation without results has none."""
+    def results(self, line: Mapping[str, Any]) -> list[Result]:
+        """What a result line holds; an evaluation without results has nothing."""
         if line.get("empty"):
             return []
         if "triples" in line:
@@ -118,9 +142,14 @@ class Publisher:
             value = str(Literal("true" if line["boolean"] else "false", XSD + "boolean"))
             return [(f"<{self.prefix}answer>", f"<{self.prefix}boolean>", value)]
         cells = sorted((name, str(term_of_json(value))) for name, value in line["bindings"].items())
-        digest = hashlib.blake2b(repr(cells).encode(), digest_size=12).hexdigest()
-        row = f"<{self.prefix}{digest}>"
-        return [(row, f"<{self.prefix}{name}>", text) for name, text in cells]
+        return [Solution(tuple(cells))]
+
+    def _triples(self, solution: Solution, copy: int) -> list[TripleText]:
+        """A solution as a resource, the first one or a further copy of it; without bindings it has a type."""
+        said = repr(list(solution.cells)) if not copy else repr((list(solution.cells), copy))
+        row = f"<{self.prefix}{hashlib.blake2b(said.encode(), digest_size=12).hexdigest()}>"
+        triples = [(row, f"<{self.prefix}{name}>", text) for name, text in solution.cells]
+        return triples or [(row, f"<{RDF}type>", f"<{self.prefix}Solution>")]
 
 
 def push_document(
@@ -141,6 +170,7 @@ def push_document(
     if rest:
         start, end = _validity(options, now)
         facts += [Fact(s, p, o, start, end) for s, p, o, _ in rest]
+    facts = [Fact(*triple, *fact[3:]) for triple, fact in zip(_apart(facts), facts, strict=True)]
     if len(facts) > limits.push_facts:
         raise TooLarge(f"more than {limits.push_facts} facts in one push")
     facts = [fact._replace(start=now) if fact.start == BEGINNING else fact for fact in facts]
@@ -163,7 +193,32 @@ def push_document(
 def end_document(dataset: Dataset, body: bytes, media_type: str, address: str, now: int) -> int:
     """End the facts of a document's triples now; how many there were."""
     quads = parse_document(body, media_type, base=address, most=dataset.limits.push_facts)
-    return dataset.end([quad[:3] for quad in quads], now)
+    return dataset.end(_apart([quad[:3] for quad in quads]), now)
+
+
+def _apart(rows: Sequence[Fact | TripleText]) -> list[TripleText]:
+    """The triples of a document with blank nodes that no other document has.
+
+    Their names are made of the triples that have them, in the order of the document: the same document
+    pushed again means the same nodes, and DELETE with it ends what it said.
+    """
+    numbers: dict[str, int] = {}
+
+    def numbered(text: str) -> str:
+        return f"_:{numbers.setdefault(text, len(numbers))}" if text.startswith("_:") else text
+
+    named = [tuple(map(numbered, row[:3])) for row in rows]
+    if not numbers:
+        return [row[:3] for row in rows]
+    blank = [triple for triple in named if any(text.startswith("_:") for text in triple)]
+    digest = hashlib.blake2b(repr(blank).encode(), digest_size=12).hexdigest()
+    return [
+        (s, p, o)
+        for s, p, o in (
+            tuple(f"_:{digest}-{text[2:]}" if text.startswith("_:") else text for text in triple)
+            for triple in named
+        )
+    ]
 
 
 def _validity(options: Mapping[str, str], now: int) -> tuple[int, int]:

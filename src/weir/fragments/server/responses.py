@@ -2,7 +2,8 @@
 
 A response is cached under what was asked, with the version of the facts it depends on and the time up to
 which it holds; one look-up tells whether it can be sent again. Its freshness for others is the validity of
-the facts in it: ``max-age`` runs out when the first of them does. Headers but for Date and Content-Length
+the facts in it: ``max-age`` runs out when the first of them does, and soon enough for others to notice what
+changes before its time. Headers but for Date and Content-Length
 are the same for many responses, so they are put together once for each ``Head``.
 """
 
@@ -18,7 +19,7 @@ from functools import lru_cache
 from http import HTTPStatus
 from typing import NamedTuple
 
-from weir.errors import UsageError
+from weir.errors import DataError, UsageError
 from weir.fragments.protocol.annotation import FOREVER, Quad
 from weir.fragments.server.dataset import Dataset, Selection
 from weir.fragments.server.metadata import Described
@@ -47,7 +48,7 @@ class Head(NamedTuple):
     """All that headers depend on but for the present and the body's length.
 
     ``age`` (s) is how long others may use the response, ``until`` (s since 1970) the same as a time;
-    without both they must ask each time.
+    without both they must ask each time. What is ``immutable`` need never be asked for again.
     """
 
     status: int
@@ -56,6 +57,7 @@ class Head(NamedTuple):
     packed: bool
     age: int | None
     until: int | None
+    immutable: bool = False
 
     @property
     def headers(self) -> Headers:
@@ -71,17 +73,24 @@ class Head(NamedTuple):
         if self.age is None or self.until is None:
             headers.append((b"cache-control", b"no-cache" if self.etag else b"no-store"))
         else:
-            headers.append((b"cache-control", b"public, max-age=%d" % self.age))
+            lasting = b", immutable" if self.immutable else b""
+            headers.append((b"cache-control", b"public, max-age=%d%b" % (self.age, lasting)))
             headers.append((b"expires", http_date(self.until)))
         return headers
 
 
 @lru_cache(maxsize=1024)
-def opening(head: Head, second: int) -> bytes:
-    """A response in HTTP/1.1 that is sent in a second, up to where its length goes."""
+def opening(
+    head: Head, second: int, shared: bool = True, extra: tuple[tuple[bytes, bytes], ...] = ()
+) -> bytes:
+    """A response in HTTP/1.1 that is sent in a second, up to where its length goes.
+
+    Where it is not ``shared``, pages of other sites may not read it; ``extra`` are more headers.
+    """
     status = HTTPStatus(head.status)
     lines = [b"HTTP/1.1 %d %b" % (status, status.phrase.encode()), b"date: %b" % http_date(second)]
-    return b"\r\n".join([*lines, *(b"%b: %b" % header for header in head.headers), b""])
+    headers = [each for each in head.headers if shared or each not in CORS]
+    return b"\r\n".join([*lines, *(b"%b: %b" % header for header in (*headers, *extra)), b""])
 
 
 @lru_cache(maxsize=1024)
@@ -107,6 +116,7 @@ class Response:
     holds: int = FOREVER
     packed: bytes | None = None
     served: int = 0
+    immutable: bool = False
 
     def current(self, now: int) -> bool:
         """Whether it would be the same if made again now."""
@@ -135,10 +145,12 @@ class Response:
                     status, body, etag = 304, b"", tag
                     break
         until = self.until if self.age is None else now + self.age
+        if self.until is not None and self.dataset is not None:
+            until = min(self.until, now + self.dataset.revalidate)
         if until is None:
             return Head(status, self.media_type, etag, packed, None, None), body
         age = max(0, (until - now) // SECOND)
-        return Head(status, self.media_type, etag, packed, age, until // SECOND), body
+        return Head(status, self.media_type, etag, packed, age, until // SECOND, self.immutable), body
 
 
 def failure(status: int, message: str) -> Response:
@@ -161,9 +173,8 @@ def unchanged(etag: bytes, header: bytes) -> bool:
 class Responder:
     """Answers GET for fragments of one data set after the other; holds the cache they share."""
 
-    def __init__(self, clock: Callable[[], int], *, static_age: int, cache_bytes: int) -> None:
+    def __init__(self, clock: Callable[[], int], cache_bytes: int) -> None:
         self.clock = clock
-        self.static_age = static_age * SECOND
         self.cache_bytes = cache_bytes
         self.templates = Templates()
         self._cache: OrderedDict[tuple[str, str, str], Response] = OrderedDict()
@@ -192,6 +203,8 @@ class Responder:
             return failure(error.status, str(error))
         except UsageError as error:
             return failure(400, str(error))
+        except DataError as error:
+            return failure(406, str(error))
         if response.status == 200:
             self._keep(key, response)
         return response
@@ -224,7 +237,7 @@ class Responder:
         response = Response(200, media_type, body, etag(dataset.nonce, media_type, version, changes))
         response.dataset, response.predicate, response.version = dataset, predicate, version
         if not version[1] or not dataset.dynamic(request.patterns, predicate, address):
-            response.age = self.static_age
+            response.age = dataset.static_age if total else min(dataset.static_age, dataset.revalidate)
         elif not fixed:
             response.until = changes if changes < FOREVER else None
         elif request.instant is not None and request.instant < now - _SETTLED:

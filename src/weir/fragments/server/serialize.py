@@ -23,27 +23,24 @@ from weir.fragments.server.dataset import Dataset
 from weir.fragments.server.metadata import Described, Metadata, metadata_of, values_of
 from weir.fragments.server.request import PLACES
 from weir.linked.http.headers import negotiate
+from weir.rdf.formats.guarded_parser import rewritten
 from weir.rdf.terms import Literal, Variable, parse_term
 
 HTML = "text/html"
 
-_FORMATS = {
-    "application/trig": ox.RdfFormat.TRIG,
-    "application/n-quads": ox.RdfFormat.N_QUADS,
-    "application/ld+json": ox.RdfFormat.JSON_LD,
-    "text/turtle": ox.RdfFormat.TURTLE,
-    "application/n-triples": ox.RdfFormat.N_TRIPLES,
-    "application/json": ox.RdfFormat.JSON_LD,
-}
-OFFERED = (*list(_FORMATS)[:-1], HTML, "application/json")
+OFFERED = (
+    "application/trig",
+    "application/n-quads",
+    "application/ld+json",
+    "text/turtle",
+    "application/n-triples",
+    HTML,
+    "application/json",
+)
 """What is served, the most preferred first (browsers ask for HTML by name)."""
-
 
 NQUADS = "application/n-quads"
 """What documents are written in, and then converted."""
-
-WITH_GRAPHS = frozenset((NQUADS, "application/trig", "application/ld+json", "application/json"))
-"""Syntaxes that keep data and metadata apart."""
 
 
 @lru_cache(maxsize=1024)
@@ -63,21 +60,15 @@ def _said(graph: str, triples: Iterable[TripleText]) -> str:
 
 def write_document(media_type: str, data: Sequence[Quad], metadata: Metadata) -> bytes:
     """A document in any RDF syntax that is offered."""
-    graph, own, controls, labels = metadata
-    said = "".join(_said(graph, part) for part in (own, controls, labels))
-    return converted(encoded(f"{said}{lines(data)}"), media_type)
+    graph, own, controls = metadata
+    return converted(encoded(f"{_said(graph, [*own, *controls])}{lines(data)}"), media_type)
 
 
 def converted(document: bytes, media_type: str) -> bytes:
     """N-Quads in another syntax. Where that has no graphs, metadata lie beside the data."""
-    syntax = _FORMATS[media_type]
-    if syntax == ox.RdfFormat.N_QUADS:
+    if media_type == NQUADS:
         return document
-    quads = ox.parse(document, format=ox.RdfFormat.N_QUADS, lenient=True)
-    alone = syntax in (ox.RdfFormat.TURTLE, ox.RdfFormat.N_TRIPLES)
-    written = ox.serialize((quad.triple for quad in quads) if alone else quads, format=syntax)
-    assert written is not None
-    return written
+    return rewritten(document, ox.RdfFormat.N_QUADS, media_type)
 
 
 _Key: TypeAlias = tuple[Dataset, str, str, int, bool, bool, tuple[str, ...]]
@@ -113,7 +104,8 @@ class Templates:
         values = values_of(about)
         own, chosen, controls = self.of(dataset, about, tuple(values))
         filled: bytes = own % chosen({name: value.encode() for name, value in values.items()})
-        said = _said(about.graph, (quad[:3] for quad in labels)) if media_type in WITH_GRAPHS else ""
+        apart = media_type not in ("text/turtle", "application/n-triples")
+        said = _said(about.graph, (quad[:3] for quad in labels)) if apart else ""
         return converted(filled + controls + encoded(f"{said}{lines(data)}"), media_type)
 
     def of(self, dataset: Dataset, about: Described, names: tuple[str, ...]) -> Template:
@@ -123,7 +115,7 @@ class Templates:
         return self._made.get(key) or self._make(key, about)
 
     def _make(self, key: _Key, about: Described) -> Template:
-        graph, own, controls, _ = metadata_of(about, {name: f"\0{name}\0" for name in key[-1]})
+        graph, own, controls = metadata_of(about, {name: f"\0{name}\0" for name in key[-1]})
         text = _said(graph, own).replace("%", "%%")
         names = re.findall(r"\0(\w+)\0", text)
         template = Template(
@@ -158,13 +150,10 @@ def _document(title: str, body: Iterable[str]) -> str:
     )
 
 
-def index_page(title: str, datasets: Sequence[tuple[str, str, str]]) -> str:
-    """The list of data sets: address, title, description."""
-    items = [
-        f'<li><a href="{escape(address)}">{escape(name)}</a> {escape(description)}</li>'
-        for address, name, description in datasets
-    ]
-    return _document(title, [f"<h1>{escape(title)}</h1>", "<ul>", *items, "</ul>"])
+def index_page(datasets: Sequence[tuple[str, str]]) -> str:
+    """The list of data sets: address, title."""
+    items = [f'<li><a href="{escape(address)}">{escape(name)}</a></li>' for address, name in datasets]
+    return _document("Weir fragments", ["<h1>Weir fragments</h1>", "<ul>", *items, "</ul>"])
 
 
 def fragment_page(about: Described, data: Sequence[Quad]) -> str:

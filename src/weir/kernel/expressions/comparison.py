@@ -12,31 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from weir.kernel.expressions.numeric import (
-    DECIMAL,
-    FLOAT,
-    Numbers,
-    aligned,
-    numbers_of,
-    reals,
-    single,
-)
+from weir.kernel.expressions.numeric import DECIMAL, Numbers, aligned, numbers_of, promoted
 from weir.kernel.expressions.term_cache import EXOTIC, NOT_A_NUMBER, TermClass, Terms
 from weir.kernel.expressions.vector import ERROR, FALSE, TRUE, Truth, Vector, truth_of
+from weir.kernel.functions.operators import COMPARE
 from weir.language.algebra.expressions import Comparison
 from weir.rdf.columns import Ids, Mask
-from weir.rdf.ids.inline import TYPE_SHIFT, Inline, payloads
+from weir.rdf.ids.inline import TIME_SHAPES, TYPE_SHIFT, Inline, payloads
 
 UNDONE = np.int8(3)
 
-_OPERATORS: dict[Comparison, Callable[[Any, Any], Any]] = {
-    Comparison.EQ: np.equal,
-    Comparison.NE: np.not_equal,
-    Comparison.LT: np.less,
-    Comparison.GT: np.greater,
-    Comparison.LE: np.less_equal,
-    Comparison.GE: np.greater_equal,
-}
 _UNEQUAL = {Comparison.EQ: FALSE, Comparison.NE: TRUE}
 
 _HASHED, _NUMBER, _BOOLEAN, _MOMENT, _DATE = range(5)
@@ -46,34 +31,23 @@ _FAMILY[Inline.INTEGER : Inline.FLOAT + 1] = _NUMBER
 _FAMILY[Inline.BOOLEAN] = _BOOLEAN
 _FAMILY[Inline.DATE] = _DATE
 
-_MICROSECONDS = {
-    Inline.DATETIME_UTC_S: 1_000_000,
-    Inline.DATETIME_UTC_MS: 1_000,
-    Inline.DATETIME_UTC_US: 1,
-    Inline.DATETIME_LOCAL_S: 1_000_000,
-    Inline.DATETIME_LOCAL_MS: 1_000,
-    Inline.DATETIME_OFFSET_S: 1_000_000,
-    Inline.DATETIME_OFFSET_MS: 1_000,
-}
+_MICROSECONDS = {kind: 10 ** (6 - digits) for kind, digits, _ in TIME_SHAPES.values()}
 _ZONES = 14 * 3_600_000_000
 
 
 def compare_numbers(operator: Comparison, left: Numbers, right: Numbers) -> Truth:
     """Numbers after promotion; UNDONE where a side is no number, exotic, or 64 bits do not do."""
     kind = np.maximum(left.kind, right.kind)
-    compare = _OPERATORS[operator]
+    compare = COMPARE[operator]
     undone = (kind == EXOTIC) | (left.kind == NOT_A_NUMBER) | (right.kind == NOT_A_NUMBER)
     exact = kind <= DECIMAL
     if exact.all():
         out, too_large = _compare_exact(compare, left, right)
         return np.where(undone | too_large, UNDONE, out)
-    (a, a_fits), (b, b_fits) = reals(left), reals(right)
-    floats = kind == FLOAT
-    if floats.any():
-        a, b = np.where(floats, single(a), a), np.where(floats, single(b), b)
+    a, b, fits = promoted(left, right, kind)
     with np.errstate(invalid="ignore"):
         out = truth_of(compare(a, b))
-    undone = undone | ~(a_fits & b_fits)
+    undone = undone | ~fits
     if exact.any():
         other, too_large = _compare_exact(compare, left, right)
         out = np.where(exact, other, out)
@@ -100,7 +74,7 @@ def compare(operator: Comparison, left: Vector, right: Vector, terms: Terms) -> 
             truth = _of_family(family, operator, one, two)
         return np.broadcast_to(truth, left.length)
     if operator in _UNEQUAL and (_differs(one, terms) or _differs(two, terms)):
-        truth = truth_of(_OPERATORS[operator](one, two))
+        truth = truth_of(COMPARE[operator](one, two))
         return np.broadcast_to(np.where((one == 0) | (two == 0), ERROR, truth), left.length)
     return _compare_mixed(operator, left.ids(), right.ids(), terms)
 
@@ -147,15 +121,15 @@ def _compare_mixed(operator: Comparison, left: Ids, right: Ids, terms: Terms) ->
 
 def _of_family(family: int, operator: Comparison, left: Ids, right: Ids) -> Truth:
     if family == _BOOLEAN:
-        return truth_of(_OPERATORS[operator](left & 1, right & 1))
+        return truth_of(COMPARE[operator](left & 1, right & 1))
     if family == _DATE:
-        return truth_of(_OPERATORS[operator](payloads(left), payloads(right)))
+        return truth_of(COMPARE[operator](payloads(left), payloads(right)))
     return _moments(operator, left, right)
 
 
 def _moments(operator: Comparison, left: Ids, right: Ids) -> Truth:
     (a, a_zoned), (b, b_zoned) = _instants(left), _instants(right)
-    out = truth_of(_OPERATORS[operator](a, b))
+    out = truth_of(COMPARE[operator](a, b))
     mixed = a_zoned != b_zoned
     if mixed.any():
         # With one zone missing the answer must hold for every zone from -14:00 to +14:00.

@@ -7,7 +7,7 @@ whole solution; an expression with one of them is evaluated row by row there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -24,16 +24,13 @@ from weir.language.algebra import expressions as e
 from weir.language.algebra.expressions import TIMESTAMP, Builtin
 from weir.language.algebra.scope import mentioned, volatile, within
 from weir.rdf.columns import Ids, Mask
-from weir.rdf.terms import Term, Variable
+from weir.rdf.terms import Variable
 
 NOW = ".now"
 """The column that stands for ``NOW()``."""
 
 _FEW = 4
 """Up to this many rows, going row by row costs less than the fixed price of columns."""
-
-Functions = Mapping[str, Callable[..., Term]]
-"""Extension functions by IRI; each depends on nothing but its arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +91,6 @@ class Compiled:
 def compile(
     expression: e.Expression,
     terms: Terms,
-    functions: Functions | None = None,
     *,
     place: str = "",
     written: e.Expression | None = None,
@@ -104,7 +100,7 @@ def compile(
     ``place`` is the variable that is bound (none in a filter), and ``written`` the expression before EXISTS
     was replaced: where RAND and its like occur, their draws depend on both.
     """
-    builder = _Builder(terms, Context(functions=functions or {}))
+    builder = _Builder(terms, Context())
     draws = volatile(expression)
     node = columnar.column(".volatile") if draws else builder.build(expression)
     variables = frozenset(variable.name for variable in mentioned(expression))
@@ -154,12 +150,10 @@ class _Builder:
             case e.Calculate(operation, left, right):
                 scalar = self._scalar(e.Calculate(operation, _FIRST, _SECOND), 2)
                 return columnar.calculation(operation, self.build(left), self.build(right), scalar)
-            case e.Negate(operand):
-                scalar = self._scalar(e.Negate(_FIRST), 1)
-                return columnar.numeric_function(numeric.negate, self.build(operand), scalar)
-            case e.Plus(operand):
-                scalar = self._scalar(e.Plus(_FIRST), 1)
-                return columnar.numeric_function(numeric.plus, self.build(operand), scalar)
+            case e.Negate(operand) | e.Plus(operand):
+                function = numeric.negate if isinstance(expression, e.Negate) else numeric.plus
+                scalar = self._scalar(type(expression)(_FIRST), 1)
+                return columnar.numeric_function(function, self.build(operand), scalar)
             case e.Bound(variable):
                 return columnar.bound(variable.name)
             case e.If(condition, then, otherwise):

@@ -250,11 +250,12 @@ def _double_ids(digits: Ids, places: int) -> Ids:
     return np.where(fits, make(Inline.DOUBLE_E, (digits << 7) | (power + 64)), 0)
 
 
-def _floats(numbers: Numbers, terms: Terms) -> Ids:
-    return terms.encode_reals(FLOAT, numbers.real)
-
-
-_ENCODERS = {INTEGER: _integers, DECIMAL: _decimals, DOUBLE: _doubles, FLOAT: _floats}
+_ENCODERS: dict[int, Callable[[Numbers, Terms], Ids]] = {
+    INTEGER: _integers,
+    DECIMAL: _decimals,
+    DOUBLE: _doubles,
+    FLOAT: lambda numbers, terms: terms.encode_reals(FLOAT, numbers.real),
+}
 
 
 def calculate(operator: Arithmetic, left: Numbers, right: Numbers) -> tuple[Numbers, Mask]:
@@ -281,15 +282,20 @@ def calculate(operator: Arithmetic, left: Numbers, right: Numbers) -> tuple[Numb
 
 
 def _inexact(operator: Arithmetic, left: Numbers, right: Numbers, kind: Kinds) -> tuple[Reals, Mask]:
+    a, b, fits = promoted(left, right, kind)
+    with np.errstate(all="ignore"):
+        value = _REAL[operator](a, b)
+    floats = kind == FLOAT
+    return np.where(floats, single(value), value) if floats.any() else value, ~fits
+
+
+def promoted(left: Numbers, right: Numbers, kind: Kinds) -> tuple[Reals, Reals, Mask]:
+    """Two columns as reals, floats where ``kind`` says so; and where both fit."""
     (a, a_fits), (b, b_fits) = reals(left), reals(right)
     floats = kind == FLOAT
     if floats.any():
         a, b = np.where(floats, single(a), a), np.where(floats, single(b), b)
-    with np.errstate(all="ignore"):
-        value = _REAL[operator](a, b)
-    if floats.any():
-        value = np.where(floats, single(value), value)
-    return value, ~(a_fits & b_fits)
+    return a, b, a_fits & b_fits
 
 
 def _add(left: Numbers, right: Numbers) -> tuple[Ids, Ids, Mask]:

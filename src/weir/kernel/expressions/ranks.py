@@ -15,19 +15,10 @@ from weir.kernel.expressions.numeric import DECIMAL, DOUBLE, INTEGER, POWERS, Nu
 from weir.kernel.expressions.term_cache import Terms
 from weir.kernel.functions.operators import canonical_key, order_key
 from weir.rdf.columns import Ids
-from weir.rdf.ids.inline import TYPE_SHIFT, Inline, payloads
+from weir.rdf.ids.inline import TIME_SHAPES, TYPE_SHIFT, Inline, payloads
 from weir.rdf.terms import Term
 
-_BY_PAYLOAD = frozenset(
-    {
-        Inline.DATE,
-        Inline.DATETIME_UTC_S,
-        Inline.DATETIME_UTC_MS,
-        Inline.DATETIME_UTC_US,
-        Inline.DATETIME_LOCAL_S,
-        Inline.DATETIME_LOCAL_MS,
-    }
-)
+_BY_PAYLOAD = frozenset(kind for kind, _, zone in TIME_SHAPES.values() if zone in ("", "Z"))
 """Types whose value bits are in the order of ORDER BY."""
 
 

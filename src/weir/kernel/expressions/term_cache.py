@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 from enum import IntEnum
-from typing import TypeVar
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +47,6 @@ NumberEntry = tuple[int, int, int, float]
 
 _NO_NUMBER: NumberEntry = (NOT_A_NUMBER, 0, 0, 0.0)
 _EXOTIC: NumberEntry = (EXOTIC, 0, 0, 0.0)
-_T = TypeVar("_T")
 
 
 class Terms:
@@ -55,52 +54,37 @@ class Terms:
 
     def __init__(self, dictionary: Dictionary) -> None:
         self.dictionary = dictionary
-        self._terms: dict[int, Term] = {}
-        self._classes: dict[int, TermClass] = {}
-        self._numbers: dict[int, NumberEntry] = {}
-        self._effective: dict[int, int] = {}
+        remembered = lru_cache(_REMEMBERED)
+        self.term = remembered(self._term)
+        """The term of an id other than 0."""
+        self.classify = remembered(self._classify)
+        """The class of one id."""
+        self.number = remembered(self._number)
+        """The numeric value of one id, if it has one."""
+        self.effective = remembered(self._truth)
+        """The effective boolean value of one id: 0 false, 1 an error, 2 true."""
         self._constants: set[Term] = set()
         self._generation = dictionary.generation
 
-    def term(self, identifier: int) -> Term:
-        """The term of an id other than 0."""
-        found = self._terms.get(identifier)
-        if found is None:
-            try:
-                found = parse_term(self.dictionary.text(identifier))
-            except KeyError:
-                raise EvaluationError(
-                    "an expression needs the text of a term that did not come with the data",
-                    detail=f"id {identifier:#x}",
-                ) from None
-            _remember(self._terms, identifier, found)
-        return found
+    def _term(self, identifier: int) -> Term:
+        try:
+            return parse_term(self.dictionary.text(identifier))
+        except KeyError:
+            raise EvaluationError(
+                "an expression needs the text of a term that did not come with the data",
+                detail=f"id {identifier:#x}",
+            ) from None
 
-    def classify(self, identifier: int) -> TermClass:
-        """The class of one id."""
-        if not identifier:
-            return TermClass.UNBOUND
-        found = self._classes.get(identifier)
-        if found is None:
-            found = _remember(self._classes, identifier, _class_of(self.term(identifier)))
-        return found
+    def _classify(self, identifier: int) -> TermClass:
+        return _class_of(self.term(identifier)) if identifier else TermClass.UNBOUND
 
-    def number(self, identifier: int) -> NumberEntry:
-        """The numeric value of one id, if it has one."""
-        found = self._numbers.get(identifier)
-        if found is None:
-            found = _number_of(self.term(identifier)) if identifier else _NO_NUMBER
-            _remember(self._numbers, identifier, found)
-        return found
+    def _number(self, identifier: int) -> NumberEntry:
+        return _number_of(self.term(identifier)) if identifier else _NO_NUMBER
 
-    def effective(self, identifier: int) -> int:
-        """The effective boolean value of one id: 0 false, 1 an error, 2 true."""
-        found = self._effective.get(identifier)
-        if found is None:
-            term = self.term(identifier)
-            value = effective_boolean(term) if isinstance(term, Literal) else None
-            found = _remember(self._effective, identifier, 1 if value is None else 2 * value)
-        return found
+    def _truth(self, identifier: int) -> int:
+        term = self.term(identifier)
+        value = effective_boolean(term) if isinstance(term, Literal) else None
+        return 1 if value is None else 2 * value
 
     def refresh(self) -> int:
         """A number that changes whenever the dictionary has forgotten texts: remembered ids may have none
@@ -137,13 +121,6 @@ class Terms:
     def encode_all(self, terms: Sequence[Term | None]) -> Ids:
         """The ids of computed terms; 0 for None."""
         return self.dictionary.encode_terms(terms)
-
-
-def _remember(memory: dict[int, _T], identifier: int, value: _T) -> _T:
-    if len(memory) >= _REMEMBERED:
-        memory.clear()
-    memory[identifier] = value
-    return value
 
 
 def _class_of(term: Term) -> TermClass:

@@ -26,16 +26,12 @@ FALSE, ERROR, TRUE = np.int8(0), np.int8(1), np.int8(2)
 
 FALSE_ID, TRUE_ID = (int(i) for i in make(Inline.BOOLEAN, np.array([0, 1])))
 _IDS = np.array([FALSE_ID, 0, TRUE_ID], np.int64)
+"""By truth the ids of ``true`` and ``false``, 0 for an error."""
 
 
 def truth_of(mask: Mask) -> Truth:
     """True and false for a condition that cannot fail."""
     return mask.astype(np.int8) << 1
-
-
-def ids_of(truth: Truth) -> Ids:
-    """The ids of ``true`` and ``false``, 0 for an error."""
-    return _IDS[truth]
 
 
 def effective(ids: Ids, terms: Terms) -> Truth:
@@ -90,7 +86,7 @@ class Vector:
             if self._numbers is not None:
                 self._ids = encode_numbers(self._numbers, self.length, self._terms)
             else:
-                self._ids = ids_of(self.truth())
+                self._ids = _IDS[self.truth()]
         if len(self._ids) != self.length:
             return np.broadcast_to(self._ids, self.length)
         return self._ids

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numba import njit
 
 from weir.kernel.contract import Answers
 from weir.kernel.fast.short_cuts import PlainForm
@@ -21,6 +20,7 @@ from weir.kernel.relations.keys import codes, hash_table, slot_of
 from weir.kernel.relations.relation import Relation
 from weir.kernel.windows.evaluation_times import Evaluations
 from weir.rdf.columns import Ids
+from weir.rdf.compiled import njit
 
 _FEWEST = 1 << 8
 _NONE = np.empty(0, np.int64)
@@ -122,6 +122,7 @@ def _groups_of(
     return numbers, start[rows], {name: column[rows] for name, column in values.items()}
 
 
+@njit(cache=True)
 def sliding_pairs(
     rows: Ids, probes: Ids, low: Ids, high: Ids, owner: Ids, keys: Ids, number: Ids, codes: int
 ) -> tuple[Ids, Ids]:
@@ -131,50 +132,16 @@ def sliding_pairs(
     into a table once and are linked to those of the same key before them, so that a probe walks over what it
     sees and nothing else. ``keys`` and ``number`` are by position; numbers lie below ``codes``.
     """
-    if not len(rows):
-        return np.empty(0, np.int64), np.empty(0, np.int64)
     known, latest = hash_table(len(keys))
-    before, seen = np.empty(len(keys), np.int64), np.full(codes, -1, np.int64)
-    most = min(int((high - low).max()), codes)
-    room = 2 * len(rows) + max(most, 0)
-    owners, numbers = np.empty(room, np.int64), np.empty(room, np.int64)
-    done, reached, found = 0, max(int(low[rows[0]]), 0), 0
-    while True:
-        done, reached, found = _slide(
-            done, reached, found, most,
-            rows, probes, low, high, owner, keys, number, known, latest, before, seen, owners, numbers,
-        )  # fmt: skip
-        if done == len(rows):
-            return owners[:found], numbers[:found]
-        owners, numbers = (
-            np.concatenate([part, np.empty(len(part), np.int64)]) for part in (owners, numbers)
-        )
-
-
-@njit(cache=True)
-def _slide(
-    done: int,
-    reached: int,
-    found: int,
-    most: int,
-    rows: Ids,
-    probes: Ids,
-    low: Ids,
-    high: Ids,
-    owner: Ids,
-    keys: Ids,
-    number: Ids,
-    known: Ids,
-    latest: Ids,
-    before: Ids,
-    seen: Ids,
-    owners: Ids,
-    numbers: Ids,
-) -> tuple[int, int, int]:
-    """Go on with ``sliding_pairs`` from row ``done`` as far as there is room for what a row may give."""
-    while done < len(rows) and found + most <= len(owners):
-        row = rows[done]
-        done += 1
+    before, seen = np.empty(len(keys), np.int64), np.full(codes, -1)
+    most = max(min((high - low).max(), codes), 0) if len(rows) else 0
+    owners = np.empty(2 * len(rows) + most, np.int64)
+    numbers = np.empty_like(owners)
+    reached, found = max(low[rows[0]], 0) if len(rows) else 0, 0
+    for row in rows:
+        if found + most > len(owners):
+            owners = np.concatenate((owners, np.empty_like(owners)))
+            numbers = np.concatenate((numbers, np.empty_like(numbers)))
         while reached < high[row]:
             slot = slot_of(keys[reached], known, latest)
             known[slot] = keys[reached]
@@ -191,7 +158,7 @@ def _slide(
                 numbers[found] = code
                 found += 1
             place = before[place]
-    return done, reached, found
+    return owners[:found], numbers[:found]
 
 
 @njit(cache=True)

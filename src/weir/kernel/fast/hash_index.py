@@ -18,11 +18,7 @@ from weir.kernel.windows.live_triples import LiveTriples
 from weir.rdf.columns import Ids
 
 _MANY = 64
-
-
 _LARGEST = 1 << 17
-
-
 Key = int | tuple[int, ...]
 
 

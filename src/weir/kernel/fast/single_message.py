@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import Any
 
@@ -39,6 +40,7 @@ class Reader:
 
     def __init__(self, window: WindowInput) -> None:
         self.input = window
+        self.name, self.variables = window.name, window.variables
         self.window = window.window
         self._read(window.triples)
 
@@ -124,10 +126,8 @@ class Step:
         later: frozenset[str],
     ) -> None:
         self.each = each
-        self.name = each.input.name if isinstance(each, Reader) else each.name
-        variables = variables_of(each)
-        self.on = tuple(name for name in variables if name in before)
-        self.rest = tuple(name for name in variables if name not in before)
+        self.on = tuple(name for name in each.variables if name in before)
+        self.rest = tuple(name for name in each.variables if name not in before)
         self.key = tuple(before.index(name) for name in self.on)
         kept = [place for place, name in enumerate(before) if name in later]
         self.once = tuple(place for place in kept if not listed[place])
@@ -192,21 +192,14 @@ class Step:
         return self.each.index(self.on, self.rest).find(keys, *visible)
 
 
+@dataclass(slots=True)
 class Route:
     """The joins of a flow in order, where the wanted variables then stand, and how often it was taken."""
 
-    __slots__ = ("places", "shown", "steps", "used")
-
-    def __init__(self, steps: Sequence[Step], places: Sequence[int], shown: str) -> None:
-        self.steps = tuple(steps)
-        self.places = tuple(places)
-        self.shown = shown
-        self.used = 0
-
-
-def variables_of(each: StaticInput | Reader) -> tuple[str, ...]:
-    """The columns of an input."""
-    return each.input.variables if isinstance(each, Reader) else each.variables
+    steps: Sequence[Step]
+    places: Sequence[int]
+    shown: str
+    used: int = 0
 
 
 class SingleMessage:
@@ -272,7 +265,7 @@ class SingleMessage:
         """``findNextOp`` from the driver on: the order of joins for the flow at hand."""
         flow: list[Any] = [*row]
         count = 1
-        before: tuple[str, ...] = driver.input.variables
+        before: tuple[str, ...] = driver.variables
         listed: tuple[bool, ...] = (False,) * len(before)
         rest = [number for number, each in enumerate(self.inputs) if each is not driver]
         done: list[Step] = []
@@ -296,7 +289,7 @@ class SingleMessage:
             before, listed = step.after, step.listed
         if not set(self.wanted) <= set(before):
             return None
-        shown = " → ".join([driver.input.name, *(step.name for step in done)])
+        shown = " → ".join([driver.name, *(step.each.name for step in done)])
         return Route(done, [before.index(name) for name in self.wanted], shown)
 
     def _step(
@@ -306,7 +299,7 @@ class SingleMessage:
         place = (number, before, listed, others)
         found = self._steps.get(place)
         if found is None:
-            later = frozenset(self.wanted).union(*(variables_of(self.inputs[other]) for other in others))
+            later = frozenset(self.wanted).union(*(self.inputs[other].variables for other in others))
             found = self._steps[place] = Step(self.inputs[number], before, listed, later)
         return found
 

@@ -43,7 +43,7 @@ from weir.rdf.xsd.values import boolean, value_of
 
 
 def _is(kind: type[Term]) -> Callable[[Term], Literal]:
-    """isIRI, isBlank, isLiteral."""
+    """isIRI, isBlank, isLiteral, isTRIPLE."""
     return lambda term: boolean(isinstance(term, kind))
 
 
@@ -55,11 +55,6 @@ def is_numeric(term: Term) -> Literal:
 def same_term(left: Term, right: Term) -> Literal:
     """sameTerm: equality of terms, not of values."""
     return boolean(left == right)
-
-
-def is_triple(term: Term) -> Literal:
-    """isTRIPLE."""
-    return boolean(isinstance(term, TripleTerm))
 
 
 def triple(subject: Term, predicate: Term, object: Term) -> TripleTerm:
@@ -89,18 +84,15 @@ def str_(term: Term) -> Literal:
     return Literal(characters(term.value if isinstance(term, IRI) else term.lexical))
 
 
-def lang(term: Term) -> Literal:
-    """LANG: empty where there is no tag."""
-    if not isinstance(term, Literal):
-        raise ExpressionError("LANG of a term that is no literal")
-    return Literal(term.language or "")
+def _of_literal(function: Callable[[Literal], Term]) -> Callable[[Term], Term]:
+    """LANG and LANGDIR, empty where there is no tag or no base direction, and DATATYPE."""
 
+    def of(term: Term) -> Term:
+        if not isinstance(term, Literal):
+            raise ExpressionError(f"{term} is no literal")
+        return function(term)
 
-def langdir(term: Term) -> Literal:
-    """LANGDIR: empty where there is no base direction."""
-    if not isinstance(term, Literal):
-        raise ExpressionError("LANGDIR of a term that is no literal")
-    return Literal(term.direction or "")
+    return of
 
 
 def has_lang(term: Term) -> Literal:
@@ -111,13 +103,6 @@ def has_lang(term: Term) -> Literal:
 def has_langdir(term: Term) -> Literal:
     """hasLANGDIR: whether there is a language tag with a base direction."""
     return boolean(isinstance(term, Literal) and term.direction is not None)
-
-
-def datatype(term: Term) -> IRI:
-    """DATATYPE."""
-    if not isinstance(term, Literal):
-        raise ExpressionError("DATATYPE of a term that is no literal")
-    return IRI(term.datatype)
 
 
 def iri(term: Term, base: Term | None = None) -> IRI:
@@ -215,9 +200,9 @@ def tz(term: Term) -> Literal:
 
 BUILTINS: dict[Builtin, Callable[..., Term]] = {
     Builtin.STR: str_,
-    Builtin.LANG: lang,
+    Builtin.LANG: _of_literal(lambda literal: Literal(literal.language or "")),
     Builtin.LANGMATCHES: strings.langmatches,
-    Builtin.DATATYPE: datatype,
+    Builtin.DATATYPE: _of_literal(lambda literal: IRI(literal.datatype)),
     Builtin.IRI: iri,
     Builtin.ABS: _numeric(numbers.absolute),
     Builtin.CEIL: _numeric(numbers.ceiling),
@@ -249,14 +234,14 @@ BUILTINS: dict[Builtin, Callable[..., Term]] = {
     Builtin.STRLANG: strlang,
     Builtin.STRDT: strdt,
     Builtin.STRLANGDIR: strlangdir,
-    Builtin.LANGDIR: langdir,
+    Builtin.LANGDIR: _of_literal(lambda literal: Literal(literal.direction or "")),
     Builtin.HASLANG: has_lang,
     Builtin.HASLANGDIR: has_langdir,
     Builtin.TRIPLE: triple,
     Builtin.SUBJECT: _place("subject"),
     Builtin.PREDICATE: _place("predicate"),
     Builtin.OBJECT: _place("object"),
-    Builtin.ISTRIPLE: is_triple,
+    Builtin.ISTRIPLE: _is(TripleTerm),
     Builtin.SAMETERM: same_term,
     Builtin.ISIRI: _is(IRI),
     Builtin.ISBLANK: _is(BlankNode),

@@ -35,7 +35,7 @@ from weir.rdf.xsd.numbers import (
     Number,
     NumericKind,
     decimal_text,
-    double_text,
+    lexical_of,
     literal_of,
     parse_number,
     to_double,
@@ -65,17 +65,12 @@ def to_string(term: Term) -> Literal:
 
 
 def _number_text(number: Number) -> str:
-    value = number.value
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, Decimal):
-        return decimal_text(value).removesuffix(".0")
-    if value == 0:
-        return "-0" if math.copysign(1, value) < 0 else "0"
-    text = double_text(value, single=number.kind is NumericKind.FLOAT)
-    if math.isfinite(value) and 1e-6 <= abs(value) < 1e6:
-        return decimal_text(Decimal(text)).removesuffix(".0")
-    return text
+    value, text = number.value, lexical_of(number)
+    if isinstance(value, float) and value == 0:
+        return text.removesuffix(".0E0")
+    if isinstance(value, float) and not 1e-6 <= abs(value) < 1e6:
+        return text
+    return decimal_text(Decimal(text)).removesuffix(".0")
 
 
 def to_boolean(term: Term) -> Literal:
@@ -163,13 +158,11 @@ def to_duration(target: str) -> Callable[[Term], Literal]:
     """The three duration types, from each other where nothing is lost, or from text."""
 
     def cast(term: Term) -> Literal:
-        value = _value(term)
-        if not isinstance(value, Duration | Text) or not isinstance(term, Literal):
-            raise ExpressionError(f"{term} cannot be cast to {target}")
-        form = term.lexical.strip(_SPACE)
-        if parse_duration(form, target) is None:
-            raise ExpressionError(f"{term} cannot be cast to {target}")
-        return Literal(form, target)
+        if isinstance(term, Literal) and isinstance(_value(term), Duration | Text):
+            form = term.lexical.strip(_SPACE)
+            if parse_duration(form, target) is not None:
+                return Literal(form, target)
+        raise ExpressionError(f"{term} cannot be cast to {target}")
 
     return cast
 

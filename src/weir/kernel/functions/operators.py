@@ -12,13 +12,15 @@ What is open in the specification is settled in decision semantics-values, 1 to 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import eq, ge, gt, le, lt, ne
 from typing import Any, TypeAlias
 
 from weir.language.algebra.expressions import Arithmetic, Comparison
+from weir.language.algebra.fold import parts
 from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term, TripleTerm
 from weir.rdf.xsd import numbers
 from weir.rdf.xsd.durations import Duration, compare_durations
-from weir.rdf.xsd.moments import XSD_DATE, XSD_DATETIME, XSD_TIME, Moment, compare_moments
+from weir.rdf.xsd.moments import Moment, compare_moments
 from weir.rdf.xsd.numbers import Number, NumericError, literal_of
 from weir.rdf.xsd.numbers import compare as compare_numbers
 from weir.rdf.xsd.values import Boolean, TaggedText, Text, Value, effective_boolean, value_of
@@ -39,11 +41,7 @@ def ebv(term: Term) -> bool:
 def equal(left: Term, right: Term) -> bool:
     """``left = right``; triple terms part by part."""
     if isinstance(left, TripleTerm) and isinstance(right, TripleTerm):
-        return (
-            equal(left.subject, right.subject)
-            and equal(left.predicate, right.predicate)
-            and equal(left.object, right.object)
-        )
+        return all(map(equal, parts(left), parts(right)))
     if not isinstance(left, Literal) or not isinstance(right, Literal):
         return left == right
     a, b = value_of(left), value_of(right)
@@ -90,20 +88,23 @@ def _order_of_values(a: Value | None, b: Value | None) -> int | None:
     return None
 
 
+COMPARE: dict[Comparison, Callable[[Any, Any], Any]] = {
+    Comparison.EQ: eq,
+    Comparison.NE: ne,
+    Comparison.LT: lt,
+    Comparison.GT: gt,
+    Comparison.LE: le,
+    Comparison.GE: ge,
+}
+"""What the operators do to plain values and to columns of them."""
+
+
 def compare(operator: Comparison, left: Term, right: Term) -> bool:
     """One comparison operator on two terms."""
-    if operator is Comparison.EQ:
-        return equal(left, right)
-    if operator is Comparison.NE:
-        return not equal(left, right)
+    if operator in (Comparison.EQ, Comparison.NE):
+        return equal(left, right) is (operator is Comparison.EQ)
     outcome = order(left, right)
-    if outcome is None:
-        return False
-    if operator is Comparison.LT:
-        return outcome < 0
-    if operator is Comparison.GT:
-        return outcome > 0
-    return outcome <= 0 if operator is Comparison.LE else outcome >= 0
+    return outcome is not None and bool(COMPARE[operator](outcome, 0))
 
 
 _OPERATIONS: dict[Arithmetic, Callable[[Number, Number], Number]] = {
@@ -150,21 +151,8 @@ CanonicalKey: TypeAlias = tuple[int, str]
 _UNBOUND, _BLANK, _IRI, _LITERAL, _TRIPLE = range(5)
 _RANKS = {BlankNode: _BLANK, IRI: _IRI, Literal: _LITERAL, TripleTerm: _TRIPLE}
 _NUMBER, _TEXT, _TAGGED, _BOOLEAN, _MOMENT, _DURATION, _OTHER = range(7)
-_MOMENT_RANK = {
-    datatype: rank
-    for rank, datatype in enumerate(
-        (
-            XSD_DATETIME,
-            XSD_DATE,
-            XSD_TIME,
-            XSD + "gYear",
-            XSD + "gYearMonth",
-            XSD + "gMonth",
-            XSD + "gMonthDay",
-            XSD + "gDay",
-        )
-    )
-}
+_MOMENTS = ("dateTime", "date", "time", "gYear", "gYearMonth", "gMonth", "gMonthDay", "gDay")
+_MOMENT_RANK = {XSD + name: rank for rank, name in enumerate(_MOMENTS)}
 
 
 def canonical_key(term: Term | None) -> CanonicalKey:
@@ -186,7 +174,7 @@ def order_key(term: Term | None) -> tuple[Any, ...]:
     if isinstance(term, IRI):
         return _IRI, term.value
     if isinstance(term, TripleTerm):
-        return _TRIPLE, *(order_key(part) for part in (term.subject, term.predicate, term.object))
+        return _TRIPLE, *map(order_key, parts(term))
     return (_LITERAL, *_literal_key(term))
 
 

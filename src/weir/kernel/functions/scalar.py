@@ -107,14 +107,13 @@ class Context:
 
     ``now`` is τ in microseconds; ``exists`` tells whether a pattern has a solution under the current one;
     ``timestamp`` gives the time of a triple in the windows; ``draws`` are the random choices of the
-    solution at hand; ``functions`` are extension functions by IRI.
+    solution at hand.
     """
 
     now: int = 0
     exists: Callable[[Pattern, Solution], bool] = _no_exists
     timestamp: Callable[[Term, Term, Term], int | None] = _no_timestamp
     draws: Draws = field(default_factory=lambda: Draws(""))
-    functions: Mapping[str, Callable[..., Term]] = field(default_factory=dict)
 
 
 def evaluate(expression: e.Expression, solution: Solution, context: Context) -> Term:
@@ -214,12 +213,9 @@ def _function_call(node: e.FunctionCall, solution: Solution, context: Context) -
     if name == TIMESTAMP and len(arguments) == 3:
         return _timestamp(context.timestamp(arguments[0], arguments[1], arguments[2]))
     cast = CASTS.get(name)
-    if cast is not None and len(arguments) == 1:
-        return cast(arguments[0])
-    extension = context.functions.get(name)
-    if extension is None:
+    if cast is None or len(arguments) != 1:
         raise ExpressionError(f"unknown function {name} of {len(arguments)} arguments")
-    return extension(*arguments)
+    return cast(arguments[0])
 
 
 def _timestamp(microseconds: int | None) -> Term:

@@ -7,12 +7,14 @@ the canonical order of terms (decision semantics-values, 5 to 8).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from weir.kernel.functions import strings
 from weir.kernel.functions.builtins import str_
 from weir.kernel.functions.operators import ExpressionError, canonical_key, extreme, number_of
-from weir.language.algebra.expressions import Aggregate, Aggregation
+from weir.language.algebra.expressions import Aggregate, Aggregation, StagedSum
 from weir.rdf.terms import Literal, Term
+from weir.rdf.xsd.exact_sums import ExactSum, total_of
 from weir.rdf.xsd.numbers import (
     XSD_INTEGER,
     Number,
@@ -47,23 +49,28 @@ def _count(values: Sequence[Term | None]) -> Term:
     return Literal(str(sum(value is not None for value in values)), XSD_INTEGER)
 
 
-def _sum(values: Sequence[Term | None]) -> Term:
-    return literal_of(_total(values))
-
-
-def _total(values: Sequence[Term | None]) -> Number:
+def _sum(values: Sequence[Term | None], *, mean: bool = False) -> Term:
+    """SUM, and AVG as its ``mean``; that of nothing is 0."""
     try:
-        return total(number_of(value) for value in _all_bound(values))
+        whole = total(number_of(value) for value in _all_bound(values))
+        if mean and values:
+            whole = divide(whole, Number(NumericKind.INTEGER, len(values)))
+    except NumericError as error:
+        raise ExpressionError(str(error)) from None
+    return literal_of(whole)
+
+
+def _partial_sum(values: Sequence[Term | None]) -> Term:
+    try:
+        return total_of(ExactSum.of(number_of(value)) for value in _all_bound(values)).literal
     except NumericError as error:
         raise ExpressionError(str(error)) from None
 
 
-def _avg(values: Sequence[Term | None]) -> Term:
-    whole = _total(values)
-    if not values:
-        return literal_of(whole)
+def _sum_of_parts(values: Sequence[Term | None]) -> Term:
+    parts = [ExactSum.read(value) for value in _all_bound(values) if isinstance(value, Literal)]
     try:
-        return literal_of(divide(whole, Number(NumericKind.INTEGER, len(values))))
+        return literal_of(total_of(parts).number)
     except NumericError as error:
         raise ExpressionError(str(error)) from None
 
@@ -96,11 +103,13 @@ def joined(texts: Sequence[str], separator: str) -> str:
     return separator.join(texts)
 
 
-_FUNCTIONS: dict[Aggregation, Callable[[Sequence[Term | None]], Term]] = {
+_FUNCTIONS: dict[Aggregation | StagedSum, Callable[[Sequence[Term | None]], Term]] = {
     Aggregation.COUNT: _count,
     Aggregation.SUM: _sum,
-    Aggregation.AVG: _avg,
+    Aggregation.AVG: partial(_sum, mean=True),
     Aggregation.MIN: _extreme(greatest=False),
     Aggregation.MAX: _extreme(greatest=True),
     Aggregation.SAMPLE: _sample,
+    StagedSum.PART: _partial_sum,
+    StagedSum.WHOLE: _sum_of_parts,
 }

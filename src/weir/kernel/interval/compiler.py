@@ -21,7 +21,7 @@ from weir.kernel.operators.join import Join, Policy, Router, TooLarge, reduce_wi
 from weir.kernel.operators.left_join import LeftJoin, Minus
 from weir.kernel.operators.modifiers import Distinct, OrderBy, Slice
 from weir.kernel.operators.operator import Operator, Project, Scan, Union, Values
-from weir.kernel.operators.remote_service import Service
+from weir.kernel.operators.remote_service import Answered, Service
 from weir.kernel.service_calls import Calls
 from weir.kernel.windows.instants import HIGHEST, LOWEST, Instants
 from weir.kernel.windows.stream_state import Streams
@@ -30,7 +30,8 @@ from weir.language.algebra import scope
 from weir.language.algebra.expressions import Aggregate
 from weir.language.algebra.scope import has_exists, timely, volatile
 from weir.plan import nodes as p
-from weir.plan.analysis.variables import certain, joinable, marks, possible, reads
+from weir.plan.analysis.bind_joins import asked_by_keys, distributed
+from weir.plan.analysis.variables import certain, draws, joinable, marks, possible, reads
 from weir.rdf.terms import Variable
 
 VIEW_LIMIT = 4_000_000
@@ -57,6 +58,8 @@ class Compiler:
         self.views: list[tuple[str, int]] = []
         self._numbers = count(1)
         self._occurrences: Counter[int] = Counter()
+        self._services: list[Service] = []
+        self._groups: list[Group] = []
 
     def compile(self, plan: p.Plan) -> Operator:
         """The operator of a plan."""
@@ -83,10 +86,12 @@ class Compiler:
                 check = None if condition is None else self._filter(condition, anonymous=True)
                 one = self.compile(left)
                 if isinstance(right, p.Service):
-                    return self._service(one, right, certain(left), optional=True, check=check)
+                    return self._service(one, right, optional=True, check=check)
                 two = self.compile(right)
                 nested = two.nests and _probes(right) and joinable(right, possible(left))
                 return LeftJoin(one, two, check, nested=nested)
+            case p.Minus(left, right) if (keyed := asked_by_keys(left, right)) is not None:
+                return Minus(self.compile(left), self.compile(keyed), nested=False)
             case p.Minus(left, right):
                 one, two = self.compile(left), self.compile(right)
                 nested = two.nests and _probes(right) and joinable(right, possible(left))
@@ -96,7 +101,10 @@ class Compiler:
             case p.Extend():
                 return self._bind(plan)
             case p.Group(inner, keys, aggregates):
-                return self._grouped(self.compile(inner), keys, aggregates)
+                before = len(self._services)
+                group = self._grouped(self.compile(inner), keys, aggregates)
+                services = self._services[before:]
+                return Answered(group, services, self.present) if services and not keys else group
             case p.OrderBy():
                 return self._ordered(plan)
             case p.Project(inner, variables):
@@ -113,6 +121,9 @@ class Compiler:
     # Joins and conditions
 
     def _joined(self, plan: p.Join) -> Operator:
+        branches = distributed(plan)
+        if branches is not None:
+            return self.compile(branches)
         if any(isinstance(part, p.Service) for part in plan.parts):
             return self._federated(plan)
         parts: list[tuple[str, Operator]] = []
@@ -146,21 +157,23 @@ class Compiler:
             if reads(condition) <= bound and not volatile(condition.expression)
         )
         operator = self.compile(p.Join(others, early) if others else p.UNIT)
-        for part in plan.parts:
-            if isinstance(part, p.Service):
-                operator = self._service(operator, part, bound)
-                bound |= scope.certain(part)
         late = [condition for condition in plan.conditions if not others or condition not in early]
-        if not late:
-            return operator
-        filters = [self._filter(condition) for condition in late]
-        return Join([("service", operator)], filters, self.present, self.router)
+        waiting = [part for part in plan.parts if isinstance(part, p.Service)]
+        while waiting:
+            operator = self._service(operator, waiting.pop(0))
+            # What no SERVICE still to come can bind is decided before it is asked.
+            open_names = frozenset(v.name for part in waiting for v in scope.visible(part))
+            ready = [each for each in late if not waiting or not reads(each) & open_names]
+            late = [each for each in late if each not in ready]
+            if ready:
+                filters = [self._filter(condition) for condition in ready]
+                operator = Join([("service", operator)], filters, self.present, self.router)
+        return operator
 
     def _service(
         self,
         left: Operator,
         service: a.Service,
-        bound: frozenset[str],
         *,
         optional: bool = False,
         check: Filter | None = None,
@@ -169,17 +182,18 @@ class Compiler:
             raise NotCovered(Lack.NO_ENDPOINTS)
         number = self.calls.place(service)
         self._occurrences[number] += 1
-        return Service(
+        made = Service(
             left,
             service,
-            bound,
             self.present,
             self.calls,
             self.leaves.dictionary,
-            place=f"{number}.{self._occurrences[number]}",
-            optional=optional,
-            check=check,
+            f"{number}.{self._occurrences[number]}",
+            optional,
+            check,
         )
+        self._services.append(made)
+        return made
 
     def _filter(self, formula: p.Formula, place: str = "", *, anonymous: bool = False) -> Filter:
         """A condition or value ready to run; ``place`` is the variable that it binds."""
@@ -237,7 +251,21 @@ class Compiler:
             measures.append(Measure(name, aggregate, column))
         if bindings:
             inner = Extend(inner, bindings)
-        return Group(inner, keys, measures, self.present, self.terms)
+        made = Group(inner, keys, measures, self.present, self.terms)
+        # What SERVICE is asked for depends on the instants there are.
+        made.linear &= not self._services
+        self._groups.append(made)
+        return made
+
+    @property
+    def keeps_totals(self) -> bool:
+        """Whether some group goes on from the evaluation before."""
+        return any(each.linear for each in self._groups)
+
+    def forget_totals(self) -> None:
+        """What windows hold has been replaced."""
+        for each in self._groups:
+            each.forget()
 
     def _ordered(self, plan: p.OrderBy) -> Operator:
         inner = self.compile(plan.plan)
@@ -286,11 +314,6 @@ class Compiler:
         ends = np.append(times, HIGHEST)
         found = StaticInput(name, self.present, view.during(ends[view.start], ends[view.end]))
         return Scan(view.variables, lambda: found)
-
-
-def draws(plan: p.Plan) -> bool:
-    """Whether RAND, UUID, STRUUID or BNODE occurs anywhere in a plan."""
-    return any(volatile(formula.expression) for node in p.below(plan) for formula in p.formulas(node))
 
 
 def _probes(plan: p.Plan) -> bool:

@@ -7,14 +7,14 @@ messages not yet complete, and the clock. Everything else is computed anew in ea
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 
 from weir.errors import UsageError
-from weir.kernel.contract import Answers, Background, Slab, Stretch
+from weir.kernel.contract import Answers, Background, Slab, Steps, Stretch
 from weir.kernel.expressions.term_cache import Terms
 from weir.kernel.fast.distinct_join import DistinctJoin
 from weir.kernel.fast.short_cuts import NothingThere, ShortCut, plain_form
@@ -23,6 +23,7 @@ from weir.kernel.functions.scalar import seed
 from weir.kernel.interval.compiler import Compiler
 from weir.kernel.interval.query_forms import Descriptions, QueryForms, Sent
 from weir.kernel.operators.context import Surroundings
+from weir.kernel.operators.group_by import FEW_INSTANTS
 from weir.kernel.operators.inputs.input import Present
 from weir.kernel.operators.inputs.pattern_inputs import EVERYTHING, PatternInputs, StaticGraphs, changes_read
 from weir.kernel.operators.join import Join, Policy, Router
@@ -32,7 +33,8 @@ from weir.kernel.service_calls import Calls, Services
 from weir.kernel.windows.arrivals import Arrivals
 from weir.kernel.windows.evaluation_times import Clock, Evaluations
 from weir.kernel.windows.instants import HIGHEST, Instants
-from weir.kernel.windows.stream_state import Streams, dump, dump_core, load, load_core, table_rows, tables
+from weir.kernel.windows.one_failure import Pass
+from weir.kernel.windows.stream_state import Streams, dump, load, table_rows, tables
 from weir.kernel.windows.window import Window, spec_of
 from weir.language.algebra.fold import walk
 from weir.language.algebra.query import R2S, Ask, Construct, Previous, Query
@@ -113,7 +115,7 @@ class IntervalEvaluator:
         self._compiler = Compiler(leaves, router, around, terms, calls)
         self._root: Operator = self._compiler.compile(self.plan.root)
         safe = subjects(self.plan.root)
-        self._forms = QueryForms(self.query, self._key, terms, safe, lambda: self._described(leaves, terms))
+        self._forms = QueryForms(self.query, self._key, terms, safe, lambda: self._described(terms))
         self._nothing = dict.fromkeys(self._forms.columns, _NONE)
         self._silent = Answers(_NONE, self._nothing, _NONE)
         self._asks = isinstance(self.query.form, Ask)
@@ -123,7 +125,7 @@ class IntervalEvaluator:
         self._constants = self.dictionary.encode_terms(sorted(_terms(self.query), key=str))
         self._restored()
 
-    def _described(self, leaves: PatternInputs, terms: Terms) -> Descriptions:
+    def _described(self, terms: Terms) -> Descriptions:
         sources = [p.Source(), p.Source(graph=Variable("graph"))]
         sources += [p.Source(window=name) for name in self.streams.windows]
         names = ("subject", "predicate", "object")
@@ -134,7 +136,7 @@ class IntervalEvaluator:
         """Those that the query can take, in the order in which they are tried."""
         semantics, root = self.query.semantics, self._root
         found: list[ShortCut] = []
-        if self._clock.tuples or self._asks:
+        if self._clock.tuples or self._asks or not self.streams.windows:
             return found
         required = root.required()
         if required:
@@ -155,6 +157,25 @@ class IntervalEvaluator:
 
     def advance(self, slab: Slab) -> Answers:
         """Evaluate every evaluation time that the slab completes."""
+        made = Pass(self._clock, self._answers, slab.most)
+        for chunk in self._chunks(slab):
+            if made.full:
+                break
+            made.take(chunk)
+        return self._collected(made.found)
+
+    def steps(self, slab: Slab) -> Steps:
+        """``advance`` one evaluation at a time."""
+        made = Pass(self._clock, self._answers, slab.most)
+        for chunk in self._chunks(slab, 1):
+            if made.full:
+                break
+            yield chunk.times.item(0)
+            made.take(chunk)
+        return self._collected(made.found)
+
+    def _chunks(self, slab: Slab, at_once: int | None = None) -> Iterable[Evaluations]:
+        """Take in what came; gives the evaluation times that the slab completes."""
         if self._ended:
             raise UsageError(
                 "the input of this query has ended", hint="start it again with a new checkpoint to add input"
@@ -163,13 +184,10 @@ class IntervalEvaluator:
         through = slab.through if before is None else max(slab.through, before)
         self._through, self._ended = through, slab.end
         if not self.streams.windows:
-            return self._once(through) if before is None else self._silent
+            return [] if before is not None else [Evaluations(np.array([through]), self._first_and_last)]
         self._receive(slab, HIGHEST if slab.end else self._clock.ready_below(through), before)
         share = None if slab.turn == _ALONE else slab.stretch
-        parts = [self._answers(chunk) for chunk in self._clock.chunks(through, end=slab.end, share=share)]
-        if self._arrived >= _GROWTH:
-            self._release()
-        return self._collected(parts)
+        return self._clock.chunks(through, end=slab.end, share=share, at_once=at_once)
 
     def _answers(self, chunk: Evaluations) -> Answers:
         """The answers at some evaluation times: by the first short cut that does not decline, or else by the
@@ -182,11 +200,20 @@ class IntervalEvaluator:
             if found is not None:
                 rows = found
                 break
-        at = chunk.at
+        at = chunk.at if rows is not None or not self._differs else self._followed(chunk.at)
         self._leaves.prepare(at)
         if rows is None:
             rows = self._root.changes() if self._differs and not at.void else self._root.run()
         return self._sent(rows, at, len(chunk.times))
+
+    def _followed(self, at: Instants) -> Instants:
+        """The instants, where totals are kept after the one that was evaluated last."""
+        last = self._clock.last
+        follows = self._compiler.keeps_totals and len(at) < FEW_INSTANTS and at.sub is None and not at.void
+        self._present.follows = follows and last is not None and last.time <= at.time.item(0)
+        if last is None or not self._present.follows or last.time == at.time.item(0):
+            return at
+        return Instants(np.append(last.time, at.time), np.append(np.False_, at.emitted))
 
     def _sent(self, rows: Relation, at: Instants, evaluations: int) -> Answers:
         """What the query's form and R2S make of the rows at these instants."""
@@ -217,7 +244,7 @@ class IntervalEvaluator:
                     for track in self.streams.triples_of[name]:
                         track.append_single(ready)
                     continue
-                self._arrived += len(ready) + ready.messages
+                self._arrived += len(ready) + len(ready.messages)
                 for track in self.streams.triples_of[name]:
                     track.append(ready)
             if self._expectant:
@@ -225,16 +252,16 @@ class IntervalEvaluator:
                     window.notice()
                 self._expectant = [window for window in self._expectant if window.first is None]
 
-    def _once(self, time: int) -> Answers:
-        """A query without windows: one evaluation, before which there was nothing."""
-        compares = self.query.semantics.r2s is not R2S.RSTREAM
-        times = np.array([time - 1, time] if compares else [time])
-        emitted = np.array([False, True] if compares else [True])
-        at = self._present.at = Instants(times, emitted, void=compares)
-        return self._collected([self._sent(self._root.run(), at, 1)])
+    def _first_and_last(self, times: Ids) -> Instants:
+        """Of a query without windows: one evaluation, before which there was nothing."""
+        if self.query.semantics.r2s is R2S.RSTREAM:
+            return Instants(times, np.array([True]))
+        return Instants(np.append(times - 1, times), np.array([False, True]), void=True)
 
     def _collected(self, parts: Sequence[Answers]) -> Answers:
-        """The answers of several chunks of evaluation times as one."""
+        """The answers of several chunks of evaluation times as one, once all of them are made."""
+        if self._arrived >= _GROWTH:
+            self._release()
         if not parts:
             return self._silent
         if len(parts) > 1:
@@ -263,6 +290,7 @@ class IntervalEvaluator:
     def _restored(self) -> None:
         # What could have gone counts as arrived: a run that is restarted again and again drops it, too.
         self._arrived = sum(end - first for first, end in self.tables().values())
+        self._compiler.forget_totals()
         self._expectant = [window for window in self.streams.windows.values() if window.first is None]
         for inputs in self._leaves.inputs.values():
             for each in inputs:
@@ -272,7 +300,7 @@ class IntervalEvaluator:
 
     def core(self) -> bytes:
         """Everything but the tables."""
-        return dump_core(self.streams, self._clock, self._through, self._ended)
+        return dump(self.streams, self._clock, self._through, self._ended, core=True)
 
     def tables(self) -> Mapping[str, tuple[int, int]]:
         """The first live row of each log and track, and the number of the next."""
@@ -284,7 +312,7 @@ class IntervalEvaluator:
 
     def rebuild(self, core: bytes, tables: Mapping[str, Stretch]) -> None:
         """Replace the state by a stored one of the same query, or bring it up to one."""
-        self._through, self._ended = load_core(core, tables, self.streams, self._clock)
+        self._through, self._ended = load(core, self.streams, self._clock, tables)
         self._restored()
 
     def live_ids(self) -> Ids:

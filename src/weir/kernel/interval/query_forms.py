@@ -111,6 +111,27 @@ def _surplus(relation: Relation, rows: Ids, index: Ids, others: Ids, their: Ids)
     return kept
 
 
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The solutions that are sent: of ``rows`` those at ``places``, all where that is None, each at an
+    ``index``, which ascends."""
+
+    rows: Relation
+    index: Ids
+    places: Ids | None
+
+    def column(self, name: str) -> Ids:
+        """A column of what is sent, always a copy: live rows change."""
+        column = self.rows.columns.get(name)
+        if column is None:
+            return np.zeros(len(self.index), np.int64)
+        return column.copy() if self.places is None else column[self.places]
+
+    def may_lack(self, name: str) -> bool:
+        """Whether a variable may be unbound."""
+        return name not in self.rows.columns or name in self.rows.optional
+
+
 class Descriptions:
     """``sources`` give the triples of all graphs and windows as subject, predicate, object."""
 
@@ -118,20 +139,15 @@ class Descriptions:
         self.sources = tuple(sources)
         self.terms = terms
 
-    def of(
-        self, targets: Sequence[Variable | IRI], rows: Relation, index: Ids, places: Ids
-    ) -> tuple[Ids, list[Ids]]:
-        """The descriptions for the solutions sent at ``index``: indices, which ascend, and columns of
-        triples."""
-        resources: list[Ids] = []
-        for target in targets:
-            if isinstance(target, IRI):
-                resources.append(np.full(len(places), self.terms.encode(target), np.int64))
-            else:
-                column = rows.columns.get(target.name)
-                resources.append(np.zeros(len(places), np.int64) if column is None else column[places])
-        subjects = np.concatenate(resources) if resources else np.empty(0, np.int64)
-        at = np.concatenate([index] * len(resources)) if resources else subjects
+    def of(self, targets: Sequence[Variable | IRI], chosen: Chosen) -> tuple[Ids, list[Ids]]:
+        """The descriptions for the solutions sent: indices, which ascend, and columns of triples."""
+        index, encode = chosen.index, self.terms.encode
+        resources = [
+            _whole(encode(each), index) if isinstance(each, IRI) else chosen.column(each.name)
+            for each in targets
+        ]
+        subjects = np.concatenate([_NONE, *resources])
+        at = np.concatenate([_NONE, *[index] * len(resources)])
         frontier = self._nodes(subjects, at, (TermClass.IRI, TermClass.BLANK))
         graph = union(*(source.run() for source in self.sources))
         found: list[Relation] = []
@@ -235,26 +251,20 @@ class QueryForms:
             rows = clip(rows, 1, len(at))
         match form:
             case Select(variables):
-                index, places = sent(rows, at, operator, ranked=self._ranked)
-                return Sent(index, {v.name: _taken(rows, v.name, index, places) for v in variables})
+                chosen = Chosen(rows, *sent(rows, at, operator, ranked=self._ranked))
+                return Sent(chosen.index, {v.name: chosen.column(v.name) for v in variables})
             case Ask():
                 truth = _truth(rows, at)
-                index, places = sent(truth, at, operator)
-                return Sent(index, {ANSWER: _taken(truth, ANSWER, index, places) - 1})
-            case Construct():
-                rows = _named(rows)
-                index, places = sent(rows, at, operator)
-                if not len(index):
-                    return _NO_TRIPLES
-                return _set_of_triples(
-                    [self._instances(nodes, rows, places, index, at) for nodes in self._template]
-                )
-            case Describe(targets):
-                assert self._descriptions is not None
-                rows = _named(rows)
-                index, places = sent(rows, at, operator)
-                everything = np.arange(len(index)) if places is None else places
-                return _set_of_triples([self._descriptions.of(targets, rows, index, everything)])
+                chosen = Chosen(truth, *sent(truth, at, operator))
+                return Sent(chosen.index, {ANSWER: chosen.column(ANSWER) - 1})
+        rows = _named(rows)
+        chosen = Chosen(rows, *sent(rows, at, operator))
+        if not len(chosen.index):
+            return _NO_TRIPLES
+        if isinstance(form, Describe):
+            assert self._descriptions is not None
+            return _set_of_triples([self._descriptions.of(form.targets, chosen)])
+        return _set_of_triples([self._instances(nodes, chosen, at) for nodes in self._template])
 
     # CONSTRUCT
 
@@ -268,49 +278,32 @@ class QueryForms:
             return self.terms.encode(node)
         return Blank(node.name) if node.internal else node.name
 
-    def _instances(
-        self, nodes: Sequence[Part], rows: Relation, places: Ids | None, index: Ids, at: Instants
-    ) -> tuple[Ids, list[Ids | int]]:
-        columns: list[Ids | int] = []
-        good: Mask | None = None
-        for position, node in enumerate(nodes):
-            if isinstance(node, int):
-                columns.append(node)
+    def _instances(self, nodes: Sequence[Part], chosen: Chosen, at: Instants) -> tuple[Ids, list[Ids | int]]:
+        """The triples that one pattern of the template makes of the solutions."""
+        columns = [self._values(node, chosen, at) for node in nodes]
+        good: list[Mask] = []
+        for position, (node, column) in enumerate(zip(nodes, columns, strict=True)):
+            if isinstance(column, int) or isinstance(node, int | Blank):
                 continue
-            if isinstance(node, Blank):
-                columns.append(self._blanks(node.label, rows, places, index, at))
-                continue
-            if isinstance(node, Nested):
-                column = self._triple_terms(node, rows, places, index, at)
-                good = column != 0 if good is None else good & (column != 0)
-                columns.append(column)
-                continue
-            column = _taken(rows, node, index, places)
-            if node not in rows.columns or node in rows.optional:
-                good = column != 0 if good is None else good & (column != 0)
-            if position < 2 and not (position == 0 and node in self.safe):
-                allowed = self._allowed(column, position)
-                good = allowed if good is None else good & allowed
-            columns.append(column)
-        if good is None or good.all():
-            return index, columns
-        return index[good], [column if isinstance(column, int) else column[good] for column in columns]
+            if isinstance(node, Nested) or chosen.may_lack(node):
+                good.append(column != 0)
+            if isinstance(node, str) and position < 2 and not (position == 0 and node in self.safe):
+                good.append(self._allowed(column, position))
+        mask = np.logical_and.reduce(good) if good else None
+        if mask is None or mask.all():
+            return chosen.index, columns
+        return chosen.index[mask], [each if isinstance(each, int) else each[mask] for each in columns]
 
-    def _triple_terms(
-        self, node: Nested, rows: Relation, places: Ids | None, index: Ids, at: Instants
-    ) -> Ids:
-        """Triple terms, one per solution; 0 where their parts make none."""
-        columns: list[Ids] = []
-        for part in node.parts:
-            match part:
-                case int():
-                    columns.append(np.full(len(index), part, np.int64))
-                case Blank(label):
-                    columns.append(self._blanks(label, rows, places, index, at))
-                case Nested():
-                    columns.append(self._triple_terms(part, rows, places, index, at))
-                case _:
-                    columns.append(_taken(rows, part, index, places))
+    def _values(self, part: Part, chosen: Chosen, at: Instants) -> Ids | int:
+        """What a part of the template stands for, one per solution; 0 where it makes no term."""
+        match part:
+            case int():
+                return part
+            case str():
+                return chosen.column(part)
+            case Blank(label):
+                return self._blanks(label, chosen, at)
+        columns = [_whole(self._values(each, chosen, at), chosen.index) for each in part.parts]
         distinct, where = np.unique(np.stack(columns), axis=1, return_inverse=True)
         made = [
             triple_term(*(self.terms.term(each) if each else None for each in three))
@@ -325,11 +318,11 @@ class QueryForms:
         found = np.array([self.terms.classify(each) in wanted for each in distinct.tolist()], np.bool_)
         return found[where]
 
-    def _blanks(self, label: str, rows: Relation, places: Ids | None, index: Ids, at: Instants) -> Ids:
+    def _blanks(self, label: str, chosen: Chosen, at: Instants) -> Ids:
         """New blank nodes, one per solution: named by the query, the time and the solution."""
-        places = np.arange(len(index)) if places is None else places
-        ids = {name: column[places] for name, column in rows.columns.items()}
-        occurrence = occurrences([*ids.values(), index + 1], len(places))
+        index = chosen.index
+        ids = {name: chosen.column(name) for name in chosen.rows.columns}
+        occurrence = occurrences([*ids.values(), index + 1], len(index))
         columns = {name: column.tolist() for name, column in ids.items()}
         nodes: list[BlankNode] = []
         for row, time in enumerate(at.time[index].tolist()):
@@ -344,14 +337,6 @@ def _ranked(query: Query) -> bool:
     shown = query.form.variables if isinstance(query.form, Select) else ()
     order = order_of(query.pattern)
     return order is not None and any(key.expression not in shown for key in order.keys)
-
-
-def _taken(rows: Relation, name: str, index: Ids, places: Ids | None) -> Ids:
-    """A column of what is sent, always a copy: live rows change."""
-    column = rows.columns.get(name)
-    if column is None:
-        return np.zeros(len(index), np.int64)
-    return column.copy() if places is None else column[places]
 
 
 def _truth(rows: Relation, at: Instants) -> Relation:

@@ -15,13 +15,13 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from weir.kernel.contract import Answers
 from weir.kernel.matching.resolve import Rows
 from weir.plan.analysis.templates import NUMBER
 from weir.rdf.columns import Ids
+from weir.rdf.compiled import njit
 from weir.rdf.ids.inline import payloads
 
 _NONE = np.empty(0, np.int64)

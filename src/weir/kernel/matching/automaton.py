@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from weir.kernel.matching.prefix_tree import ROOT, Buckets, PrefixTree, bucket_of, enlarged
 from weir.rdf.columns import Ids, Mask
+from weir.rdf.compiled import njit
 
 ANY = 0
 """``?``: the id that no term has. In the graph place it stands for every graph and none."""
@@ -125,8 +125,9 @@ def _walk(
     graph: Ids,
 ) -> tuple[Ids, Ids]:
     """Every (row, machine) pair that matches, by row; a graph column without rows is one of 0."""
-    count, room = 0, 4 * len(subject) + _MOST
-    rows, machines = np.empty(room, np.int64), np.empty(room, np.int64)
+    count = 0
+    rows = np.empty(4 * len(subject) + _MOST, np.int64)
+    machines = np.empty_like(rows)
     states = np.full((_LEVELS + 1, _MOST), ROOT, np.int64)
     symbols = np.zeros(_LEVELS, np.int64)
     for row in range(len(subject)):
@@ -151,17 +152,10 @@ def _walk(
             active = found
             if not active:
                 break
-        if count + active > room:
-            room *= 2
-            rows, machines = _grown(rows, count, room), _grown(machines, count, room)
+        if count + active > len(rows):
+            rows = np.concatenate((rows, np.empty_like(rows)))
+            machines = np.concatenate((machines, np.empty_like(machines)))
         for place in range(active):
             rows[count], machines[count] = row, states[_LEVELS, place]
             count += 1
     return rows[:count], machines[:count]
-
-
-@njit(cache=True)
-def _grown(column: Ids, count: int, room: int) -> Ids:
-    out = np.empty(room, np.int64)
-    out[:count] = column[:count]
-    return out

@@ -26,27 +26,21 @@ _ALL = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Special:
-    """The channels that are not plain, by node: ``kept`` tells which columns each keeps."""
-
-    channel: Ids
-    offsets: Ids
-    kept: NDArray[np.bool_]
-    distinct: Mask
-
-
-@dataclass(frozen=True, slots=True)
 class ByNode:
     """What evaluation needs of channels, by node of the tree.
 
     ``plain`` is a node's plain channel, −1 where it has none; ``whole`` tells the nodes that have others:
-    their combinations are all needed, old ones too. ``origins`` says where the columns of a node's solutions
-    are in its combinations (``answers.gather``); ``steps`` is the most steps that a query has.
+    their combinations are all needed, old ones too. These others are ``special``, from ``offsets`` on for
+    each node; ``kept`` tells which columns each keeps. ``origins`` says where the columns of a node's
+    solutions are in its combinations (``answers.gather``); ``steps`` is the most steps that a query has.
     """
 
     plain: Ids
     whole: Mask
-    special: Special
+    special: Ids
+    offsets: Ids
+    kept: NDArray[np.bool_]
+    distinct: Mask
     origins: NDArray[np.int8]
     steps: int
 
@@ -144,10 +138,7 @@ class Channels:
         self._by_node = None
 
     def _key(self, end: int, width: int, columns: Iterable[int], distinct: bool) -> tuple[int, int, bool]:
-        kept = 0
-        for column in columns:
-            if column >= 0:
-                kept |= 1 << column
+        kept = sum(1 << column for column in columns if column >= 0)
         everything = kept == (1 << width) - 1
         if everything and (self._as_set or not distinct):
             return end, _ALL, False
@@ -187,12 +178,10 @@ class Channels:
         return ByNode(
             plain,
             whole,
-            Special(
-                np.array([each[1] for each in special], np.int64),
-                offsets_of(nodes, bound),
-                np.array([each[2] for each in special], np.bool_).reshape(len(special), width),
-                np.array([each[3] for each in special], np.bool_),
-            ),
+            np.array([each[1] for each in special], np.int64),
+            offsets_of(nodes, bound),
+            np.array([each[2] for each in special], np.bool_).reshape(len(special), width),
+            np.array([each[3] for each in special], np.bool_),
             np.ascontiguousarray(self.trie.origins[:, :width]),
             int(self.trie.steps(ends).max(initial=1)),
         )

@@ -10,12 +10,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from weir.kernel.matching.trie import Layout
+from weir.kernel.relations.keys import first_from
 from weir.plan.analysis.conjunctions import MAX_PATTERNS
 from weir.rdf.columns import Ids, Mask
+from weir.rdf.compiled import njit
 
 Rows = NDArray[np.int32]
 
@@ -64,31 +65,6 @@ def _fold(value: Any, more: Any) -> Any:
     mixed = np.int64(value * _FOLD)
     mixed ^= mixed >> 29
     return np.int64(mixed + more)
-
-
-@njit(cache=True)
-def previous_equal(terms: NDArray[np.int64]) -> Ids:
-    """The last earlier triple that equals each, −1 where there is none."""
-    count = terms.shape[1]
-    capacity = 64
-    while capacity < 2 * count:
-        capacity *= 2
-    mask = capacity - 1
-    buckets = np.full(capacity, -1, np.int32)
-    previous = np.full(count, -1, np.int64)
-    for row in range(count):
-        bucket = _bucket(terms[1, row], _fold(terms[0, row], terms[2, row]), mask)
-        other = buckets[bucket]
-        while other >= 0 and not (
-            terms[0, other] == terms[0, row]
-            and terms[2, other] == terms[2, row]
-            and terms[1, other] == terms[1, row]
-        ):
-            bucket = (bucket + 1) & mask
-            other = buckets[bucket]
-        previous[row] = other
-        buckets[bucket] = row
-    return previous
 
 
 @njit(cache=True)
@@ -160,18 +136,6 @@ def _linked(links: Any, terms: Any, chosen: Any, row: Any) -> bool:
         if code and terms[place, row] != terms[(code - 1) & 3, chosen[(code - 1) >> 2]]:
             return False
     return True
-
-
-@njit(cache=True, inline="always")
-def _from(column: Any, first: Any, end: Any, least: Any) -> Any:
-    """The first place in a run of an ascending column that is not below ``least``."""
-    while first < end:
-        middle = (first + end) >> 1
-        if column[middle] < least:
-            first = middle + 1
-        else:
-            end = middle
-    return first
 
 
 @njit(cache=True)
@@ -248,12 +212,8 @@ def grow(
     # Arrays are taken out of their tuples first: inside loops each access would count references.
     root_offsets, roots, links, rest = layout.root_offsets, layout.roots, layout.links, layout.rest
     child_offsets, children, child_machine = layout.child_offsets, layout.children, layout.child_machine
-    wide_end, wide_probe, node_ends, node_probe = (
-        layout.wide_end,
-        layout.wide_probe,
-        layout.ends,
-        layout.probe,
-    )
+    wide_end, wide_probe = layout.wide_end, layout.wide_probe
+    node_ends, node_probe = layout.ends, layout.probe
     from_step, from_place = layout.from_step, layout.from_place
     buckets, about, members, member_machines = groups
     only_new, fresh, shown, whole, any_marked, marked, chain, as_set = kept
@@ -333,8 +293,9 @@ def grow(
                             continue
                         node = run_node[depth]
                         if node < 0:
-                            at = _from(child_machine, run_first[depth], child[depth], member_machines[place])
-                            if at == child[depth] or child_machine[at] != member_machines[place]:
+                            wanted = member_machines[place]
+                            at = first_from(child_machine, run_first[depth], child[depth], wanted)
+                            if at == child[depth] or child_machine[at] != wanted:
                                 continue
                             node = children[at]
                         chosen[depth + 1] = other
@@ -372,8 +333,8 @@ def grow(
                         ):
                             # What is old so far and ends here needs a new triple.
                             least = max(least, fresh)
-                        begin_run = _from(members, about[owner, 2], about[owner, 3], least)
-                        end_run = _from(members, begin_run, about[owner, 3], np.int64(high[last[depth]]))
+                        begin_run = first_from(members, about[owner, 2], about[owner, 3], least)
+                        end_run = first_from(members, begin_run, about[owner, 3], np.int64(high[last[depth]]))
                         if together:
                             if end_run - begin_run > wide_end[at] - at:
                                 # Fewer children than partners: go through them one by one after all.

@@ -23,9 +23,10 @@ from weir.kernel.relations.coverage import expand
 from weir.kernel.relations.keys import occurrences
 from weir.kernel.relations.relation import Relation, distinct
 from weir.kernel.windows.arrivals import Arrivals, Ready, Single
-from weir.kernel.windows.buffer import Buffer
-from weir.kernel.windows.evaluation_times import Clock
+from weir.kernel.windows.evaluation_times import Clock, Evaluations
 from weir.kernel.windows.instants import HIGHEST, LOWEST, Instants
+from weir.kernel.windows.live_triples import Keeping, LiveTriples
+from weir.kernel.windows.one_failure import Pass
 from weir.kernel.windows.stream_state import Streams, dump, load
 from weir.kernel.windows.window import Window, spec_of
 from weir.language.algebra.query import R2S, Semantics
@@ -34,7 +35,8 @@ from weir.plan.analysis.conjunctions import Conjunction
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.ids.dictionary import Dictionary
 
-_TERMS = 3
+_TERMS = ("subject", "predicate", "object")
+_READY = (*_TERMS, "graph", "time", "sequence", "number")
 _FEW_NODES = 1 << 15
 
 
@@ -57,7 +59,13 @@ class ConjunctiveSet:
         self.arrivals = Arrivals()
         self.window = Window(spec, self.arrivals)
         self.clock = Clock((self.window,), ((spec.stream, self.arrivals),), semantics)
-        self.rows = Buffer(("subject", "predicate", "object", "number", "coordinate"))
+        self.triples = LiveTriples((*_TERMS, None), ("number", spec.rows_by), Keeping.BAG)
+        self.rows = self.triples.rows
+        self.streams = Streams()
+        self.streams.arrivals[spec.stream] = self.arrivals
+        self.streams.windows[spec.name] = self.window
+        self.streams.triples[spec.stream,] = self.triples
+        self.streams.readers[id(self.triples)] = {spec.name: self.window}
         self.through: int | None = None
         self.ended = False
         self._matches: tuple[Ids, Ids] | None = None
@@ -91,28 +99,32 @@ class ConjunctiveSet:
         for ready in self.arrivals.advance(slab.batches.get(self.stream), limit, before):
             self._take_in(ready)
         self.window.notice()
-        parts: list[Results] = []
-        evaluations = 0
+        made = Pass(self.clock, self._evaluated, slab.most)
         for chunk in self.clock.chunks(through, end=slab.end):
-            evaluations += len(chunk.times)
-            parts.extend(self._evaluate(chunk.at))
+            if made.full:
+                break
+            made.take(chunk)
+        found = made.found
+        evaluations = sum(count for count, _ in found)
+        parts = [part for _, results in found for part in results]
         self._evaluations += evaluations
         return SetAnswers(self.channels.headers, self.channels.members, parts, evaluations, through)
 
+    def _evaluated(self, chunk: Evaluations) -> tuple[int, list[Results]]:
+        return len(chunk.times), list(self._evaluate(chunk.at))
+
     def _take_in(self, ready: Ready | Single) -> None:
         """Keep the triples that some query can use, and their matches."""
-        subject, predicate, target, time, sequence, number = _columns(ready)
-        terms = (subject, predicate, target)
-        rows, machines = self.channels.matcher.match(*terms)
+        columns = _columns(ready)
+        rows, machines = self.channels.matcher.match(*(columns[name] for name in _TERMS))
         if self.window.floor > LOWEST:
-            seen = time[rows] >= self.window.floor
+            seen = columns["time"][rows] >= self.window.floor
             rows, machines = rows[seen], machines[seen]
         new = np.ones(len(rows), np.bool_)
         new[1:] = rows[1:] != rows[:-1]
         kept = rows[new]
         first = self.rows.end
-        by = {"time": time, "sequence": sequence, "number": number}[self.window.spec.rows_by]
-        self.rows.append([*(column[kept] for column in terms), number[kept], by[kept]])
+        self.triples.add([columns[name][kept] for name in self.rows.names])
         if self._matches is not None:
             place = first + np.cumsum(new) - 1
             self._matches = (
@@ -123,8 +135,7 @@ class ConjunctiveSet:
     def _matched(self, first: int, end: int) -> tuple[Ids, Ids]:
         """The matches of live rows ``first`` to ``end``, rows counted from ``first``."""
         if self._matches is None:
-            live = [self.rows.column(place) for place in range(_TERMS)]
-            rows, machines = self.channels.matcher.match(*live)
+            rows, machines = self.channels.matcher.match(*self._terms(slice(None)))
             self._matches = rows + self.rows.first, machines
         rows, machines = self._matches
         base = self.rows.first + first
@@ -134,13 +145,20 @@ class ConjunctiveSet:
     def _evaluate(self, at: Instants) -> Iterator[Results]:
         """The results at the evaluations among ``at``; rows that no later instant shows are dropped."""
         low, high = self.window.bounds(at)
-        where = self.rows.column(4)
+        where = self.triples.coordinate(self.window.spec.rows_by)
         first, end = np.searchsorted(where, [low[0], high[-1]]).tolist()
         if first < end and len(self.channels):
             start, limit = passed(high, where[first:end]), passed(low, where[first:end])
-            terms = np.stack([self.rows.column(place)[first:end] for place in range(_TERMS)])
+            terms = np.stack(self._terms(slice(first, end)))
             yield from self._resolve(at, terms, start, limit, *self._matched(first, end))
-        self._release(at, low)
+        self.streams.release({self.window.spec.name: (low, high)}, int(at.time[-1]))
+        if self._matches is not None:
+            place = int(np.searchsorted(self._matches[0], self.rows.first))
+            self._matches = self._matches[0][place:], self._matches[1][place:]
+
+    def _terms(self, rows: slice) -> list[Ids]:
+        """Subject, predicate and object of some live rows."""
+        return [self.rows.column(place)[rows] for place in range(len(_TERMS))]
 
     def _resolve(
         self,
@@ -206,18 +224,15 @@ class ConjunctiveSet:
 
     def _special(self, found: Combinations, at: Instants, terms: NDArray[np.int64]) -> Iterator[Results]:
         """The channels that leave variables out, or duplicates."""
-        special = self.channels.by_node.special
-        values = gather(terms, found.rows, self.channels.by_node.origins, found.node)
-        first = special.offsets[found.node]
-        counts = special.offsets[found.node + 1] - first
-        owner = np.repeat(np.arange(len(found)), counts)
-        which = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts - first, counts)
+        nodes = self.channels.by_node
+        values = gather(terms, found.rows, nodes.origins, found.node)
+        owner, which = expand(nodes.offsets[found.node], nodes.offsets[found.node + 1])
         for distinctly in (False, True):
-            mine = np.flatnonzero(special.distinct[which] == distinctly)
+            mine = np.flatnonzero(nodes.distinct[which] == distinctly)
             if len(mine):
                 rows, channel = owner[mine], which[mine]
-                kept = np.where(special.kept[channel].T, values[:, rows], 0)
-                yield from self._compared(special.channel[channel], kept, found.take(rows), at, distinctly)
+                kept = np.where(nodes.kept[channel].T, values[:, rows], 0)
+                yield from self._compared(nodes.special[channel], kept, found.take(rows), at, distinctly)
 
     def _compared(
         self,
@@ -240,43 +255,16 @@ class ConjunctiveSet:
                 listed[number] = relation.columns[name][places]
             yield Listed(relation.columns["channel"][places] - 1, at.time[index], listed)
 
-    def _release(self, at: Instants, low: Ids) -> None:
-        """Drop the rows and messages that no later instant shows."""
-        least = int(low[-1])
-        count = int(np.searchsorted(self.rows.column(4), least))
-        if count:
-            self.rows.drop(count)
-            if self._matches is not None:
-                place = int(np.searchsorted(self._matches[0], self.rows.first))
-                self._matches = self._matches[0][place:], self._matches[1][place:]
-        last = int(at.time[-1])
-        spec, arrivals = self.window.spec, self.arrivals
-        if spec.count is None and spec.rows_by == "time":
-            last = min(last, least)
-        gone = int(np.searchsorted(arrivals.times, last))
-        if spec.count is None and spec.rows_by == "sequence":
-            gone = min(gone, least - arrivals.log.first)
-        arrivals.log.drop(gone)
-
     # State
 
-    def state(self) -> tuple[bytes, list[Ids]]:
-        """Everything but the queries: the streams' state, and the rows' columns from ``rows.first`` on."""
-        streams = dump(self._streams(), self.clock, self.through, self.ended)
-        return streams, [self.rows.column(place).copy() for place in range(5)]
+    def snapshot(self) -> bytes:
+        """Everything but the queries."""
+        return dump(self.streams, self.clock, self.through, self.ended)
 
-    def restore(self, streams: bytes, first: int, rows: Sequence[Ids]) -> None:
-        """Replace the state by one that ``state`` gave; matches are found anew."""
-        self.through, self.ended = load(streams, self._streams(), self.clock)
-        self.rows.restore(first, rows)
+    def restore(self, state: bytes) -> None:
+        """Replace the state by one that ``snapshot`` gave; matches are found anew."""
+        self.through, self.ended = load(state, self.streams, self.clock)
         self._matches = None
-
-    def _streams(self) -> Streams:
-        """The arrivals and the window as the interval evaluator keeps them."""
-        streams = Streams()
-        streams.arrivals[self.stream] = self.arrivals
-        streams.windows[self.window.spec.name] = self.window
-        return streams
 
     def statistics(self) -> dict[str, Any]:
         """Counters for metrics."""
@@ -300,12 +288,11 @@ def _sent_at(index: NDArray[np.int32], at: Instants) -> Mask:
     return good
 
 
-def _columns(ready: Ready | Single) -> tuple[Ids, ...]:
-    """Subject, predicate, object, time, sequence number and number of ready triples."""
+def _columns(ready: Ready | Single) -> dict[str, Ids]:
+    """The terms of ready triples and the coordinates by which windows find them."""
     if isinstance(ready, Ready):
-        return ready.subject, ready.predicate, ready.object, ready.time, ready.sequence, ready.number
-    subject, predicate, target, _, time, sequence, number = ready
-    return tuple(np.array([value]) for value in (subject, predicate, target, time, sequence, number))
+        return {name: ready.column(name) for name in _READY}
+    return {name: np.array([value]) for name, value in zip(_READY, ready, strict=True)}
 
 
 def _concatenated(parts: Sequence[Combinations]) -> Combinations:

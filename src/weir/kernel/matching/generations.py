@@ -20,12 +20,14 @@ class Generation:
     """A set and the batch from which on it sees messages.
 
     ``level`` is how many triples and messages the eldest set had when it last got one that this set did not
-    get: whatever the eldest keeps beyond that, this set has seen too.
+    get: whatever the eldest keeps beyond that, this set has seen too. ``own`` is how many this set had when
+    it last may have got one that the eldest did not get.
     """
 
     set: ConjunctiveSet
     since: int
     level: tuple[int, int] = (0, 0)
+    own: tuple[int, int] = (0, 0)
 
     @property
     def received(self) -> tuple[int, int]:
@@ -82,9 +84,14 @@ def _alike(eldest: Generation, younger: Generation) -> bool:
         return False
     if _phase(one) != _phase(two):
         return False
-    triples, messages = younger.level
-    fresh = not len(one.rows) or int(one.rows.column(3)[0]) >= triples
-    return fresh and (not len(one.arrivals.log) or one.arrivals.log.first >= messages)
+    return _keeps_nothing_before(one, younger.level) and _keeps_nothing_before(two, younger.own)
+
+
+def _keeps_nothing_before(each: ConjunctiveSet, level: tuple[int, int]) -> bool:
+    """Whether a set has nothing left of its first so many triples and messages."""
+    triples, messages = level
+    fresh = not len(each.rows) or int(each.triples.coordinate("number")[0]) >= triples
+    return fresh and (not len(each.arrivals.log) or each.arrivals.log.first >= messages)
 
 
 def _phase(each: ConjunctiveSet) -> int:
@@ -100,12 +107,11 @@ def _take_over(elder: ConjunctiveSet, younger: ConjunctiveSet, dictionary: Dicti
     """The elder gets the younger's queries, and the rows that only those can use."""
     triples = elder.arrivals.total - younger.arrivals.total
     messages = elder.arrivals.messages - younger.arrivals.messages
-    shift = {"time": 0, "sequence": messages, "number": triples}[elder.window.spec.rows_by]
-    mine = [elder.rows.column(place).copy() for place in range(5)]
-    theirs = [younger.rows.column(place).copy() for place in range(5)]
-    theirs[3] += triples
-    theirs[4] += shift
+    shift = {"sequence": messages, "number": triples}
+    (first, mine), (_, theirs) = elder.triples.saved(), younger.triples.saved()
+    for name, column in zip(younger.rows.names, theirs, strict=True):
+        column += shift.get(name, 0)
     merged = [np.concatenate([one, two]) for one, two in zip(mine, theirs, strict=True)]
-    _, first = np.unique(merged[3], return_index=True)
-    elder.rows.restore(elder.rows.first, [column[first] for column in merged])
+    _, chosen = np.unique(merged[elder.triples.place("number")], return_index=True)
+    elder.triples.restore(first, [column[chosen] for column in merged])
     elder.add(list(younger.channels.queries.items()), dictionary)

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from weir.plan.analysis.conjunctions import Conjunction
 from weir.rdf.columns import Ids
+from weir.rdf.compiled import njit
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import Variable
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from weir.rdf.columns import Ids
+from weir.rdf.compiled import njit
 
 ROOT = -1
 """What is above the first nodes."""

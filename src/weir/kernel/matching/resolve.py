@@ -27,9 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weir.errors import EvaluationError
-from weir.kernel.matching.combinations import Kept, group, grow, previous_equal
+from weir.kernel.matching.combinations import Kept, group, grow
 from weir.kernel.matching.trie import Layout
-from weir.kernel.relations.keys import positions_in
+from weir.kernel.relations.keys import grouped, positions_in
 from weir.rdf.columns import Ids, Mask
 
 Rows = NDArray[np.int32]
@@ -72,10 +72,11 @@ class Duplicates:
     """
 
     def __init__(self, terms: NDArray[np.int64], start: Rows, end: Rows, *, as_set: bool) -> None:
-        previous: Ids = previous_equal(terms)
-        later = np.flatnonzero(previous >= 0)
-        later = later[start[later] <= end[previous[later]]]
-        earlier = previous[later]
+        order, new = grouped(list(terms), len(start))
+        again = np.flatnonzero(~new)
+        earlier, later = order[again - 1], order[again]
+        meet = start[later] <= end[earlier]
+        earlier, later = earlier[meet], later[meet]
         self.marked = np.zeros(len(start), np.bool_)
         self.marked[earlier] = self.marked[later] = True
         self.chain = _chains(len(start), earlier, later)

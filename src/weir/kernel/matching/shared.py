@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -26,11 +27,11 @@ from weir.plan.analysis.templates import Instance, Shape, instance, template
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import Term
-from weir.storage import numbers, pack, unpack
+from weir.storage import pack, unpack
 
 SlabOf = Callable[[int], Slab]
 _FIRST, _LAST = -(1 << 62), 1 << 62
-_KIND = "weir.shared/2"
+_KIND = "weir.shared/4"
 SetKey = tuple[WindowDeclaration, Semantics]
 
 
@@ -145,6 +146,21 @@ class SharedEvaluator:
             if (merged := absorb(generations, self._dictionary, _FIRST))
         }
 
+    def take_over(self, younger: SharedEvaluator) -> None:
+        """Evaluate the queries of another evaluator, too, in the state in which they are; from now on both
+        are given the same messages."""
+        self._settle()
+        younger._settle()
+        self._queries |= younger._queries
+        self._since |= younger._since
+        self._templates += younger._templates
+        for key, generations in younger._sets.items():
+            known = self._sets.setdefault(key, [])
+            if known:
+                for each in generations:
+                    each.level, each.own = known[0].received, each.received
+            known += generations
+
     # Slabs
 
     def advance(self, slab: Slab | SlabOf, settled: int | None = None) -> SharedAnswers:
@@ -158,15 +174,7 @@ class SharedEvaluator:
         self._settle()
         if settled is None:
             settled = _LAST if isinstance(slab, Slab) else _FIRST
-        slabs: dict[int, Slab] = {}
-
-        def given(since: int) -> Slab:
-            if isinstance(slab, Slab):
-                return slab
-            if since not in slabs:
-                slabs[since] = slab(since)
-            return slabs[since]
-
+        given: SlabOf = (lambda since: slab) if isinstance(slab, Slab) else cache(slab)
         parts: list[SetAnswers | TemplateAnswers] = []
         owner: dict[str, int] = {}
         for key, generations in self._sets.items():
@@ -260,21 +268,16 @@ class SharedEvaluator:
         parts: list[dict[str, Any]] = []
         tables: dict[str, dict[str, Any]] = {}
 
-        def keep(part: dict[str, Any], state: bytes, rows: Sequence[Ids] = ()) -> None:
+        def keep(part: dict[str, Any], state: bytes) -> None:
             tables[f"state {len(parts)}"] = {"bytes": np.frombuffer(state, np.uint8)}
-            tables[f"rows {len(parts)}"] = {str(place): column for place, column in enumerate(rows)}
             parts.append(part)
 
         for generations in self._sets.values():
             for generation in generations:
                 names = {name: self._since[name] for name in generation.set.channels.queries}
-                part = {
-                    "names": names,
-                    "since": generation.since,
-                    "level": generation.level,
-                    "first": generation.set.rows.first,
-                }
-                keep(part, *generation.set.state())
+                levels = {"level": generation.level, "own": generation.own}
+                part = {"names": names, "since": generation.since, **levels}
+                keep(part, generation.set.snapshot())
         for each in self._templates:
             names = dict.fromkeys(each.readers, each.since)
             part = {"names": names, "since": each.since, "alone": each.alone is not None}
@@ -296,20 +299,15 @@ class SharedEvaluator:
             for name in names:
                 del self._staged[name]
             own = found.table(f"state {number}")["bytes"].to_numpy().tobytes()
-            if "level" in part:
-                rows = [numbers(column) for column in found.table(f"rows {number}").values()]
-                self._restore_set(names, part, own, rows)
-            else:
-                self._restore_template(names, part, own)
+            (self._restore_set if "level" in part else self._restore_template)(names, part, own)
 
-    def _restore_set(
-        self, names: Sequence[str], part: Mapping[str, Any], state: bytes, rows: Sequence[Ids]
-    ) -> None:
+    def _restore_set(self, names: Sequence[str], part: Mapping[str, Any], state: bytes) -> None:
         sets, _ = self._sorted_out(names)
         ((key, members),) = sets.items()
-        found = Generation(ConjunctiveSet(*key), part["since"], (part["level"][0], part["level"][1]))
+        levels = [(part[name][0], part[name][1]) for name in ("level", "own")]
+        found = Generation(ConjunctiveSet(*key), part["since"], *levels)
         found.set.add(members, self._dictionary)
-        found.set.restore(state, part["first"], rows)
+        found.set.restore(state)
         self._sets.setdefault(key, []).append(found)
 
     def _restore_template(self, names: Sequence[str], part: Mapping[str, Any], state: bytes) -> None:
@@ -356,9 +354,7 @@ class SharedEvaluator:
         columns: list[Ids] = [np.empty(0, np.int64)]
         for generations in self.sets.values():
             for each in generations:
-                columns += [each.set.rows.column(place) for place in range(3)]
-                pending = each.set.arrivals.pending
-                columns += [pending.subject, pending.predicate, pending.object]
+                columns += each.set.streams.ids()
         for part in self._templates:
             live = getattr(part.evaluator, "live_ids", None)
             if live is not None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weir.kernel.matching.join_order import PLACES, link
-from weir.kernel.matching.prefix_tree import ROOT, PairTable, PrefixTree, enlarged
+from weir.kernel.matching.prefix_tree import ROOT, PrefixTree, enlarged
 from weir.rdf.columns import Ids
 
 _LINK_BITS = 24
@@ -152,9 +152,7 @@ class Trie:
 
     def __init__(self) -> None:
         self._tree = PrefixTree()
-        self._templates = PairTable()  # (template of the parent, links and shape of the pattern)
         self._ends: Ids = np.zeros(0, np.int64)
-        self._template: Ids = np.zeros(0, np.int64)
         self._width: Ids = np.zeros(0, np.int64)
         self._origins = np.zeros((0, 4), np.int8)
         self._layout: Layout | None = None
@@ -194,10 +192,6 @@ class Trie:
         symbols = self._tree.symbol[self._tree.path(end)]
         return symbols >> _LINK_BITS, symbols & _LINKS
 
-    def template(self, ends: Ids) -> Ids:
-        """The template of each node: equal numbers for nodes that differ in constants only."""
-        return self._template[ends]
-
     @property
     def origins(self) -> NDArray[np.int8]:
         """By node and column of its solutions: 4·step + place where that variable first occurs, or −1."""
@@ -221,14 +215,10 @@ class Trie:
 
     def _descend(self, parents: Ids, machines: Ids, links: Ids, shapes: Ids, step: int) -> Ids:
         nodes, makers = self._tree.descend(parents, machines << _LINK_BITS | links, step)
-        self._ends, self._template, self._width = (
-            enlarged(each, self.bound) for each in (self._ends, self._template, self._width)
-        )
+        self._ends, self._width = enlarged(self._ends, self.bound), enlarged(self._width, self.bound)
         self._origins = enlarged(self._origins, self.bound)
         made, above, links, shapes = nodes[makers], parents[makers], links[makers], shapes[makers]
-        before = np.where(above == ROOT, ROOT, self._template[above])
         self._ends[made] = 0
-        self._template[made], _ = self._templates.intern(before, links * 8 + shapes)
         self._name_columns(made, above, links, shapes, step)
         return nodes
 

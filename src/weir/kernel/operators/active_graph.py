@@ -10,6 +10,7 @@ solution are.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -20,19 +21,7 @@ from weir.kernel.operators.inputs.pattern_inputs import EVERYTHING, PatternInput
 from weir.kernel.operators.operator import Operator, project, seeded
 from weir.kernel.relations.matches import Index, join
 from weir.kernel.relations.relation import Relation, Slot, distinct, rename, union
-from weir.language.algebra.patterns import (
-    Alternative,
-    Inverse,
-    Link,
-    NegatedSet,
-    OneOrMore,
-    Path,
-    ZeroOrMore,
-    ZeroOrOne,
-)
-from weir.language.algebra.patterns import (
-    Sequence as SequencePath,
-)
+from weir.language.algebra import patterns as a
 from weir.language.algebra.scope import may_be_empty
 from weir.plan import nodes as p
 from weir.plan.analysis.variables import possible
@@ -42,25 +31,25 @@ from weir.rdf.terms import IRI, Variable
 FROM, TO, _VIA = ".from", ".to", ".via"
 
 
+@dataclass(frozen=True)
 class PathFinder:
     """Evaluates paths over the ``triples`` (subject, predicate, object) of one active graph in one slab."""
 
-    def __init__(self, triples: Relation, encode: Callable[[IRI], int], indices: int) -> None:
-        self.triples = triples
-        self.encode = encode
-        self.indices = indices
+    triples: Relation
+    encode: Callable[[IRI], int]
+    indices: int
 
-    def find(self, subject: Slot, path: Path, object: Slot) -> Relation:
+    def find(self, subject: Slot, path: a.Path, object: Slot) -> Relation:
         """The solutions of ``subject path object``."""
         if isinstance(subject, int):
             pairs = self._pairs(path, self._always(subject))
         elif isinstance(object, int):
-            pairs = rename(self._pairs(Inverse(path), self._always(object)), {FROM: TO, TO: FROM})
+            pairs = rename(self._pairs(a.Inverse(path), self._always(object)), {FROM: TO, TO: FROM})
         else:
             pairs = self._pairs(path, None)
         return _solutions(union(pairs, self._isolated(subject, path, object)), subject, object)
 
-    def _isolated(self, subject: Slot, path: Path, object: Slot) -> Relation:
+    def _isolated(self, subject: Slot, path: a.Path, object: Slot) -> Relation:
         """Given ends that are no node of the graph, joined to themselves by a path of length zero."""
         given = {end for end in (subject, object) if isinstance(end, int)}
         times = _zero_paths(path, isinstance(subject, int), isinstance(object, int))
@@ -78,38 +67,38 @@ class PathFinder:
         ends = (rename(self.triples.keep([name]), {name: FROM}) for name in ("subject", "object"))
         return distinct(union(*ends))
 
-    def _pairs(self, path: Path, sources: Relation | None) -> Relation:
+    def _pairs(self, path: a.Path, sources: Relation | None) -> Relation:
         """Connected pairs as the columns FROM and TO, from ``sources`` at least."""
         match path:
-            case Link(iri):
+            case a.Link(iri):
                 return scan(self.triples, FROM, self.encode(iri), TO)
-            case Inverse(SequencePath(left, right)):
-                return self._pairs(SequencePath(Inverse(right), Inverse(left)), sources)
-            case Inverse(Alternative(left, right)):
-                return self._pairs(Alternative(Inverse(left), Inverse(right)), sources)
-            case Inverse(ZeroOrMore(inner) | OneOrMore(inner) | ZeroOrOne(inner) as several):
-                return self._pairs(type(several)(Inverse(inner)), sources)
-            case Inverse(Inverse(inner)):
+            case a.Inverse(a.Sequence(left, right)):
+                return self._pairs(a.Sequence(a.Inverse(right), a.Inverse(left)), sources)
+            case a.Inverse(a.Alternative(left, right)):
+                return self._pairs(a.Alternative(a.Inverse(left), a.Inverse(right)), sources)
+            case a.Inverse(a.ZeroOrMore(inner) | a.OneOrMore(inner) | a.ZeroOrOne(inner) as several):
+                return self._pairs(type(several)(a.Inverse(inner)), sources)
+            case a.Inverse(a.Inverse(inner)):
                 return self._pairs(inner, sources)
-            case Inverse(inner):
+            case a.Inverse(inner):
                 return rename(self._pairs(inner, None), {FROM: TO, TO: FROM})
-            case SequencePath(left, right):
+            case a.Sequence(left, right):
                 first = rename(self._pairs(left, sources), {TO: _VIA})
                 onward = distinct(rename(project(first, [_VIA]), {_VIA: FROM}))
                 second = rename(self._pairs(right, onward), {FROM: _VIA})
                 return project(join(first, second), [FROM, TO])
-            case Alternative(left, right):
+            case a.Alternative(left, right):
                 return union(self._pairs(left, sources), self._pairs(right, sources))
-            case ZeroOrOne(inner):
+            case a.ZeroOrOne(inner):
                 return distinct(union(self._identity(sources), self._pairs(inner, sources)))
-            case ZeroOrMore(inner):
+            case a.ZeroOrMore(inner):
                 identity = self._identity(sources)
                 return self._closure(identity, identity, self._pairs(inner, None))
-            case OneOrMore(inner):
+            case a.OneOrMore(inner):
                 edges = distinct(self._pairs(inner, None))
                 first = edges if sources is None else join(edges, sources)
                 return self._closure(first, first, edges)
-            case NegatedSet(forward, inverse):
+            case a.NegatedSet(forward, inverse):
                 return self._negated(forward, inverse)
 
     def _identity(self, sources: Relation | None) -> Relation:
@@ -155,21 +144,21 @@ def _solutions(pairs: Relation, subject: Slot, object: Slot) -> Relation:
     return Relation(columns, pairs.start, pairs.end).take(kept)
 
 
-def _zero_paths(path: Path, start: bool, end: bool) -> int:
+def _zero_paths(path: a.Path, start: bool, end: bool) -> int:
     """How many times a path joins a given term to itself in zero steps, if no triple has it.
 
     ``start`` and ``end`` say which ends are given; between unknown ends only nodes of the graph count.
     """
     match path:
-        case Inverse(inner):
+        case a.Inverse(inner):
             return _zero_paths(inner, end, start)
-        case SequencePath(left, right):
+        case a.Sequence(left, right):
             return _zero_paths(left, start, False) * _zero_paths(right, True, end)
-        case Alternative(left, right):
+        case a.Alternative(left, right):
             return _zero_paths(left, start, end) + _zero_paths(right, start, end)
-        case ZeroOrOne() | ZeroOrMore():
+        case a.ZeroOrOne() | a.ZeroOrMore():
             return int(start or end)
-        case OneOrMore(inner):
+        case a.OneOrMore(inner):
             return min(1, _zero_paths(inner, start, end and not start))
         case _:
             return 0

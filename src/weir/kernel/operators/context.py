@@ -10,6 +10,7 @@ ordinary rows; what was added for the purpose is dropped again.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -34,15 +35,15 @@ _TRIPLE = ("subject", "predicate", "object")
 _NOTHING = np.iinfo(np.int64).max
 
 
+@dataclass(slots=True)
 class Surroundings:
     """What expressions may depend on besides the rows of the slab at hand: its evaluation times, the name of
     the ``query``, which seeds RAND and its like, and the triples of windows with their times, which the
     inputs ``timed`` list where ``f:timestamp`` needs them."""
 
-    def __init__(self, present: Present, query: str = "", timed: Sequence[Input] = ()) -> None:
-        self.present = present
-        self.query = query
-        self.timed = timed
+    present: Present
+    query: str = ""
+    timed: Sequence[Input] = ()
 
     @property
     def times(self) -> Ids:

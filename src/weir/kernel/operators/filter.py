@@ -148,11 +148,8 @@ class Extend(Unary):
         self.steady = inner.steady and plain
         self.linear = inner.linear and plain
 
-    def run(self) -> Relation:
-        return self._bound(self.inner.run(), self.bindings).keep(self.variables)
-
-    def changes(self) -> Relation:
-        return self._bound(self.inner.changes(), self.bindings).keep(self.variables)
+    def _kept(self, rows: Relation) -> Relation:
+        return self._bound(rows, self.bindings).keep(self.variables)
 
     def _bound(self, rows: Relation, bindings: Sequence[tuple[str, Filter]]) -> Relation:
         for _, check in bindings:

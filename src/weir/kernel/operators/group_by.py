@@ -11,12 +11,15 @@ semantics-values, 5 to 8). DISTINCT unites the intervals of a group's equal term
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from decimal import DecimalException
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from weir.kernel.expressions.ranks import extreme_order, sample_order
 from weir.kernel.expressions.term_cache import Terms
@@ -27,17 +30,25 @@ from weir.kernel.operators.filter import exists
 from weir.kernel.operators.inputs.input import Present
 from weir.kernel.operators.inputs.window_input import WindowInput
 from weir.kernel.operators.operator import Operator, Unary
+from weir.kernel.operators.running_totals import Groups, Makers, Values, has_totals
+from weir.kernel.operators.staged_sums import parts_of_sums, sums_of_parts
 from weir.kernel.operators.sums import sums
 from weir.kernel.relations.coverage import Operand, Sweep, changes, uncovered, unite
 from weir.kernel.relations.keys import codes
 from weir.kernel.relations.matches import join
 from weir.kernel.relations.relation import Relation, union
-from weir.language.algebra.expressions import Aggregate, Aggregation
+from weir.language.algebra.expressions import Aggregate, Aggregation, StagedSum
 from weir.rdf.columns import Ids
 from weir.rdf.ids.inline import Inline, make
 from weir.rdf.terms import Literal, Term
 
 _NO_VALUE = frozenset({Aggregation.MIN, Aggregation.MAX, Aggregation.SAMPLE})
+
+FEW_INSTANTS = 8
+"""For so many at a time totals are kept; more of them are one sweep."""
+
+_MOST_CHANGES, _MOST_ROWS = 256, 1 << 17
+"""Rows that come and go, and rows there are, for which totals pay."""
 
 
 def operand(sweep: Sweep, group: Ids, ids: Ids, start: Ids, end: Ids, *, distinct: bool) -> Operand:
@@ -70,6 +81,10 @@ def compute(sweep: Sweep, values: Operand, spec: Aggregate, terms: Terms) -> Ids
             out = _least(sweep, values, partial(extreme_order, greatest=True), terms)
         case Aggregation.GROUP_CONCAT:
             out = _concatenate(sweep, values, spec.separator, terms)
+        case StagedSum.PART | StagedSum.WHOLE:
+            staged = parts_of_sums if spec.function is StagedSum.PART else sums_of_parts
+            summed = staged(sweep, values, terms)
+            out = _each_segment(sweep, values, spec, terms) if summed is None else summed
     return out if broken is None else np.where(broken, 0, out)
 
 
@@ -91,14 +106,10 @@ def _concatenate(sweep: Sweep, values: Operand, separator: str, terms: Terms) ->
     ranks, first, last = ranks[order], values.first[order], values.last[order]
     distinct: dict[str, int] = {}
     place = np.full(sweep.segments, -1, np.int64)
-    for segment, row in sweep.members(first, last):
-        heads = np.flatnonzero(np.diff(segment, prepend=-1))
-        parts = np.split(texts[ranks[row]], heads[1:])
-        for where, part in zip(segment[heads].tolist(), parts, strict=True):
-            words = part.tolist()
-            if None not in words:
-                with suppress(ExpressionError):
-                    place[where] = distinct.setdefault(joined(words, separator), len(distinct))
+    for where, words in _bags(sweep, first, last, texts[ranks]):
+        if None not in words:
+            with suppress(ExpressionError):
+                place[where] = distinct.setdefault(joined(words, separator), len(distinct))
     ids = terms.encode_all([*map(Literal, distinct), None])
     return ids[place]
 
@@ -117,18 +128,22 @@ def _each_segment(sweep: Sweep, values: Operand, spec: Aggregate, terms: Terms) 
     known: dict[tuple[int, ...], int] = {}
     plain = Aggregate(spec.function, spec.operand, separator=spec.separator)
     by_id = np.argsort(values.ids, kind="stable")
-    ordered = Operand(values.ids[by_id], values.first[by_id], values.last[by_id])
-    for segment, row in sweep.members(ordered.first, ordered.last):
-        heads = np.flatnonzero(np.diff(segment, prepend=-1))
-        bags = np.split(ordered.ids[row], heads[1:])
-        for where, ids in zip(segment[heads].tolist(), bags, strict=True):
-            bag = tuple(ids.tolist())
-            found = known.get(bag)
-            if found is None:
-                values_of = [terms.term(each) if each else None for each in bag]
-                found = known[bag] = _aggregate_of(plain, values_of, terms)
-            out[where] = found
+    for where, ids in _bags(sweep, values.first[by_id], values.last[by_id], values.ids[by_id]):
+        bag = tuple(ids)
+        found = known.get(bag)
+        if found is None:
+            values_of = [terms.term(each) if each else None for each in bag]
+            found = known[bag] = _aggregate_of(plain, values_of, terms)
+        out[where] = found
     return out
+
+
+def _bags(sweep: Sweep, first: Ids, last: Ids, values: NDArray[Any]) -> Iterator[tuple[int, list[Any]]]:
+    """The values of each segment that has any, in the order in which they stand."""
+    for segment, row in sweep.members(first, last):
+        heads = np.flatnonzero(np.diff(segment, prepend=-1))
+        for where, bag in zip(segment[heads].tolist(), np.split(values[row], heads[1:]), strict=True):
+            yield where, bag.tolist()
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +232,10 @@ def _nothing(measures: Sequence[Measure], indices: int, terms: Terms) -> Relatio
 
 
 class Group(Unary):
-    """GROUP BY. Operands that are expressions have become columns below."""
+    """GROUP BY. Operands that are expressions have become columns below.
+
+    Where few evaluations come at a time, totals are kept from one to the next (``running_totals``).
+    """
 
     def __init__(
         self,
@@ -232,12 +250,68 @@ class Group(Unary):
         self.measures = tuple(measures)
         self.present = present
         self.terms = terms
+        self.linear = inner.linear and all(has_totals(each.aggregate) for each in measures)
+        self._groups: Groups | None = None
+        self._until: int | None = None
 
     def required(self) -> list[WindowInput]:
         return self.inner.required() if self.keys else []
 
-    def run(self) -> Relation:
-        return group(self.inner.run(), self.keys, self.measures, len(self.present), self.terms)
+    def _kept(self, rows: Relation) -> Relation:
+        return group(rows, self.keys, self.measures, len(self.present), self.terms)
+
+    def changes(self) -> Relation:
+        groups, until = self._groups, self._until
+        # What goes wrong on the way leaves no totals behind.
+        self.forget()
+        if not self.linear or len(self.present) > FEW_INSTANTS:
+            return self.run()
+        at = self.present.at.time
+        self._until = at.item(-1)
+        if groups is not None and self.present.follows and until == at.item(0):
+            rows = self.inner.changes()
+            if len(rows) <= _MOST_CHANGES:
+                with suppress(DecimalException):
+                    found = self._changed(groups, rows)
+                    self._groups = groups
+                    return found
+        rows = self.inner.run()
+        if until is not None and len(rows) <= _MOST_ROWS:
+            operands = [each.operand for each in self.measures]
+            groups = Groups(self.keys, operands, self._makers)
+            with suppress(DecimalException):
+                groups.add(rows, np.flatnonzero(rows.end == len(at)))
+                self._groups = groups
+        return self._kept(rows)
+
+    def forget(self) -> None:
+        """The next evaluation does not go on from totals."""
+        self._groups = self._until = None
+
+    @cached_property
+    def _makers(self) -> Makers:
+        return Makers([each.aggregate for each in self.measures], self.terms)
+
+    def _changed(self, groups: Groups, rows: Relation) -> Relation:
+        """The rows of the groups that change."""
+        nothing: Values | None = None
+        if not self.keys:
+            row = _nothing(self.measures, 1, self.terms)
+            nothing = tuple([row.columns[each.name].item(0) for each in self.measures])
+        found: list[tuple[int, ...]] = []
+        for key, values in groups.changes(rows, len(self.present)):
+            ends = [index for index, _ in values[1:]] + [len(self.present)]
+            for (start, some), end in zip(values, ends, strict=True):
+                some = nothing if some is None else some
+                if some is not None:
+                    found.append((start, end, *key, *some))
+        if not found:
+            return Relation.empty(self.variables)
+        start, *columns = np.array(found, np.int64).T.copy()
+        end, *columns = columns
+        named = dict(zip((*self.keys, *(each.name for each in self.measures)), columns, strict=True))
+        optional = frozenset(name for name, column in named.items() if not column.all())
+        return Relation(named, start, end, optional)
 
     def within(self, seed: Relation, key: str) -> Relation:
         rows = self.inner.within(seed, key)

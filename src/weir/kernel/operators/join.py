@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 
@@ -44,6 +45,7 @@ class TooLarge(EvaluationError):
     """A join would exceed the router's limit."""
 
 
+@dataclass(frozen=True, slots=True)
 class Router:
     """Joins inputs under filters; a join that would give more rows than ``limit`` is refused. ``routes``
     counts how often each flow was chosen, as the names of its operators in order.
@@ -52,10 +54,9 @@ class Router:
     those that the flow binds already.
     """
 
-    def __init__(self, policy: Policy, routes: Counter[str], limit: float = math.inf) -> None:
-        self.policy = policy
-        self.routes = routes
-        self.limit = limit
+    policy: Policy
+    routes: Counter[str]
+    limit: float = math.inf
 
     def everything(self, inputs: Sequence[Input], filters: Sequence[Filter]) -> Relation:
         """The whole join; the flow starts at the input with the fewest rows."""
@@ -84,7 +85,7 @@ class Router:
         """As ``changes`` where there is one flow: all of it but the last join; None where there are several
         flows, or filters, or fewer joins."""
         moving = [each for each in inputs if not each.steady]
-        sources = [each for each in moving if not _at_hand(each) or not each.has_stable()]
+        sources = [each for each in moving if _at_hand(each) and not each.has_stable()]
         if filters or len(inputs) < 2 or not sources:
             return None
         rest = [other for other in inputs if other is not sources[0]]

@@ -76,11 +76,6 @@ class LeftJoin(Binary):
         return left_join(left, right, keep)
 
 
-def minus(left: Relation, right: Relation) -> Relation:
-    """Left rows, or what is left of them."""
-    return exists(left, right, negated=True, sharing=True)
-
-
 class Minus(Binary):
     """MINUS; ``nested`` says that both sides always bind some shared variable and the right side may be
     evaluated for the left rows."""
@@ -94,7 +89,7 @@ class Minus(Binary):
         if not len(left):
             return left
         if not self.nested:
-            return minus(left, self.right.run())
+            return exists(left, self.right.run(), negated=True, sharing=True)
         names = [name for name in self.right.variables if name in left.columns]
         numbered, seed = outer_rows(left, names, _LEFT)
         partners = self.right.within(seed, _LEFT).keep([_LEFT])

@@ -32,13 +32,10 @@ class Distinct(Unary):
 
     def __init__(self, inner: Operator, *, ordered: bool) -> None:
         super().__init__(inner)
-        self.reduce = _first_of_equal if ordered else distinct
+        self.ordered = ordered
 
-    def run(self) -> Relation:
-        return self.reduce(self.inner.run())
-
-    def within(self, seed: Relation, key: str) -> Relation:
-        return self.reduce(self.inner.within(seed, key))
+    def _kept(self, rows: Relation) -> Relation:
+        return _first_of_equal(rows) if self.ordered else distinct(rows)
 
 
 def _first_of_equal(relation: Relation) -> Relation:
@@ -57,8 +54,6 @@ def order(relation: Relation, ranks: Sequence[Ids]) -> Relation:
     """The rows sorted by columns of ranks, the first weighing most; equal ones stay as they are."""
     if len(relation) <= 1 or not ranks:
         return relation
-    if len(ranks) == 1:
-        return relation.take(np.argsort(ranks[0], kind="stable"))
     return relation.take(np.lexsort(tuple(reversed(ranks))))
 
 
@@ -121,10 +116,7 @@ class OrderBy(Unary):
         self.visible = tuple(sorted(visible))
         self.terms = terms
 
-    def run(self) -> Relation:
-        return self._sorted(self.inner.run())
-
-    def _sorted(self, rows: Relation) -> Relation:
+    def _kept(self, rows: Relation) -> Relation:
         if len(rows) <= 1:
             return rows
         ranks: list[Ids] = []
@@ -134,9 +126,6 @@ class OrderBy(Unary):
                 ranks.append(-rank if key.descending else rank)
         ranks += _canonical(rows, self.visible, self.terms)
         return order(rows, ranks)
-
-    def within(self, seed: Relation, key: str) -> Relation:
-        return self._sorted(self.inner.within(seed, key))
 
 
 class Slice(Unary):
@@ -150,8 +139,8 @@ class Slice(Unary):
         self.terms = terms
         self.ordered = ordered
 
-    def run(self) -> Relation:
-        return slice(self._sorted(self.inner.run()), self.offset, self.limit)
+    def _kept(self, rows: Relation) -> Relation:
+        return slice(self._sorted(rows), self.offset, self.limit)
 
     def _sorted(self, rows: Relation) -> Relation:
         if self.ordered or len(rows) <= 1:

@@ -60,6 +60,19 @@ class Unary(Operator):
         self.nests = inner.nests
         self.steady = inner.steady
 
+    @abstractmethod
+    def _kept(self, rows: Relation) -> Relation:
+        """What becomes of rows of ``inner``."""
+
+    def run(self) -> Relation:
+        return self._kept(self.inner.run())
+
+    def changes(self) -> Relation:
+        return self._kept(self.inner.changes()) if self.linear else self.run()
+
+    def within(self, seed: Relation, key: str) -> Relation:
+        return self._kept(self.inner.within(seed, key))
+
     def required(self) -> list[WindowInput]:
         return self.inner.required()
 
@@ -207,11 +220,8 @@ class Project(Unary):
         self.linear = inner.linear
         self.flows = inner.flows
 
-    def run(self) -> Relation:
-        return project(self.inner.run(), self.variables)
-
-    def changes(self) -> Relation:
-        return project(self.inner.changes(), self.variables)
+    def _kept(self, rows: Relation) -> Relation:
+        return project(rows, self.variables)
 
     def within(self, seed: Relation, key: str) -> Relation:
         graphs = [name for name in seed.columns if name.startswith(".each")]

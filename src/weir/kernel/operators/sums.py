@@ -28,6 +28,7 @@ from weir.kernel.expressions.numeric import (
 from weir.kernel.expressions.term_cache import EXOTIC, NOT_A_NUMBER, Terms
 from weir.kernel.relations.coverage import Operand, Sweep
 from weir.rdf.columns import Ids, Mask
+from weir.rdf.terms import Literal
 from weir.rdf.xsd.numbers import Number, NumericError, NumericKind, bounded, divide, literal_of
 
 Reals = NDArray[np.float64]
@@ -59,6 +60,15 @@ def real_sums(sweep: Sweep, first: Ids, last: Ids, values: Reals) -> Reals:
 
 
 def _finite_sums(sweep: Sweep, first: Ids, last: Ids, values: Reals) -> Reals:
+    totals, base = binary_sums(sweep, first, last, values)
+    if totals.dtype != object and -1000 < base < 900:
+        return np.ldexp(totals.astype(np.float64), base)
+    return np.array([rounded(total, base) for total in totals.tolist()], np.float64)
+
+
+def binary_sums(sweep: Sweep, first: Ids, last: Ids, values: Reals) -> tuple[NDArray[Any], int]:
+    """For each segment the exact sum of the finite doubles that cover it, as an integer, and the power of two
+    that it is to be multiplied with."""
     fraction, exponent = np.frexp(values)
     mantissa = np.ldexp(fraction, 53).astype(np.int64)
     power = exponent.astype(np.int64) - 53
@@ -69,19 +79,17 @@ def _finite_sums(sweep: Sweep, first: Ids, last: Ids, values: Reals) -> Reals:
     power += zeros
     used = mantissa != 0
     if not used.any():
-        return np.zeros(sweep.segments)
+        return np.zeros(sweep.segments, np.int64), 0
     base = int(power[used].min())
     shift = np.where(used, power - base, 0)
     bits = int((shift + 54 - zeros)[used].max()) + len(values).bit_length()
-    if bits <= 62 and -1000 < base < 900:
-        whole = sweep.sums(first, last, mantissa << shift)
-        return np.ldexp(whole.astype(np.float64), base)
+    if bits <= 62:
+        return sweep.sums(first, last, mantissa << shift), base
     large = [each << power for each, power in zip(mantissa.tolist(), shift.tolist(), strict=True)]
-    totals = sweep.sums(first, last, np.array(large, object))
-    return np.array([_rounded(total, base) for total in totals.tolist()], np.float64)
+    return sweep.sums(first, last, np.array(large, object)), base
 
 
-def _rounded(total: int, power: int) -> float:
+def rounded(total: int, power: int) -> float:
     """``total · 2^power`` as the nearest double; Python divides integers correctly rounded."""
     try:
         return float(total << power) if power >= 0 else total / (1 << -power)
@@ -99,18 +107,16 @@ def sums(sweep: Sweep, values: Operand, terms: Terms, *, average: bool) -> Ids |
     else:
         kind = _highest_kind(sweep, values, numbers)
     counts = sweep.counts(values.first, values.last)
-    digits, scale = _exact_sums(sweep, values, numbers, kind)
+    digits, scale = exact_sums(sweep, values, numbers, kind)
     real = _real_sums(sweep, values, numbers, kind)
     if real is None:
         return None
     kind = np.where(counts == 0, INTEGER, kind)
-    if not average:
-        if digits.dtype == object:
-            return _encode_large(kind, digits, scale, real, terms)
+    if not average and digits.dtype != object:
         whole = kind != DECIMAL
         digits = np.where(whole, digits // 10**scale, digits)
         return encode_numbers(Numbers(kind, digits, np.where(whole, 0, scale), real), sweep.segments, terms)
-    return _averages(kind, digits, scale, real, counts, terms)
+    return _encoded(kind, digits, scale, real, counts if average else np.zeros_like(counts), terms)
 
 
 def _highest_kind(sweep: Sweep, values: Operand, numbers: Numbers) -> Kinds:
@@ -123,7 +129,7 @@ def _highest_kind(sweep: Sweep, values: Operand, numbers: Numbers) -> Kinds:
     return kind
 
 
-def _exact_sums(sweep: Sweep, values: Operand, numbers: Numbers, kind: Kinds) -> tuple[NDArray[Any], int]:
+def exact_sums(sweep: Sweep, values: Operand, numbers: Numbers, kind: Kinds) -> tuple[NDArray[Any], int]:
     """Sums of integers and decimals as digits at one scale; Python's integers where 64 bits are few."""
     if not ((kind == INTEGER) | (kind == DECIMAL)).any():
         return np.zeros(sweep.segments, np.int64), 0
@@ -158,66 +164,33 @@ def _real_sums(sweep: Sweep, values: Operand, numbers: Numbers, kind: Kinds) -> 
     return out
 
 
-def _encode_large(kind: Kinds, digits: NDArray[Any], scale: int, real: Reals, terms: Terms) -> Ids:
-    out = np.zeros(len(kind), np.int64)
-    inexact = np.flatnonzero(kind >= FLOAT)
-    out[inexact] = encode_numbers(Numbers(kind[inexact], real=real[inexact]), len(inexact), terms)
-    rows = np.flatnonzero((kind == INTEGER) | (kind == DECIMAL))
-    results = [_exact_number(int(kind[row]), digits[row], scale) for row in rows.tolist()]
-    out[rows] = terms.encode_all([None if number is None else literal_of(number) for number in results])
-    return out
-
-
-def _exact_number(kind: int, digits: int, scale: int) -> Number | None:
-    if kind == INTEGER:
-        value: int | Decimal = int(digits) // 10**scale
-    else:
-        sign = 1 if digits < 0 else 0
-        value = Decimal((sign, tuple(map(int, str(abs(int(digits))))), -scale))
-    try:
-        return bounded(Number(NumericKind(kind), value))
-    except NumericError:
-        return None
-
-
-def _averages(
-    kind: Kinds,
-    digits: NDArray[Any],
-    scale: int,
-    real: Reals,
-    counts: Ids,
-    terms: Terms,
-) -> Ids:
-    """SUM / COUNT by the rules of ``/``."""
+def _encoded(kind: Kinds, digits: NDArray[Any], scale: int, real: Reals, counts: Ids, terms: Terms) -> Ids:
+    """Sums, divided by the rules of ``/`` where they have a count."""
     out = np.zeros(len(kind), np.int64)
     inexact = np.flatnonzero(kind >= FLOAT)
     if len(inexact):
-        means = real[inexact] / counts[inexact]
+        means = real[inexact] / np.maximum(counts[inexact], 1)
         means = np.where(kind[inexact] == FLOAT, single(means), means)
         out[inexact] = encode_numbers(Numbers(kind[inexact], real=means), len(inexact), terms)
     rows = np.flatnonzero((kind == INTEGER) | (kind == DECIMAL))
     if digits.dtype != object and scale + _MEAN_PLACES <= _PLACES:
-        rows = _short_means(rows, kind, digits, scale, counts, out, terms)
-    texts = [
-        None if number is None else str(literal_of(number))
-        for number in (
-            _mean(int(kind[row]), int(digits[row]), int(counts[row]), scale) for row in rows.tolist()
-        )
-    ]
-    known = np.array([text is not None for text in texts], np.bool_)
-    out[rows[known]] = terms.dictionary.encode_texts([text for text in texts if text is not None])
+        rows = _short_means(rows, digits, scale, counts, out, terms)
+    columns = (kind[rows].tolist(), digits[rows].tolist(), counts[rows].tolist())
+    out[rows] = terms.encode_all([exact_literal(*each, scale) for each in zip(*columns, strict=True)])
     return out
 
 
-def _short_means(
-    rows: Ids,
-    kind: Kinds,
-    digits: Ids,
-    scale: int,
-    counts: Ids,
-    out: Ids,
-    terms: Terms,
-) -> Ids:
+def exact_literal(kind: int, digits: int, count: int, scale: int) -> Literal | None:
+    """``digits / 10^scale``, divided by the count where there is one; None where that is too large."""
+    value = digits // 10**scale if kind == INTEGER else Decimal(f"{digits}E{-scale}")
+    try:
+        number = bounded(Number(NumericKind(kind), value))
+        return literal_of(divide(number, Number(NumericKind.INTEGER, count)) if count else number)
+    except NumericError:
+        return None
+
+
+def _short_means(rows: Ids, digits: Ids, scale: int, counts: Ids, out: Ids, terms: Terms) -> Ids:
     """Means that end within a few places, put into ``out``; the rows of the others."""
     fits = (counts[rows] > 0) & (np.abs(digits[rows]) < _SAFE / 10**_MEAN_PLACES)
     scaled = np.where(fits, digits[rows], 0) * 10**_MEAN_PLACES
@@ -229,13 +202,3 @@ def _short_means(
         out[chosen] = encode_numbers(decimals, len(chosen), terms)
     undone: Ids = rows[~done]
     return undone
-
-
-def _mean(kind: int, digits: int, count: int, scale: int) -> Number | None:
-    number = _exact_number(kind, digits, scale)
-    if number is None or not count:
-        return number
-    try:
-        return divide(number, Number(NumericKind.INTEGER, count))
-    except NumericError:
-        return None

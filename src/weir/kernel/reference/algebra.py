@@ -10,30 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeAlias
 
 from weir.errors import EvaluationError
 from weir.kernel.functions import Context, value_or_none
 from weir.kernel.functions.operators import Solution, sort_solutions
 from weir.kernel.functions.scalar import Draws, solution_text
+from weir.kernel.reference import multisets
 from weir.kernel.reference.datasets import SDS, Dataset, Graph, pairs
-from weir.kernel.reference.federation import Federation, service_variables
-from weir.kernel.reference.multisets import (
-    Bindings,
-    compatible,
-    distinct,
-    group,
-    join,
-    merge,
-    minus,
-    named_variables,
-    partners,
-    slice_,
-)
+from weir.kernel.reference.federation import Federation, by_keys, callers, service_variables
+from weir.kernel.reference.multisets import Bindings
 from weir.language.algebra import patterns as algebra
 from weir.language.algebra.expressions import Expression
 from weir.language.algebra.patterns import Node, Pattern, TriplePattern, TripleTermPattern
-from weir.language.algebra.scope import certain, volatile
+from weir.language.algebra.scope import visible, volatile
 from weir.rdf.terms import IRI, Literal, Term, TripleTerm, Variable, triple_term
 from weir.rdf.xsd.values import effective_boolean
 
@@ -168,33 +159,40 @@ def _path_pattern(evaluation: Evaluation, pattern: algebra.PathPattern, scope: S
 
 def _federated(
     evaluation: Evaluation, left: Pattern, right: algebra.Service, scope: Scope, *, optional: bool = False
-) -> tuple[list[Bindings], list[Bindings]]:
-    """The solutions of ``left``, and those of a SERVICE that may join with them."""
+) -> list[tuple[list[Bindings], list[Bindings]]]:
+    """The solutions of ``left`` by which variables of a SERVICE they bind, each with the solutions of the
+    SERVICE that may join with them; those that pass as they are with the empty solution."""
     if evaluation.federation is None:
         raise EvaluationError(f"SERVICE {right.name} cannot be called here")
-    solutions = evaluation.evaluate(left, scope)
-    at, bound = evaluation.context.now, certain(left)
-    found = evaluation.federation.solutions(
-        right, solutions, bound, at, refresh=evaluation.refresh, optional=optional
+    solutions, passing = callers(right, evaluation.evaluate(left, scope))
+    evaluation.federation.begin(right)
+    call = partial(
+        evaluation.federation.solutions,
+        right,
+        at=evaluation.context.now,
+        refresh=evaluation.refresh,
+        optional=optional,
     )
-    return solutions, found
+    pairs = [(group, call(group, bound)) for bound, group in by_keys(right, solutions).items()]
+    return [*pairs, (passing, [{}])] if passing else pairs
 
 
 def _join(evaluation: Evaluation, pattern: algebra.Join, scope: Scope) -> list[Bindings]:
     match pattern:
-        case algebra.Join(other, algebra.Service() as service):
-            return join(*_federated(evaluation, other, service, scope))
-        case algebra.Join(algebra.Service(IRI()) as service, other):
-            return join(*_federated(evaluation, other, service, scope))
+        case algebra.Join(other, algebra.Service() as service) | algebra.Join(
+            algebra.Service(IRI()) as service, other
+        ):
+            pairs = _federated(evaluation, other, service, scope)
+            return [row for group, found in pairs for row in multisets.join(group, found)]
     left = evaluation.evaluate(pattern.left, scope)
     endpoints = service_variables(pattern.right) - scope.outer.keys()
     if endpoints:
         return [
-            merge(solution, other)
+            multisets.merge(solution, other)
             for solution in left
             for other in _right(evaluation, pattern.right, solution, endpoints, scope)
         ]
-    return join(left, evaluation.evaluate(pattern.right, scope))
+    return multisets.join(left, evaluation.evaluate(pattern.right, scope))
 
 
 def _right(
@@ -203,26 +201,27 @@ def _right(
     """Partners of one solution where the right side calls endpoints that the solution names."""
     given = {name: solution[name] for name in endpoints & solution.keys()}
     found = evaluation.evaluate(right, replace(scope, outer={**scope.outer, **given}))
-    return [other for other in found if compatible(solution, other)]
+    return [other for other in found if multisets.compatible(solution, other)]
 
 
 def _left_join(evaluation: Evaluation, pattern: algebra.LeftJoin, scope: Scope) -> list[Bindings]:
+    endpoints: set[str] = set()
     if isinstance(pattern.right, algebra.Service):
-        left, right = _federated(evaluation, pattern.left, pattern.right, scope, optional=True)
-        endpoints: set[str] = set()
+        pairs = _federated(evaluation, pattern.left, pattern.right, scope, optional=True)
     else:
-        left = evaluation.evaluate(pattern.left, scope)
         endpoints = service_variables(pattern.right) - scope.outer.keys()
         right = [] if endpoints else evaluation.evaluate(pattern.right, scope)
-    find = None if endpoints else partners(left, right)
+        pairs = [(evaluation.evaluate(pattern.left, scope), right)]
     test = None if pattern.condition is None else evaluation.tester(scope, pattern.condition)
     solutions = []
-    for solution in left:
-        others = find(solution) if find else _right(evaluation, pattern.right, solution, endpoints, scope)
-        joined = [merge(solution, other) for other in others]
-        if test is not None:
-            joined = [each for each in joined if test(each)]
-        solutions += joined or [solution]
+    for left, right in pairs:
+        find = None if endpoints else multisets.partners(left, right)
+        for solution in left:
+            others = find(solution) if find else _right(evaluation, pattern.right, solution, endpoints, scope)
+            joined = [multisets.merge(solution, other) for other in others]
+            if test is not None:
+                joined = [each for each in joined if test(each)]
+            solutions += joined or [solution]
     return solutions
 
 
@@ -236,7 +235,7 @@ def _filter(evaluation: Evaluation, pattern: algebra.Filter, scope: Scope) -> li
 def _bind_name(name: Variable, term: Term, solutions: list[Bindings], scope: Scope) -> list[Bindings]:
     if scope.outer.get(name.name, term) != term:
         return []
-    return join(solutions, [{name.name: term}])
+    return multisets.join(solutions, [{name.name: term}])
 
 
 def _graph(evaluation: Evaluation, pattern: algebra.Graph, scope: Scope) -> list[Bindings]:
@@ -270,13 +269,14 @@ def _window(evaluation: Evaluation, pattern: algebra.Window, scope: Scope) -> li
 def _service(evaluation: Evaluation, pattern: algebra.Service, scope: Scope) -> list[Bindings]:
     endpoint = _bound(pattern.name, scope.outer)
     if not isinstance(endpoint, IRI):
-        raise EvaluationError(
-            f"SERVICE {pattern.name} has no endpoint", hint="bind the variable to an IRI before SERVICE"
-        )
-    unit = algebra.Values((), ((),))
+        return callers(pattern, [scope.outer])[1] and [{}]
+    if not isinstance(pattern.name, IRI):
+        endpoint = IRI(endpoint.value.partition("#")[0])
+    known = [variable for variable in visible(pattern.pattern) if variable.name in scope.outer]
+    outer = algebra.Values(tuple(known), (tuple(scope.outer[each.name] for each in known),))
     named = algebra.Service(endpoint, pattern.pattern, pattern.silent)
-    found = _federated(evaluation, unit, named, scope)[1]
-    return [solution for solution in found if compatible(solution, scope.outer)]
+    ((_, found),) = _federated(evaluation, outer, named, scope)
+    return [solution for solution in found if multisets.compatible(solution, scope.outer)]
 
 
 def _values(evaluation: Evaluation, pattern: algebra.Values, scope: Scope) -> list[Bindings]:
@@ -285,7 +285,7 @@ def _values(evaluation: Evaluation, pattern: algebra.Values, scope: Scope) -> li
         {name: term for name, term in zip(names, row, strict=True) if term is not None}
         for row in pattern.rows
     ]
-    return [row for row in rows if compatible(row, scope.outer)]
+    return [row for row in rows if multisets.compatible(row, scope.outer)]
 
 
 # Extension, aggregation, solution modifiers
@@ -312,6 +312,8 @@ def _extend(evaluation: Evaluation, pattern: algebra.Extend, scope: Scope) -> li
 
 def _group(evaluation: Evaluation, pattern: algebra.Group, scope: Scope) -> list[Bindings]:
     solutions = evaluation.evaluate(pattern.pattern, scope)
+    if not pattern.keys and evaluation.federation is not None and evaluation.federation.silent(pattern):
+        return []
     operands = {variable.name: aggregate.operand for variable, aggregate in pattern.aggregates}
     valuers = {
         name: evaluation.valuer(scope, operand, name)
@@ -320,7 +322,7 @@ def _group(evaluation: Evaluation, pattern: algebra.Group, scope: Scope) -> list
     }
     drawn = any(operand is not None and volatile(operand) for operand in operands.values())
     names = identities(solutions) if drawn else [""] * len(solutions)
-    return group(pattern, list(zip(solutions, names, strict=True)), valuers)
+    return multisets.group(pattern, list(zip(solutions, names, strict=True)), valuers)
 
 
 def _order_by(
@@ -328,7 +330,7 @@ def _order_by(
 ) -> list[Bindings]:
     solutions = evaluation.evaluate(pattern.pattern, scope)
     keys = [(evaluation.valuer(scope, key.expression), key.descending) for key in pattern.keys]
-    names = named_variables(solutions) if visible is None else visible
+    names = multisets.named_variables(solutions) if visible is None else visible
     return [dict(solution) for solution in sort_solutions(solutions, keys, names)]
 
 
@@ -349,7 +351,7 @@ _OPERATORS: dict[type, Callable[[Evaluation, Any, Scope], list[Bindings]]] = {
     algebra.LeftJoin: _left_join,
     algebra.Filter: _filter,
     algebra.Union: lambda run, node, scope: run.evaluate(node.left, scope) + run.evaluate(node.right, scope),
-    algebra.Minus: lambda run, node, scope: minus(
+    algebra.Minus: lambda run, node, scope: multisets.minus(
         run.evaluate(node.left, scope), run.evaluate(node.right, scope)
     ),
     algebra.Graph: _graph,
@@ -360,7 +362,7 @@ _OPERATORS: dict[type, Callable[[Evaluation, Any, Scope], list[Bindings]]] = {
     algebra.Group: _group,
     algebra.OrderBy: _order_by,
     algebra.Project: _project,
-    algebra.Distinct: lambda run, node, scope: distinct(run.evaluate(node.pattern, scope)),
+    algebra.Distinct: lambda run, node, scope: multisets.distinct(run.evaluate(node.pattern, scope)),
     algebra.Reduced: lambda run, node, scope: run.evaluate(node.pattern, scope),
-    algebra.Slice: lambda run, node, scope: slice_(node, run.evaluate(node.pattern, scope)),
+    algebra.Slice: lambda run, node, scope: multisets.slice_(node, run.evaluate(node.pattern, scope)),
 }

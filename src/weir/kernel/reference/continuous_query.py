@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from weir.errors import UsageError
 from weir.kernel.functions import Context
@@ -40,6 +41,14 @@ class Evaluated:
 
     at: int
     rows: list[Row]
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """An evaluation that is complete and still to be made: its time, and what makes it."""
+
+    at: int
+    evaluate: Callable[[], Evaluated]
 
 
 class ContinuousQuery:
@@ -75,6 +84,12 @@ class ContinuousQuery:
         self, messages: Mapping[str, Sequence[Message]], through: int, *, end: bool = False
     ) -> Iterator[Evaluated]:
         """Every evaluation that became complete, in order."""
+        return (due.evaluate() for due in self.due(messages, through, end=end))
+
+    def due(
+        self, messages: Mapping[str, Sequence[Message]], through: int, *, end: bool = False
+    ) -> Iterator[Due]:
+        """Every evaluation that became complete, in order, each to be made before the next is asked for."""
         if self.ended:
             raise UsageError(
                 "the input of this query has ended", hint="start it again with a new checkpoint to add input"
@@ -85,10 +100,10 @@ class ContinuousQuery:
         first, self.through, self.ended = self.through is None, through, end
         if not self.windows:
             if first:
-                yield self._evaluate(Instant(through))
+                yield Due(through, partial(self._evaluate, Instant(through)))
             return
         for instant in self.schedule.due(through, end=end, graphs=self._graph_changes):
-            yield self._evaluate(instant)
+            yield Due(instant.time, partial(self._evaluate, instant))
         for window in self.windows:
             window.messages.drop_before(*horizon(window, self.schedule.time))
 
@@ -158,7 +173,7 @@ class ContinuousQuery:
         return SDS(
             Dataset(Graph(new + occurrences, base=static.default), static.named),
             {name: tuple(parts) for name, parts in contents.items()},
-            tuple(w.name for w in self.query.dataset.named_windows if not w.name.startswith(".")),
+            tuple(w.name for w in self.query.dataset.named_windows if not w.unnamed),
         )
 
     def renew(self, static: Static) -> None:

@@ -138,8 +138,7 @@ class Static:
     def changes(self) -> list[int]:
         """The times at which some triple comes or goes, or a graph comes into being, in order."""
         timed = [*self.default, *(each for graph in self.named.values() for each in graph)]
-        times = {time for each in timed for time in (each.start, each.end) if time is not None}
-        return sorted(times.union(self.made.values()))
+        return sorted(_changes(timed).union(self.made.values()))
 
 
 def static_dataset(query: Query, static: Static, time: int) -> Dataset:
@@ -164,18 +163,19 @@ def static_dataset(query: Query, static: Static, time: int) -> Dataset:
 def changes_read(query: Query, static: Static) -> list[int]:
     """The times at which a graph that the query reads changes [31]."""
     read, asked = graphs_read(query), query.dataset
-    named = [
-        name
-        for name in static.named
-        if (read.named is None or name in read.named) and (not asked.named or name in asked.named)
-    ]
+    named = read.of(static.named, asked.named)
     default = [name for name in asked.default if name in static.named] if read.default else []
     timed = [each for name in {*named, *default} for each in static.named[name]]
     timed += static.default if read.default else []
-    times = {time for each in timed for time in (each.start, each.end) if time is not None}
+    times = _changes(timed)
     if not asked.named:
         times.update(static.made[name] for name in named if name in static.made)
     return sorted(times)
+
+
+def _changes(timed: Iterable[Timed]) -> set[int]:
+    """The times at which triples come or go."""
+    return {time for each in timed for time in (each.start, each.end) if time is not None}
 
 
 def valid_at(time: int, graph: Sequence[Timed]) -> list[Triple]:

@@ -12,7 +12,17 @@ from typing import Any
 import numpy as np
 
 from weir.errors import CheckpointError
-from weir.kernel.contract import NO_GRAPH, Answers, Background, GraphTable, Slab
+from weir.kernel.contract import (
+    NO_GRAPH,
+    NOT_ITS_OWN,
+    Answers,
+    Background,
+    FailedAt,
+    GraphTable,
+    Slab,
+    Steps,
+    all_of,
+)
 from weir.kernel.reference.continuous_query import ContinuousQuery, Evaluated
 from weir.kernel.reference.datasets import Quad, Static, Timed
 from weir.kernel.reference.federation import Federation
@@ -69,9 +79,23 @@ class ReferenceEvaluator:
 
     def advance(self, slab: Slab) -> Answers:
         """Evaluate every evaluation time that the slab completes."""
+        return all_of(self.steps(slab))
+
+    def steps(self, slab: Slab) -> Steps:
+        """``advance`` one evaluation at a time."""
         messages = {stream: self._messages(batch) for stream, batch in slab.batches.items()}
         self._terms.clear()
-        evaluated = list(self._continuous.advance(messages, slab.through, end=slab.end))
+        evaluated: list[Evaluated] = []
+        for due in self._continuous.due(messages, slab.through, end=slab.end):
+            if len(evaluated) == slab.most:
+                break
+            yield due.at
+            try:
+                evaluated.append(due.evaluate())
+            except NOT_ITS_OWN:
+                raise
+            except BaseException as error:
+                raise FailedAt(due.at, len(evaluated)) from error
         return self._answers(evaluated)
 
     def snapshot(self) -> bytes:

@@ -50,11 +50,8 @@ def construct(template: Sequence[TriplePattern], solutions: list[Bindings], key:
     triples: list[Triple] = []
     for solution, identity in zip(solutions, identities(solutions), strict=True):
         for pattern in template:
-            parts = [
-                _instance(node, solution, f"{key} {identity}")
-                for node in (pattern.subject, pattern.predicate, pattern.object)
-            ]
-            subject, predicate, object = parts
+            made = [_instance(node, solution, f"{key} {identity}") for node in pattern.nodes]
+            subject, predicate, object = made
             if isinstance(subject, IRI | BlankNode) and isinstance(predicate, IRI) and object is not None:
                 triples.append((subject, predicate, object))
     return as_set(triples)

@@ -219,7 +219,7 @@ class Schedule:
         if end:
             final = max([final, *((time, ALL_OF_IT) for time in self._last_reports())])
         limit = final[0]
-        times = {time for window in self.windows for time in self._times(window, self.time - 1, limit)}
+        times = {time for window in self.windows for time in report_times(window, self.time - 1, limit)}
         passed = (self.time, self.sub)
         for time in sorted(times):
             for sub, reporting, instant in self._sub_instants(time):
@@ -227,9 +227,6 @@ class Schedule:
                 if here and any(passes(window, instant, self.windows) for window in reporting):
                     yield instant
         self.time, self.sub = max(passed, final)
-
-    def _times(self, window: StreamWindow, after: int, through: int) -> set[int]:
-        return report_times(window, after, through) if after < through else set()
 
     def _messages(self, time: int) -> list[tuple[str, int]]:
         """The messages of a time in order: stream, and which of its messages of that time."""
@@ -241,7 +238,7 @@ class Schedule:
 
     def _sub_instants(self, time: int) -> Iterator[tuple[int, list[StreamWindow], Instant]]:
         reporting = [window for window in self.windows if time in report_times(window, time - 1, time)]
-        early = [window for window in reporting if self._closes_early(window, time)]
+        early = [window for window in reporting if _closes(window, time, Bounds.CLOSED_OPEN)]
         shown = dict.fromkeys(self.streams, 0)
         if early:
             yield 0, early, Instant(time, dict(shown), last=False)
@@ -254,14 +251,9 @@ class Schedule:
             ]
             if windows:
                 yield sub, windows, Instant(time, dict(shown), last=False)
-        late = [window for window in reporting if self._reports_late(window, time)]
+        late = [w for w in reporting if w.period_at(time) or _closes(w, time, Bounds.OPEN_CLOSED)]
         if late:
             yield ALL_OF_IT, late, Instant(time)
-
-    def _closes_early(self, window: StreamWindow, time: int) -> bool:
-        grid = window.grid() if window.report.window_close else None
-        opened = window.semantics.bounds is Bounds.CLOSED_OPEN
-        return opened and grid is not None and time in grid.report_times(time - 1, time)
 
     def _comes(self, window: StreamWindow, time: int, number: int) -> bool:
         """Whether the window reports because of its message number ``number`` of this time."""
@@ -275,10 +267,8 @@ class Schedule:
         closes = [count for message, count in count_closes(window) if message.time == time]
         return closes[number - 1] > 0
 
-    def _reports_late(self, window: StreamWindow, time: int) -> bool:
-        if window.period_at(time):
-            return True
-        grid = window.grid() if window.report.window_close else None
-        if grid is None or window.semantics.bounds is Bounds.CLOSED_OPEN:
-            return False
-        return time in grid.report_times(time - 1, time)
+
+def _closes(window: StreamWindow, time: int, bounds: Bounds) -> bool:
+    """Whether a window with these bounds is reported at this time as it closes."""
+    grid = window.grid() if window.report.window_close and window.semantics.bounds is bounds else None
+    return grid is not None and time in grid.report_times(time - 1, time)

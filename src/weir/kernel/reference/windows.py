@@ -11,21 +11,7 @@ from dataclasses import dataclass
 
 from weir.errors import UsageError
 from weir.kernel.reference.datasets import Quad
-from weir.language.algebra.windows import (
-    AlignedTo,
-    All,
-    AtFirst,
-    Bounds,
-    Content,
-    Elements,
-    Now,
-    Past,
-    Range,
-    Report,
-    StartAt,
-    Triples,
-    WindowDeclaration,
-)
+from weir.language.algebra import windows as w
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +108,7 @@ class Held:
 _NOTHING = Held((), 0)
 
 
-def effective_report(window: WindowDeclaration) -> Report:
+def effective_report(window: w.WindowDeclaration) -> w.Report:
     """The report policy; WC, or CC for what cannot close, where the declaration names none [10]."""
     report = window.semantics.report
     if (report.window_close or report.closed) and not can_close(window):
@@ -132,13 +118,13 @@ def effective_report(window: WindowDeclaration) -> Report:
     if report.window_close or report.content_change or report.periodic is not None:
         return report
     closes = can_close(window)
-    return Report(window_close=closes, content_change=not closes, non_empty=report.non_empty)
+    return w.Report(window_close=closes, content_change=not closes, non_empty=report.non_empty)
 
 
-def can_close(window: WindowDeclaration) -> bool:
+def can_close(window: w.WindowDeclaration) -> bool:
     """Whether the kind of window has closes at all."""
     kind = window.kind
-    return isinstance(kind, Range | Past | Triples | Elements) and kind.step is not None
+    return isinstance(kind, w.Range | w.Past | w.Triples | w.Elements) and kind.step is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +136,7 @@ class Grid:
     step: int
     cover: int
     delay: int
-    bounds: Bounds
+    bounds: w.Bounds
     earliest: int | None
     """0 where ``STARTING AT`` an instant or FIRST forbids negative k."""
     first: int
@@ -161,46 +147,42 @@ class Grid:
     def report_time(self, k: int) -> int:
         return self.opening(k) + self.delay
 
-    def allowed(self, k: int) -> bool:
-        """Whether window k exists and could hold the first message [8]."""
-        if self.earliest is not None and k < self.earliest:
-            return False
-        end = self.opening(k) + self.cover
-        return end > self.first if self.bounds is Bounds.CLOSED_OPEN else end >= self.first
+    @property
+    def least(self) -> int:
+        """The first k that exists and could hold the first message [8]."""
+        margin = 1 if self.bounds is w.Bounds.CLOSED_OPEN else 0
+        k = -(-(self.first + margin - self.cover - self.t0) // self.step)
+        return k if self.earliest is None else max(k, self.earliest)
 
     def covers(self, k: int, time: int) -> bool:
         start, end = self.opening(k), self.opening(k) + self.cover
-        return start <= time < end if self.bounds is Bounds.CLOSED_OPEN else start < time <= end
+        return start <= time < end if self.bounds is w.Bounds.CLOSED_OPEN else start < time <= end
 
     def latest_reported(self, time: int) -> int | None:
         """The last k whose report time is at or before ``time``."""
         k = (time - self.delay - self.t0) // self.step
-        return k if self.allowed(k) else None
+        return k if k >= self.least else None
 
     def last_opened(self, time: int) -> int:
         """The last k whose open lies at or before ``time``, before it under ``(]``."""
-        if self.bounds is Bounds.CLOSED_OPEN:
+        if self.bounds is w.Bounds.CLOSED_OPEN:
             return (time - self.t0) // self.step
         return -(-(time - self.t0) // self.step) - 1
 
     def last_holding(self, time: int) -> int | None:
         """The last k that covers ``time``."""
         k = self.last_opened(time)
-        return k if self.covers(k, time) and self.allowed(k) else None
+        return k if self.covers(k, time) and k >= self.least else None
 
     def oldest_open(self, time: int) -> int:
         """The least k not closed at ``time`` [12]."""
         past = time - self.delay - self.t0
-        k = past // self.step + 1 if self.bounds is Bounds.CLOSED_OPEN else -(-past // self.step)
+        k = past // self.step + 1 if self.bounds is w.Bounds.CLOSED_OPEN else -(-past // self.step)
         return k if self.earliest is None else max(k, self.earliest)
 
     def report_times(self, after: int, through: int) -> Iterator[int]:
         """Report times in ``(after, through]``."""
-        k = (after - self.delay - self.t0) // self.step + 1
-        if self.earliest is not None:
-            k = max(k, self.earliest)
-        margin = 1 if self.bounds is Bounds.CLOSED_OPEN else 0
-        k = max(k, -(-(self.first + margin - self.cover - self.t0) // self.step))
+        k = max((after - self.delay - self.t0) // self.step + 1, self.least)
         while self.report_time(k) <= through:
             yield self.report_time(k)
             k += 1
@@ -209,7 +191,7 @@ class Grid:
 class StreamWindow:
     """A declared window on one of its streams."""
 
-    def __init__(self, declaration: WindowDeclaration, stream: str) -> None:
+    def __init__(self, declaration: w.WindowDeclaration, stream: str) -> None:
         self.declaration = declaration
         self.stream = stream
         self.kind = declaration.kind
@@ -219,30 +201,30 @@ class StreamWindow:
 
     @property
     def bag(self) -> bool:
-        return self.semantics.content is Content.BAG
+        return self.semantics.content is w.Content.BAG
 
     def receive(self, messages: Iterable[Message]) -> None:
         """New messages of the stream; those before ``STARTING AT`` are not seen [3]."""
         start = self.semantics.start
-        if isinstance(start, StartAt):
-            margin = 0 if self.semantics.bounds is Bounds.CLOSED_OPEN else 1
+        if isinstance(start, w.StartAt):
+            margin = 0 if self.semantics.bounds is w.Bounds.CLOSED_OPEN else 1
             messages = [message for message in messages if message.time >= start.instant + margin]
         self.messages.add(messages)
 
     def origin(self) -> int:
         """t0 [5]."""
         start = self.semantics.start
-        if isinstance(start, StartAt):
+        if isinstance(start, w.StartAt):
             return start.instant
         if self.messages.first is None or start is None:
             return 0
         first = self.messages.first
-        return first // start.duration * start.duration if isinstance(start, AlignedTo) else first
+        return first // start.duration * start.duration if isinstance(start, w.AlignedTo) else first
 
     @property
     def begins(self) -> bool:
         """Whether its grid has a beginning: k ≥ 0 [5]."""
-        return isinstance(self.semantics.start, StartAt | AtFirst)
+        return isinstance(self.semantics.start, w.StartAt | w.AtFirst)
 
     @property
     def unit(self) -> int | None:
@@ -252,14 +234,14 @@ class StreamWindow:
     def grid(self) -> Grid | None:
         """The windows by number, once there is a message, for kinds that have them."""
         kind, first = self.kind, self.messages.first
-        if not isinstance(kind, Range | Past) or kind.step is None or first is None:
+        if not isinstance(kind, w.Range | w.Past) or kind.step is None or first is None:
             return None
-        cover = kind.range if isinstance(kind, Range) else kind.start - kind.end
-        delay = kind.range if isinstance(kind, Range) else kind.start
+        cover = kind.range if isinstance(kind, w.Range) else kind.start - kind.end
+        delay = kind.range if isinstance(kind, w.Range) else kind.start
         earliest = 0 if self.begins else None
         return Grid(self.origin(), kind.step, cover, delay, self.semantics.bounds, earliest, first)
 
-    # Content
+    # w.Content
 
     def content(self, instant: Instant) -> Held:
         """What the window shows at an instant, by its row of the table [11–13]."""
@@ -282,7 +264,7 @@ class StreamWindow:
             return False
         if self.begins and time < self.origin():
             return False
-        timed = isinstance(self.kind, Range | Past) and self.semantics.bounds is Bounds.CLOSED_OPEN
+        timed = isinstance(self.kind, w.Range | w.Past) and self.semantics.bounds is w.Bounds.CLOSED_OPEN
         after_first = self.report.closed and timed
         return time > first if after_first else time >= first
 
@@ -292,7 +274,7 @@ class StreamWindow:
         if grid is not None:
             k = grid.latest_reported(self._visible_close(instant))
             return k is not None and grid.report_time(k) == instant.time
-        if not isinstance(self.kind, Triples | Elements) or not can_close(self.declaration):
+        if not isinstance(self.kind, w.Triples | w.Elements) or not can_close(self.declaration):
             return False
         before = self.messages.seen(self.stream, Instant(instant.time - 1))
         return self._closes(self._items(before)) < self._closes(self._items(self._seen(instant)))
@@ -302,13 +284,13 @@ class StreamWindow:
 
     def _visible_close(self, instant: Instant) -> int:
         """Closes up to this time show; one under ``(]`` only after all messages of its time [21]."""
-        shows = instant.last or self.semantics.bounds is Bounds.CLOSED_OPEN
+        shows = instant.last or self.semantics.bounds is w.Bounds.CLOSED_OPEN
         return instant.time if shows else instant.time - 1
 
     def _closed(self, instant: Instant) -> Held:
         """Row WC [11]."""
         seen = self._seen(instant)
-        if isinstance(self.kind, Triples | Elements):
+        if isinstance(self.kind, w.Triples | w.Elements):
             assert self.kind.step is not None
             close = self._closes(self._items(seen)) * self.kind.step
             return self._slice(seen, close - self.kind.count, close)
@@ -319,31 +301,31 @@ class StreamWindow:
         return _whole(message for message in seen if grid.covers(k, message.time))
 
     def _closes(self, items: int) -> int:
-        assert isinstance(self.kind, Triples | Elements) and self.kind.step is not None
+        assert isinstance(self.kind, w.Triples | w.Elements) and self.kind.step is not None
         return items // self.kind.step
 
     def _current(self, instant: Instant) -> Held:
         """Row CC [12]."""
         seen, kind, now = self._seen(instant), self.kind, instant.time
         match kind:
-            case Range(width, None):
+            case w.Range(width, None):
                 return _whole(m for m in seen if now - width < m.time)
-            case Past(start, end, None):
+            case w.Past(start, end, None):
                 return _whole(m for m in seen if now - start < m.time <= now - end)
-            case Range() | Past():
+            case w.Range() | w.Past():
                 grid = self.grid()
                 if grid is None:
                     return _NOTHING
                 opening = grid.opening(grid.oldest_open(now))
-                if self.semantics.bounds is Bounds.OPEN_CLOSED:
+                if self.semantics.bounds is w.Bounds.OPEN_CLOSED:
                     opening += 1
-                latest = now - kind.end if isinstance(kind, Past) else now
+                latest = now - kind.end if isinstance(kind, w.Past) else now
                 return _whole(m for m in seen if opening <= m.time <= latest)
-            case Now():
+            case w.Now():
                 return _whole(m for m in seen if now - (self.unit or 1) < m.time)
-            case All():
+            case w.All():
                 return _whole(seen)
-            case Triples(count, _) | Elements(count, _):
+            case w.Triples(count, _) | w.Elements(count, _):
                 items = self._items(seen)
                 return self._slice(seen, items - count, items)
 
@@ -352,22 +334,22 @@ class StreamWindow:
         others push it out where that is None. None where it never enters [12]."""
         kind = self.kind
         match kind:
-            case Now():
+            case w.Now():
                 return self.next_tick(time), self.next_tick(time) + (self.unit or 1)
-            case All() | Triples() | Elements():
+            case w.All() | w.Triples() | w.Elements():
                 return time, None
-            case Range(width, None):
+            case w.Range(width, None):
                 return time, time + width
-            case Past(start, end, None):
+            case w.Past(start, end, None):
                 return time + end, time + start
-            case Range() | Past():
+            case w.Range() | w.Past():
                 grid = self.grid()
                 assert grid is not None
                 k = grid.last_opened(time)
                 if grid.earliest is not None and k < grid.earliest:
                     return None
-                entered = time + (kind.end if isinstance(kind, Past) else 0)
-                left = grid.report_time(k) + (self.semantics.bounds is Bounds.OPEN_CLOSED)
+                entered = time + (kind.end if isinstance(kind, w.Past) else 0)
+                left = grid.report_time(k) + (self.semantics.bounds is w.Bounds.OPEN_CLOSED)
                 return (entered, left) if entered < left else None
 
     def next_tick(self, time: int) -> int:
@@ -376,13 +358,13 @@ class StreamWindow:
 
     def _items(self, seen: list[Message]) -> int:
         """Triples or elements so far, dropped ones included."""
-        if isinstance(self.kind, Triples):
+        if isinstance(self.kind, w.Triples):
             return self.messages.dropped_triples + sum(message.triples for message in seen)
         return self.messages.dropped_messages + len(seen)
 
     def _slice(self, seen: list[Message], after: int, through: int) -> Held:
         """Items number ``after + 1`` to ``through``."""
-        if isinstance(self.kind, Elements):
+        if isinstance(self.kind, w.Elements):
             skip = self.messages.dropped_messages
             return _whole(seen[max(after - skip, 0) : max(through - skip, 0)])
         number = self.messages.dropped_triples

@@ -99,10 +99,14 @@ def uncovered(start: Ids, end: Ids, owner: Ids, first: Ids, last: Ids) -> Pieces
 
 def expand(start: Ids, end: Ids) -> tuple[Ids, Ids]:
     """Every (row, index) with the row visible at the index, row by row."""
-    lengths = end - start
-    row = np.repeat(np.arange(len(start)), lengths)
-    index = np.arange(len(row)) - np.repeat(np.cumsum(lengths) - lengths - start, lengths)
-    return row, index
+    return enumerated(start, end - start)
+
+
+def enumerated(first: Ids, counts: Ids) -> tuple[Ids, Ids]:
+    """Every (row, place) of rows that have so many places from ``first`` on, row by row."""
+    row = np.repeat(np.arange(len(counts)), counts)
+    place = np.arange(len(row)) + np.repeat(first - np.cumsum(counts) + counts, counts)
+    return row, place
 
 
 class Sweep:
@@ -185,10 +189,9 @@ class Sweep:
             rows = np.flatnonzero(inside)
             begin = np.maximum(first[rows], at)
             lengths = np.minimum(last[rows], upto) - begin
-            row = np.repeat(rows, lengths)
-            segment = np.arange(len(row)) - np.repeat(np.cumsum(lengths) - lengths - begin, lengths)
+            place, segment = enumerated(begin, lengths)
             order = np.argsort(segment, kind="stable")
-            yield segment[order], row[order]
+            yield segment[order], rows[place[order]]
             at = upto
 
 

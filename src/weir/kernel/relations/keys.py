@@ -13,12 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-from numba import njit
 
 from weir.errors import EvaluationError
+from weir.kernel.relations.coverage import enumerated
 from weir.rdf.columns import Ids, Mask
+from weir.rdf.compiled import njit
 
 LIMIT = 1 << 25
 """The most rows one operator may make in one slab."""
@@ -49,9 +51,7 @@ def codes(columns: Sequence[Ids], length: int) -> tuple[Ids, Ids]:
 
     ``length`` is the number of rows, for the case that there are no columns.
     """
-    if not columns or length <= 1:
-        return np.zeros(length, np.int64), np.zeros(min(length, 1), np.int64)
-    order, new = _ordered(columns, length)
+    order, new = grouped(columns, length)
     numbers = np.empty(length, np.int64)
     numbers[order] = np.cumsum(new) - 1
     return numbers, order[new]
@@ -59,18 +59,15 @@ def codes(columns: Sequence[Ids], length: int) -> tuple[Ids, Ids]:
 
 def firsts(columns: Sequence[Ids], length: int) -> Ids:
     """The position of the first row of each distinct one, ascending."""
-    if not columns or length <= 1:
-        return np.zeros(min(length, 1), np.int64)
-    order, new = _ordered(columns, length)
+    order, new = grouped(columns, length)
     return np.sort(order[new])
 
 
 def occurrences(columns: Sequence[Ids], length: int) -> Ids:
     """The number of each row among the equal ones up to it, from 1."""
-    numbers, _ = codes(columns, length)
-    order = np.argsort(numbers, kind="stable")
+    order, new = grouped(columns, length)
     found = np.empty(length, np.int64)
-    found[order] = turns(numbers[order]) + 1
+    found[order] = turns(np.cumsum(new)) + 1
     return found
 
 
@@ -80,8 +77,10 @@ def turns(values: Ids) -> Ids:
     return np.arange(len(values)) - np.repeat(heads, np.diff(heads, append=len(values)))
 
 
-def _ordered(columns: Sequence[Ids], length: int) -> tuple[Ids, Mask]:
+def grouped(columns: Sequence[Ids], length: int) -> tuple[Ids, Mask]:
     """The rows such that equal ones are neighbours, in their old order, and where a new one begins."""
+    if not columns or length <= 1:
+        return np.arange(length), np.arange(length) == 0
     keys = combine(columns)
     exact = len(columns) == 1
     if length > _LARGE:
@@ -175,10 +174,7 @@ def spread(first: Ids, counts: Ids) -> tuple[Ids, Ids]:
             f"join: more than {LIMIT} pairs in one slab",
             hint="a join without shared variables, or on one that hardly differs, multiplies its inputs",
         )
-    probe = np.repeat(np.arange(len(counts)), counts)
-    ends = np.cumsum(counts)
-    place = np.arange(len(probe)) + np.repeat(first - ends + counts, counts)
-    return probe, place
+    return enumerated(first, counts)
 
 
 def positions_in(ascending: Ids, probes: Ids) -> Ids:
@@ -209,34 +205,24 @@ def _places_within(
     first = np.zeros(len(probes), np.int64)
     counts = np.zeros(len(probes), np.int64)
     for row in range(len(probes)):
-        probe = probes[row]
-        left, right = 0, len(distinct)
-        while left < right:
-            middle = (left + right) >> 1
-            if distinct[middle] < probe:
-                left = middle + 1
-            else:
-                right = middle
-        if left == len(distinct) or distinct[left] != probe:
-            continue
-        begin, end = offsets[left], offsets[left + 1]
-        at, right = begin, end
-        while at < right:
-            middle = (at + right) >> 1
-            if order[middle] < low[row]:
-                at = middle + 1
-            else:
-                right = middle
-        upto, right = at, end
-        while upto < right:
-            middle = (upto + right) >> 1
-            if order[middle] < high[row]:
-                upto = middle + 1
-            else:
-                right = middle
-        first[row] = at
-        counts[row] = upto - at
+        place = first_from(distinct, 0, len(distinct), probes[row])
+        if place < len(distinct) and distinct[place] == probes[row]:
+            end = offsets[place + 1]
+            first[row] = first_from(order, offsets[place], end, low[row])
+            counts[row] = first_from(order, first[row], end, high[row]) - first[row]
     return first, counts
+
+
+@njit(inline="always")
+def first_from(column: Any, first: Any, end: Any, least: Any) -> Any:
+    """The first place in a run of an ascending column that is not below ``least``."""
+    while first < end:
+        middle = (first + end) >> 1
+        if column[middle] < least:
+            first = middle + 1
+        else:
+            end = middle
+    return first
 
 
 @njit(cache=True)

@@ -55,14 +55,9 @@ class Relation:
 
     def take(self, rows: Ids | Mask) -> Relation:
         """The given rows, by position or mask."""
-        return Relation(
-            {name: column[rows] for name, column in self.columns.items()},
-            self.start[rows],
-            self.end[rows],
-            self.optional,
-        )
+        return self.pieces(rows, self.start[rows], self.end[rows])
 
-    def pieces(self, rows: Ids, start: Ids, end: Ids) -> Relation:
+    def pieces(self, rows: Ids | Mask, start: Ids, end: Ids) -> Relation:
         """Rows by position, each with an interval of its own in place of the old one."""
         return Relation(
             {name: column[rows] for name, column in self.columns.items()}, start, end, self.optional

@@ -3,7 +3,8 @@
 A window is two ends that only move forward (``window``); its reports (``reports``) make the evaluation
 times of a query (``evaluation_times``), which a slab lays out as ``instants``. ``live_triples`` keeps the
 triples of one pattern while a window can show them, ``reduction`` those of them that a join can use,
-``window_index`` finds them by their terms; ``streams`` is everything that is kept.
+``window_index`` finds them by their terms; ``streams`` is everything that is kept. ``one_failure`` finds the
+evaluation that fails.
 """
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "evaluation_times",
     "instants",
     "live_triples",
+    "one_failure",
     "reduction",
     "stream_state",
     "window",

@@ -7,6 +7,8 @@ a message older than the T last advanced through is late: dropped and counted.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from weir.kernel.windows.buffer import Buffer
@@ -17,59 +19,31 @@ FEW = 4
 """So few rows are quicker handled as plain integers."""
 
 
+@dataclass(frozen=True, slots=True)
 class Ready:
-    """Kept triples of ready messages; the coordinates by which windows find them are made when asked for.
+    """The kept triples of messages that became ready. ``first`` is the number of the first of them among the
+    stream's messages, ``before`` how many of its triples (all of them) came before each."""
 
-    ``sequence`` numbers the stream's messages, ``number`` its triples (all of them), from 0.
-    """
-
-    __slots__ = ("_batch", "_before", "_first", "_rows")
-
-    def __init__(self, batch: Messages, rows: int, first: int, before: Ids) -> None:
-        self._batch = batch
-        self._rows = rows
-        self._first = first
-        self._before = before
+    messages: Messages
+    first: int
+    before: Ids
 
     def __len__(self) -> int:
-        return self._rows
+        return len(self.messages.message)
 
-    @property
-    def messages(self) -> int:
-        """How many messages became ready."""
-        return len(self._before)
-
-    @property
-    def subject(self) -> Ids:
-        return self._batch.subject[: self._rows]
-
-    @property
-    def predicate(self) -> Ids:
-        return self._batch.predicate[: self._rows]
-
-    @property
-    def object(self) -> Ids:
-        return self._batch.object[: self._rows]
-
-    @property
-    def graph(self) -> Ids:
-        return self._batch.graph[: self._rows]
-
-    @property
-    def _message(self) -> Ids:
-        return self._batch.message[: self._rows]
-
-    @property
-    def time(self) -> Ids:
-        return self._batch.time[self._message]
-
-    @property
-    def sequence(self) -> Ids:
-        return self._message + self._first
-
-    @property
-    def number(self) -> Ids:
-        return self._before[self._message] + self._batch.place[: self._rows]
+    def column(self, name: str) -> Ids:
+        """A column of terms, or a coordinate by which windows find triples: their time, the sequence number
+        of their message, their own number, counted from 0."""
+        messages = self.messages
+        match name:
+            case "time":
+                return messages.time[messages.message]
+            case "sequence":
+                return messages.message + self.first
+            case "number":
+                return self.before[messages.message] + messages.place
+        terms: Ids = getattr(messages, name)
+        return terms
 
 
 Single = tuple[int, int, int, int, int, int, int]
@@ -115,17 +89,13 @@ class Arrivals:
         ``oldest`` is the T of the last advance. Returns the kept triples of what became ready, in order;
         nothing where no message did.
         """
+        waiting = self.pending
         if batch is not None and len(batch.time):
             batch = self._admit(batch, oldest)
-            if not len(batch.time):
-                batch = None
-        else:
-            batch = None
-        waiting = self.pending
+        if batch is None or not len(batch.time):
+            return self._release(waiting, limit) if len(waiting.time) else []
         if not len(waiting.time):
-            return self._release(batch, limit) if batch is not None else []
-        if batch is None:
-            return self._release(waiting, limit)
+            return self._release(batch, limit)
         last = waiting.time.item(-1)
         if last <= batch.time.item(0) and last < limit:
             # In order, as most streams are: nothing has to be merged.
@@ -155,22 +125,15 @@ class Arrivals:
         if messages == 1 and len(batch.message) == 1:
             return [self._single(batch)]
         ready = messages if batch.time[-1] < limit else int(batch.time.searchsorted(limit))
-        first = self.log.end
-        counts = batch.triples[:ready]
-        before = counts.cumsum()
+        done, first = batch.slice(0, ready), self.log.end
+        before = done.triples.cumsum()
         before += self.total
-        total = int(before[-1])
-        before -= counts
-        self.total = total
-        self.last = int(batch.time[ready - 1])
-        self.log.append((batch.time[:ready], before))
-        if ready == messages:
-            rows = len(batch.message)
-            self.pending = _EMPTY
-        else:
-            rows = int(batch.message.searchsorted(ready))
-            self.pending = batch.slice(ready, messages)
-        return [Ready(batch, rows, first, before)]
+        self.total = int(before[-1])
+        before -= done.triples
+        self.last = int(done.time[-1])
+        self.log.append((done.time, before))
+        self.pending = batch.slice(ready, messages) if ready < messages else _EMPTY
+        return [Ready(done, first, before)]
 
     def _single(self, batch: Messages) -> Single:
         """The only message, with its only kept triple."""

@@ -13,8 +13,6 @@ import numpy as np
 from weir.rdf.columns import Ids
 
 _ROOM = 64
-
-
 _NEAR = 6
 
 

@@ -10,26 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
+from weir.kernel.windows import reports
 from weir.kernel.windows.arrivals import FEW, Arrivals
 from weir.kernel.windows.instants import AFTER, BEFORE, LOWEST, Instants, Sub
-from weir.kernel.windows.reports import (
-    changes,
-    closes_of,
-    closing_messages,
-    distinct,
-    empty_at,
-    last_report,
-    moving,
-    never_empty,
-    periods_of,
-    report_times,
-    up,
-)
 from weir.kernel.windows.window import Window
 from weir.language.algebra.query import R2S, Previous, Semantics
 from weir.rdf.columns import Ids, Mask
@@ -86,9 +74,9 @@ def sub_instants(
         table, owner = table[:, chosen], owner[chosen]
     kept = np.ones(table.shape[1], np.bool_)
     for number, window in enumerate(windows):
-        if window.spec.non_empty and not never_empty(window):
+        if window.spec.non_empty and not reports.never_empty(window):
             mine = np.flatnonzero(owner == number)
-            kept[mine] = ~empty_at(window, instants_of(table[:, mine], streams))
+            kept[mine] = ~reports.empty_at(window, instants_of(table[:, mine], streams))
     last = table[:, np.lexsort(table[::-1])[-1]] if table.shape[1] else None
     place = None if last is None else Cursor(*(int(value) for value in last))
     return np.unique(table[:, kept], axis=1), place
@@ -102,17 +90,17 @@ def _reports(window: Window, cursor: Cursor, reach: Reach, limit: int) -> list[t
         phase = _LAST if spec.open_closed else _FIRST
         through = reach.after if spec.open_closed else reach.before
         after = cursor.time if cursor.phase >= phase else cursor.time - 1
-        found.append(_marked(*closes_of(window).between(after, through, limit), phase))
+        found.append(_marked(*reports.closes_of(window).between(after, through, limit), phase))
     if spec.period is not None:
         after = cursor.time if cursor.phase >= _LAST else cursor.time - 1
-        found.append(_marked(*periods_of(window).between(after, reach.after, limit), _LAST))
+        found.append(_marked(*reports.periods_of(window).between(after, reach.after, limit), _LAST))
     if spec.changes or (spec.closes and spec.count is not None):
         log = window.arrivals.log
         times = window.arrivals.times
         if spec.changes:
             sequences = np.arange(log.first, log.end)
         else:
-            sequences = closing_messages(window)
+            sequences = reports.closing_messages(window)
         moments = times[sequences - log.first]
         good = (moments >= max(window.floor, cursor.time)) & (moments <= reach.message)
         if cursor.phase > _MESSAGE:
@@ -122,18 +110,17 @@ def _reports(window: Window, cursor: Cursor, reach: Reach, limit: int) -> list[t
             if window.position == cursor.stream:
                 later |= sequences > cursor.sequence
             good &= later
-        chosen = np.flatnonzero(good)
-        columns = np.empty((4, len(chosen)), np.int64)
-        columns[0], columns[1] = moments[chosen], _MESSAGE
-        columns[2], columns[3] = window.position, sequences[chosen]
-        found.append((columns, None))
+        found.append((_table(moments[good], _MESSAGE, window.position, sequences[good]), None))
     return found
 
 
 def _marked(times: Ids, more: bool, phase: int) -> tuple[Ids, int | None]:
-    columns = np.zeros((4, len(times)), np.int64)
-    columns[0], columns[1] = times, phase
-    return columns, int(times[-1]) if more else None
+    return _table(times, phase), int(times[-1]) if more else None
+
+
+def _table(time: Ids, phase: int, stream: int = 0, sequence: Ids | int = 0) -> Ids:
+    """Sub-instants as columns."""
+    return np.stack(np.broadcast_arrays(time, phase, stream, sequence))
 
 
 def instants_of(table: Ids, streams: Sequence[tuple[str, Arrivals]]) -> Instants:
@@ -149,36 +136,39 @@ def instants_of(table: Ids, streams: Sequence[tuple[str, Arrivals]]) -> Instants
     return Instants(time, np.ones(len(time), np.bool_), sub=Sub(cause, upto))
 
 
-def just_before(time: Ids) -> Ids:
-    """The columns of the instants one microsecond earlier, after all their messages."""
-    columns = np.zeros((4, len(time)), np.int64)
-    columns[0], columns[1] = time - 1, _LAST
-    return columns
-
-
 CHUNK = 1 << 14
 """The most reports of one window that are listed at a time."""
-
 
 Share = Callable[[int], tuple[int, int]]
 """Of so many evaluation times, the first that is an evaluator's own and the first that is no longer."""
 
 
+@dataclass(slots=True)
 class Evaluations:
     """Some evaluation times of a slab, laid out as instants when somebody asks."""
 
-    __slots__ = ("_at", "_lay_out", "times")
+    times: Ids
+    lay_out: Callable[[Ids], Instants]
+    table: Ids | None = None
+    _at: Instants | None = None
 
-    def __init__(self, times: Ids, lay_out: Callable[[Ids], Instants]) -> None:
-        self.times = times
-        self._lay_out = lay_out
-        self._at: Instants | None = None
+    def part(self, first: int, stop: int) -> Evaluations:
+        """Some of them; what the first is compared with is known once those before it are evaluated."""
+        columns = None if self.table is None else self.table[:, first:stop]
+        return Evaluations(self.times[first:stop], self.lay_out, columns)
+
+    @property
+    def last(self) -> Cursor:
+        """The place of the last of them."""
+        if self.table is None:
+            return Cursor(self.times.item(-1))
+        return Cursor(*(int(value) for value in self.table[:, -1]))
 
     @property
     def at(self) -> Instants:
         """The instants that show what is evaluated, and what it is compared with."""
         if self._at is None:
-            self._at = self._lay_out(self.times)
+            self._at = self.lay_out(self.times if self.table is None else self.table)
         return self._at
 
 
@@ -202,14 +192,14 @@ class Clock:
 
     def watch(self, graphs: Ids) -> None:
         """Times at which graphs change, ascending: content changes are reported then, too (15)."""
-        self._graphs = up(graphs, self._unit)
+        self._graphs = reports.up(graphs, self._unit)
         # Windows that report exactly at the times of their stream's messages need one list a stream.
         plain = [w for w in self.windows if _is_plain(w) and not len(graphs)]
         self._plain = list({id(w.arrivals): w for w in plain}.values())
         self._others = [w for w in self.windows if w not in plain]
         self._simple = not self.tuples and not self._others
         # Windows that move with time report whenever a message enters or leaves: so long after it came.
-        moves = [stay for w in self.windows if (stay := moving(w)) is not None and not len(graphs)]
+        moves = [stay for w in self.windows if (stay := reports.moving(w)) is not None and not len(graphs)]
         self._moving = len(moves) == len(self.windows) and len({w.spec.non_empty for w in self.windows}) == 1
         self._shifts = {(id(a), s): (a, s) for a, shifts in moves for s in shifts}.values()
 
@@ -217,12 +207,16 @@ class Clock:
         """Messages before this time are complete once the query's T is ``through``."""
         return through + 1 if self._immediate else through
 
-    def chunks(self, through: int, *, end: bool, share: Share | None = None) -> Iterator[Evaluations]:
+    def chunks(
+        self, through: int, *, end: bool, share: Share | None = None, at_once: int | None = None
+    ) -> Iterator[Evaluations]:
         """The evaluations that T = ``through`` completes; at the end of input, also those that are left (24).
+        At most ``at_once`` of them come together, by default a chunk.
 
         Where evaluators share the work, those that are not in this one's ``share`` pass; those of the
         tuple-driven tick are not shared.
         """
+        at_once = at_once or CHUNK
         if self._simple:
             after = self.cursor.time
             if after < through - 1 or end:
@@ -232,35 +226,36 @@ class Clock:
                     yield Evaluations(times, self._laid_out)
                     self.last = Cursor(times.item(0))
                 else:
-                    yield from self._shared(times, share)
+                    yield from self._shared(times, share, at_once)
             return
         last = LOWEST
         if end:
             last = max(
-                (each for window in self.windows if (each := last_report(window)) is not None), default=last
+                (each for window in self.windows if (each := reports.last_report(window)) is not None),
+                default=last,
             )
         if self.tuples:
-            yield from self._sub_chunks(through, last)
+            yield from self._sub_chunks(through, last, at_once)
             return
         bound = max(last, through if self._inclusive else through - 1)
         if self._moving and self.cursor.time < bound:
             times = self._moves(self.cursor.time, bound)
             self.cursor = Cursor(bound)
-            yield from self._shared(times, share)
+            yield from self._shared(times, share, at_once)
         while self.cursor.time < bound:
             times, listed = self._times(self.cursor.time, bound)
             self.cursor = Cursor(listed)
-            yield from self._shared(times, share)
+            yield from self._shared(times, share, at_once)
 
-    def _shared(self, times: Ids, share: Share | None) -> Iterator[Evaluations]:
+    def _shared(self, times: Ids, share: Share | None, at_once: int) -> Iterator[Evaluations]:
         """A bounded number of these times at once, of those that are this evaluator's."""
         if not len(times):
             return
         first, stop = (0, len(times)) if share is None else share(len(times))
         if first:
             self.last = Cursor(times.item(first - 1))
-        for low in range(first, stop, CHUNK):
-            piece = times[low : min(low + CHUNK, stop)]
+        for low in range(first, stop, at_once):
+            piece = times[low : min(low + at_once, stop)]
             yield Evaluations(piece, self._laid_out)
             self.last = Cursor(piece.item(-1))
         if stop < len(times):
@@ -276,8 +271,8 @@ class Clock:
 
     def _times(self, after: int, through: int) -> tuple[Ids, int]:
         """The next evaluation times, and the time through which reports were listed for them."""
-        kept = [times for window in self._plain if len(times := changes(window, after, through))]
-        lists = [report_times(window, after, through, CHUNK) for window in self._others]
+        kept = [times for window in self._plain if len(times := reports.changes(window, after, through))]
+        lists = [reports.report_times(window, after, through, CHUNK) for window in self._others]
         listed = min((int(times[-1]) for times, more in lists if more), default=through)
         graphs = self._graphs[(self._graphs > after) & (self._graphs <= through)]
         if listed < through:
@@ -314,11 +309,11 @@ class Clock:
 
     def _not_empty(self, window: Window, times: Ids) -> Ids:
         """Those of the report times of a window at which NON EMPTY lets it report (16)."""
-        if not window.spec.non_empty or (never_empty(window) and not len(self._graphs)):
+        if not window.spec.non_empty or (reports.never_empty(window) and not len(self._graphs)):
             return times
         tested = self.windows if window.spec.together else (window,)
         at = Instants(times, times == times)
-        empty: Mask = np.logical_and.reduce([empty_at(each, at) for each in tested])
+        empty: Mask = np.logical_and.reduce([reports.empty_at(each, at) for each in tested])
         return times[~empty]
 
     def _news(self, after: int) -> Ids:
@@ -332,7 +327,7 @@ class Clock:
             if len(times) == 1 or times.item(-2) <= after:
                 kept.append(times[-1:])
             else:
-                kept.append(distinct(times[int(times.searchsorted(after + 1)) :]))
+                kept.append(reports.distinct(times[int(times.searchsorted(after + 1)) :]))
         if len(kept) == 1:
             return kept[0]
         return _united(kept)
@@ -352,22 +347,23 @@ class Clock:
         emitted[0] = False
         return Instants(time, emitted, void=self.last is None)
 
-    def _sub_chunks(self, through: int, last: int) -> Iterator[Evaluations]:
+    def _sub_chunks(self, through: int, last: int, at_once: int) -> Iterator[Evaluations]:
         reach = Reach(
             max(last, through),
             max(last, through if self._immediate else through - 1),
             max(last, through - 1),
         )
         while True:
-            table, place = sub_instants(self.windows, self.streams, self.cursor, reach, CHUNK)
+            table, place = sub_instants(self.windows, self.streams, self.cursor, reach, at_once)
             if place is None:
                 return
             self.cursor = place
             if table.shape[1]:
-                yield Evaluations(table[0], partial(self._laid_out_sub, table))
-                self.last = Cursor(*(int(value) for value in table[:, -1]))
+                made = Evaluations(table[0], self._laid_out_sub, table)
+                yield made
+                self.last = made.last
 
-    def _laid_out_sub(self, table: Ids, times: Ids) -> Instants:
+    def _laid_out_sub(self, table: Ids) -> Instants:
         count = table.shape[1]
         emitted = np.ones(count, np.bool_)
         void = False
@@ -378,11 +374,11 @@ class Clock:
                 if self.last is not None and self.last.time == table[0, 0]:
                     first[0] = False
                 places = np.flatnonzero(first)
-                table = np.insert(table, places, just_before(table[0, places]), axis=1)
+                table = np.insert(table, places, _table(table[0, places] - 1, _LAST), axis=1)
                 emitted = np.insert(emitted, places, False)
             if not self._instant or emitted[0]:
                 void = self.last is None
-                before = just_before(table[0, :1]) if self.last is None else _column(self.last)
+                before = _table(table[0, :1] - 1, _LAST) if self.last is None else _column(self.last)
                 table = np.concatenate([before, table], axis=1)
                 emitted = np.concatenate([[False], emitted])
         laid = instants_of(table, self.streams)
@@ -397,7 +393,7 @@ def _every_other(count: int) -> Mask:
 
 
 def _column(place: Cursor) -> Ids:
-    return np.array([[place.time], [place.phase], [place.stream], [place.sequence]], np.int64)
+    return np.array([place], np.int64).T
 
 
 def _is_plain(window: Window) -> bool:
@@ -409,7 +405,7 @@ def _is_plain(window: Window) -> bool:
         and spec.period is None
         and spec.unit is None
         and spec.anchor is None
-        and (not spec.non_empty or never_empty(window))
+        and (not spec.non_empty or reports.never_empty(window))
     )
 
 

@@ -17,11 +17,7 @@ from dataclasses import dataclass
 from weir.rdf.columns import Ids, Mask
 
 LOWEST = -(1 << 62)
-
-
 HIGHEST = 1 << 62
-
-
 BEFORE, AFTER = -1, -2
 """Causes of a sub-instant that are no message: before, or after, all messages of its time."""
 

@@ -19,7 +19,7 @@ from typing import Protocol
 
 import numpy as np
 
-from weir.kernel.relations.keys import codes, firsts
+from weir.kernel.relations.keys import firsts, grouped
 from weir.kernel.relations.relation import Slot
 from weir.kernel.windows.arrivals import FEW, Ready, Single
 from weir.kernel.windows.buffer import Buffer
@@ -29,8 +29,8 @@ from weir.rdf.columns import Ids
 COORDINATES = ("time", "sequence", "number")
 
 
-_SLOTS = ("subject", "predicate", "object", "graph")
-
+_SINGLE = ("subject", "predicate", "object", "graph", *COORDINATES)
+"""The columns of ready triples, in the order of ``Single``."""
 
 NEVER = np.iinfo(np.int64).max
 
@@ -84,7 +84,6 @@ class LiveTriples:
             if isinstance(slot, str):
                 places.setdefault(slot, place)
         self.columns = tuple(places)
-        self._places = tuple(places.values())
         self._constants = tuple(
             (place, slot) for place in (1, 0, 2, 3) if isinstance(slot := self.slots[place], int)
         )
@@ -94,7 +93,7 @@ class LiveTriples:
             if isinstance(slot, str) and places[slot] != place
         )
         self._coordinates = tuple(name for name in COORDINATES if name in coordinates)
-        self._taken = (*self._places, *(4 + COORDINATES.index(name) for name in self._coordinates))
+        self._taken = (*places.values(), *(4 + COORDINATES.index(name) for name in self._coordinates))
         self._named = isinstance(self.slots[3], str)
         later = ("later",) if keeping is Keeping.LATEST else ()
         self.rows = Buffer((*self.columns, *self._coordinates, *later))
@@ -123,14 +122,8 @@ class LiveTriples:
         chosen = self._select(ready) if len(ready) > FEW else self._select_few(ready)
         if chosen is not None and not len(chosen):
             return
-        parts: list[Ids] = []
-        for place in self._places:
-            column: Ids = getattr(ready, _SLOTS[place])
-            parts.append(column if chosen is None else column[chosen])
-        for name in self._coordinates:
-            column = getattr(ready, name)
-            parts.append(column if chosen is None else column[chosen])
-        self.add(parts)
+        columns = [ready.column(_SINGLE[place]) for place in self._taken]
+        self.add(columns if chosen is None else [column[chosen] for column in columns])
 
     def append_single(self, single: Single) -> None:
         """Take in one triple, if it matches."""
@@ -171,7 +164,7 @@ class LiveTriples:
             return self._select(ready)
         rows = list(range(len(ready)))
         for place, constant in self._constants:
-            values = getattr(ready, _SLOTS[place]).tolist()
+            values = ready.column(_SINGLE[place]).tolist()
             rows = [row for row in rows if values[row] == constant]
         return None if len(rows) == len(ready) else np.array(rows, np.int64)
 
@@ -179,18 +172,18 @@ class LiveTriples:
         """The positions of matching triples; None where all match."""
         rows: Ids | None = None
         for place, constant in self._constants:
-            column: Ids = getattr(ready, _SLOTS[place])
+            column = ready.column(_SINGLE[place])
             rows = (column == constant).nonzero()[0] if rows is None else rows[column[rows] == constant]
             if not len(rows):
                 return rows
         for place, first in self._equal:
-            column, other = getattr(ready, _SLOTS[place]), getattr(ready, _SLOTS[first])
+            column, other = ready.column(_SINGLE[place]), ready.column(_SINGLE[first])
             rows = np.flatnonzero(column == other) if rows is None else rows[column[rows] == other[rows]]
         if isinstance(self.slots[3], str):
-            column = ready.graph
+            column = ready.column("graph")
             rows = np.flatnonzero(column) if rows is None else rows[column[rows] != 0]
         if self.floor > LOWEST:
-            column = ready.time
+            column = ready.column("time")
             rows = np.flatnonzero(column >= self.floor) if rows is None else rows[column[rows] >= self.floor]
         return None if rows is None or len(rows) == len(ready) else rows
 
@@ -233,9 +226,8 @@ class LiveTriples:
         """The same for many rows at once: live and new ones are sorted by their terms."""
         live, oldest, width = len(self.rows), self.rows.first, len(self.columns)
         columns = [np.concatenate([self.rows.column(place), parts[place]]) for place in range(width)]
-        numbers, _ = codes(columns, live + len(parts[0]))
-        order = np.argsort(numbers, kind="stable")
-        follows = np.flatnonzero((numbers[order[1:]] == numbers[order[:-1]]) & (order[1:] >= live))
+        order, new = grouped(columns, live + len(parts[0]))
+        follows = np.flatnonzero(~new[1:] & (order[1:] >= live))
         self.rows.append([*parts, np.full(len(parts[0]), NEVER, np.int64)])
         self.later[order[:-1][follows]] = order[1:][follows] + oldest
         self.superseded += len(follows)
@@ -274,5 +266,5 @@ class LiveTriples:
         self.rows.restore(first, [])
         for each in self.followers:
             each.restart()
-        if len(parts[0]):
+        if parts and len(parts[0]):
             self.add(parts)

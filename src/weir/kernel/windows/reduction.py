@@ -51,17 +51,6 @@ class Membership:
             return values[self.places[0]] in self._few
         return tuple(values[place] for place in self.places) in self._few
 
-    def rows(self, columns: Sequence[Ids], rows: list[int]) -> list[int]:
-        """For a handful of rows: those of ``rows`` that are in."""
-        if len(self._keys) > _SMALL:
-            mask = self.mask(columns)
-            return [row for row in rows if mask[row]]
-        if len(self.places) == 1:
-            values = columns[self.places[0]].tolist()
-            return [row for row in rows if values[row] in self._few]
-        tuples = list(zip(*(columns[place].tolist() for place in self.places), strict=True))
-        return [row for row in rows if tuples[row] in self._few]
-
 
 class Members:
     """Rows that are in all of several views."""
@@ -72,10 +61,8 @@ class Members:
     def rows(self, columns: Sequence[Ids]) -> Ids:
         """Of rows given by their columns, the places of those that are in."""
         if len(columns[0]) <= FEW:
-            rows = list(range(len(columns[0])))
-            for test in self._tests:
-                rows = test.rows(columns, rows)
-            return np.array(rows, np.int64)
+            rows = zip(*(column.tolist() for column in columns), strict=True)
+            return np.array([place for place, values in enumerate(rows) if self.row(values)], np.int64)
         mask = self._tests[0].mask(columns)
         for test in self._tests[1:]:
             mask &= test.mask(columns)
@@ -123,11 +110,7 @@ class ReducedTriples(LiveTriples):
 
     def restart(self) -> None:
         """Forget all rows."""
-        self._latest, self._unread = {}, False
-        self.superseded = 0
-        self.rows.restore(0, [])
-        for each in self.followers:
-            each.restart()
+        self.restore(0, [])
 
     @property
     def useless(self) -> bool:

@@ -36,12 +36,6 @@ class Progression:
         count = (through - first) // self.step + 1
         return first + self.step * np.arange(min(count, limit)), count > limit
 
-    def from_on(self, least: int) -> Progression:
-        """Without the members before ``least``."""
-        if self.start >= least:
-            return self
-        return Progression(self.start - (self.start - least) // self.step * self.step, self.step)
-
     def up(self, time: int) -> int:
         """The first member of the grid (without beginning) at or after a time."""
         return self.start - (self.start - time) // self.step * self.step
@@ -56,8 +50,8 @@ def closes_of(window: Window) -> Progression:
     spec = window.spec
     assert spec.width is not None and spec.step is not None
     grid = Progression(window.origin + spec.width + spec.lag, spec.step)
-    least = window.least_close
-    return grid.from_on(least) if spec.begins else Progression(grid.up(least), spec.step)
+    start = grid.up(window.least_close)
+    return Progression(max(start, grid.start) if spec.begins else start, spec.step)
 
 
 def periods_of(window: Window) -> Progression:
@@ -167,9 +161,7 @@ def moving(window: Window) -> tuple[Arrivals, tuple[int, ...]] | None:
 
 
 def _counted_closes(window: Window, after: int, through: int) -> Ids:
-    times = window.arrivals.times
-    rows = np.flatnonzero(_closing(window))
-    chosen = times[rows]
+    chosen = window.arrivals.times[_closing(window)]
     return distinct(chosen[(chosen > after) & (chosen <= through)])
 
 

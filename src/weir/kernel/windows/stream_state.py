@@ -20,7 +20,7 @@ from weir.kernel.windows.reduction import ReducedTriples
 from weir.kernel.windows.window import Window
 from weir.rdf.columns import Ids
 from weir.rdf.messages import Messages
-from weir.storage import Container, numbers, pack, unpack
+from weir.storage import numbers, pack, unpack
 
 
 class Streams:
@@ -114,62 +114,11 @@ _MESSAGES = 2
 """The first columns of pending messages are theirs, the others those of their triples."""
 
 
-def dump(streams: Streams, clock: Clock, through: int | None, ended: bool) -> bytes:
-    """Everything that the next slab depends on, readable in any process that has the dictionary's key."""
-    rows = {
-        name: (first, table_rows(streams, name, first, end)) for name, (first, end) in tables(streams).items()
-    }
-    return _packed(streams, clock, through, ended, rows)
-
-
-def load(state: bytes, streams: Streams, clock: Clock) -> tuple[int | None, bool]:
-    """Put a state into an evaluator of the same query; returns its T and whether input has ended."""
-    found = unpack(state, _KIND)
-    rows = {
-        name: Stretch(first, first, [numbers(column) for column in found.table(name).values()])
-        for name, first in found.header["tables"].items()
-    }
-    return _put(found, rows, streams, clock, resume=False)
-
-
-def dump_core(streams: Streams, clock: Clock, through: int | None, ended: bool) -> bytes:
-    """Everything but the logs of messages and the live triples, which are tables (``contract.Segmented``)."""
-    return _packed(streams, clock, through, ended, {})
-
-
-def load_core(
-    core: bytes, rows: Mapping[str, Stretch], streams: Streams, clock: Clock
-) -> tuple[int | None, bool]:
-    """As ``load``, from a core and the rows of every table, all or those that are new."""
-    return _put(unpack(core, _KIND), rows, streams, clock, resume=True)
-
-
-def tables(streams: Streams) -> dict[str, tuple[int, int]]:
-    """First and next row number of every log of messages and of the live triples of every pattern."""
-    found = {f"log {name}": (each.log.first, each.log.end) for name, each in streams.arrivals.items()}
-    return found | {f"track {key!r}": (t.rows.first, t.rows.end) for key, t in streams.triples.items()}
-
-
-def table_rows(streams: Streams, table: str, first: int, end: int) -> list[Ids]:
-    """The columns of some rows of a table, copied."""
-    for name, arrivals in streams.arrivals.items():
-        if table == f"log {name}":
-            base = arrivals.log.first
-            return [arrivals.log.column(place)[first - base : end - base].copy() for place in range(2)]
-    for key, triples in streams.triples.items():
-        if table == f"track {key!r}":
-            base, columns = triples.saved()
-            return [column[first - base : end - base] for column in columns]
-    raise KeyError(table)
-
-
-def _packed(
-    streams: Streams,
-    clock: Clock,
-    through: int | None,
-    ended: bool,
-    rows: Mapping[str, tuple[int, list[Ids]]],
-) -> bytes:
+def dump(streams: Streams, clock: Clock, through: int | None, ended: bool, *, core: bool = False) -> bytes:
+    """Everything that the next slab depends on, readable in any process that has the dictionary's key; its
+    ``core`` is everything but the logs of messages and the live triples, which are tables."""
+    kept = {} if core else tables(streams)
+    rows = {name: table_rows(streams, name, first, end) for name, (first, end) in kept.items()}
     header = {
         "through": through,
         "ended": ended,
@@ -177,11 +126,10 @@ def _packed(
         "last": clock.last,
         "windows": {name: [each.first, *each.base] for name, each in streams.windows.items()},
         "streams": {name: [each.total, each.late, each.last] for name, each in streams.arrivals.items()},
-        "tables": {name: first for name, (first, _) in rows.items()},
+        "tables": {name: first for name, (first, _) in kept.items()},
     }
     content: dict[str, dict[str, Ids]] = {
-        name: {str(place): column for place, column in enumerate(columns)}
-        for name, (_, columns) in rows.items()
+        name: {str(place): column for place, column in enumerate(columns)} for name, columns in rows.items()
     }
     for name, arrivals in streams.arrivals.items():
         columns = {column: getattr(arrivals.pending, column) for column in _PENDING}
@@ -190,9 +138,19 @@ def _packed(
     return bytes(pack(_KIND, header, content).to_pybytes())
 
 
-def _put(
-    found: Container, rows: Mapping[str, Stretch], streams: Streams, clock: Clock, *, resume: bool
+def load(
+    state: bytes, streams: Streams, clock: Clock, rows: Mapping[str, Stretch] | None = None
 ) -> tuple[int | None, bool]:
+    """Put a state into an evaluator of the same query; returns its T and whether input has ended.
+
+    A core comes with the ``rows`` of every table, all or those that are new (``contract.Segmented``)."""
+    found = unpack(state, _KIND)
+    resume = rows is not None
+    if rows is None:
+        rows = {
+            name: Stretch(first, first, [numbers(column) for column in found.table(name).values()])
+            for name, first in found.header["tables"].items()
+        }
     header = found.header
     if list(header["streams"]) != list(streams.arrivals) or set(rows) != set(tables(streams)):
         raise CheckpointError(
@@ -221,6 +179,23 @@ def _put(
     clock.cursor = Cursor(*header["cursor"])
     clock.last = None if header["last"] is None else Cursor(*header["last"])
     return header["through"], header["ended"]
+
+
+def tables(streams: Streams) -> dict[str, tuple[int, int]]:
+    """First and next row number of every log of messages and of the live triples of every pattern."""
+    return {name: (rows.first, rows.end) for name, rows in _buffers(streams).items()}
+
+
+def _buffers(streams: Streams) -> dict[str, Buffer]:
+    found = {f"log {name}": each.log for name, each in streams.arrivals.items()}
+    return found | {f"track {key!r}": each.rows for key, each in streams.triples.items()}
+
+
+def table_rows(streams: Streams, table: str, first: int, end: int) -> list[Ids]:
+    """The columns of some rows of a table, copied."""
+    rows = _buffers(streams)[table]
+    kept = slice(first - rows.first, end - rows.first)
+    return [rows.column(place)[kept].copy() for place, name in enumerate(rows.names) if name != "later"]
 
 
 def _continues(buffer: Buffer, stretch: Stretch) -> bool:

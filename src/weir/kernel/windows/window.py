@@ -17,21 +17,7 @@ import numpy as np
 from weir.errors import UsageError
 from weir.kernel.windows.arrivals import Arrivals
 from weir.kernel.windows.instants import AFTER, LOWEST, Instants
-from weir.language.algebra.windows import (
-    AlignedTo,
-    All,
-    AtFirst,
-    Bounds,
-    Content,
-    Elements,
-    Now,
-    Past,
-    Range,
-    StartAt,
-    TickKind,
-    Triples,
-    WindowDeclaration,
-)
+from weir.language.algebra import windows as w
 from weir.rdf.columns import Ids, Mask
 
 
@@ -112,7 +98,7 @@ class WindowSpec:
         return self.anchor is not None or self.at_first
 
 
-def spec_of(window: WindowDeclaration, stream: str) -> WindowSpec:
+def spec_of(window: w.WindowDeclaration, stream: str) -> WindowSpec:
     """The declaration on one stream (a variable stream has one for each registered stream, 26)."""
     kind, semantics = window.kind, window.semantics
     width: int | None = None
@@ -120,15 +106,15 @@ def spec_of(window: WindowDeclaration, stream: str) -> WindowSpec:
     step: int | None = None
     count: int | None = None
     match kind:
-        case Range():
+        case w.Range():
             width, step = kind.range, kind.step
-        case Past():
+        case w.Past():
             width, lag, step = kind.start - kind.end, kind.end, kind.step
-        case Now():
+        case w.Now():
             width = 1
-        case All():
+        case w.All():
             pass
-        case Triples() | Elements():
+        case w.Triples() | w.Elements():
             count, step = kind.count, kind.step
     report = semantics.report
     closes, changes = report.window_close, report.content_change
@@ -149,21 +135,21 @@ def spec_of(window: WindowDeclaration, stream: str) -> WindowSpec:
         lag=lag,
         step=step,
         count=count,
-        numbered=isinstance(kind, Triples),
-        now=isinstance(kind, Now),
+        numbered=isinstance(kind, w.Triples),
+        now=isinstance(kind, w.Now),
         closes=closes,
         changes=changes,
         period=report.periodic,
         closed=report.closed,
         non_empty=report.non_empty,
-        together=semantics.tick.kind is TickKind.CHANGE,
-        bag=semantics.content is Content.BAG,
-        open_closed=semantics.bounds is Bounds.OPEN_CLOSED,
-        tuples=semantics.tick.kind is TickKind.TUPLE,
+        together=semantics.tick.kind is w.TickKind.CHANGE,
+        bag=semantics.content is w.Content.BAG,
+        open_closed=semantics.bounds is w.Bounds.OPEN_CLOSED,
+        tuples=semantics.tick.kind is w.TickKind.TUPLE,
         unit=semantics.tick.unit,
-        anchor=start.instant if isinstance(start, StartAt) else None,
-        pattern=start.duration if isinstance(start, AlignedTo) else None,
-        at_first=isinstance(start, AtFirst),
+        anchor=start.instant if isinstance(start, w.StartAt) else None,
+        pattern=start.duration if isinstance(start, w.AlignedTo) else None,
+        at_first=isinstance(start, w.AtFirst),
         lateness=semantics.lateness,
     )
 

@@ -18,21 +18,12 @@ from weir.kernel.windows.live_triples import LiveTriples
 from weir.rdf.columns import Ids
 
 _COMPARE = 0.6e-3
-
-
 _SORT = 6e-3
-
-
 _PROBE = 0.08
 """Microseconds per comparison, per row and binary digit sorted, per probe: only their ratios matter."""
 
-
 _FADE = 0.9
-
-
 _BROADCAST = 1 << 14
-
-
 _MANY = 1 << 15
 
 
@@ -60,10 +51,6 @@ class WindowIndex:
         self._main: SortedKeys | None = None
         self._from = self._until = 0
         self._tail: tuple[int, int, SortedKeys] | None = None
-
-    @property
-    def is_kept(self) -> bool:
-        return self._main is not None
 
     def matches(
         self, probes: list[Ids], low: int, high: int, bounds: tuple[Ids, Ids], *, exact: bool = False
@@ -158,13 +145,8 @@ class WindowIndex:
             return float(self._main.ranges(combine(probes))[1].sum()) * min(share, 1.0)
         rows = high - low
         if len(probes[0]) * rows <= _BROADCAST and rows > 0:
-            return float(
-                len(
-                    _compare(probes, [self.track.rows.column(place)[low:high] for place in self.columns], 0)[
-                        0
-                    ]
-                )
-            )
+            columns = [self.track.rows.column(place)[low:high] for place in self.columns]
+            return float(len(_compare(probes, columns, 0)[0]))
         return len(probes[0]) * rows / max(self._distinct(low, high), 1)
 
     def _distinct(self, low: int, high: int) -> int:

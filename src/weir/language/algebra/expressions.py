@@ -228,11 +228,18 @@ class Aggregation(Enum):
     GROUP_CONCAT = "GROUP_CONCAT"
 
 
+class StagedSum(Enum):
+    """SUM in two stages, which no query can ask for: sums that are not rounded yet, and the sum of such."""
+
+    PART = "PART OF SUM"
+    WHOLE = "SUM OF PARTS"
+
+
 @dataclass(frozen=True, slots=True)
 class Aggregate:
     """A set function over a group; ``operand`` None is ``COUNT(*)``. Occurs only in ``Group``."""
 
-    function: Aggregation
+    function: Aggregation | StagedSum
     operand: Expression | None = None
     distinct: bool = False
     separator: str = " "

@@ -120,8 +120,3 @@ def path_predicates(path: a.Path) -> tuple[IRI, ...] | None:
     if any(isinstance(step, a.NegatedSet) for step in steps):
         return None
     return tuple(dict.fromkeys(step.iri for step in steps if isinstance(step, a.Link)))
-
-
-def may_be_empty(path: a.Path) -> bool:
-    """Whether some part of a path holds between a node and itself."""
-    return any(isinstance(step, a.ZeroOrMore | a.ZeroOrOne) for step in walk(path))

@@ -57,6 +57,10 @@ class TriplePattern:
     predicate: Node
     object: Node
 
+    @property
+    def nodes(self) -> tuple[Node, Node, Node]:
+        return self.subject, self.predicate, self.object
+
 
 # Property paths (section 18.1.7)
 

@@ -157,8 +157,3 @@ def canonical(query: Query) -> Query:
 
     dataset = replace(query.dataset, windows=windows)
     return replace(query, pattern=rename(query.pattern), dataset=dataset)
-
-
-def equivalent(one: Query, other: Query) -> bool:
-    """Whether two queries are the same but for the names of their windows."""
-    return canonical(one) == canonical(other)

@@ -34,7 +34,7 @@ def _visible(pattern: a.Pattern, streams: Mapping[str, Variable]) -> Iterator[Va
     match pattern:
         case a.BGP(triples):
             for triple in triples:
-                for node in (triple.subject, triple.predicate, triple.object):
+                for node in triple.nodes:
                     yield from a.variables_of(node)
         case a.PathPattern(subject, _, target):
             for node in (subject, target):

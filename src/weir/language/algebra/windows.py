@@ -168,3 +168,8 @@ class WindowDeclaration:
     kind: WindowKind
     semantics: WindowSemantics
     in_default: bool = False
+
+    @property
+    def unnamed(self) -> bool:
+        """Whether the text leaves it unnamed; the name of another may begin with a dot too."""
+        return self.name.startswith(".") and self.name[1:].isdecimal()

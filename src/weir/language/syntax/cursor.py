@@ -119,11 +119,8 @@ class Cursor:
             return "an IRI in <…> may hold no spaces, quotes or braces"
         if kind == Kind.END:
             opened = self._open_bracket()
-            return (
-                f"the '{self.texts[opened]}' on line {self._line(opened)} is not closed"
-                if opened >= 0
-                else None
-            )
+            if opened is not None:
+                return f"the '{self.texts[opened]}' on line {self._line(opened)} is not closed"
         if kind == Kind.WORD:
             near = get_close_matches(text, _KEYWORDS, 1, 0.75)
             if near and near[0] != text:
@@ -136,22 +133,22 @@ class Cursor:
     def _line(self, index: int) -> int:
         return self.tokens.source.place(self.tokens.offset(index))[0]
 
-    def _open_bracket(self) -> int:
-        """The innermost bracket open at the end of the text, or -1."""
+    def _open_bracket(self) -> int | None:
+        """The innermost bracket open at the end of the text."""
         stack: list[int] = []
         for index, (kind, text) in enumerate(zip(self.kinds, self.texts, strict=True)):
             if kind == Kind.MARK and text in "{([":
                 stack.append(index)
             elif kind == Kind.MARK and text in "})]" and stack:
                 stack.pop()
-        return stack[-1] if stack else -1
+        return stack[-1] if stack else None
 
     # Reading
 
-    def expect(self, text: str) -> None:
-        """Pass one mark or keyword."""
+    def expect(self, text: str, what: str | None = None) -> None:
+        """Pass one mark or keyword; ``what`` names all that may stand there."""
         if self.texts[self.i] != text:
-            raise self.expected(f"'{text}'" if not text.isalpha() else text)
+            raise self.expected(what or (text if text.isalpha() else f"'{text}'"))
         self.i += 1
 
     def accept(self, text: str) -> bool:
@@ -160,10 +157,6 @@ class Cursor:
             self.i += 1
             return True
         return False
-
-    def adjacent(self, index: int) -> bool:
-        """Whether no white space parts a token from the next."""
-        return self.tokens.end(index) == self.tokens.offset(index + 1)
 
     def raw(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         """Match the text itself at the present token, and pass the tokens that the match covers."""
@@ -174,13 +167,19 @@ class Cursor:
             self.i += 1
         return match
 
-    def enter(self) -> None:
-        """One bracket deeper."""
+    def enter(self, mark: str) -> None:
+        """Pass a bracket that opens."""
+        self.expect(mark)
         self.depth += 1
         if self.depth > BRACKETS:
-            raise self.error(f"brackets nest more than {BRACKETS} deep")
+            raise self.error(f"brackets nest more than {BRACKETS} deep", self.i - 1)
 
-    def bounded(self, length: int, what: str) -> None:
+    def leave(self, mark: str, what: str | None = None) -> None:
+        """Pass the bracket that closes; ``what`` names all that may stand there."""
+        self.expect(mark, what)
+        self.depth -= 1
+
+    def bounded(self, length: int, what: str, at: int | None = None) -> None:
         """Refuse chains too long to be handled as a tree."""
         if length > CHAIN:
-            raise self.error(f"more than {CHAIN} {what} in one chain")
+            raise self.error(f"more than {CHAIN} {what}", at)

@@ -26,13 +26,6 @@ class OpenRange:
 WindowShape: TypeAlias = w.WindowKind | OpenRange
 
 
-def window_kind(shape: WindowShape, tumbling: bool) -> w.WindowKind:
-    """The kind of a window; ``tumbling`` decides what a range without a step is."""
-    if not isinstance(shape, OpenRange):
-        return shape
-    return w.Range(shape.range, shape.range if tumbling else None)
-
-
 @dataclass(frozen=True, slots=True)
 class WindowSpec:
     """What stands in the brackets; ``at`` is the offset where they open, ``options`` are those written, by
@@ -54,20 +47,9 @@ class WindowClause:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """What a query declares about its output; None is not written."""
-
-    output: str | None = None
-    r2s: q.R2S | None = None
-    computed_every: int | None = None
-    previous: q.Previous | None = None
-    emit_after: int | None = None
-    empty: bool | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Draft:
-    """A whole text; ``warnings`` are those that every dialect would give."""
+    """A whole text. ``options`` are those of the query that are written, by the names that ``Semantics`` has
+    for them; ``warnings`` are those that every dialect would give."""
 
     source: Source
     form: q.Form
@@ -75,26 +57,22 @@ class Draft:
     default: tuple[str, ...]
     named: tuple[str, ...]
     windows: tuple[WindowClause, ...]
-    settings: Settings
+    options: Mapping[str, Any]
+    output: str | None = None
+    computed_every: int | None = None
     warnings: tuple[str, ...] = ()
 
     def query(self, preset: Preset) -> q.Query:
         """The query that the text means in a dialect."""
         tick = self._tick() or preset.tick
         windows = tuple([self._declared(clause, preset, tick) for clause in self.windows])
-        settings = self.settings
-        semantics = q.Semantics(
-            settings.r2s or (preset.r2s if windows else q.R2S.RSTREAM),
-            settings.previous or (preset.previous if windows else q.Previous.EVALUATION),
-            settings.emit_after or 0,
-            bool(settings.empty),
-        )
+        usual = {"r2s": preset.r2s, "previous": preset.previous} if windows else {}
         return q.Query(
             self.form,
             self.pattern,
             q.Dataset(self.default, self.named, windows),
-            semantics,
-            settings.output,
+            q.Semantics(**{**usual, **self.options}),
+            self.output,
             preset.dialect,
             self.source.text,
             self.warnings,
@@ -117,8 +95,10 @@ class Draft:
     def _declared(self, clause: WindowClause, preset: Preset, tick: w.Tick) -> w.WindowDeclaration:
         """What a window clause leaves unsaid comes from the preset. C-SPARQL's COMPUTED EVERY is a periodic
         report of each window."""
-        kind = window_kind(clause.spec.shape, preset.tumbling)
-        report = preset.report_of(kind, self.settings.computed_every)
+        kind = clause.spec.shape
+        if isinstance(kind, OpenRange):
+            kind = w.Range(kind.range, kind.range if preset.tumbling else None)
+        report = preset.report_of(kind, self.computed_every)
         said = clause.spec.options.get("report")
         if said is not None:
             when = said.window_close or said.content_change or said.periodic is not None

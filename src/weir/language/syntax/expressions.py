@@ -92,7 +92,7 @@ class ExpressionParser(TripleParser):
             else:
                 self.i += 1
                 length += 1
-                self.bounded(length, "operators")
+                self.bounded(length, "operators in one chain")
                 right = self.expression(binding + 1)
                 left = e.Calculate(_ARITHMETIC[operator], left, right)
 
@@ -116,8 +116,7 @@ class ExpressionParser(TripleParser):
         if self.kinds[self.i] != Kind.MARK or text in ("(", "<<("):
             return self.primary()
         if text == "!":
-            self.enter()
-            self.i += 1
+            self.enter("!")
             operand = self._unary()
             self.depth -= 1
             return e.Not(operand)
@@ -155,8 +154,7 @@ class ExpressionParser(TripleParser):
 
     def _triple(self) -> Expression:
         """``<<( … )>>`` in an expression: TRIPLE of its parts, of which the first is no literal."""
-        self.enter()
-        self.i += 1
+        self.enter("<<(")
         subject = self.variable_or_iri()
         predicate = self.verb(False)
         object: Expression
@@ -166,49 +164,38 @@ class ExpressionParser(TripleParser):
             object = self.variable_or_iri()
         else:
             object = self.literal()
-        self.expect(")>>")
-        self.depth -= 1
+        self.leave(")>>")
         assert isinstance(predicate, IRI | Variable)
         return e.Call(Builtin.TRIPLE, (subject, predicate, object))
 
     def bracketed(self) -> Expression:
-        self.expect("(")
-        self.enter()
+        self.enter("(")
         inner = self.expression()
-        if self.texts[self.i] != ")":
-            raise self.expected("')' or an operator")
-        self.i += 1
-        self.depth -= 1
+        self.leave(")", "')' or an operator")
         return inner
 
     def named(self, *, bare: bool = False) -> tuple[Expression, Variable | None]:
         """``(expression AS ?name)``; the name may be missing from a ``bare`` one."""
-        self.expect("(")
-        self.enter()
+        self.enter("(")
         expression = self.expression()
         variable = None
         if not bare or self.texts[self.i] == "AS":
             self.expect("AS")
             variable = self.variable()
-        self.expect(")")
-        self.depth -= 1
+        self.leave(")")
         return expression, variable
 
     def arguments(self, distinct: bool = False) -> tuple[Expression, ...]:
         """``(a, b, …)``, possibly empty, with DISTINCT passed over where it may stand."""
-        self.expect("(")
-        if self.accept(")"):
-            return ()
-        if distinct:
-            self.accept("DISTINCT")
-        self.enter()
-        found = [self.expression()]
-        while self.accept(","):
-            found.append(self.expression())
+        self.enter("(")
+        found: list[Expression] = []
         if self.texts[self.i] != ")":
-            raise self.expected("')', ',' or an operator")
-        self.i += 1
-        self.depth -= 1
+            if distinct:
+                self.accept("DISTINCT")
+            found.append(self.expression())
+            while self.accept(","):
+                found.append(self.expression())
+        self.leave(")", "')', ',' or an operator")
         return tuple(found)
 
     def constraint(self) -> Expression:
@@ -276,8 +263,7 @@ class ExpressionParser(TripleParser):
                 "aggregates stand in SELECT, HAVING and ORDER BY, and not in one another",
             )
         self.i += 1
-        self.expect("(")
-        self.enter()
+        self.enter("(")
         self.aggregating = False
         distinct = self.accept("DISTINCT")
         operand: Expression | None = None
@@ -288,7 +274,6 @@ class ExpressionParser(TripleParser):
             self.expect("SEPARATOR")
             self.expect("=")
             separator = self.string()
-        self.expect(")")
+        self.leave(")")
         self.aggregating = True
-        self.depth -= 1
         return cast(Expression, e.Aggregate(function, operand, distinct, separator))

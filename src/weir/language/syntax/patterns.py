@@ -17,7 +17,6 @@ from weir.language.algebra.fold import folded, rebuilt
 from weir.language.algebra.query import Dialect
 from weir.language.algebra.scope import visible
 from weir.language.presets import Feature
-from weir.language.syntax.cursor import CHAIN
 from weir.language.syntax.draft import WindowClause
 from weir.language.syntax.lexer import Kind, Tokens
 from weir.language.syntax.triples import Triple
@@ -92,10 +91,7 @@ class PatternParser(WindowParser):
 
     def parts(self) -> tuple[a.Pattern, e.Expression | None]:
         """A group's pattern and the conjunction of its own conditions."""
-        if self.texts[self.i] != "{":
-            raise self.expected("'{'")
-        self.enter()
-        self.i += 1
+        self.enter("{")
         outer = self.block, self.aggregating
         self.aggregating = False
         build = Build()
@@ -125,7 +121,8 @@ class PatternParser(WindowParser):
             if element is not None:
                 if text != "FILTER":
                     build.flush()
-                    self._longer(build, "patterns", self.i)
+                    build.length += 1
+                    self.bounded(build.length, "patterns in one group")
                 self.i += text != "{"
                 element(self, build)
                 if text != "FILTER":
@@ -138,11 +135,6 @@ class PatternParser(WindowParser):
             triples: list[Triple] = []
             dot = self.triples(triples)
             self.matched(build, triples)
-
-    def _longer(self, build: Build, what: str, at: int) -> None:
-        build.length += 1
-        if build.length > CHAIN:
-            raise self.error(f"more than {CHAIN} {what} in one group", at)
 
     # Elements, in the order of the table below; their keyword is passed
 
@@ -228,12 +220,9 @@ class PatternParser(WindowParser):
         start, label = self.i - 1, self.label()
         self._local(Feature.STREAM_PATTERN, start)
         self.uses.append((start, IRI(label)))
-        if self.texts[self.i] == "[":
-            spec = self.window()
-            stream = self.variable_or_iri()
-        else:
-            stream = self.variable_or_iri()
-            spec = self.window()
+        stream = None if self.texts[self.i] == "[" else self.variable_or_iri()
+        spec = self.window()
+        stream = stream or self.variable_or_iri()
         if isinstance(stream, Variable):
             self.streams[label] = stream
         over = stream if isinstance(stream, Variable) else stream.value
@@ -325,7 +314,8 @@ class PatternParser(WindowParser):
             build.triples.append(a.TriplePattern(subject, path.iri, target))
             return
         build.join(a.PathPattern(subject, path, target))
-        self._longer(build, "paths", at)
+        build.length += 1
+        self.bounded(build.length, "paths in one group", at)
 
 
 def _flatten(path: a.Path, inverse: bool, steps: list[a.Path]) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from weir.language.algebra import patterns as a
 from weir.language.algebra.query import R2S, Ask, Construct, Describe, Dialect, Form, Previous, Select
 from weir.language.presets import Feature
-from weir.language.syntax.draft import Draft, Settings, WindowClause
+from weir.language.syntax.draft import Draft, WindowClause
 from weir.language.syntax.lexer import Kind, Tokens
 from weir.language.syntax.patterns import EMPTY, Build, numbered
 from weir.language.syntax.solution_modifiers import ModifierParser
@@ -25,7 +24,9 @@ class QueryParser(ModifierParser):
 
     def __init__(self, tokens: Tokens, dialect: Dialect | None, base: str | None) -> None:
         super().__init__(tokens, dialect, base)
-        self.settings = Settings()
+        self.options: dict[str, Any] = {}
+        self.output: str | None = None
+        self.computed_every: int | None = None
         self.graphs: tuple[dict[str, None], dict[str, None]] = {}, {}
 
     def draft(self) -> Draft:
@@ -42,11 +43,19 @@ class QueryParser(ModifierParser):
         form, pattern = _FORMS[word](self)
         if self.kinds[self.i] != Kind.END:
             raise self.expected("the end of the query")
-        warnings = self._unused_windows()
         default, named = map(tuple, self.graphs)
-        windows = tuple(self.windows.values())
-        pattern = numbered(pattern) if self.tests else pattern
-        return Draft(self.tokens.source, form, pattern, default, named, windows, self.settings, warnings)
+        return Draft(
+            self.tokens.source,
+            form,
+            numbered(pattern) if self.tests else pattern,
+            default,
+            named,
+            tuple(self.windows.values()),
+            self.options,
+            self.output,
+            self.computed_every,
+            self._unused_windows(),
+        )
 
     def prologue(self) -> bool:
         """PREFIX, BASE and VERSION; whether there was any."""
@@ -95,18 +104,18 @@ class QueryParser(ModifierParser):
             self.use(Feature.REGISTER_OUTPUT, start)
         if self.kinds[self.i] in (Kind.WORD, Kind.A):
             self.use(Feature.BARE_OUTPUT)
-            output = self.tokens.written(self.i)
+            self.output = self.tokens.written(self.i)
             self.i += 1
         else:
-            output = self.iri("the name of the output").value
-        every = None
+            self.output = self.iri("the name of the output").value
         if self.texts[self.i] == "COMPUTED":
             self.use(Feature.COMPUTED_EVERY)
             self.i += 1
             self.expect("EVERY")
-            every = self.duration()
+            self.computed_every = self.duration()
         self.expect("AS")
-        self.settings = replace(self.settings, output=output, r2s=operator, computed_every=every)
+        if operator is not None:
+            self.options["r2s"] = operator
 
     def _operator(self) -> R2S | None:
         operator = _R2S.get(self.texts[self.i]) if self.kinds[self.i] == Kind.WORD else None
@@ -121,19 +130,18 @@ class QueryParser(ModifierParser):
         if operator is None:
             return
         self.use(Feature.R2S_ON_FORM, start)
-        if self.settings.r2s not in (None, operator):
+        if self.options.setdefault("r2s", operator) is not operator:
             raise self.error(f"{operator.name} contradicts the operator after REGISTER", start)
-        self.settings = replace(self.settings, r2s=operator)
 
     def _options(self) -> None:
         """PREVIOUS, EMIT AFTER and EMPTY."""
         while (word := self.texts[self.i]) in _OPTIONS and self.kinds[self.i] == Kind.WORD:
             feature, name, read = _OPTIONS[word]
             self.use(feature)
-            if getattr(self.settings, name) is not None:
+            if name in self.options:
                 raise self.error(f"{word} is given twice")
             self.i += 1
-            self.settings = replace(self.settings, **{name: read(self)})
+            self.options[name] = read(self)
 
     def _emit_after(self) -> int:
         self.expect("AFTER")
@@ -306,7 +314,7 @@ _FORMS: dict[str, Callable[[QueryParser], tuple[Form, a.Pattern]]] = {
     "DESCRIBE": QueryParser._describe,
 }
 _OPTIONS: dict[str, tuple[Feature, str, Callable[[QueryParser], Any]]] = {
-    "EMPTY": (Feature.EMPTY, "empty", lambda parser: True),
+    "EMPTY": (Feature.EMPTY, "report_empty", lambda parser: True),
     "PREVIOUS": (
         Feature.QUERY_OPTIONS,
         "previous",

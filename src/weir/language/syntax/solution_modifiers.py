@@ -1,7 +1,7 @@
 """SELECT and solution modifiers (SPARQL 1.1 grammar, rules 9 and 18 to 28), as algebra (18.2.4, 18.2.5).
 
-Once a query level is read, its aggregates are known: ``_Level`` takes them out of the expressions, and a
-variable stands for each.
+Once a query level is read, its aggregates are known: they are taken out of the expressions, and a variable
+stands for each.
 """
 
 from __future__ import annotations
@@ -56,35 +56,6 @@ _NO_MODIFIERS = Modifiers()
 def has_aggregate(expression: Expression) -> bool:
     """Whether an aggregate of this query level stands in the expression."""
     return any(isinstance(part, e.Aggregate) for part in within(expression))
-
-
-class _Level:
-    """The aggregates of one query level, each with the variable that ``fresh`` made for it."""
-
-    def __init__(self, fresh: Callable[[str], Variable]) -> None:
-        self.fresh = fresh
-        self.collected: dict[e.Aggregate, Variable] = {}
-
-    def without_aggregates(self, expression: Expression, sampled: Collection[Variable] = ()) -> Expression:
-        """The expression over solutions of the group; equal aggregates share a variable.
-
-        In HAVING and ORDER BY a variable that is neither key nor aggregated, one of ``sampled``, stands for
-        one of its values, SAMPLE (18.2.4.1).
-        """
-
-        def change(node: Any) -> Any:
-            if isinstance(node, Variable) and node in sampled:
-                node = e.Aggregate(e.Aggregation.SAMPLE, node)
-            if isinstance(node, e.Exists):
-                return node
-            if not isinstance(node, e.Aggregate):
-                return rebuilt(node, change)
-            if node not in self.collected:
-                self.collected[node] = self.fresh("a")
-            return self.collected[node]
-
-        found: Expression = change(expression)
-        return found
 
 
 class ModifierParser(PatternParser):
@@ -245,29 +216,52 @@ class ModifierParser(PatternParser):
             if key.expression is not None:
                 pattern = self._extended(pattern, key._replace(variable=named), taken)
             keys.append(named)
-        level = _Level(self.internal)
+        made: dict[e.Aggregate, Variable] = {}
         known = set(keys)
         extensions: list[tuple[Variable, Expression]] = []
         for item in items:
-            self._computed(item, known, level, extensions)
+            self._computed(item, known, made, extensions)
         sampled = set(inner) - known
-        conditions = [level.without_aggregates(each, sampled) for each in modifiers.having]
+        conditions = [self._without_aggregates(each, made, sampled) for each in modifiers.having]
         order = tuple(
-            a.OrderKey(level.without_aggregates(key.expression, sampled), key.descending)
+            a.OrderKey(self._without_aggregates(key.expression, made, sampled), key.descending)
             for key in modifiers.order_by
         )
-        aggregates = tuple((variable, aggregate) for aggregate, variable in level.collected.items())
+        aggregates = tuple((variable, aggregate) for aggregate, variable in made.items())
         pattern = a.Group(pattern, tuple(dict.fromkeys(keys)), aggregates)
         pattern = _kept(pattern, conditions, modifiers.values)
         for variable, expression in extensions:
             pattern = a.extended(pattern, variable, expression)
         return a.OrderBy(pattern, order) if order else pattern
 
+    def _without_aggregates(
+        self, expression: Expression, made: dict[e.Aggregate, Variable], sampled: Collection[Variable] = ()
+    ) -> Expression:
+        """The expression over solutions of the group; equal aggregates share a variable of those ``made``.
+
+        In HAVING and ORDER BY a variable that is neither key nor aggregated, one of ``sampled``, stands for
+        one of its values, SAMPLE (18.2.4.1).
+        """
+
+        def change(node: Any) -> Any:
+            if isinstance(node, Variable) and node in sampled:
+                node = e.Aggregate(e.Aggregation.SAMPLE, node)
+            if isinstance(node, e.Exists):
+                return node
+            if not isinstance(node, e.Aggregate):
+                return rebuilt(node, change)
+            if node not in made:
+                made[node] = self.internal("a")
+            return made[node]
+
+        found: Expression = change(expression)
+        return found
+
     def _computed(
         self,
         item: Item,
         known: set[Variable],
-        level: _Level,
+        made: dict[e.Aggregate, Variable],
         extensions: list[tuple[Variable, Expression]],
     ) -> None:
         """An item over a group: what it reads is a key, an aggregate, or an item before it."""
@@ -277,7 +271,7 @@ class ModifierParser(PatternParser):
             if variable not in known:
                 raise self._ungrouped(item.at, variable)
             return
-        expression = level.without_aggregates(item.expression)
+        expression = self._without_aggregates(item.expression, made)
         for read in mentioned(expression):
             if not read.internal and read not in known:
                 raise self._ungrouped(item.at, read)

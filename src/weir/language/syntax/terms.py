@@ -22,7 +22,7 @@ _NUMBERS = {Kind.INTEGER: XSD + "integer", Kind.DECIMAL: XSD + "decimal", Kind.D
 _CHARACTERS = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
-_REPEATED: dict[str, type[a.ZeroOrMore | a.OneOrMore | a.ZeroOrOne]] = {
+REPEATED: dict[str, type[a.ZeroOrMore | a.OneOrMore | a.ZeroOrOne]] = {
     "*": a.ZeroOrMore,
     "+": a.OneOrMore,
     "?": a.ZeroOrOne,
@@ -162,7 +162,8 @@ class TermParser(Cursor):
 
     def signed(self) -> bool:
         """Whether the sign here belongs to the number after it."""
-        return self.kinds[self.i + 1] in _NUMBERS and self.adjacent(self.i)
+        number = self.i + 1
+        return self.kinds[number] in _NUMBERS and self.tokens.end(self.i) == self.tokens.offset(number)
 
     def fresh(self) -> BlankNode:
         """A blank node that the text does not name."""
@@ -179,7 +180,7 @@ class TermParser(Cursor):
         length = 0
         while self.accept(mark):
             length += 1
-            self.bounded(length, "paths")
+            self.bounded(length, "paths in one chain")
             path = kind(path, read())
         return path
 
@@ -189,15 +190,14 @@ class TermParser(Cursor):
         mark = self.texts[self.i]
         if self.kinds[self.i] == Kind.MARK and mark in "*+?" and not (mark == "+" and self.signed()):
             self.i += 1
-            path = _REPEATED[mark](path)
+            path = REPEATED[mark](path)
         return a.Inverse(path) if inverse else path
 
     def _path_primary(self) -> a.Path:
-        if self.accept("("):
-            self.enter()
+        if self.texts[self.i] == "(":
+            self.enter("(")
             path = self.path()
-            self.expect(")")
-            self.depth -= 1
+            self.leave(")")
             return path
         if self.accept("!"):
             return self._negated()
@@ -228,19 +228,12 @@ def _without_dots(path: str) -> str:
     """``remove_dot_segments`` of RFC 3986 section 5.2.4."""
     out: list[str] = []
     segments = path.split("/")
-    for place, segment in enumerate(segments):
-        last = place == len(segments) - 1
-        if segment == "..":
-            if len(out) > 1 or (out and out[0] != ""):
-                out.pop()
-            if last:
-                out.append("")
-        elif segment == ".":
-            if last:
-                out.append("")
-        else:
+    for segment in segments:
+        if segment == ".." and out not in ([], [""]):
+            out.pop()
+        elif segment not in (".", ".."):
             out.append(segment)
-    return "/".join(out)
+    return "/".join([*out, ""] if segments[-1] in (".", "..") else out)
 
 
 def resolve(reference: str, base: str | None) -> str:

@@ -69,33 +69,25 @@ class TripleParser(TermParser):
         return self.literal()
 
     def _property_list(self, out: list[Triple], paths: bool) -> BlankNode:
-        self.enter()
-        self.i += 1
+        self.enter("[")
         subject = self.fresh()
-        if not self.accept("]"):
+        if self.texts[self.i] != "]":
             self.properties(subject, out, paths)
-            self.expect("]")
-        self.depth -= 1
+        self.leave("]")
         return subject
 
     def _collection(self, out: list[Triple], paths: bool) -> IRI | BlankNode:
-        self.enter()
-        self.i += 1
+        self.enter("(")
         members: list[tuple[int, a.Node]] = []
         while not self.accept(")"):
             at = self.i
             members.append((at, self.node(out, paths)))
         self.depth -= 1
-        if not members:
-            return NIL
-        head = cell = self.fresh()
-        for place, (at, member) in enumerate(members):
+        cells: list[IRI | BlankNode] = [*(self.fresh() for _ in members), NIL]
+        for (at, member), cell, rest in zip(members, cells[:-1], cells[1:], strict=True):
             out.append(Triple(at, cell, FIRST, member))
-            rest = self.fresh() if place + 1 < len(members) else NIL
             out.append(Triple(at, cell, REST, rest))
-            if isinstance(rest, BlankNode):
-                cell = rest
-        return head
+        return cells[0]
 
     def properties(self, subject: a.Node, out: list[Triple], paths: bool) -> None:
         """Predicates and objects, at least one of each."""
@@ -140,24 +132,20 @@ class TripleParser(TermParser):
 
     def _triple_term(self) -> a.TripleTermPattern:
         """``<<( subject predicate object )>>`` in a pattern."""
-        self.enter()
-        self.i += 1
+        self.enter("<<(")
         subject, predicate = self._inside(None), self.verb(False)
         found = a.TripleTermPattern(subject, self._simple(predicate), self._inside(None))
-        self.expect(")>>")
-        self.depth -= 1
+        self.leave(")>>")
         return found
 
     def _reified(self, out: list[Triple]) -> a.Node:
         """``<< subject predicate object ~ reifier >>``: the reifier."""
         at = self.i
-        self.enter()
-        self.i += 1
+        self.enter("<<")
         subject, predicate = self._inside(out), self.verb(False)
         term = a.TripleTermPattern(subject, self._simple(predicate), self._inside(out))
-        reifier = self._reifier() if self.accept("~") else self.fresh()
-        self.expect(">>")
-        self.depth -= 1
+        reifier = (self._named() if self.accept("~") else None) or self.fresh()
+        self.leave(">>")
         out.append(Triple(at, reifier, REIFIES, term))
         return reifier
 
@@ -168,25 +156,18 @@ class TripleParser(TermParser):
             block = self.texts[self.i] == "{|"
             if not block or reifier is None:
                 self.i += not block
-                reifier = self.fresh() if block else self._reifier()
+                reifier = (None if block else self._named()) or self.fresh()
                 out.append(Triple(at, reifier, REIFIES, term))
             if block:
-                self.enter()
-                self.i += 1
+                self.enter("{|")
                 self.properties(reifier, out, paths)
-                self.expect("|}")
-                self.depth -= 1
+                self.leave("|}")
                 reifier = None
 
-    def _reifier(self) -> a.Node:
-        """A name for a reifier; a new blank node where there is none."""
-        kind = self.kinds[self.i]
-        if kind in (Kind.VARIABLE, Kind.PREFIXED, Kind.IRI):
+    def _named(self) -> IRI | Variable | BlankNode | None:
+        """A variable, an IRI or a blank node, where one stands here."""
+        if self.kinds[self.i] in (Kind.VARIABLE, Kind.PREFIXED, Kind.IRI):
             return self.variable_or_iri()
-        blank = self._blank()
-        return self.fresh() if blank is None else blank
-
-    def _blank(self) -> BlankNode | None:
         if self.kinds[self.i] == Kind.BLANK:
             self.i += 1
             return BlankNode(self.texts[self.i - 1][2:])
@@ -202,21 +183,16 @@ class TripleParser(TermParser):
             return self._triple_term()
         if text == "<<" and out is not None:
             return self._reified(out)
-        if self.kinds[self.i] in (Kind.VARIABLE, Kind.PREFIXED, Kind.IRI):
-            return self.variable_or_iri()
-        blank = self._blank()
-        return self.literal() if blank is None else blank
+        return self._named() or self.literal()
 
     def ground_triple_term(self) -> TripleTerm:
         """``<<( … )>>`` in data, without variables and blank nodes."""
-        self.enter()
-        self.i += 1
+        self.enter("<<(")
         subject, predicate = self.iri("the IRI of a subject"), self.verb(False)
         if not isinstance(predicate, IRI):
             raise self.error("data may hold no variables", self.i - 1)
         found = TripleTerm(subject, predicate, self.ground())
-        self.expect(")>>")
-        self.depth -= 1
+        self.leave(")>>")
         return found
 
     def ground(self) -> IRI | Literal | TripleTerm:

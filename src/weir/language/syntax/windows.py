@@ -8,12 +8,11 @@ from enum import Enum
 from typing import Any, TypeVar
 
 from weir.language.algebra import windows as w
-from weir.language.algebra.query import Dialect
 from weir.language.presets import Feature
 from weir.language.syntax import durations
 from weir.language.syntax.draft import OpenRange, WindowShape, WindowSpec
 from weir.language.syntax.expressions import ExpressionParser
-from weir.language.syntax.lexer import Kind, Tokens
+from weir.language.syntax.lexer import Kind
 
 _LARGEST_COUNT = 2**31
 _REPORTS = {
@@ -27,9 +26,7 @@ _Choice = TypeVar("_Choice", bound=Enum)
 class WindowParser(ExpressionParser):
     """Reads ``[RANGE …]``, ``[NOW]``, ``[ALL]``, ``[TRIPLES n]``, ``[ELEMENTS n]`` and past windows."""
 
-    def __init__(self, tokens: Tokens, dialect: Dialect | None, base: str | None) -> None:
-        super().__init__(tokens, dialect, base)
-        self.unnamed = 0
+    unnamed = 0
 
     def label(self) -> str:
         """A name for a window that the text leaves unnamed."""
@@ -114,9 +111,8 @@ class WindowParser(ExpressionParser):
             self.expect("NOW")
         self.expect("-")
         start, end = self.duration(), 0
-        if self.accept("TO") or first:
-            if first and self.texts[self.i - 1] != "TO":
-                raise self.expected("TO")
+        if first or self.texts[self.i] == "TO":
+            self.expect("TO")
             self.expect("NOW")
             if self.accept("-"):
                 end = self.duration(zero=True)
@@ -160,9 +156,7 @@ class WindowParser(ExpressionParser):
             if durations.XSD_DURATION.fullmatch(lexical) is None:
                 raise self.error("not an xsd:duration of days, hours, minutes and seconds", start)
             return durations.from_xsd(lexical)
-        if kind == Kind.WORD:
-            if self.texts[self.i][0] != "P":
-                raise self.expected("a duration", "for example PT10M, 10m or 500ms")
+        if kind == Kind.WORD and self.texts[self.i][0] == "P":
             self.use(Feature.XSD_DURATION)
             match = self.raw(durations.XSD_DURATION)
             return None if match is None else durations.from_xsd(match[0])
@@ -212,17 +206,11 @@ class WindowParser(ExpressionParser):
         start = self.i
         if self.accept("FIRST"):
             return w.AtFirst()
-        if self.kinds[self.i] in (Kind.STRING, Kind.LONG):
-            lexical = self.literal().lexical
-            match = durations.INSTANT.fullmatch(lexical)
-            length = durations.XSD_DURATION.fullmatch(lexical)
-            if length is not None:
-                self.i = start
-                return w.AlignedTo(self.duration())
-        else:
-            match = self.raw(durations.INSTANT)
-            if match is None:
-                return w.AlignedTo(self.duration())
+        quoted = self.literal().lexical if self.kinds[start] in (Kind.STRING, Kind.LONG) else None
+        match = self.raw(durations.INSTANT) if quoted is None else durations.INSTANT.fullmatch(quoted)
+        if match is None and (quoted is None or durations.XSD_DURATION.fullmatch(quoted)):
+            self.i = start
+            return w.AlignedTo(self.duration())
         moment = None if match is None else durations.from_instant(match[0])
         if moment is None:
             raise self.error(
@@ -259,26 +247,24 @@ class WindowParser(ExpressionParser):
 
     def choice(self, kind: type[_Choice], what: str) -> _Choice:
         """A word that is a value of an enumeration."""
-        word = self.texts[self.i]
-        for choice in kind:
-            if choice.value == word:
-                self.i += 1
-                return choice
-        raise self.expected(what)
+        try:
+            choice = kind(self.texts[self.i])
+        except ValueError:
+            raise self.expected(what) from None
+        self.i += 1
+        return choice
 
     def _bounds(self) -> w.Bounds:
         start = self.i
-        text = (
-            self.string()
-            if self.kinds[self.i] == Kind.STRING
-            else self.texts[self.i] + self.texts[self.i + 1]
-        )
-        if self.i == start:
+        if self.kinds[start] == Kind.STRING:
+            text = self.string()
+        else:
+            text = self.texts[start] + self.texts[start + 1]
             self.i += 2
-        for bounds in w.Bounds:
-            if bounds.value == text:
-                return bounds
-        raise self.error('BOUNDS takes "[)" or "(]"', start)
+        try:
+            return w.Bounds(text)
+        except ValueError:
+            raise self.error('BOUNDS takes "[)" or "(]"', start) from None
 
 
 _OPTIONS: dict[str, tuple[str, Callable[[WindowParser], Any]]] = {

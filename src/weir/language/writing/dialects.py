@@ -22,7 +22,7 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 def write(query: Query, dialect: Dialect | None = None) -> str:
     """The query as text in a dialect, by default its own (raises ``TranslationError``).
 
-    Parsing the text gives the same query up to the names of its windows (``equivalent``).
+    Parsing the text gives the same query up to the names of its windows (``canonical``).
     """
     return _WRITERS[query.dialect if dialect is None else dialect](query).text()
 
@@ -72,11 +72,11 @@ class _RspqlWriter(_DialectWriter):
     def __init__(self, query: Query) -> None:
         super().__init__(query)
         self.names: dict[str, str] = {}
-        for place, name in enumerate(self.windows, 1):
+        for place, (name, window) in enumerate(self.windows.items(), 1):
             fresh = f"w{place}"
             while fresh in self.windows:
                 fresh += "_"
-            self.names[name] = fresh if name.startswith(".") else name
+            self.names[name] = fresh if window.unnamed else name
 
     def head(self) -> None:
         if self.query.output is not None:

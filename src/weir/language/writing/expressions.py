@@ -12,14 +12,16 @@ from weir.language.writing.terms import Terms
 from weir.rdf.terms import IRI, Literal, TripleTerm, Variable
 
 _OR, _AND, _COMPARE, _ADD, _MULTIPLY, _UNARY, _PRIMARY = range(7)
+_SIGNS: dict[type, str] = {e.Not: "!", e.Negate: "-", e.Plus: "+"}
 
 
 class ExpressionWriter:
-    """``aggregates`` maps the variables of groups to what they stand for."""
+    """``aggregates`` maps the variables of groups to what they stand for; ``lines`` are those written."""
 
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
         self.aggregates: dict[Variable, e.Aggregate] = {}
+        self.lines: list[str] = []
 
     @abstractmethod
     def inline(self, pattern: a.Pattern) -> str:
@@ -37,34 +39,23 @@ class ExpressionWriter:
         match expression:
             case Variable():
                 return _PRIMARY, self._variable(expression)
-            case IRI(value):
-                return _PRIMARY, self.terms.iri(value)
-            case Literal():
-                return _PRIMARY, self.terms.literal(expression)
-            case TripleTerm():
+            case IRI() | Literal() | TripleTerm():
                 return _PRIMARY, self.terms.node(expression)
             case e.Or(left, right):
                 return _OR, f"{self._chain(left, e.Or, _OR)} || {self.expression(right, _AND)}"
             case e.And(left, right):
                 return _AND, f"{self._chain(left, e.And, _AND)} && {self.expression(right, _COMPARE)}"
             case e.Compare(comparison, left, right):
-                parts = self.expression(left, _ADD), self.expression(right, _ADD)
-                return _COMPARE, f"{parts[0]} {comparison.value} {parts[1]}"
+                one, other = self.expression(left, _ADD), self.expression(right, _ADD)
+                return _COMPARE, f"{one} {comparison.value} {other}"
             case e.In(operand, choices, negated):
                 word = "NOT IN" if negated else "IN"
                 return _COMPARE, f"{self.expression(operand, _ADD)} {word} ({self._list(choices)})"
-            case e.Calculate(e.Arithmetic.ADD | e.Arithmetic.SUBTRACT as operator, left, right):
-                parts = self.expression(left, _ADD), self.expression(right, _MULTIPLY)
-                return _ADD, f"{parts[0]} {operator.value} {parts[1]}"
             case e.Calculate(operator, left, right):
-                parts = self.expression(left, _MULTIPLY), self.expression(right, _UNARY)
-                return _MULTIPLY, f"{parts[0]} {operator.value} {parts[1]}"
-            case e.Not(operand):
-                return _UNARY, f"!{self._operand(operand)}"
-            case e.Negate(operand):
-                return _UNARY, f"-{self._operand(operand)}"
-            case e.Plus(operand):
-                return _UNARY, f"+{self._operand(operand)}"
+                own = _ADD if operator in (e.Arithmetic.ADD, e.Arithmetic.SUBTRACT) else _MULTIPLY
+                return own, f"{self.expression(left, own)} {operator.value} {self.expression(right, own + 1)}"
+            case e.Not(operand) | e.Negate(operand) | e.Plus(operand):
+                return _UNARY, f"{_SIGNS[type(expression)]}{self._operand(operand)}"
             case e.Exists(pattern, negated):
                 return _PRIMARY, f"{'NOT ' if negated else ''}EXISTS {self.inline(pattern)}"
             case e.Bound(variable):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 
 from weir.language.algebra import patterns as a
-from weir.language.algebra.expressions import Expression
 from weir.language.algebra.fold import BALANCE
 from weir.language.algebra.scope import visible
 from weir.language.writing.expressions import ExpressionWriter
@@ -20,7 +19,6 @@ class PatternWriter(ExpressionWriter):
 
     def __init__(self, terms: Terms) -> None:
         super().__init__(terms)
-        self.lines: list[str] = []
         self.depth = 0
 
     def window_keyword(self, name: IRI | Variable) -> str:
@@ -43,8 +41,8 @@ class PatternWriter(ExpressionWriter):
         self.lines, self.depth = outer, depth
         return text
 
-    def braces(self, head: str, pattern: a.Pattern, tail: str = "") -> None:
-        """``head { pattern } tail``."""
+    def braces(self, head: str, pattern: a.Pattern) -> None:
+        """``head { pattern }``."""
         self.line(f"{head} {{" if head else "{")
         self.depth += 1
         if isinstance(pattern, a.Project | a.Distinct | a.Reduced | a.Slice):
@@ -55,7 +53,7 @@ class PatternWriter(ExpressionWriter):
         else:
             self._spine(pattern)
         self.depth -= 1
-        self.line(f"}}{tail}")
+        self.line("}")
 
     def _spine(self, pattern: a.Pattern) -> None:
         """The elements of one group, from the leftmost pattern on."""
@@ -71,26 +69,17 @@ class PatternWriter(ExpressionWriter):
                 case a.Join(_, right):
                     after_triples = self._element(right, after_triples)
                     continue
-                case a.LeftJoin(_, right, condition):
-                    self._optional(right, condition)
+                case a.LeftJoin(_, right, condition) if condition is not None:
+                    self.braces("OPTIONAL", a.Filter(condition, right))
+                case a.LeftJoin(_, right):
+                    # A condition of the right side alone stands in a group of its own.
+                    self.braces("OPTIONAL", a.Join(_EMPTY, right) if isinstance(right, a.Filter) else right)
                 case a.Minus(_, right):
                     self.braces("MINUS", right)
                 case a.Extend(_, bindings):
                     for variable, expression in bindings:
                         self.line(f"BIND ({self.expression(expression)} AS ?{variable.name})")
             after_triples = False
-
-    def _optional(self, right: a.Pattern, condition: Expression | None) -> None:
-        if condition is None and not isinstance(right, a.Filter):
-            self.braces("OPTIONAL", right)
-            return
-        self.line("OPTIONAL {")
-        self.depth += 1
-        self._spine(right)
-        if condition is not None:
-            self.line(f"FILTER ({self.expression(condition)})")
-        self.depth -= 1
-        self.line("}")
 
     def _element(self, pattern: a.Pattern, after_triples: bool) -> bool:
         """One element of a group; whether it leaves a basic graph pattern open for more triples.
@@ -106,7 +95,7 @@ class PatternWriter(ExpressionWriter):
                     self.line(self.terms.triple(triple))
                 return True
             case a.PathPattern():
-                self.line(self.terms.connection(pattern))
+                self.line(self.terms.triple(pattern))
                 return False
             case a.Union():
                 self._union(pattern)
@@ -128,16 +117,14 @@ class PatternWriter(ExpressionWriter):
         while isinstance(left, a.Union) and len(branches) < BALANCE - 1:
             branches.append(left.right)
             left = left.left
-        branches.append(left)
-        branches.reverse()
-        for place, branch in enumerate(branches):
-            self.braces("" if place == 0 else "UNION", branch)
+        self.braces("", left)
+        for branch in reversed(branches):
+            self.braces("UNION", branch)
 
     def values(self, values: a.Values) -> None:
-        names = " ".join(f"?{variable.name}" for variable in values.variables)
-        self.line(f"VALUES ({names}) {{")
+        self.line(f"VALUES ({' '.join(map(str, values.variables))}) {{")
         for row in values.rows:
-            self.line(f"  ({' '.join(self.terms.datum(term) for term in row)})")
+            self.line(f"  ({' '.join(map(self.terms.node, row))})")
         self.line("}")
 
 

@@ -24,8 +24,8 @@ class _Parts:
     order: tuple[a.OrderKey, ...]
 
 
-def _taken_apart(pattern: a.Pattern, variables: Sequence[Variable] | None) -> _Parts:
-    """Inverse of ``ModifierParser.modified``; ``variables`` is what SELECT projects, None for other forms."""
+def _taken_apart(pattern: a.Pattern, variables: Sequence[Variable] = ()) -> _Parts:
+    """Inverse of ``ModifierParser.modified``; ``variables`` is what SELECT projects."""
     order: tuple[a.OrderKey, ...] = ()
     if isinstance(pattern, a.OrderBy):
         order, pattern = pattern.keys, pattern.pattern
@@ -41,8 +41,7 @@ def _taken_apart(pattern: a.Pattern, variables: Sequence[Variable] | None) -> _P
         having, below = below.condition, below.pattern
     if isinstance(below, a.Group):
         return _Parts(below.pattern, extensions, below, having, values, order)
-    names = list(variables or ())
-    peeled, rest = _peeled(pattern, names)
+    peeled, rest = _peeled(pattern, variables)
     return _Parts(rest, peeled, None, None, None, order)
 
 
@@ -74,9 +73,6 @@ class QueryWriter(PatternWriter):
         if isinstance(form, Select):
             self.select(pattern, keyword=f"SELECT{operator}", top=True)
             return
-        bounds: a.Slice | None = None
-        if isinstance(pattern, a.Slice):
-            bounds, pattern = pattern, pattern.pattern
         match form:
             case Construct(template):
                 self.line(f"CONSTRUCT{operator} {{")
@@ -88,12 +84,12 @@ class QueryWriter(PatternWriter):
             case Describe(targets):
                 self.line(f"DESCRIBE {' '.join(map(self.terms.node, targets)) or '*'}")
         self.dataset()
-        self._clauses(_taken_apart(pattern, None), bounds)
+        self._clauses(_taken_apart(pattern.pattern if isinstance(pattern, a.Slice) else pattern), pattern)
 
     def select(self, pattern: a.Pattern, *, keyword: str = "SELECT", top: bool = False) -> None:
-        bounds: a.Slice | None = None
+        whole = pattern
         if isinstance(pattern, a.Slice):
-            bounds, pattern = pattern, pattern.pattern
+            pattern = pattern.pattern
         if isinstance(pattern, a.Distinct | a.Reduced):
             keyword += " DISTINCT" if isinstance(pattern, a.Distinct) else " REDUCED"
             pattern = pattern.pattern
@@ -102,49 +98,41 @@ class QueryWriter(PatternWriter):
         parts = _taken_apart(pattern.pattern, pattern.variables)
         if parts.group is not None:
             self.aggregates.update(parts.group.aggregates)
-        assigned = dict(parts.extensions)
-        items = [
-            f"({self.expression(assigned[variable])} AS ?{variable.name})"
-            if variable in assigned
-            else f"?{variable.name}"
-            for variable in pattern.variables
-        ]
-        self.line(f"{keyword} {' '.join(items) or '*'}")
+        self.line(f"{keyword} {self._listed(pattern.variables, parts.extensions) or '*'}")
         if top:
             self.dataset()
-        self._clauses(parts, bounds)
+        self._clauses(parts, whole)
 
-    def _clauses(self, parts: _Parts, bounds: a.Slice | None) -> None:
+    def _listed(
+        self, variables: Sequence[Variable], bindings: tuple[tuple[Variable, Expression], ...]
+    ) -> str:
+        """Variables of SELECT or GROUP BY, with what is assigned to them; an internal one has no name."""
+        assigned = {
+            variable: f"({self.expression(value)}{'' if variable.internal else f' AS {variable}'})"
+            for variable, value in bindings
+        }
+        return " ".join(assigned.get(variable, str(variable)) for variable in variables)
+
+    def _clauses(self, parts: _Parts, bounds: a.Pattern) -> None:
+        """What follows the dataset; ``bounds`` is the whole, which LIMIT and OFFSET may cut."""
         if parts.group is None:
             self.braces("WHERE", parts.where)
         else:
             self.aggregates.update(parts.group.aggregates)
             keys, where = _peeled(parts.where, parts.group.keys)
             self.braces("WHERE", where)
-            self._group_by(parts.group, dict(keys))
+            if parts.group.keys:
+                self.line(f"GROUP BY {self._listed(parts.group.keys, keys)}")
             if parts.having is not None:
                 self.line(f"HAVING ({self.expression(parts.having)})")
         if parts.order:
             self.line(f"ORDER BY {' '.join(map(self._order, parts.order))}")
-        if bounds is not None and bounds.limit is not None:
+        if isinstance(bounds, a.Slice) and bounds.limit is not None:
             self.line(f"LIMIT {bounds.limit}")
-        if bounds is not None and bounds.offset:
+        if isinstance(bounds, a.Slice) and bounds.offset:
             self.line(f"OFFSET {bounds.offset}")
         if parts.values is not None:
             self.values(parts.values)
-
-    def _group_by(self, group: a.Group, assigned: dict[Variable, Expression]) -> None:
-        if not group.keys:
-            return
-        keys = []
-        for key in group.keys:
-            if key not in assigned:
-                keys.append(f"?{key.name}")
-            elif key.internal:
-                keys.append(f"({self.expression(assigned[key])})")
-            else:
-                keys.append(f"({self.expression(assigned[key])} AS ?{key.name})")
-        self.line(f"GROUP BY {' '.join(keys)}")
 
     def _order(self, key: a.OrderKey) -> str:
         if isinstance(key.expression, Variable) and key.expression not in self.aggregates:

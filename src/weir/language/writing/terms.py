@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 
 from weir.language.algebra import patterns as a
-from weir.rdf.terms import IRI, RDF, XSD, XSD_STRING, BlankNode, Literal, Term, TripleTerm, Variable
+from weir.language.syntax.terms import REPEATED, TYPE
+from weir.rdf.terms import IRI, XSD, XSD_STRING, BlankNode, Literal, TripleTerm, Variable
 
 _LOCAL = re.compile(r"[A-Za-z_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?")
 _BARE = {
@@ -18,7 +19,7 @@ _BARE = {
 _ESCAPES = str.maketrans(
     {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
 )
-_TYPE = RDF + "type"
+_MARKS: dict[type, str] = {kind: mark for mark, kind in REPEATED.items()}
 
 
 class Terms:
@@ -45,9 +46,12 @@ class Terms:
             return f"{quoted}@{literal.language}{direction}"
         return quoted if literal.datatype == XSD_STRING else f"{quoted}^^{self.iri(literal.datatype)}"
 
-    def node(self, node: a.Node) -> str:
-        """A term or variable in a pattern; internal variables are written as blank nodes."""
+    def node(self, node: a.Node | None) -> str:
+        """A term or variable in a pattern, or a cell of VALUES; internal variables are written as blank
+        nodes."""
         match node:
+            case None:
+                return "UNDEF"
             case Variable(name):
                 return f"_:{name[1:]}" if node.internal else f"?{name}"
             case IRI(value):
@@ -59,16 +63,12 @@ class Terms:
             case TripleTerm(subject, predicate, object) | a.TripleTermPattern(subject, predicate, object):
                 return f"<<( {self.node(subject)} {self.node(predicate)} {self.node(object)} )>>"
 
-    def datum(self, term: Term | None) -> str:
-        """A cell of VALUES."""
-        return "UNDEF" if term is None else self.node(term)
-
-    def triple(self, triple: a.TriplePattern) -> str:
-        verb = "a" if triple.predicate == IRI(_TYPE) else self.node(triple.predicate)
+    def triple(self, triple: a.TriplePattern | a.PathPattern) -> str:
+        if isinstance(triple, a.PathPattern):
+            verb = self.path(triple.path)
+        else:
+            verb = "a" if triple.predicate == TYPE else self.node(triple.predicate)
         return f"{self.node(triple.subject)} {verb} {self.node(triple.object)} ."
-
-    def connection(self, pattern: a.PathPattern) -> str:
-        return f"{self.node(pattern.subject)} {self.path(pattern.path)} {self.node(pattern.object)} ."
 
     def path(self, path: a.Path, level: int = 0) -> str:
         """A path; ``level`` is how tightly its surroundings bind: 0 ``|``, 1 ``/``, 2 ``^``, 3 ``*``."""
@@ -81,15 +81,9 @@ class Terms:
                 own, text = 1, f"{self.path(left, 1)}/{self.path(right, 2)}"
             case a.Inverse(inner):
                 own, text = 2, f"^{self.path(inner, 3)}"
-            case a.ZeroOrMore(inner):
-                own, text = 3, f"{self.path(inner, 4)}*"
-            case a.OneOrMore(inner):
-                own, text = 3, f"{self.path(inner, 4)}+"
-            case a.ZeroOrOne(inner):
-                own, text = 3, f"{self.path(inner, 4)}?"
+            case a.ZeroOrMore(inner) | a.OneOrMore(inner) | a.ZeroOrOne(inner):
+                own, text = 3, f"{self.path(inner, 4)}{_MARKS[type(path)]}"
             case a.NegatedSet(forward, inverse):
-                parts = [self.iri(iri.value) for iri in forward] + [
-                    f"^{self.iri(iri.value)}" for iri in inverse
-                ]
-                return f"!({'|'.join(parts)})"
+                backward = [f"^{self.node(iri)}" for iri in inverse]
+                return f"!({'|'.join([*map(self.node, forward), *backward])})"
         return f"({text})" if own < level else text

@@ -44,23 +44,17 @@ def translate(query: Query, dialect: str | Dialect) -> str | list[tuple[str, str
     a list of (name, text), each query reading streams that those before it register.
     """
     target = dialect if isinstance(dialect, Dialect) else dialect_named(dialect) or query.dialect
-    if target is Dialect.CSPARQL and needs_network(query):
+    if target is Dialect.CSPARQL and len(_uses(query)) > 1:
         return network(query)
     return write(query, target)
 
 
-def needs_network(query: Query) -> bool:
-    """Whether the query tells at least two windows apart."""
-    return len(_uses(query)) > 1
-
-
 def network(query: Query) -> list[tuple[str, str]]:
     """The queries in the order of their registration (raises ``weir.TranslationError``)."""
-    return [(_name(part, place), write(part, Dialect.CSPARQL)) for place, part in enumerate(_parts(query), 1)]
-
-
-def _name(query: Query, place: int) -> str:
-    return f"query{place}" if query.output is None else query.output
+    return [
+        (f"query{place}" if part.output is None else part.output, write(part, Dialect.CSPARQL))
+        for place, part in enumerate(_parts(query), 1)
+    ]
 
 
 def _parts(query: Query) -> tuple[Query, ...]:
@@ -76,7 +70,7 @@ def _parts(query: Query) -> tuple[Query, ...]:
         assert isinstance(pattern.name, IRI)
         place = len(producers) + 1
         window = windows[pattern.name.value]
-        named = f"w{place}" if window.name.startswith(".") else window.name
+        named = f"w{place}" if window.unnamed else window.name
         taken = {producer.output for producer in producers} | {query.output, window.stream}
         stream = f"{named}Stream"
         while stream in taken:

@@ -69,14 +69,10 @@ def kind_text(kind: w.WindowKind) -> str:
     match kind:
         case w.Range(width, step):
             return f"RANGE {written(width)} STEP {'MESSAGE' if step is None else written(step)}"
-        case w.Now():
-            return "NOW"
-        case w.All():
-            return "ALL"
-        case w.Triples(count, step):
-            return f"TRIPLES {count}" + ("" if step is None else f" STEP {step}")
-        case w.Elements(count, step):
-            return f"ELEMENTS {count}" + ("" if step is None else f" STEP {step}")
+        case w.Now() | w.All():
+            return type(kind).__name__.upper()
+        case w.Triples(count, step) | w.Elements(count, step):
+            return f"{type(kind).__name__.upper()} {count}" + ("" if step is None else f" STEP {step}")
         case w.Past(start, end, step):
             slide = "" if step is None else f" STEP {written(step)}"
             return f"FROM NOW-{written(start)} TO NOW-{written(end)}{slide}"

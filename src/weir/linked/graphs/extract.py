@@ -20,10 +20,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from weir.kernel.contract import Background, GraphTable
-from weir.language.algebra.fold import may_be_empty, path_predicates
-from weir.language.algebra.patterns import Node, TriplePattern, constant
+from weir.language.algebra.fold import path_predicates
+from weir.language.algebra.patterns import TriplePattern, constant
 from weir.language.algebra.query import Describe, Query
-from weir.linked.graphs.history import Delta, background_of, contains
+from weir.language.algebra.scope import may_be_empty
+from weir.linked.graphs.delta import Delta
+from weir.linked.graphs.history import background_of, contains
 from weir.linked.graphs.triple_tables import (
     DEFAULT,
     IndexedTable,
@@ -31,6 +33,7 @@ from weir.linked.graphs.triple_tables import (
     Scan,
     TableSource,
     TripleSource,
+    distinct,
     merged,
     semi_join,
     take,
@@ -71,11 +74,6 @@ class StaticGraphs:
         found = self._collected(walk.all(streams))
         return self._background({**dict.fromkeys(self.names(), GraphTable.empty()), **found})
 
-    @property
-    def number(self) -> int:
-        """The number of the latest update; 0 before the first."""
-        return self.delta.number
-
     def apply(self, inserted: Background, deleted: Background) -> int:
         """Take in an update; its number. Its terms are in the dictionary, and no triple is in both."""
         number = self.delta.apply(inserted, deleted)
@@ -83,32 +81,44 @@ class StaticGraphs:
         self.triples = self.delta.triples()
         return number
 
+    def take_in(self, events: Background, number: int) -> None:
+        """Take in the events of all updates up to one, as ``Delta.since`` gave them."""
+        self.delta.take_in(events, number)
+        self._added.clear()
+        self.triples = self.delta.triples()
+
+    def undo(self, number: int) -> None:
+        """Take back the latest update."""
+        self.delta.undo(number)
+        self._added.clear()
+        self.triples = self.delta.triples()
+
     def change(self, query: Query, number: int, streams: Sequence[str] = ()) -> Background | None:
         """What an update adds to the query's extract: to be laid over it (``history.layered``).
 
         None where no changed triple matches any static pattern of the query, and none makes a graph whose
         name it looks at.
         """
-        base = self.source.names()
-        made = {
-            name
-            for name, numbers in self.delta.inserting.items()
-            if numbers[-1] == number and name != DEFAULT and name not in base
-        }
-        walk = _Walk(self, query, self.names(), self.delta.of(number).triples(), made)
-        found = self._collected(walk.all(streams))
-        return (
-            self._background({**dict.fromkeys(made, GraphTable.empty()), **found}) if walk.touched else None
-        )
+        new = set(self.delta.names()).difference(self.source.names())
+        made = {name for name in new if self.delta.inserting[name][-1] == number}
+        walk = _Walk(self, query, self.names(), self.delta.of(number), made)
+        found = {**dict.fromkeys(made, GraphTable.empty()), **self._collected(walk.all(streams))}
+        return self._background(found, number) if walk.touched else None
 
-    def _background(self, tables: Mapping[str, GraphTable]) -> Background:
+    def _background(self, tables: Mapping[str, GraphTable], number: int | None = None) -> Background:
         """Those of the graphs that exist: a name in a query or in a deletion makes none."""
         base, names = set(self.source.names()), {DEFAULT, *self.names()}
         found = background_of({name: table for name, table in tables.items() if name in names})
         for table in (found.default, *found.named.values()):
             self.source.add_texts(np.concatenate([table.subject, table.predicate, table.object]))
-        made = {name: tuple(self.delta.inserting[name]) for name in found.named if name not in base}
+        made = {name: self._makers(name, number) for name in found.named if name not in base}
         return replace(found, made=made)
+
+    def _makers(self, name: str, number: int | None) -> tuple[int, ...]:
+        """The updates that inserted into a graph; that of ``number`` alone where it is one: those before it
+        are in the extracts before."""
+        found = self.delta.inserting[name]
+        return (number,) if number is not None and found[-1] == number else tuple(found)
 
     def _collected(self, parts: Iterable[PatternRows]) -> dict[str, GraphTable]:
         kept: dict[Scan, list[Ids | None]] = {}
@@ -118,7 +128,7 @@ class StaticGraphs:
             if not part.added:
                 kept.setdefault(part.scan, []).append(part.rows)
                 continue
-            triples = part.selected()
+            triples = distinct(part.selected())
             known = contains(self.base(part.scan).table, triples)
             there.setdefault(part.scan[0], []).append(take(triples, np.flatnonzero(known)))
             added.setdefault(part.scan[0], []).append(take(triples, np.flatnonzero(~known)))
@@ -234,7 +244,10 @@ class _Walk:
             yield from _joined([self._matching(match) for match in joined])
             return
         for place, match in enumerate(joined):
-            seeds = [part for part in self._seeds(match) if len(part)]
+            scans = [self._scan_of(graph, match.pattern) for graph in self._graphs(match.source)]
+            named = [(scan, IndexedTable(self.changed.scan(scan))) for scan in scans]
+            places = _places(match.pattern)
+            seeds = [PatternRows(scan, table, places, added=True) for scan, table in named if len(table)]
             if seeds:
                 self.touched = True
                 groups = [seeds if at == place else self._matching(other) for at, other in enumerate(joined)]
@@ -252,12 +265,6 @@ class _Walk:
                 found.append(PatternRows(scan, added, places, added=True))
         return found
 
-    def _seeds(self, match: p.Match) -> Iterator[PatternRows]:
-        assert self.changed is not None
-        for graph in self._graphs(match.source):
-            scan = self._scan_of(graph, match.pattern)
-            yield PatternRows(scan, IndexedTable(self.changed.scan(scan)), _places(match.pattern), added=True)
-
     def _scan(self, scan: Scan) -> Iterator[PatternRows]:
         """All triples of a scan, or those of them that changed."""
         if self.changed is None:
@@ -269,13 +276,9 @@ class _Walk:
         yield seeds
 
     def _scan_of(self, graph: str, pattern: TriplePattern) -> Scan:
-        nodes = (pattern.subject, pattern.predicate, pattern.object)
-        constants = [self._constant(node) for node in nodes]
-        return graph, constants[0], constants[1], constants[2]
-
-    def _constant(self, node: Node) -> int | None:
-        term = constant(node)
-        return None if term is None else self.graphs.dictionary.encode(term)
+        terms = map(constant, pattern.nodes)
+        s, p, o = (None if term is None else self.graphs.dictionary.encode(term) for term in terms)
+        return graph, s, p, o
 
     def _path(self, plan: p.PathPattern) -> Iterator[PatternRows]:
         predicates = path_predicates(plan.path)
@@ -295,9 +298,5 @@ def _joined(groups: Sequence[list[PatternRows]]) -> Iterator[PatternRows]:
 
 
 def _places(pattern: TriplePattern) -> dict[str, str]:
-    places: dict[str, str] = {}
-    for place in ("subject", "predicate", "object"):
-        node = getattr(pattern, place)
-        if isinstance(node, Variable):
-            places.setdefault(node.name, place)
-    return places
+    places = {"object": pattern.object, "predicate": pattern.predicate, "subject": pattern.subject}
+    return {node.name: place for place, node in places.items() if isinstance(node, Variable)}

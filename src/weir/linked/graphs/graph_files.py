@@ -30,12 +30,12 @@ from weir.errors import DataError, UsageError
 from weir.linked.http import open_document
 from weir.linked.http.allowed_hosts import Allowed
 from weir.rdf.columns import Ids
-from weir.rdf.formats.guarded_parser import Unparsable, parse_quads
+from weir.rdf.formats.guarded_parser import Unparsable, parse_quads, written
 from weir.rdf.formats.media import FORMATS, PACKED
 from weir.rdf.formats.tnq import read_columns
 from weir.rdf.messages import Rejected, Terms
 from weir.rdf.terms import BLANK_NODES, relabelled_text
-from weir.storage import replace_file, writing
+from weir.storage.files import make_folder, replace_file, writing
 
 _KNOWN = [each for each in FORMATS if each.syntax is not None]
 SYNTAXES = {ending: each.syntax for each in _KNOWN for ending in each.endings if ending != ".json"}
@@ -143,7 +143,7 @@ def read_file(file: GraphFile, key: bytes, *, begin: int = 0, end: int | None = 
                 statements = pl.Series(
                     [str(line, "utf-8", "replace") for line in data.splitlines()], dtype=pl.String
                 )
-                columns, good, _, refused = read_columns(statements, key)
+                columns, good, _, refused = read_columns(statements)
                 rejected = tuple(
                     Rejected((number + row + 1) * file.by_lines, why, statements[row][:200])
                     for row, why in refused
@@ -176,7 +176,7 @@ def _lines(source: IO[bytes], begin: int, end: int | None) -> Iterator[bytes]:
 def _parsed(source: IO[bytes], file: GraphFile) -> Iterator[bytes]:
     """The quads of a document as lines of N-Quads."""
     quads = parse_quads(source, file.syntax, file.base)
-    while lines := ox.serialize(islice(quads, _QUADS), format=ox.RdfFormat.N_QUADS):
+    while lines := written(islice(quads, _QUADS), ox.RdfFormat.N_QUADS):
         yield lines
 
 
@@ -211,9 +211,9 @@ def is_url(source: str) -> bool:
 
 
 def kept(graph: RemoteGraph, folder: Path) -> Path | None:
-    """The file into which the document was fetched before."""
+    """The file into which the document was fetched before; the latest, where its format changed."""
     found = [path for path in folder.glob(f"{graph.stem}.*") if not path.name.endswith(_NOTE)]
-    return found[0] if found else None
+    return max(found, key=lambda path: path.stat().st_mtime_ns, default=None)
 
 
 def fetch(graph: RemoteGraph, folder: Path, allowed: Allowed | None = None) -> Path:
@@ -221,7 +221,7 @@ def fetch(graph: RemoteGraph, folder: Path, allowed: Allowed | None = None) -> P
 
     Raises ``RemoteError``, and ``DataError`` where the format is unknown.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     accept = ", ".join([*TYPES, "*/*;q=0.1"])
     with open_document(
         graph.url, accept=accept, timeout=graph.timeout, max_bytes=graph.max_bytes, allowed=allowed
@@ -235,7 +235,7 @@ def fetch(graph: RemoteGraph, folder: Path, allowed: Allowed | None = None) -> P
                 hint=f"known types: {', '.join(TYPES)}",
             )
         target = folder / f"{graph.stem}{ending}"
-        with writing(target, durable=False) as file:
+        with writing(target) as file:
             file.writelines(document.chunks)
-            replace_file(target.with_name(target.name + _NOTE), document.url.encode(), durable=False)
+            replace_file(target.with_name(target.name + _NOTE), document.url.encode())
     return target

@@ -20,9 +20,7 @@ from weir.linked.graphs.triple_tables import (
     CLOSE,
     DEFAULT,
     OPEN,
-    TableSource,
     bounds,
-    distinct,
     stacked,
     take,
 )
@@ -50,19 +48,24 @@ def layered(layers: Sequence[Background]) -> Background:
     names = dict.fromkeys(name for layer in layers for name in layer.named)
     default = _layered([layer.default for layer in layers])
     named = {name: _layered([layer.named.get(name, _NONE) for layer in layers]) for name in names}
-    made: dict[str, tuple[int, ...]] = {}
+    made: dict[str, dict[int, None]] = {}
     for layer in layers:
         for name, updates in layer.made.items():
-            made[name] = tuple(dict.fromkeys((*made.get(name, ()), *updates)))
-    return Background(default, named, made)
+            made.setdefault(name, {}).update(dict.fromkeys(updates))
+    return Background(default, named, {name: tuple(updates) for name, updates in made.items()})
 
 
 def _layered(tables: Sequence[GraphTable]) -> GraphTable:
-    found = tables[0]
-    for table in tables[1:]:
-        if len(table.subject):
-            found = stacked([take(found, np.flatnonzero(~contains(table, found))), table])
-    return found
+    first, later = tables[0], [table for table in tables[1:] if len(table.subject)]
+    if not later:
+        return first
+    rows = stacked(later)
+    layer = np.repeat(np.arange(len(later)), [len(table.subject) for table in later])
+    _, triple = np.unique(_keys(rows), return_inverse=True)
+    last = np.zeros(len(rows.subject), np.int64)
+    np.maximum.at(last, triple, layer)
+    rows = take(rows, np.flatnonzero(layer == last[triple]))
+    return stacked([take(first, np.flatnonzero(~contains(rows, first))), rows])
 
 
 def resolved(background: Background, times: Mapping[int, int]) -> Background:
@@ -134,63 +137,3 @@ def _keys(table: GraphTable) -> np.ndarray:
 
 _KEY = np.dtype([(name, np.int64) for name in ("s", "p", "o")])
 _NONE = GraphTable.empty()
-
-
-class Delta:
-    """What updates have changed so far, on top of graphs that are never written to: events by graph.
-
-    The base keeps its indexes; the delta is small, and is looked at beside the base in every scan. A triple's
-    history is its presence in the base and its events here. ``number`` is that of the latest update,
-    ``inserting`` those that inserted into each graph: they make it where it was not there before.
-    """
-
-    def __init__(self) -> None:
-        self.number = 0
-        self.events: dict[str, GraphTable] = {}
-        self.inserting: dict[str, list[int]] = {}
-
-    def names(self) -> Sequence[str]:
-        """The named graphs that updates have inserted into."""
-        return tuple(name for name in self.inserting if name != DEFAULT)
-
-    def apply(self, inserted: Background, deleted: Background) -> int:
-        """Take in an update; its number. No triple may be in both."""
-        self.number += 1
-        for background, added in ((deleted, False), (inserted, True)):
-            for name, table in graphs_of(background).items():
-                if len(table.subject):
-                    found = events(table, self.number, inserted=added)
-                    known = self.events.get(name)
-                    self.events[name] = found if known is None else stacked([known, found])
-                    if added:
-                        self.inserting.setdefault(name, []).append(self.number)
-        return self.number
-
-    def of(self, number: int) -> Delta:
-        """What one update changed."""
-        part = Delta()
-        part.number = number
-        for name, table in self.events.items():
-            rows = np.flatnonzero((table.start == number) | (table.end == number))
-            if len(rows):
-                part.events[name] = take(table, rows)
-        return part
-
-    def triples(self) -> TableSource:
-        """Every triple that some update named, as plain graphs."""
-        tables = {
-            name: distinct(GraphTable(table.subject, table.predicate, table.object))
-            for name, table in self.events.items()
-        }
-        return TableSource(Background(tables.pop(DEFAULT, GraphTable.empty()), tables))
-
-    def history(self, graph: str, there: GraphTable, others: GraphTable) -> GraphTable:
-        """The events of triples that are in the base, and of others."""
-        known = self.events.get(graph)
-        parts = [GraphTable(there.subject, there.predicate, there.object)]
-        if known is not None:
-            for wanted in (there, others):
-                rows = np.flatnonzero(contains(wanted, known))
-                if len(rows):
-                    parts.append(take(known, rows))
-        return stacked(parts)

@@ -14,18 +14,25 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
 from weir.errors import DataError, UsageError
+from weir.extras import lazily
 from weir.kernel.contract import GraphTable
 from weir.linked.graphs.triple_tables import DEFAULT, Scan
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI
+from weir.storage.files import replace_file
+
+if TYPE_CHECKING:
+    import pyarrow.dataset as ds
+else:
+    ds = lazily("pyarrow.dataset")
 
 VERSION = 1
 MANIFEST = "store.json"
@@ -53,7 +60,7 @@ class Manifest:
     version: int = VERSION
 
     def write(self, folder: Path) -> None:
-        (folder / MANIFEST).write_text(json.dumps(asdict(self), indent=1, sort_keys=True))
+        replace_file(folder / MANIFEST, json.dumps(asdict(self), indent=1, sort_keys=True).encode())
 
 
 class GraphStore:
@@ -90,7 +97,8 @@ class GraphStore:
         for name, constant in (("s", subject), ("p", predicate), ("o", object)):
             if constant is not None:
                 condition &= pc.field(name) == constant
-        data = ds.dataset(self.folder / "triples", format="parquet", partitioning=_PARTITIONING)
+        folders = ds.partitioning(_PARTS, flavor="hive")
+        data = ds.dataset(self.folder / "triples", format="parquet", partitioning=folders)
         found = data.to_table(columns=["s", "p", "o"], filter=condition)
         return GraphTable(*(_column(found, name) for name in ("s", "p", "o")))
 
@@ -104,15 +112,8 @@ class GraphStore:
         found = dict(zip(_column(table, "id").tolist(), table["text"].to_pylist(), strict=True))
         return [found[each] for each in ids.tolist()]
 
-    def add_texts(self, ids: Ids, dictionary: Dictionary) -> None:
-        """Put the texts of a column into a dictionary of the same key."""
-        distinct = np.unique(ids)
-        missing = distinct[distinct > 0]
-        if len(missing):
-            dictionary.add(missing, self.texts(missing))
 
-
-_PARTITIONING = ds.partitioning(pa.schema([("part", pa.int64())]), flavor="hive")
+_PARTS = pa.schema([("part", pa.int64())])
 
 
 def _column(table: pa.Table, name: str) -> Ids:
@@ -147,9 +148,10 @@ class StoreSource:
         return GraphTable(*(self._here(column) for column in (found.subject, found.predicate, found.object)))
 
     def add_texts(self, ids: Ids) -> None:
-        if self._same:
-            missing = [each for each in np.unique(ids).tolist() if each and each not in self.dictionary]
-            self.store.add_texts(np.array(missing, np.int64), self.dictionary)
+        wanted = [each for each in np.unique(ids).tolist() if each and each not in self.dictionary]
+        if self._same and wanted:
+            missing = np.array(wanted, np.int64)
+            self.dictionary.add(missing, self.store.texts(missing))
 
     def _there(self, identifier: int) -> int:
         if self._same or identifier < 0:

@@ -13,6 +13,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 
 from weir.kernel.contract import Background, GraphTable
+from weir.kernel.relations.coverage import enumerated
 from weir.kernel.relations.keys import SortedKeys
 from weir.rdf.columns import Ids
 
@@ -155,9 +156,7 @@ class IndexedTable:
         if column not in self._orders:
             self._orders[column] = SortedKeys(self.column(column))
         known = self._orders[column]
-        first, counts = known.ranges(values)
-        within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
-        return np.sort(known.order[np.repeat(first, counts) + within])
+        return np.sort(known.order[enumerated(*known.ranges(values))[1]])
 
 
 _ROUNDS = 8
@@ -200,12 +199,11 @@ class PatternRows:
 
 def semi_join(groups: Sequence[list[PatternRows]]) -> None:
     """Reduce patterns that are all joined: a value of a shared variable must occur in each of them."""
-    variables = {name for parts in groups for part in parts for name in part.places}
-    shared = [
-        [parts for parts in groups if any(variable in part.places for part in parts)]
-        for variable in sorted(variables)
-    ]
-    order = [pair for pair in zip(sorted(variables), shared, strict=True) if len(pair[1]) > 1]
+    shared: dict[str, list[list[PatternRows]]] = {}
+    for parts in groups:
+        for name in {name for part in parts for name in part.places}:
+            shared.setdefault(name, []).append(parts)
+    order = [(name, holders) for name, holders in sorted(shared.items()) if len(holders) > 1]
     for _ in range(_ROUNDS):
         before = sum(len(part) for parts in groups for part in parts)
         for variable, holders in sorted(order, key=lambda pair: min(_size(parts) for parts in pair[1])):

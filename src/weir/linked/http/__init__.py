@@ -8,8 +8,8 @@ address for as long as that is fresh; ``open_document`` fetches one document fro
 from weir.linked.http.cache import HttpCache
 from weir.linked.http.client import (
     Breaker,
-    BreakerState,
     Clock,
+    Gate,
     HttpClient,
     RequestLimits,
     Response,
@@ -20,8 +20,8 @@ from weir.linked.http.client import (
 
 __all__ = [
     "Breaker",
-    "BreakerState",
     "Clock",
+    "Gate",
     "HttpCache",
     "HttpClient",
     "RequestLimits",

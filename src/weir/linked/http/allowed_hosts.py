@@ -6,18 +6,21 @@ was judged, so that a name that changes its mind in between gains nothing.
 
 from __future__ import annotations
 
-import asyncio
 import ipaddress
 import socket
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
-
-import httpcore
-import httpx
+from urllib.request import getproxies
 
 from weir.errors import RemoteError
+from weir.extras import lazily, load
+
+if TYPE_CHECKING:
+    import httpx
+else:
+    httpx = lazily("httpx")
 
 _REDIRECTS = 5
 
@@ -30,10 +33,18 @@ class Forbidden(RemoteError):
 class Allowed:
     """``hosts`` by name, ``*.example.org`` for all below; ``private`` those of them that may lead to inner
     addresses (loopback, private, link-local and the like). A host may have a port, and is then bound to it.
+    With ``anywhere`` every other host may be asked, too, on public addresses.
     """
 
     hosts: frozenset[str] = frozenset()
     private: frozenset[str] = frozenset()
+    anywhere: bool = False
+
+    @staticmethod
+    def named(url: str) -> Allowed:
+        """What somebody trusted allows who names an address: its host wherever that is, and where that leads
+        to, by links and redirects, on public addresses."""
+        return Allowed(private=frozenset({(urlsplit(url).hostname or "").lower()}), anywhere=True)
 
     def check(self, url: str) -> None:
         """Raise ``Forbidden`` where the URL's host is not allowed, ``RemoteError`` where it is no address."""
@@ -46,7 +57,7 @@ class Allowed:
             raise RemoteError(f"{url[:200]} is no address of a server", hint="http and https are followed")
         if parts.username is not None or parts.password is not None:
             raise RemoteError("an address with a user name is not followed")
-        if not self._has(self.hosts | self.private, parts.hostname, port):
+        if not self.anywhere and not self._has(self.hosts | self.private, parts.hostname, port):
             raise Forbidden(
                 f"the host {parts.hostname} is not allowed",
                 hint="allow it in the configuration, under [allow] hosts",
@@ -81,58 +92,78 @@ def _names(host: str, port: int | None) -> Iterator[str]:
         yield "*." + ".".join(labels[cut:])
 
 
+_PUBLIC = ipaddress.IPv6Network("2000::/3")
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_PROTOCOLS = ipaddress.IPv4Network("192.0.0.0/24")
+"""Not all of it is private to Python's older lists."""
+_LOW = 2**32 - 1
+
+
 def is_inner(address: str) -> bool:
-    """Whether an address is not one of the public internet."""
+    """Whether an address is not one of the public internet, or leads to one that is not: addresses that hold
+    another (mapped, NAT64, 6to4, Teredo, ISATAP) are judged by it, too."""
     parsed = ipaddress.ip_address(address.partition("%")[0])
-    mapped = getattr(parsed, "ipv4_mapped", None)
-    return not (mapped or parsed).is_global or (mapped or parsed).is_multicast
-
-
-class _JudgedBackend(httpcore.SyncBackend):
-    """Connects to addresses that were judged, instead of names."""
-
-    def __init__(self, allowed: Allowed) -> None:
-        self.allowed = allowed
-
-    def connect_tcp(self, host: str, port: int, *args: Any, **options: Any) -> httpcore.NetworkStream:
-        address = self.allowed.addresses(host, port)[0]
-        return super().connect_tcp(address, port, *args, **options)
-
-
-def plain_session(allowed: Allowed | None, timeout: float) -> httpx.Client:
-    """Connections for ordinary code, which follow a few redirects; with ``allowed``, only where it permits.
-
-    Proxies of the environment are used only where every address may be asked: they would hide it.
-    """
-    if allowed is None:
-        return httpx.Client(timeout=timeout, follow_redirects=True, max_redirects=_REDIRECTS)
-    transport = httpx.HTTPTransport()
-    transport._pool._network_backend = _JudgedBackend(allowed)
-    return httpx.Client(
-        transport=transport,
-        timeout=timeout,
-        trust_env=False,
-        follow_redirects=True,
-        max_redirects=_REDIRECTS,
-        event_hooks={"request": [lambda request: allowed.check(str(request.url))]},
+    if isinstance(parsed, ipaddress.IPv4Address):
+        return not parsed.is_global or parsed.is_multicast or parsed in _PROTOCOLS
+    held = parsed.ipv4_mapped or (ipaddress.IPv4Address(int(parsed) & _LOW) if parsed in _NAT64 else None)
+    if held is not None:
+        return is_inner(str(held))
+    within = [parsed.sixtofour, *(parsed.teredo or ())]
+    if int(parsed) >> 32 & 0xFDFF_FFFF == 0x5EFE:
+        within.append(ipaddress.IPv4Address(int(parsed) & _LOW))
+    return (
+        parsed not in _PUBLIC
+        or not parsed.is_global
+        or any(is_inner(str(each)) for each in within if each is not None)
     )
 
 
-class _JudgedAsyncBackend(httpcore.AsyncNetworkBackend):
-    """The same for an event loop; names are resolved in a thread."""
+def _backends() -> Any:
+    """What connects, loaded with the client."""
+    return load("weir.linked.http.judged_backends")
 
-    def __init__(self, allowed: Allowed) -> None:
-        self.allowed = allowed
-        self._backend = httpcore.AnyIOBackend()
 
-    async def connect_tcp(
-        self, host: str, port: int, *args: Any, **options: Any
-    ) -> httpcore.AsyncNetworkStream:
-        addresses = await asyncio.to_thread(self.allowed.addresses, host, port)
-        return await self._backend.connect_tcp(addresses[0], port, *args, **options)
+def plain_session(allowed: Allowed, timeout: float) -> httpx.Client:
+    """Connections for ordinary code, which follow a few redirects, each of them judged.
 
-    async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)
+    Proxies of the environment are used only where any host may be asked: they hide its address.
+    """
+    options: dict[str, Any] = {}
+    if not allowed.anywhere or not getproxies():
+        transport = httpx.HTTPTransport()
+        transport._pool._network_backend = _backends().JudgedBackend(allowed)
+        options = {"transport": transport, "trust_env": False}
+    return httpx.Client(
+        timeout=timeout,
+        follow_redirects=True,
+        max_redirects=_REDIRECTS,
+        event_hooks={"request": [lambda request: allowed.check(str(request.url))]},
+        **options,
+    )
+
+
+def following_session(allowed: Allowed, connections: int, timeout: float) -> httpx.AsyncClient:
+    """The same for an event loop."""
+
+    async def check(request: httpx.Request) -> None:
+        allowed.check(str(request.url))
+
+    limits = httpx.Limits(
+        max_connections=connections, max_keepalive_connections=connections, keepalive_expiry=30.0
+    )
+    options: dict[str, Any] = {"limits": limits}
+    if not getproxies():
+        transport = httpx.AsyncHTTPTransport(limits=limits, trust_env=False)
+        transport._pool._network_backend = _backends().JudgedAsyncBackend(allowed)
+        options = {"transport": transport, "trust_env": False}
+    return httpx.AsyncClient(
+        timeout=timeout,
+        headers={"User-Agent": "weir"},
+        follow_redirects=True,
+        max_redirects=_REDIRECTS,
+        event_hooks={"request": [check]},
+        **options,
+    )
 
 
 def session(
@@ -145,5 +176,5 @@ def session(
     limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
     transport = httpx.AsyncHTTPTransport(verify=verify, limits=limits, trust_env=False)
     if not inner:
-        transport._pool._network_backend = _JudgedAsyncBackend(Allowed())
+        transport._pool._network_backend = _backends().JudgedAsyncBackend(Allowed())
     return httpx.AsyncClient(transport=transport, timeout=timeout, headers=headers, trust_env=False)

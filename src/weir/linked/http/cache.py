@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from weir.linked.http.client import HttpClient, Response
-from weir.linked.http.headers import SECOND, directives, freshness
+from weir.linked.http.headers import SECOND, date_of, directives, freshness
 
 T = TypeVar("T")
 
@@ -76,16 +76,21 @@ class HttpCache(Generic[T]):
                 return None
         return found
 
-    async def get(self, url: str) -> Stored[T]:
-        """The value of an address, asked for where it is not fresh."""
-        found = self.seen(url)
+    async def get(self, url: str, within: float | None = None) -> Stored[T]:
+        """The value of an address, asked for where it is not fresh.
+
+        With ``within`` it is asked for, by its tag, unless that was done since ``look_again``; a shared cache
+        on the way may answer with what the server has said in the last ``within`` seconds, no more (the
+        request's ``max-age``; RFC 9111, section 5.2.1.1).
+        """
+        found = self.seen(url) if within is None else self._seen.get(url)
         if found is not None:
             if url in self._stored:
                 self._stored.move_to_end(url)
             return found
         task = self._under_way.get(url)
         if task is None:
-            task = asyncio.ensure_future(self._fetch(url, self._stored.get(url)))
+            task = asyncio.ensure_future(self._fetch(url, self._stored.get(url), within))
             self._under_way[url] = task
             task.add_done_callback(lambda done: self._done(url, done))
         return await asyncio.shield(task)
@@ -102,8 +107,10 @@ class HttpCache(Generic[T]):
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _fetch(self, url: str, old: Stored[T] | None) -> Stored[T]:
+    async def _fetch(self, url: str, old: Stored[T] | None, within: float | None) -> Stored[T]:
         headers = {"Accept": self._accept}
+        if within is not None:
+            headers["Cache-Control"] = f"max-age={int(within)}" if within >= 1 else "no-cache"
         if old is not None and old.etag:
             headers["If-None-Match"] = old.etag
         elif old is not None and old.modified:
@@ -115,10 +122,15 @@ class HttpCache(Generic[T]):
 
     def _keep(self, url: str, response: Response, old: Stored[T] | None) -> Stored[T]:
         lifetime = freshness(response.headers)
+        until = response.sent + int((lifetime or 0.0) * SECOND)
+        made = date_of(response.headers)
+        if lifetime and made is not None:
+            # The apparent age (RFC 9111, section 4.2.3), of a date that is known to the second.
+            until = min(until, made + int((1.0 + lifetime) * SECOND) - self.client.skew.offset)
         same = old if response.status == 304 else None
         stored = Stored(
             self._read(response) if same is None else same.value,
-            response.sent + int((lifetime or 0.0) * SECOND),
+            until,
             lifetime is not None,
             response.headers.get("etag", same and same.etag),
             response.headers.get("last-modified", same and same.modified),

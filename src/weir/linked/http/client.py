@@ -16,14 +16,17 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import Enum
-from typing import Any, Protocol, TypeVar
-
-import httpx
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from weir.errors import RemoteError
+from weir.extras import lazily
 from weir.linked.http.allowed_hosts import Allowed, plain_session
 from weir.linked.http.headers import SECOND, Skew, media_type, retry_after
+
+if TYPE_CHECKING:
+    import httpx
+else:
+    httpx = lazily("httpx")
 
 
 class Clock(Protocol):
@@ -46,17 +49,11 @@ class WallClock:
             await asyncio.sleep(min(left / SECOND, 3600.0))
 
 
-class BreakerState(Enum):
-    CLOSED = "closed"
-    OPEN = "open"
-    HALF_OPEN = "half open"
-
-
 class Breaker:
     """A circuit breaker; one event loop owns it.
 
     Closed: requests pass. After ``failures`` in a row it opens: nothing passes until a cool-down is over.
-    Then one probe passes (half open): if it succeeds the breaker closes, else the cool-down doubles.
+    Then one probe passes: if it succeeds the breaker closes, else the cool-down doubles.
     """
 
     def __init__(
@@ -70,49 +67,61 @@ class Breaker:
         self._wait = cool_down
         self._until = 0.0
         self._probing = False
-        self.state = BreakerState.CLOSED
+        self.open = False
 
     @property
     def blocked(self) -> bool:
         """Whether a request would be turned away now; asking changes nothing."""
-        if self.state is BreakerState.HALF_OPEN:
-            return self._probing
-        return self.state is BreakerState.OPEN and self._clock() < self._until
+        return self._probing or (self.open and self._clock() < self._until)
 
     def allow(self) -> bool:
-        """Whether a request may pass now; a true answer while half open is the one probe."""
-        if self.state is BreakerState.OPEN and self._clock() >= self._until:
-            self.state = BreakerState.HALF_OPEN
-            self._probing = False
-        if self.state is BreakerState.HALF_OPEN:
-            if self._probing:
-                return False
-            self._probing = True
-            return True
-        return self.state is BreakerState.CLOSED
+        """Whether a request may pass now; a true answer while it is open is the one probe."""
+        allowed = not self.blocked
+        self._probing = self._probing or (allowed and self.open)
+        return allowed
 
     def succeeded(self) -> None:
         """An answer came: close the breaker."""
-        self._failed = 0
-        self._wait = self._first
-        self.state = BreakerState.CLOSED
+        self.open = self._probing = False
+        self._failed, self._wait = 0, self._first
 
     def failed(self) -> None:
         """A request failed; failures of requests sent before the breaker opened change nothing."""
-        if self.state is BreakerState.OPEN:
-            return
         self._failed += 1
-        if self.state is BreakerState.HALF_OPEN:
+        if self._probing:
             self._wait = min(self._wait * 2, self._longest)
-        elif self._failed < self._limit:
+        elif self.open or self._failed < self._limit:
             return
-        self.state = BreakerState.OPEN
+        self.open, self._probing = True, False
         self._until = self._clock() + self._wait
+
+
+class Gate:
+    """Whether a server wants to be asked at all: closed until a time on the wall clock (s). Whoever hears
+    that the server wants to be left alone closes it, for all who share it."""
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self.until = 0.0
+
+    def close(self, seconds: float) -> None:
+        """Ask nothing for so long; what it was told before may last longer."""
+        self.until = max(self.until, self._clock() + seconds)
+
+    @property
+    def left(self) -> float:
+        """For how many seconds it stays closed."""
+        return max(self.until - self._clock(), 0.0)
+
+    @property
+    def closed(self) -> bool:
+        return self.left > 0
 
 
 T = TypeVar("T")
 
 _TRANSIENT = frozenset((408, 425, 429, 500, 502, 503, 504))
+_BUSY = frozenset((429, 503))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +130,8 @@ class RequestLimits:
 
     ``backoff`` (s) is how long it waits at most after the first attempt, twice as long after each more;
     ``longest_wait`` (s) bounds every wait, also one that the server asks for; ``concurrency`` is how many
-    requests are under way at once.
+    requests are under way at once; ``cool_down`` (s) is how long a busy server that names no time is left
+    alone.
     """
 
     timeout: float
@@ -130,6 +140,7 @@ class RequestLimits:
     backoff: float = 0.1
     longest_wait: float = 30.0
     concurrency: int = 4
+    cool_down: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,27 +199,36 @@ class HttpClient:
         *,
         method: str = "GET",
         statuses: Collection[int] = (200,),
+        gate: Gate | None = None,
+        attempts: int | None = None,
         **fields: Any,
     ) -> T:
         """What ``read`` makes of the response; one with a status not in ``statuses`` is a ``RemoteError``.
 
+        Nothing is sent while the ``gate`` is closed, and a busy server (429, 503) closes it. ``attempts`` are
+        those of the limits unless fewer are wanted.
         ``fields`` are headers, params, data and the like, as httpx takes them.
         """
+        most = self.limits.attempts if attempts is None else attempts
         async with self._slots:
+            self._pass(url, gate)
             if self.breaker is not None and not self.breaker.allow():
                 raise RemoteError(f"{url} is left alone after failures")
             failed = False
             try:
-                for attempt in range(1, self.limits.attempts + 1):
+                for attempt in range(1, most + 1):
                     try:
                         self._spend(url)
                         async with asyncio.timeout(self.limits.timeout):
-                            return read(await self._once(url, method, statuses, fields, attempt))
+                            return read(await self._once(url, method, statuses, fields, attempt, gate))
                     except (Transient, TimeoutError) as error:
                         detail = str(error) or f"no answer in {self.limits.timeout:g} s"
                         wait = getattr(error, "wait", 0.0)
-                    if attempt < self.limits.attempts:
-                        await self._pause(attempt, wait)
+                    if gate is not None and gate.left > self.limits.longest_wait:
+                        break
+                    if attempt < most:
+                        await self._pause(attempt, wait if gate is None else max(wait, gate.left))
+                        self._pass(url, gate)
                 failed = True
                 raise RemoteError(f"{url} failed", detail=detail)
             except asyncio.CancelledError:
@@ -218,6 +238,11 @@ class HttpClient:
                 if self.breaker is not None:
                     (self.breaker.failed if failed else self.breaker.succeeded)()
 
+    @staticmethod
+    def _pass(url: str, gate: Gate | None) -> None:
+        if gate is not None and gate.closed:
+            raise RemoteError(f"{url} asked to be left alone, for {gate.left:.1f} s more")
+
     async def _pause(self, attempt: int, least: float) -> None:
         """Exponential back-off with full jitter, so that clients do not come back all at once."""
         wait = max(least, random.uniform(0, self.limits.backoff * 2 ** (attempt - 1)))
@@ -225,15 +250,24 @@ class HttpClient:
         await self.clock.sleep_until(self.clock.now() + int(wait * SECOND))
 
     async def _once(
-        self, url: str, method: str, statuses: Collection[int], fields: dict[str, Any], attempt: int
+        self,
+        url: str,
+        method: str,
+        statuses: Collection[int],
+        fields: dict[str, Any],
+        attempt: int,
+        gate: Gate | None,
     ) -> Response:
         sent = self.clock.now()
         try:
             async with self._http.stream(method, url, **fields) as response:
                 status, headers = response.status_code, response.headers
-                self.skew.observe(headers.get("date"), sent, self.clock.now())
+                self.skew.observe(headers, sent, self.clock.now())
                 if status in _TRANSIENT:
-                    raise Transient(f"status {status}", retry_after(headers))
+                    asked = retry_after(headers)
+                    if gate is not None and (status in _BUSY or asked is not None):
+                        gate.close(self.limits.cool_down if asked is None else asked)
+                    raise Transient(f"status {status}", asked or 0.0)
                 if status not in statuses:
                     raise RemoteError(f"{url} refused", detail=f"status {status}")
                 body = await self._body(url, response)
@@ -275,14 +309,15 @@ class RemoteDocument:
 def open_document(
     url: str, *, accept: str, timeout: float, max_bytes: int, allowed: Allowed | None = None
 ) -> Iterator[RemoteDocument]:
-    """Ask for a document; the time-out is that of the whole reading. Without ``allowed`` any host is asked.
+    """Ask for a document; the time-out is that of the whole reading. Without ``allowed`` the host of the URL
+    may be anywhere, and what it leads to is public.
 
     Every address on the way is checked. Raises ``RemoteError``, also while the chunks are read.
     """
     deadline = time.monotonic() + timeout
     try:
         with (
-            plain_session(allowed, timeout) as http,
+            plain_session(allowed or Allowed.named(url), timeout) as http,
             http.stream("GET", url, headers={"Accept": accept}) as response,
         ):
             if response.status_code != 200:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING
 
-import httpx
+if TYPE_CHECKING:
+    import httpx
 
 SECOND = 1_000_000
 _RANGES = 64
 """How many media ranges of an Accept header are looked at."""
 
 
-def media_type(headers: httpx.Headers) -> str:
+def media_type(headers: Mapping[str, str]) -> str:
     """The content type without its parameters; empty where there is none."""
-    declared: str = headers.get("content-type", "")
-    return declared.partition(";")[0].strip().lower()
+    return headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def whole_number(text: str | None) -> int | None:
@@ -33,11 +35,19 @@ def after_date(headers: httpx.Headers, name: str) -> float | None:
         return None
 
 
-def retry_after(headers: httpx.Headers) -> float:
-    """Seconds that a server asks to wait, as a number or as a date (RFC 9110, section 10.2.3)."""
+def retry_after(headers: httpx.Headers) -> float | None:
+    """Seconds that a server asks to wait, as a number or as a date (RFC 9110, section 10.2.3); None where it
+    does not ask. A date is taken by the server's own clock, where it tells that."""
     seconds = whole_number(headers.get("retry-after"))
-    wait = after_date(headers, "retry-after") if seconds is None else float(seconds)
-    return max(wait or 0.0, 0.0)
+    if seconds is not None:
+        return float(seconds)
+    wait = after_date(headers, "retry-after")
+    if wait is None:
+        try:
+            wait = (parsedate_to_datetime(headers["retry-after"]) - datetime.now(UTC)).total_seconds()
+        except (KeyError, ValueError, TypeError, OverflowError):
+            return None
+    return max(wait, 0.0)
 
 
 def freshness(headers: httpx.Headers, *, shared: bool = False) -> float | None:
@@ -60,34 +70,52 @@ def freshness(headers: httpx.Headers, *, shared: bool = False) -> float | None:
     return None
 
 
+def date_of(headers: Mapping[str, str]) -> int | None:
+    """When a response was made by its server's clock (µs, a whole second); None where it does not say."""
+    try:
+        return int(parsedate_to_datetime(headers["date"]).timestamp()) * SECOND
+    except (KeyError, ValueError, TypeError, OverflowError):
+        return None
+
+
 def directives(headers: httpx.Headers) -> dict[str, str]:
     """The directives of Cache-Control, with their values."""
     parts = headers.get("cache-control", "").lower().split(",")
     return {name.strip(): value.strip() for name, _, value in (part.partition("=") for part in parts)}
 
 
+_DOUBT = 60 * SECOND
+
+
 class Skew:
     """How far the server's clock is ahead of ours, as an interval that every response narrows.
 
-    A Date header D on a response asked for at ``sent`` and complete at ``got`` says that somewhere
-    between the two the server's clock was in ``[D, D + 1 s)``, so the offset lies in
-    ``[D − got, D + 1 s − sent]``. As long as 0 is possible no correction is made, nor for a clock that seems
-    less than a second late: servers keep the text of the date for as long (uvicorn, for one). Contradicting
-    responses mean that a clock was set: only the newest is believed then.
+    A Date header D on a response asked for at ``sent`` and complete at ``got`` says that between the two
+    the server's clock was at least D, and less than D + 1 s unless a cache has kept the response. For how
+    long it did, an Age of A seconds tells (RFC 9111, section 4.2.3), rounded: less than D + A + 2 s then.
+    It is no more than a bound, because some proxies pass on an Age with a Date of their own (nginx, for
+    one). As long as an offset of 0 is possible no correction is made, nor for a clock that seems less
+    than a second late: servers keep the text of the date for as long (uvicorn, for one).
+
+    Responses that contradict each other mean that a clock was set, or that a cache has kept one and does not
+    say so. A cache can only make a server look late, so the later time is believed; the earlier one when for
+    a minute nothing has spoken for the later.
     """
 
     def __init__(self) -> None:
         self.low, self.high = -(2**62), 2**62
+        self._agreed = -(2**62)
 
-    def observe(self, date: str | None, sent: int, got: int) -> None:
-        """Take in one response's Date header; one that is no date says nothing."""
-        if not date:
+    def observe(self, headers: Mapping[str, str], sent: int, got: int) -> None:
+        """Take in one response; one without a date says nothing."""
+        date = date_of(headers)
+        if date is None:
             return
-        try:
-            server = int(parsedate_to_datetime(date).timestamp()) * SECOND
-        except (ValueError, TypeError, OverflowError):
+        age = whole_number(headers.get("age"))
+        low, high = date - got, date + SECOND * (1 if age is None else age + 2) - sent
+        if high < self.low and got - self._agreed <= _DOUBT:
             return
-        low, high = server - got, server + SECOND - sent
+        self._agreed = got
         if low > self.high or high < self.low:
             self.low, self.high = low, high
         else:

@@ -7,8 +7,9 @@ from weir.linked.service.config import (
     PolicyName,
     ServiceConfig,
     config_of,
-    hinted,
+    server_of,
 )
+from weir.linked.service.hints import hinted, refuse_bad_hints, settings_of
 from weir.linked.service.resolver import ServiceResolver
 
 __all__ = [
@@ -20,4 +21,7 @@ __all__ = [
     "ServiceResolver",
     "config_of",
     "hinted",
+    "refuse_bad_hints",
+    "server_of",
+    "settings_of",
 ]

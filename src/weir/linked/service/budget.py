@@ -1,22 +1,17 @@
-"""The budget: an endpoint's ledger, and the policy that spends what it allows.
-
-Γ accrues evenly over its period; a query may be ahead of that (it borrows from its own later slides) or
-behind it (it saves). Queries on one endpoint have equal shares. A query can save its share of the
-slides it plans for; what it leaves beyond that is free for the others, so that an idle query takes
-nothing away and a busy one cannot eat what another saves.
-"""
+"""Which policy spends a budget, and on what: the right nodes to refresh, best first."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass, field
 
 import numpy as np
 
 from weir.linked.service.config import Budget, PolicyName
-from weir.linked.service.local_view import State
+from weir.linked.service.estimate import Floats
+from weir.linked.service.ledger import Allowance
 from weir.linked.service.maintenance_graph import MaintenanceGraph, RightNodes
 from weir.linked.service.policies import (
     Policy,
+    best,
+    capped_table,
     fba,
     ibm_agg,
     ibm_bgp,
@@ -29,107 +24,6 @@ from weir.linked.service.policies import (
 )
 from weir.rdf.columns import Ids, Mask
 
-
-@dataclass(frozen=True, slots=True)
-class Allowance:
-    """``now`` is the most that may be refreshed at this evaluation, ``ahead`` over the whole horizon."""
-
-    now: int
-    ahead: int
-
-
-@dataclass(slots=True)
-class Ledger:
-    """One endpoint's spending, by query. Times are event times, so that replay gives the same answers."""
-
-    budget: Budget
-    queries: list[str] = field(default_factory=list)
-    period: int | None = None
-    spent: dict[str, int] = field(default_factory=dict)
-    instant: int | None = None
-    spent_now: dict[str, int] = field(default_factory=dict)
-
-    def join(self, query: str) -> None:
-        """One more query shares the budget, from its next evaluation on."""
-        if query not in self.queries:
-            self.queries.append(query)
-
-    def leave(self, query: str) -> None:
-        """A query is gone; what it spent stays spent."""
-        if query in self.queries:
-            self.queries.remove(query)
-
-    def allowance(self, query: str, at: int, slide: int, horizon: int) -> Allowance:
-        """What ``query`` may refresh at ``at``, if it is evaluated every ``slide`` for ``horizon`` times."""
-        self.join(query)
-        self._turn(at)
-        now = ahead = 1 << 62
-        if self.budget.per_evaluation is not None:
-            now = self._instant_share(query, self.budget.per_evaluation)
-            ahead = now + (horizon - 1) * (self.budget.per_evaluation // len(self.queries))
-        if self.budget.per_period is not None:
-            flexible = self._period_share(query, at, slide, horizon)
-            now, ahead = min(now, flexible.now), min(ahead, flexible.ahead)
-        return Allowance(max(now, 0), max(ahead, 0))
-
-    def slides(self, at: int, slide: int) -> int:
-        """How many evaluations, this one included, the present period still has: what Γ can be moved to."""
-        if self.budget.per_period is None:
-            return 1 << 62
-        return max(1, -(-(self.budget.period - at % self.budget.period) // slide))
-
-    def spend(self, query: str, at: int, refreshes: int) -> None:
-        """Note that so many refreshes were asked for, whatever became of them."""
-        self._turn(at)
-        self.spent[query] = self.spent.get(query, 0) + refreshes
-        self.spent_now[query] = self.spent_now.get(query, 0) + refreshes
-
-    def snapshot(self) -> State:
-        """What was spent, for ``restore``."""
-        names = ("period", "spent", "instant", "spent_now")
-        return {name: getattr(self, name) for name in names}, {}
-
-    def restore(self, state: State) -> None:
-        """Replace what was spent."""
-        for name, value in state[0].items():
-            setattr(self, name, value)
-
-    def _turn(self, at: int) -> None:
-        if self.instant != at:
-            self.instant, self.spent_now = at, {}
-        period = at // self.budget.period
-        if self.period != period:
-            self.period, self.spent = period, {}
-
-    def _instant_share(self, query: str, limit: int) -> int:
-        """γ of this instant less what is spent and what the others that have not spent may claim."""
-        waiting = [other for other in self.queries if other != query and other not in self.spent_now]
-        return limit - sum(self.spent_now.values()) - len(waiting) * (limit // len(self.queries))
-
-    def _period_share(self, query: str, at: int, slide: int, horizon: int) -> Allowance:
-        assert self.budget.per_period is not None and self.period is not None
-        total, length = self.budget.per_period, self.budget.period
-        share = total / len(self.queries)
-        gone = at - self.period * length
-        mine = self.spent.get(query, 0)
-
-        def accrued(time: int) -> float:
-            return share * time / length
-
-        save = accrued(horizon * slide)
-        free = claimed = 0.0
-        for other in self.queries:
-            if other == query:
-                continue
-            used = self.spent.get(other, 0)
-            surplus = max(0.0, min(share, accrued(gone)) - used - save)
-            free += surplus
-            claimed += max(0.0, share - used) - surplus
-        left = total - sum(self.spent.values())
-        ahead = accrued(gone + horizon * slide) - mine + free
-        return Allowance(int(left - claimed + 1e-9), int(ahead + 1e-9))
-
-
 FARTHEST = 64
 """How many slides ahead FBA plans at most."""
 
@@ -141,12 +35,13 @@ _PLAIN: dict[PolicyName, tuple[Policy, Policy]] = {
 }
 
 
-def definite_policy(policy: PolicyName, budget: Budget, aggregate: bool) -> PolicyName:
-    """AUTO made definite. FBA plans for a budget that can be moved; under a mere cap per evaluation, and
-    for aggregates, IBM takes its place, because what is not spent now is lost, or has no FBA."""
-    flexible = budget.per_period is not None and not aggregate
-    if policy in (PolicyName.AUTO, PolicyName.FBA):
-        return PolicyName.FBA if flexible else PolicyName.IBM
+def definite_policy(policy: PolicyName, budget: Budget, aggregate: bool, *, learned: bool) -> PolicyName:
+    """AUTO made definite: EXPECTED where intervals are ``learned``, else FBA. FBA plans for a budget that can
+    be moved; under a mere cap per evaluation IBM takes its place, because what is not spent now is lost."""
+    if policy is PolicyName.AUTO:
+        policy = PolicyName.EXPECTED if learned else PolicyName.FBA
+    if policy is PolicyName.FBA and (budget.per_period is None or aggregate):
+        return PolicyName.IBM
     return policy
 
 
@@ -154,6 +49,16 @@ def horizon_of(graph: MaintenanceGraph) -> int:
     """How far to plan: as long as window rows live or a refresh lasts, within reason."""
     changing = graph.fresh_for[graph.fresh_for < FARTHEST]
     return min(max(int(graph.row_life.max(initial=1)), int(changing.max(initial=1))), FARTHEST)
+
+
+def rows_ahead(graph: MaintenanceGraph) -> Floats:
+    """How many window rows need each right node at the coming evaluations, the present one first: those of
+    the present window while they last, and as many new ones as keep their number. The last column stays."""
+    longest = min(max(int(graph.row_life.max(initial=1)), 1), FARTHEST)
+    alive = np.diff(capped_table(graph.row_left, graph.row_life, graph.left, longest + 1), axis=1)
+    coming = steady_arrivals(graph)[:, None] * np.arange(longest + 1)
+    weight = (alive + coming)[graph.edge_left]
+    return np.stack([np.bincount(graph.edge_right, column, graph.right) for column in weight.T], axis=1)
 
 
 def choose(
@@ -167,18 +72,39 @@ def choose(
     slide: int,
     slides: int,
     rng: np.random.Generator,
+    worth: Floats | None = None,
 ) -> Ids:
-    """The right nodes to refresh, best first; ``stale`` marks those that may be chosen.
+    """The right nodes to refresh, best first; ``stale`` marks those that may be chosen, ``allowed`` is in
+    keys. What was never fetched comes before what is merely stale.
 
     ``slides`` is the number of evaluations over which the allowance may be spent. FBA looks as far to see
-    what a refresh is worth as rows live and refreshes last, but plans refreshes only within them.
+    what a refresh is worth as rows live and refreshes last, but plans refreshes only within them. ``worth``
+    is what EXPECTED goes by (``LocalView.worth``); for aggregates it refreshes whole groups of what is stale
+    more likely than not, as IBM does, and then the rest.
     """
+    never = stale & ~right.known()
+    if never.any() and (stale & ~never).any():
+        options = (aggregate, at, slide, slides, rng, worth)
+        first = choose(policy, graph, never, right, allowed, *options)
+        left = Allowance(allowed.now - len(first), allowed.ahead - len(first))
+        return np.concatenate((first, choose(policy, graph, stale & ~never, right, left, *options)))
+    if allowed.now <= 0:
+        return np.empty(0, np.int64)
     if policy is PolicyName.FBA:
         horizon = horizon_of(graph)
         interval = np.maximum(right.interval, 1)
         offered = versions(stale, right.change, interval, at, slide, min(slides, horizon))
         picked = fba(graph, offered, allowed.ahead, horizon, rng, steady_arrivals(graph))
         return picked[: allowed.now]
+    if policy is PolicyName.EXPECTED:
+        doubtful = stale & (right.chance < 0.5)
+        if not aggregate:
+            assert worth is not None
+            return best(np.where(stale, worth, 0.0), allowed.now, rng)
+        first = choose(PolicyName.IBM, graph, doubtful, right, allowed, aggregate, at, slide, slides, rng)
+        rest = np.flatnonzero(stale & ~doubtful)
+        rest = rest[np.argsort(right.chance[rest], kind="stable")]
+        return np.concatenate((first, rest))[: allowed.now]
     part, kept = graph.restrict(stale)
     picked = _PLAIN[policy][int(aggregate)](part, allowed.now, rng)
     chosen: Ids = kept[picked]

@@ -11,19 +11,24 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import urlsplit
 
 from weir.errors import UsageError
 from weir.language.syntax import durations
 
 HINT = "#weir:"
 SECOND = 1_000_000
+LONGEST = 36_525 * 86_400 * SECOND
+"""The longest duration that can be declared."""
+_DIGITS, _MOST = 18, 1 << 40
+"""The digits of a number, and how large one may be."""
 
 
 class PolicyName(Enum):
     """Which policy spends the budget; SBM and IBM have a form for aggregates, chosen by the query.
 
-    AUTO is the best general one: FBA, and IBM for aggregates, for which the paper has no FBA.
+    EXPECTED is Weir's own, for what is merely learned; the others are the paper's, for what is declared or
+    stated. AUTO is EXPECTED where no interval is declared, else FBA where budget can be moved, else IBM.
     """
 
     AUTO = "auto"
@@ -32,6 +37,7 @@ class PolicyName(Enum):
     SBM = "sbm"
     IBM = "ibm"
     FBA = "fba"
+    EXPECTED = "expected"
 
 
 class OnFailure(Enum):
@@ -43,20 +49,27 @@ class OnFailure(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """``per_evaluation`` is γ, at most so many refreshes at one evaluation time; ``per_period`` is Γ, at
-    most so many in each ``period`` (event time, aligned to 1970), to be moved between evaluations.
+    """``per_evaluation`` is γ, at most so many requests at one evaluation time; ``per_period`` is Γ, at
+    most so many in each ``period`` (event time, aligned to 1970), accruing evenly; ``rate`` is how many a
+    second of the clock on the wall. Of all, each holds.
 
-    Of both, each holds. A refresh is one key of the view, however many share a request.
+    A request is one HTTP request, each attempt of its own, and may ask for many keys; ``keys`` bounds how
+    many are asked for at one evaluation time.
     """
 
     per_evaluation: int | None = None
     per_period: int | None = None
     period: int = 60 * SECOND
+    rate: float | None = None
+    keys: int | None = None
 
     def __post_init__(self) -> None:
-        if self.per_evaluation is None and self.per_period is None:
-            raise UsageError("a budget needs refreshes per evaluation, or per period, or both")
-        if min(self.per_evaluation or 0, self.per_period or 0) < 0 or self.period <= 0:
+        limits = (self.per_evaluation, self.per_period, self.rate, self.keys)
+        if all(limit is None for limit in limits):
+            raise UsageError(
+                "a budget needs requests per evaluation, per period or per second, or keys per evaluation"
+            )
+        if min(limit or 0 for limit in limits) < 0 or self.period <= 0:
             raise UsageError("a budget is not negative, and its period is longer than nothing")
 
 
@@ -70,6 +83,9 @@ class ServiceConfig:
     ``expires_variable`` names a variable of the pattern that says until when a row holds (xsd:dateTime),
     ``interval_variable`` one that says how often it changes (xsd:duration, or seconds as a number).
     ``trust_headers`` takes ``Cache-Control`` and ``Expires`` as exact expiry times.
+    ``row_limit`` is how many rows the endpoint gives at most, 0 where that is not known: an answer with as
+    many is taken for cut, which is a failed call.
+    ``probes`` is the share of a budget that checks the estimate of freshness.
     ``cache`` is how long an answer may be used again where there is no budget.
     ``age_variable`` binds in each row how old its remote part is, in seconds.
     ``allow`` false refuses the endpoint; declared for ``"*"``, all that are not declared themselves.
@@ -87,6 +103,7 @@ class ServiceConfig:
     expires_variable: str | None = None
     interval_variable: str | None = None
     trust_headers: bool = True
+    probes: float = 0.05
     cache: int = 0
     age_variable: str | None = None
     on_failure: OnFailure = OnFailure.STALE
@@ -101,6 +118,7 @@ class ServiceConfig:
     longest_cool_down: float = 60.0
     connections: int = 4
     batch: int = 50
+    row_limit: int = 0
     max_bytes: int = 16 << 20
     method: str = "POST"
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
@@ -113,6 +131,11 @@ class ServiceConfig:
             raise UsageError("a change interval is longer than nothing")
         if min(self.batch, self.connections, self.max_bytes, self.max_keys, self.failures) < 1:
             raise UsageError("batch, connections, failures, max_bytes and max_keys are at least 1")
+        if self.seed < 0:
+            raise UsageError("a seed is not negative")
+        for name in (self.expires_variable, self.interval_variable, self.age_variable):
+            if name is not None and not name.isidentifier():
+                raise UsageError(f"{name!r} is no name of a variable", hint="write it without ?")
         if (
             min(self.deadline or 0.0, self.timeout, self.backoff, self.cool_down, self.cache, self.retries)
             < 0
@@ -127,6 +150,11 @@ class ServiceConfig:
         return 10.0 if self.budget is None else 1.0
 
     @property
+    def stated(self) -> bool:
+        """Whether the rows themselves say when they change."""
+        return self.expires_variable is not None or self.interval_variable is not None
+
+    @property
     def declared(self) -> Mapping[str, int]:
         """The change intervals declared per predicate."""
         return dict(self.change_intervals)
@@ -135,33 +163,41 @@ class ServiceConfig:
 def microseconds(value: object) -> int:
     """A duration: ``"5s"``, ``"500ms"``, ``"PT5S"``; a bare number counts milliseconds, as in queries."""
     if isinstance(value, int) and not isinstance(value, bool):
-        return value * 1_000
+        return _bounded(value * 1_000)
     text = str(value).strip()
-    if text.isdigit():
-        return int(text) * 1_000
+    if text.isdecimal() and text.isascii() and len(text) <= _DIGITS:
+        return _bounded(int(text) * 1_000)
     compact = durations.COMPACT.fullmatch(text)
     length = durations.from_units(text) if compact else durations.from_xsd(text)
     if length is None:
         raise UsageError(f"{text!r} is no duration", hint="write 5s, 500ms or PT5S")
+    return _bounded(length)
+
+
+def _bounded(length: int) -> int:
+    """A duration that can be added to a time."""
+    if length > LONGEST:
+        raise UsageError("a duration is longer than 100 years", hint="write a shorter one")
     return length
 
 
 _DURATIONS = ("change_interval", "first_interval", "cache")
-_LIMITS = ("budget", "budget_per_period", "period")
-_SHORT_NAMES = {"interval": "change_interval", "intervals": "change_intervals"}
+_LIMITS = ("budget", "budget_per_period", "period", "rate", "keys")
+SHORT_NAMES = {"interval": "change_interval", "intervals": "change_intervals"}
 
 
 def config_of(settings: Mapping[str, Any], base: ServiceConfig | None = None) -> ServiceConfig:
     """A configuration from plain settings (a file, a hint), on top of ``base``.
 
-    ``budget`` is γ; ``budget_per_period`` with ``period`` is Γ. Every other name is a field.
+    ``budget`` is γ; ``budget_per_period`` with ``period`` is Γ; ``rate`` and ``keys`` go with them. Every
+    other name is a field.
     """
     known = {f.name: f for f in fields(ServiceConfig)}
     changed: dict[str, Any] = {}
     rest = dict(settings)
     limits: dict[str, Any] = {name: rest.pop(name) for name in _LIMITS if name in rest}
     for written, value in rest.items():
-        name = _SHORT_NAMES.get(written, written)
+        name = SHORT_NAMES.get(written, written)
         if name not in known:
             raise UsageError(
                 f"unknown service setting {written!r}", hint="known: " + ", ".join(sorted(known))
@@ -172,40 +208,28 @@ def config_of(settings: Mapping[str, Any], base: ServiceConfig | None = None) ->
     return replace(base or ServiceConfig(), **changed)
 
 
-def hinted(endpoint: str, configs: Mapping[str, ServiceConfig]) -> tuple[str, ServiceConfig]:
-    """An endpoint's address without its hint, and its configuration with the hint applied.
-
-    Queries may come from strangers: a hint can make a declared budget smaller, never larger, and it cannot
-    allow what is refused.
-    """
-    address, mark, hint = endpoint.partition(HINT)
-    base = configs.get(address, configs.get("*", ServiceConfig()))
-    if not mark:
-        return address, base
-    pairs = parse_qsl(hint, keep_blank_values=True, strict_parsing=True) if hint else []
-    told = config_of(dict(pairs), base)
-    return address, replace(
-        told, allow=base.allow, inner=base.inner, budget=_stricter(base.budget, told.budget)
-    )
-
-
-def _stricter(declared: Budget | None, told: Budget | None) -> Budget | None:
-    if declared is None or told is None:
-        return told or declared
-    gammas = [b.per_evaluation for b in (declared, told) if b.per_evaluation is not None]
-    if declared.per_period is None:
-        return replace(told, per_evaluation=min(gammas, default=None))
-    total = declared.per_period if told.per_period is None else min(told.per_period, declared.per_period)
-    return Budget(min(gammas, default=None), total, declared.period)
+def server_of(endpoint: str) -> str:
+    """What an endpoint is told apart by: scheme, host, port and path. Whatever else its address has (hint,
+    query, user) asks the same server."""
+    parts = urlsplit(endpoint)
+    try:
+        port = parts.port
+    except ValueError:
+        return endpoint
+    port = port or {"http": 80, "https": 443}.get(parts.scheme)
+    return f"{parts.scheme}://{(parts.hostname or '').lower()}:{port}{parts.path or '/'}"
 
 
 def _budget(limits: Mapping[str, Any], base: Budget | None) -> Budget | None:
     if str(limits.get("budget", "")).lower() == "none":
         return None
-    told: dict[str, int] = {}
-    for name, field_name in (("budget", "per_evaluation"), ("budget_per_period", "per_period")):
+    told: dict[str, Any] = {}
+    names = {"budget": "per_evaluation", "budget_per_period": "per_period", "keys": "keys"}
+    for name, field_name in names.items():
         if name in limits:
             told[field_name] = _read(int, name, limits[name], "a whole number")
+    if "rate" in limits:
+        told["rate"] = _read(float, "rate", limits["rate"], "a number of requests a second")
     if "period" in limits:
         told["period"] = microseconds(limits["period"])
     return Budget(**told) if base is None else replace(base, **told)
@@ -216,9 +240,9 @@ def _value(name: str, value: Any) -> Any:
     if name in _DURATIONS:
         return microseconds(value)
     if name == "change_intervals":
-        return tuple((str(iri), microseconds(every)) for iri, every in dict(value).items())
+        return tuple((str(iri), microseconds(every)) for iri, every in _pairs(name, value).items())
     if name == "headers":
-        return tuple((str(key), str(text)) for key, text in dict(value).items())
+        return tuple((str(key), str(text)) for key, text in _pairs(name, value).items())
     if isinstance(default, Enum):
         words = ", ".join(choice.value for choice in type(default))
         return _read(type(default), name, str(value).lower(), f"one of {words}")
@@ -233,6 +257,16 @@ def _value(name: str, value: Any) -> Any:
 
 def _read(kind: Callable[[Any], Any], name: str, value: Any, wanted: str) -> Any:
     try:
-        return kind(value)
-    except (TypeError, ValueError):
+        found = kind(value)
+    except (TypeError, ValueError, OverflowError):
         raise UsageError(f"{name} is {wanted}, not {value!r}") from None
+    if isinstance(found, (int, float)) and not abs(found) <= _MOST:
+        raise UsageError(f"{name} is {wanted}, and not as large as {value!r}")
+    return found
+
+
+def _pairs(name: str, value: Any) -> dict[Any, Any]:
+    try:
+        return dict(value)
+    except (TypeError, ValueError):
+        raise UsageError(f"{name} is a table of names and values, not {value!r}") from None

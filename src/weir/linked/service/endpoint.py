@@ -9,17 +9,24 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+from collections import OrderedDict
 from collections.abc import Hashable
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from time import monotonic
 
-from weir.errors import DataError
-from weir.linked.http import Breaker, HttpClient, RequestLimits, Response, Transient
+from weir.errors import DataError, RemoteError
+from weir.linked.http import Breaker, Gate, HttpClient, RequestLimits, Response, Transient
 from weir.linked.http.allowed_hosts import session
-from weir.linked.http.headers import freshness
+from weir.linked.http.headers import freshness, whole_number
 from weir.linked.service.config import ServiceConfig
 from weir.linked.service.remote_query import ACCEPT, Solutions, parse_results
+
+_PARTIAL = "S1TAT"
+"""Virtuoso's state of a query whose time ran out."""
+_TAGGED, _TAGGED_ROWS = 256, 1_000
+"""How many answers that their server has named are kept for each endpoint, and of how many rows at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +39,26 @@ class Answer:
     attempts: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Tagged:
+    """An answer that the server has named, by a tag or by when it was changed."""
+
+    etag: str | None
+    modified: str | None
+    solutions: Solutions
+
+    @property
+    def condition(self) -> dict[str, str]:
+        if self.etag is not None:
+            return {"If-None-Match": self.etag}
+        return {} if self.modified is None else {"If-Modified-Since": self.modified}
+
+
 class SparqlClient:
-    """Made and used inside one event loop; connections are kept and shared by its requests."""
+    """Made and used inside one event loop; connections are kept and shared by its requests.
+
+    Asked by GET, a server that names its answers (``ETag``, ``Last-Modified``) is asked again only whether an
+    answer is still that one (RFC 9110, section 13); a POST has no such conditions."""
 
     def __init__(self, endpoint: str, config: ServiceConfig) -> None:
         self.endpoint = endpoint
@@ -46,6 +71,7 @@ class SparqlClient:
             backoff=config.backoff,
             longest_wait=config.timeout,
             concurrency=config.connections,
+            cool_down=config.cool_down,
         )
         http = session(
             config.connections,
@@ -55,23 +81,56 @@ class SparqlClient:
             inner=config.inner,
         )
         self._client = HttpClient(http, limits, breaker=self.breaker)
+        self._tagged: OrderedDict[str, _Tagged] = OrderedDict()
 
-    async def select(self, query: str) -> Answer:
-        """The answer to a SELECT query."""
+    async def select(self, query: str, gate: Gate | None = None, attempts: int | None = None) -> Answer:
+        """The answer to a SELECT query (``HttpClient.request`` says what ``gate`` and ``attempts`` are)."""
         started = monotonic()
 
+        known = self._tagged.get(query)
+
         def read(response: Response) -> Answer:
-            try:
-                solutions = parse_results(response.body, response.media_type)
-            except DataError as error:
-                raise Transient(str(error)) from None
+            if response.status == 304 and known is not None:
+                solutions = known.solutions
+            else:
+                try:
+                    solutions = parse_results(response.body, response.media_type)
+                except DataError as error:
+                    raise Transient(str(error)) from None
+                self._refuse_cut(response, solutions.length)
+                self._remember(query, response, solutions)
             # A view answers for many queries: it is a shared cache.
             valid_for = freshness(response.headers, shared=True) if self.config.trust_headers else None
             return Answer(solutions, valid_for, monotonic() - started, response.attempt)
 
+        ask = partial(self._client.request, gate=gate, attempts=attempts)
         if self.config.method == "GET":
-            return await self._client.request(self.endpoint, read, params={"query": query})
-        return await self._client.request(self.endpoint, read, method="POST", data={"query": query})
+            condition = {} if known is None else known.condition
+            statuses = (200,) if known is None else (200, 304)
+            return await ask(
+                self.endpoint, read, params={"query": query}, headers=condition, statuses=statuses
+            )
+        return await ask(self.endpoint, read, method="POST", data={"query": query})
+
+    def _refuse_cut(self, response: Response, rows: int) -> None:
+        """Raise where a server has given but a part of its answer: it says so, as Virtuoso does (a state, or
+        how many rows it gives at most), or there are as many rows as it is declared to give."""
+        told = whole_number(response.headers.get("x-sparql-maxrows"))
+        most = min((each for each in (told, self.config.row_limit) if each), default=None)
+        partial = response.headers.get("x-sql-state", "").upper() == _PARTIAL
+        if partial or (most is not None and rows >= most):
+            raise RemoteError(
+                f"{self.endpoint} has cut its answer after {rows:,} rows",
+                hint="ask for fewer keys at once (batch), or by variables that are bound beside SERVICE",
+            )
+
+    def _remember(self, query: str, response: Response, solutions: Solutions) -> None:
+        tagged = _Tagged(response.headers.get("etag"), response.headers.get("last-modified"), solutions)
+        self._tagged.pop(query, None)
+        if self.config.method == "GET" and tagged.condition and solutions.length <= _TAGGED_ROWS:
+            self._tagged[query] = tagged
+        while len(self._tagged) > _TAGGED:
+            self._tagged.popitem(last=False)
 
     async def close(self) -> None:
         await self._client.close()
@@ -90,15 +149,25 @@ class RemoteLoop:
         asyncio.set_event_loop(self._loop)
         self._loop.run_forever()
 
-    def submit(self, endpoint: str, config: ServiceConfig, query: str) -> Future[Answer]:
+    def submit(
+        self,
+        endpoint: str,
+        config: ServiceConfig,
+        query: str,
+        gate: Gate | None = None,
+        attempts: int | None = None,
+    ) -> Future[Answer]:
         """Start a request; cancelling the future ends it."""
-        return asyncio.run_coroutine_threadsafe(self._select(endpoint, config, query), self._loop)
+        request = self._select(endpoint, config, query, gate, attempts)
+        return asyncio.run_coroutine_threadsafe(request, self._loop)
 
-    async def _select(self, endpoint: str, config: ServiceConfig, query: str) -> Answer:
+    async def _select(
+        self, endpoint: str, config: ServiceConfig, query: str, gate: Gate | None, attempts: int | None
+    ) -> Answer:
         client = self._clients.get((endpoint, config))
         if client is None:
             client = self._clients[endpoint, config] = SparqlClient(endpoint, config)
-        return await client.select(query)
+        return await client.select(query, gate, attempts)
 
     def breaker(self, endpoint: str, config: ServiceConfig) -> Breaker | None:
         """The endpoint's breaker, for a look; None where nothing was asked yet."""

@@ -5,16 +5,12 @@ were fetched until they expire: ``[fetched, expiry)`` in event time. A stale row
 it is replaced, for that is the point of a view; a key never answered has no rows and is stale.
 
 Expiry is stated by the source (exact), or estimated: fetched + change interval, which is declared or
-learned. All is columns; numbers of keys are valid until the next ``forget``. ``waiting`` marks keys that
-are asked for at the moment, ``failed`` those whose last request failed. ``edition`` changes with the rows,
-``numbering`` with the numbers of keys.
+learned. An answer without rows expires, too. All is columns; numbers of keys are valid until the next
+``forget``. ``waiting`` marks keys that are asked for at the moment, ``failed`` those whose last request
+failed. ``edition`` changes with the rows, ``numbering`` with the numbers of keys.
 
-How often a row changes is learned from what refreshes find. A refresh after a time δ says only *whether* a
-value changed in it. With changes at rate λ the probability of that is 1 − e^(−λδ), and a changed value stands
-for λδ / (1 − e^(−λδ)) changes in the mean: so each key keeps the changes it stands for and the time it was
-watched, and its rate is their quotient (one step of expectation maximisation an observation; cf. Cho and
-Garcia-Molina, Estimating Frequency of Change). A prior of a quarter of a change in as much of the prior
-interval keeps young keys sane; old observations fade.
+Where rows are kept under a budget, how often keys change is learned (``estimate``), whatever is declared:
+that gives the chance that a copy is still true.
 """
 
 from __future__ import annotations
@@ -23,11 +19,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from weir.kernel.contract import FOREVER
 from weir.kernel.relations.keys import SortedKeys, codes, combine, spread
 from weir.kernel.relations.relation import Relation
+from weir.linked.service.estimate import ChangePhases, ChangeRates, Floats
 from weir.rdf.columns import Ids, Mask
 
 NEVER = -(1 << 62)
@@ -37,6 +33,8 @@ NEVER_CHANGES = 1 << 61
 """From here on an interval means for ever."""
 
 _ALL = ".all"
+_AGES = 1 << 52
+"""The longest age (µs) that is told from longer ones."""
 
 _OF_KEYS = {
     "fetched": NEVER,
@@ -46,21 +44,9 @@ _OF_KEYS = {
     "exact": False,
     "waiting": False,
     "failed": False,
-    "_digest": 0,
-    "_changes": 0.0,
-    "_watched": 0.0,
+    "digest": 0,
 }
 """The columns by number of a key, and what a new key has there."""
-
-Floats: TypeAlias = NDArray[np.float64]
-
-FADE = 0.95
-"""What an observation's weight is multiplied by at each later one of the same key."""
-
-PRIOR = 0.25
-"""How many changes the prior stands for."""
-
-LONGEST = 1 << 50
 
 State: TypeAlias = tuple[Mapping[str, Any], Mapping[str, Mapping[str, Any]]]
 """What is kept in a checkpoint: plain values, and tables of columns."""
@@ -70,6 +56,7 @@ class LocalView:
     """Rows over ``variables`` by the variables ``key`` among them; without any, all rows are one key's.
 
     ``interval`` is the declared change interval, None where intervals are to be learned from ``prior``.
+    Without ``learning`` a copy is true until it expires, and no longer.
     """
 
     fetched: Ids
@@ -79,17 +66,25 @@ class LocalView:
     exact: Mask
     waiting: Mask
     failed: Mask
-    _digest: Ids
-    _changes: Floats
-    _watched: Floats
+    digest: Ids
 
     def __init__(
-        self, key: Sequence[str], variables: Sequence[str], interval: int | None, prior: int
+        self,
+        key: Sequence[str],
+        variables: Sequence[str],
+        interval: int | None,
+        prior: int,
+        *,
+        learning: bool = True,
     ) -> None:
         self.key = tuple(key)
         self.variables = tuple(variables)
         self._interval = interval
         self._prior = prior
+        self._learning = learning
+        declared = interval is not None and interval < NEVER_CHANGES
+        self.rates = ChangeRates(interval if declared and interval is not None else prior)
+        self.phases = ChangePhases()
         none = np.empty(0, np.int64)
         self.keys: dict[str, Ids] = dict.fromkeys(self.key or (_ALL,), none)
         for name, value in _OF_KEYS.items():
@@ -139,6 +134,9 @@ class LocalView:
             self.keys[name] = np.concatenate((self.keys[name], column))
         for name, value in _OF_KEYS.items():
             setattr(self, name, np.concatenate((getattr(self, name), np.full(count, value))))
+        if self._learning:
+            self.rates.add(count)
+            self.phases.add(count)
         self._index = SortedKeys(combine(list(self.keys.values())))
 
     # Time
@@ -148,8 +146,7 @@ class LocalView:
         if self._interval is not None:
             found = np.full(len(numbers), self._interval, np.int64)
         else:
-            pool = pooled_interval(self._changes, self._watched, self._prior)
-            found = learned_interval(self._changes[numbers], self._watched[numbers], pool)
+            found = self.rates.intervals(numbers)
         stated = self.stated[numbers]
         return np.where(stated > 0, stated, found)
 
@@ -163,6 +160,40 @@ class LocalView:
         passed = np.where(self.exact[numbers] & (interval < NEVER_CHANGES), at - np.minimum(expiry, at), 0)
         later = _after(at - passed % interval, interval)
         return np.where(expiry > at, expiry, later), interval
+
+    def chance(self, numbers: Ids, at: int) -> Floats:
+        """How likely the copy of each key is still true at ``at``: 1 of what was fetched then, 0 of what
+        never was; certain of what the source states and of what never changes; else as learned."""
+        fetched, held = self.fetched[numbers], self.expiry[numbers] > at
+        found: Floats = held.astype(np.float64)
+        unstated = np.flatnonzero(~self._certain(numbers) & (fetched > NEVER))
+        if self._learning and len(unstated):
+            some, elapsed = numbers[unstated], np.maximum(at - fetched[unstated], 0)
+            regular = self.phases.regular[some]
+            found[unstated] = self.rates.unchanged(some, elapsed)
+            found[unstated[regular]] = self.phases.unchanged(some[regular], elapsed[regular])
+        return np.where(fetched >= at, 1.0, np.where(fetched > NEVER, found, 0.0))
+
+    def worth(self, numbers: Ids, at: int, slide: int, alive: Floats) -> Floats:
+        """What a refresh of each key at ``at`` is worth: the rows that it can be expected to keep true, where
+        ``alive[key, k]`` rows need it at the k-th evaluation from now on, and at all later ones as the
+        last."""
+        elapsed = np.minimum(at - np.maximum(self.fetched[numbers], at - _AGES), _AGES)
+        found = self.rates.lasting(numbers, -(-elapsed // slide), slide, alive)
+        regular = self.phases.regular[numbers] & (self.fetched[numbers] > NEVER)
+        found[regular] = self.phases.lasting(numbers[regular], elapsed[regular], slide, alive[regular])
+        stated = np.flatnonzero(self._certain(numbers) & (self.fetched[numbers] > NEVER))
+        if len(stated):
+            change, _ = self.next_change(numbers[stated], at)
+            lasts = np.maximum(-((at - change) // slide), 0)[:, None] > np.arange(alive.shape[1])
+            stale = self.expiry[numbers[stated]] <= at
+            found[stated] = np.where(stale, (alive[stated] * lasts).sum(1), 0.0)
+        return found
+
+    def _certain(self, numbers: Ids) -> Mask:
+        """Of which keys it is known when they change, or that they never do."""
+        certain: Mask = self.exact[numbers] | (self.expiry[numbers] == FOREVER)
+        return certain
 
     # Rows
 
@@ -200,11 +231,11 @@ class LocalView:
         return numbers
 
     def _learn(self, numbers: Ids, digest: Ids, at: int) -> None:
-        pool = pooled_interval(self._changes, self._watched, self._prior)
-        changed = self._digest[numbers] != digest
-        self._changes[numbers], self._watched[numbers] = observe(
-            self._changes[numbers], self._watched[numbers], at - self.fetched[numbers], changed, pool
-        )
+        if not self._learning:
+            return
+        began, changed = self.fetched[numbers], self.digest[numbers] != digest
+        self.rates.observe(numbers, at - began, changed)
+        self.phases.observe(numbers, began, at, changed, self.rates)
 
     def _replace(self, numbers: Ids, rows: Mapping[str, Ids], owner: Ids) -> None:
         places, old = self.places(numbers)
@@ -230,10 +261,12 @@ class LocalView:
     def _date(self, numbers: Ids, digest: Ids, at: int, expiry: Ids | None, stated: Ids | None) -> None:
         self.fetched[numbers] = at
         self.failed[numbers] = False
-        self._digest[numbers] = digest
+        self.digest[numbers] = digest
         if stated is not None:
             self.stated[numbers] = stated
         interval = self.intervals(numbers)
+        # Nothing is never for ever: where there were no rows, some may come.
+        interval = np.where((digest == 0) & (interval >= NEVER_CHANGES), self._prior, interval)
         estimate = _after(np.full(len(numbers), at), interval)
         exact = np.zeros(len(numbers), np.bool_) if expiry is None else expiry > 0
         self.exact[numbers] = exact
@@ -275,9 +308,10 @@ class LocalView:
         self.keys = {name: column[keep] for name, column in self.keys.items()}
         for name in _OF_KEYS:
             setattr(self, name, getattr(self, name)[keep])
-        self._index = SortedKeys(combine(list(self.keys.values())))
-        self.edition += 1
-        self.numbering += 1
+        if self._learning:
+            self.rates.keep(keep)
+            self.phases.keep(keep)
+        self._renumbered()
         return excess
 
     def ids(self) -> Ids:
@@ -289,7 +323,13 @@ class LocalView:
         keys = {f"key {place}": column for place, column in enumerate(self.keys.values())}
         rows = {f"column {place}": column for place, column in enumerate(self._columns.values())}
         state = {name: getattr(self, name) for name in _OF_KEYS}
-        return {}, {"keys": {**keys, **state}, "rows": {**rows, "owner": self._owner}}
+        tables = {"keys": {**keys, **state}, "rows": {**rows, "owner": self._owner}}
+        if not self._learning:
+            return {}, tables
+        return {"prior": self.rates.prior}, tables | {
+            "rates": self.rates.state(),
+            "phases": self.phases.state(),
+        }
 
     def restore(self, state: State) -> None:
         """Replace everything by what ``snapshot`` gave."""
@@ -300,6 +340,12 @@ class LocalView:
         for name in _OF_KEYS:
             setattr(self, name, np.array(keys[name]))
         self.waiting[:] = False
+        if self._learning:
+            self.rates.restore(state[0]["prior"], state[1]["rates"])
+            self.phases.restore(state[1]["phases"])
+        self._renumbered()
+
+    def _renumbered(self) -> None:
         self._index = SortedKeys(combine(list(self.keys.values())))
         self.edition += 1
         self.numbering += 1
@@ -308,24 +354,3 @@ class LocalView:
 def _after(time: Ids, interval: Ids) -> Ids:
     """``time + interval``, for ever where the interval is."""
     return np.where(interval >= NEVER_CHANGES, FOREVER, time + np.minimum(interval, NEVER_CHANGES))
-
-
-def learned_interval(changes: Floats, watched: Floats, prior: int) -> Ids:
-    """The mean time between changes of each key, in microseconds."""
-    interval = (watched + PRIOR * prior) / (changes + PRIOR)
-    clipped: Ids = np.clip(interval, 1, LONGEST).astype(np.int64)
-    return clipped
-
-
-def observe(
-    changes: Floats, watched: Floats, elapsed: Ids, changed: Mask, prior: int
-) -> tuple[Floats, Floats]:
-    """The statistics of keys after one more observation each: ``changed`` or not in ``elapsed``."""
-    expected = elapsed / learned_interval(changes, watched, prior)
-    stands_for = np.where(changed, expected / -np.expm1(-np.maximum(expected, 1e-9)), 0.0)
-    return changes * FADE + stands_for, watched * FADE + elapsed
-
-
-def pooled_interval(changes: Floats, watched: Floats, prior: int) -> int:
-    """One interval from all keys together: what to expect of a key never watched."""
-    return int(learned_interval(np.array([changes.sum()]), np.array([watched.sum()]), prior)[0])

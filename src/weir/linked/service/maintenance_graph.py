@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from weir.kernel.relations.keys import codes, combine
+from weir.linked.service.estimate import Floats
 from weir.linked.service.local_view import NEVER, LocalView
 from weir.linked.service.service_parts import ServiceParts
 from weir.rdf.columns import Ids, Mask
@@ -235,6 +236,14 @@ class CallViews:
             link_of=link_of,
         )
 
+    def worth(self, found: NeededKeys, at: int, slide: int, alive: Floats) -> Floats:
+        """What a refresh of each right node is worth (``LocalView.worth``)."""
+        links = len(found.link)
+        values = self.value.worth(found.value, at, slide, alive[links:])
+        if self.link is None:
+            return values
+        return np.concatenate((self.link.worth(found.link, at, slide, alive[:links]), values))
+
 
 @dataclass(frozen=True, slots=True)
 class RightNodes:
@@ -245,6 +254,8 @@ class RightNodes:
     change: Ids
     interval: Ids
     waiting: Mask
+    chance: Floats
+    """How likely each is still true."""
 
     def fresh(self, at: int) -> Mask:
         """Believed to hold at ``at``; what was fetched at ``at`` itself does, whatever it says of later."""
@@ -266,6 +277,7 @@ def right_nodes(found: NeededKeys, views: CallViews, at: int) -> RightNodes:
         change=np.concatenate([change for change, _ in times]),
         interval=np.concatenate([interval for _, interval in times]),
         waiting=np.concatenate([view.waiting[numbers] for view, numbers in sides]),
+        chance=np.concatenate([view.chance(numbers, at) for view, numbers in sides]),
     )
 
 

@@ -9,7 +9,6 @@ formats) raises ``DataError``, and so does an XML document type, the door to ent
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import re
@@ -28,6 +27,7 @@ from weir.language.algebra.fold import rebuilt, walk
 from weir.language.algebra.scope import visible
 from weir.language.writing.queries import QueryWriter
 from weir.language.writing.terms import Terms
+from weir.linked.service.blank_labels import with_stable_labels
 from weir.linked.service.service_parts import PartRows, ServicePart
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.ids.dictionary import Dictionary
@@ -39,8 +39,10 @@ from weir.rdf.terms import (
     Term,
     TripleTerm,
     Variable,
+    iri_of,
+    is_absolute_iri,
+    is_unicode,
     literal_of,
-    relabelled,
     term_of_json,
     triple_term,
 )
@@ -55,6 +57,10 @@ ACCEPT = f"{JSON_TYPE}, {XML_TYPE};q=0.9, application/json;q=0.5, application/xm
 _INSTANTS = (XSD_DATETIME, XSD_DATETIMESTAMP, XSD_STRING)
 _LAST_SECOND = 253_402_300_799
 """The last second of the year 9999, which stands for ever."""
+
+_LONGEST_INTERVAL = 10**12
+"""Seconds; nothing changes as seldom."""
+_CELLS = 1_000_000
 
 _NS = "{http://www.w3.org/2005/sparql-results#}"
 _DIRECTION = "{http://www.w3.org/2005/11/its}dir"
@@ -145,20 +151,27 @@ def _json_solutions(body: bytes) -> Solutions:
         document = json.loads(body)
         names = [_text(name) for name in document["head"]["vars"]]
         bindings = document["results"]["bindings"]
+        _check_size(body, names, bindings)
         columns: dict[str, list[Term | None]] = {name: [] for name in names}
         for binding in bindings:
             for name, column in columns.items():
                 value = binding.get(name)
-                column.append(None if value is None else term_of_json(value))
+                column.append(None if value is None else term_of_json(value, is_absolute_iri))
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise DataError("not a SPARQL JSON result", detail=f"{error!r} in {_glimpse(body)}") from None
     return Solutions(columns, len(bindings))
 
 
 def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{value!r} is no string")
+    if not isinstance(value, str) or not is_unicode(value):
+        raise TypeError(f"{str(value)[:80]!r} is no name")
     return value
+
+
+def _check_size(body: bytes, names: Sequence[str], rows: Sequence[Any]) -> None:
+    """Refuse an answer that says little and would fill the memory: many variables, and rows without any."""
+    if len(names) * len(rows) > _CELLS + len(body):
+        raise ValueError(f"{len(names):,} variables in {len(rows):,} rows")
 
 
 class _NoDoctype(ElementTree.TreeBuilder):
@@ -178,6 +191,7 @@ def _xml_solutions(body: bytes) -> Solutions:
             raise ValueError("no head, or no results")
         names = [variable.attrib["name"] for variable in head.findall(f"{_NS}variable")]
         found = results.findall(f"{_NS}result")
+        _check_size(body, names, found)
         columns: dict[str, list[Term | None]] = {name: [None] * len(found) for name in names}
         for row, result in enumerate(found):
             for binding in result.findall(f"{_NS}binding"):
@@ -196,12 +210,15 @@ def _xml_term(binding: ElementTree.Element) -> Term:
             raise ValueError("a triple term whose parts are no triple")
         return found
     text = element.text or ""
+    if len(element):
+        raise ValueError("a term with elements in it")
     if element.tag == f"{_NS}uri":
-        return IRI(text)
+        return iri_of(text, is_absolute_iri)
     if element.tag == f"{_NS}bnode":
         return BlankNode(text)
     if element.tag == f"{_NS}literal":
-        return literal_of(text, element.get(_LANG), element.get("datatype"), element.get(_DIRECTION))
+        language, datatype = element.get(_LANG), element.get("datatype")
+        return literal_of(text, language, datatype, element.get(_DIRECTION), is_absolute_iri)
     raise ValueError(f"unknown kind of term {element.tag}")
 
 
@@ -209,28 +226,21 @@ def _glimpse(body: bytes) -> str:
     return repr(body[:80].decode("utf-8", "replace"))
 
 
-def decode(part: ServicePart, solutions: Solutions, dictionary: Dictionary, request: str) -> PartRows:
-    """The rows of an answer. Its blank nodes belong to this request alone."""
+def decode(part: ServicePart, solutions: Solutions, dictionary: Dictionary, endpoint: str) -> PartRows:
+    """The rows of an answer. Its blank nodes have labels that stay while what it says of them does."""
     names = _row_names(part)
     taken = _all_names(part)
-    scope = hashlib.blake2b(request.encode(), digest_size=8).hexdigest()
-    columns = {}
+    found: dict[str, Sequence[Term | None]] = {}
     for name in names:
         terms = solutions.columns.get(_public(name, taken))
         if terms is None:
             raise DataError(f"the answer lacks the variable {_public(name, taken)}")
-        columns[name] = dictionary.encode_terms([_scoped(term, scope) for term in terms])
+        found[name] = terms
+    labelled = with_stable_labels(found, part.variables, f"{endpoint} {part.pattern}")
+    columns = {name: dictionary.encode_terms(terms) for name, terms in labelled.items()}
     if isinstance(part.pattern, a.BGP) and not all(columns[name].all() for name in part.variables):
         raise DataError("the answer leaves variables of its triple patterns unbound")
     return PartRows(columns, solutions.length)
-
-
-def _scoped(term: Term | None, scope: str) -> Term | None:
-    return None if term is None else relabelled(term, lambda label: f"s{scope}{_label(label)}")
-
-
-def _label(label: str) -> str:
-    return label if re.fullmatch(r"[A-Za-z0-9]+", label) else label.encode().hex()
 
 
 def owners(rows: PartRows, key: Sequence[str], asked: Mapping[str, Ids], length: int) -> tuple[Ids, Mask]:
@@ -267,12 +277,16 @@ def instant(term: Term) -> int:
 
 
 def interval(term: Term) -> int:
-    """The microseconds of an xsd:duration, or of a number of seconds; 0 for anything else."""
+    """The microseconds of an xsd:duration, or of a number of seconds; 0 for anything else. One that no clock
+    can count is a ``DataError``."""
     if not isinstance(term, Literal):
         return 0
     if term.datatype in DURATION_TYPES:
         duration = parse_duration(term.lexical, term.datatype)
-        return 0 if duration is None or duration.months else int(duration.seconds * 1_000_000)
-    number = parse_number(term.lexical, term.datatype)
-    seconds = 0.0 if number is None else to_double(number.value)
-    return int(seconds * 1_000_000) if 0 < seconds < 1e12 else 0
+        seconds = 0.0 if duration is None or duration.months else float(duration.seconds)
+    else:
+        number = parse_number(term.lexical, term.datatype)
+        seconds = 0.0 if number is None else to_double(number.value)
+    if seconds > _LONGEST_INTERVAL:
+        raise DataError(f"the interval {term.lexical[:80]} is longer than {_LONGEST_INTERVAL:,} s")
+    return int(seconds * 1_000_000) if seconds > 0 else 0

@@ -1,14 +1,14 @@
 """All SERVICE calls of a group of queries: shared views, shared budgets, one state to keep.
 
 Calls with the same endpoint, settings and part have the same view, so what one query fetches another
-uses; all calls to an endpoint with the same budget draw on one ledger. The state (views and ledgers)
+uses; all calls to an endpoint draw on one ledger. The state (views and ledgers)
 is data: restored in another process it answers the same, and asks for what it would have asked for.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,10 +18,11 @@ import pyarrow as pa
 from weir.errors import EvaluationError, UsageError
 from weir.kernel.service_calls import Freshness
 from weir.language.algebra.patterns import Service
-from weir.linked.service.budget import Ledger
 from weir.linked.service.call import RemoteCall
-from weir.linked.service.config import ServiceConfig, hinted
+from weir.linked.service.config import ServiceConfig, server_of
 from weir.linked.service.endpoint import RemoteLoop, shared_loop
+from weir.linked.service.hints import hinted
+from weir.linked.service.ledger import Ledger
 from weir.linked.service.local_view import LocalView, State
 from weir.linked.service.service_parts import ServicePart, parts_of
 from weir.linked.service.view_refresher import Target
@@ -30,7 +31,10 @@ from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI
 from weir.storage import numbers, pack, unpack
 
-_KIND = "service views, version 3"
+_KIND = "service views, version 5"
+
+Spent = tuple[str, str, int, int]
+"""The name of a ledger, a query, an evaluation time and the requests that were sent at it."""
 
 
 class ServiceResolver:
@@ -53,6 +57,7 @@ class ServiceResolver:
         self._views: dict[str, LocalView] = {}
         self._ledgers: dict[str, Ledger] = {}
         self._kept: dict[str, State] = {}
+        self._owed: list[Spent] = []
 
     def call(
         self,
@@ -82,7 +87,7 @@ class ServiceResolver:
             return calls[name]
         link = None if parts.link is None else self._view(endpoint, config, parts.link)
         value = self._view(endpoint, config, parts.value)
-        ledger = self._ledger(endpoint, config, query)
+        ledger = self._ledger(endpoint, config, query, f"{query} {name}")
         call = RemoteCall(
             target,
             (link, value),
@@ -91,6 +96,7 @@ class ServiceResolver:
             self._dictionary,
             width,
             slide,
+            f"{query} {name}",
         )
         kept = f"{query} {name}"
         if kept in self._kept:
@@ -101,8 +107,41 @@ class ServiceResolver:
     def drop(self, query: str) -> None:
         """Forget a query; its share of budgets is free, its views stay for the others."""
         for call in self._calls.pop(query, {}).values():
-            if call.ledger is not None:
-                call.ledger.leave(query)
+            call.ledger.leave(query)
+
+    def together(self, at: int, queries: Sequence[str]) -> None:
+        """All queries that are due at ``at``, before the first of them is evaluated: they share what
+        endpoints may be asked then."""
+        self._charge(at)
+        for ledger in self._ledgers.values():
+            ledger.together(at, queries)
+
+    def begin(self, owed: Iterable[Spent] = (), earlier: ServiceResolver | None = None) -> None:
+        """A batch begins: from now on is counted what is spent in it. ``owed`` are requests that queries have
+        sent in an ``earlier`` attempt at it and do not send again: they are charged when their time comes."""
+        self._owed = sorted(owed, key=lambda each: each[2])
+        for name, ledger in self._ledgers.items():
+            ledger.lately.clear()
+            if earlier is not None and name in earlier._ledgers:
+                ledger.follow(earlier._ledgers[name])
+
+    def end(self) -> None:
+        """The batch has ended: what is still owed is charged."""
+        self._charge(None)
+
+    def spent(self, query: str, since: int | None) -> list[Spent]:
+        """What a query has spent in this batch, at times from ``since`` on; None is all."""
+        return [
+            (name, query, at, requests)
+            for name, ledger in self._ledgers.items()
+            for who, at, requests in ledger.lately
+            if who == query and (since is None or at >= since)
+        ]
+
+    def _charge(self, until: int | None) -> None:
+        while self._owed and (until is None or self._owed[0][2] <= until):
+            name, query, at, requests = self._owed.pop(0)
+            self._named_ledger(name).charge(query, at, requests)
 
     def freshness(self, query: str) -> list[Freshness]:
         """The account of each of a query's calls at its latest evaluation."""
@@ -114,22 +153,24 @@ class ServiceResolver:
         view = self._views.get(name)
         if view is None:
             interval = max(config.cache, 1) if cached else part.interval
-            view = LocalView(part.key, part.variables, interval, config.first_interval)
+            first = config.first_interval
+            view = LocalView(part.key, part.variables, interval, first, learning=not cached)
             if name in self._kept:
                 view.restore(self._kept.pop(name))
             self._views[name] = view
         return view
 
-    def _ledger(self, endpoint: str, config: ServiceConfig, query: str) -> Ledger | None:
-        if config.budget is None:
-            return None
-        name = f"ledger {endpoint} {config.budget}"
+    def _ledger(self, endpoint: str, config: ServiceConfig, query: str, call: str) -> Ledger:
+        ledger = self._named_ledger(f"ledger {server_of(endpoint)}")
+        ledger.join(query, config.budget, call)
+        return ledger
+
+    def _named_ledger(self, name: str) -> Ledger:
         ledger = self._ledgers.get(name)
         if ledger is None:
-            ledger = self._ledgers[name] = Ledger(config.budget)
+            ledger = self._ledgers[name] = Ledger()
             if name in self._kept:
                 ledger.restore(self._kept.pop(name))
-        ledger.join(query)
         return ledger
 
     def _holders(self) -> dict[str, LocalView | RemoteCall | Ledger]:
@@ -140,7 +181,7 @@ class ServiceResolver:
     @property
     def used(self) -> bool:
         """Whether there is any state to keep."""
-        return bool(self._views or self._kept)
+        return bool(self._views or self._kept or self._ledgers)
 
     # State
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from weir.errors import DataError, RemoteError
 from weir.kernel.contract import FOREVER
-from weir.linked.http import BreakerState
 from weir.linked.service.config import ServiceConfig
 from weir.linked.service.endpoint import Answer, RemoteLoop
+from weir.linked.service.ledger import Ledger
 from weir.linked.service.local_view import LocalView
 from weir.linked.service.maintenance_graph import NeededKeys
 from weir.linked.service.remote_query import (
@@ -31,7 +31,7 @@ from weir.linked.service.remote_query import (
     request_text,
 )
 from weir.linked.service.service_parts import PartRows, ServicePart, ServiceParts
-from weir.rdf.columns import Ids
+from weir.rdf.columns import Ids, Mask
 from weir.rdf.ids.dictionary import Dictionary
 
 _log = logging.getLogger("weir.service")
@@ -58,7 +58,6 @@ class _Asked:
     keys: Mapping[str, Ids]
     length: int
     at: int
-    text: str
 
 
 class ViewRefresher:
@@ -68,15 +67,16 @@ class ViewRefresher:
         self,
         target: Target,
         views: tuple[LocalView | None, LocalView],
+        ledger: Ledger,
         loop: RemoteLoop,
         dictionary: Dictionary,
     ) -> None:
         self._target = target
         self._link, self._value = views
+        self._ledger = ledger
         self._loop = loop
         self._asked: list[tuple[_Asked, Future[Answer]]] = []
         self._dictionary = dictionary
-        self._patience = 1.0
         self._troubled = False
 
     @property
@@ -94,7 +94,7 @@ class ViewRefresher:
     def down(self) -> bool:
         """Whether the endpoint has been given up for now."""
         breaker = self._loop.breaker(self._target.endpoint, self._target.config)
-        return breaker is not None and breaker.state is not BreakerState.CLOSED
+        return breaker is not None and breaker.open
 
     # Asking
 
@@ -104,13 +104,13 @@ class ViewRefresher:
             chosen = chosen[:1]
         links = len(found.link)
         asked = requests = 0
-        for is_link in (True, False):
-            part = self._target.parts.link if is_link else self._target.parts.value
-            view = self._link if is_link else self._value
-            mine = chosen[chosen < links] if is_link else chosen[chosen >= links] - links
-            if part is None or view is None or not len(mine):
+        parts = self._target.parts
+        for part, view, numbers in (
+            (parts.link, self._link, found.link[chosen[chosen < links]]),
+            (parts.value, self._value, found.value[chosen[chosen >= links] - links]),
+        ):
+            if part is None or view is None:
                 continue
-            numbers = found.link[mine] if is_link else found.value[mine]
             numbers = self._askable(view, numbers, at)
             for start in range(0, len(numbers), self._target.config.batch):
                 self._send(part, view, numbers[start : start + self._target.config.batch], at)
@@ -118,12 +118,34 @@ class ViewRefresher:
             asked += len(numbers)
         return asked, requests
 
-    def _askable(self, view: LocalView, numbers: Ids, at: int) -> Ids:
-        """Leave out keys that no endpoint can know, such as blank nodes; they have no rows, ever."""
+    def reachable(self, found: NeededKeys, chosen: Ids) -> Ids:
+        """Right nodes by which ``chosen`` ones can be refreshed: a value that belongs to a remote blank node
+        can only be had by the links that lead to it."""
+        links = len(found.link)
+        if self._link is None or not (chosen >= links).any():
+            return chosen
+        values = chosen[chosen >= links]
+        lost = values[~self._writable(self._value, found.value[values - links])]
+        if not len(lost):
+            return chosen
+        lefts = found.edge_left[np.isin(found.edge_right, lost)]
+        ways = found.link_of[lefts]
+        ways = ways[~self._link.waiting[found.link[ways]]]
+        nodes = np.concatenate((chosen[~np.isin(chosen, lost)], ways))
+        distinct: Ids = nodes[np.sort(np.unique(nodes, return_index=True)[1])]
+        return distinct
+
+    def _writable(self, view: LocalView, numbers: Ids) -> Mask:
+        """Which keys can stand in a request."""
         good = np.ones(len(numbers), np.bool_)
         for name in view.key:
             column = view.keys[name][numbers]
             good &= np.array([can_ask(self._dictionary.decode(i)) for i in column.tolist()], np.bool_)
+        return good
+
+    def _askable(self, view: LocalView, numbers: Ids, at: int) -> Ids:
+        """Leave out keys that no endpoint can know, such as blank nodes; they have no rows, ever."""
+        good = self._writable(view, numbers)
         if not good.all():
             never = numbers[~good]
             none = np.empty(0, np.int64)
@@ -140,28 +162,31 @@ class ViewRefresher:
             self._dictionary.add(keys[name], [str(term) for term in column])
         text = request_text(part, list(zip(*terms, strict=True)))
         view.waiting[numbers] = True
-        future = self._loop.submit(self._target.endpoint, self._target.config, text)
-        self._asked.append((_Asked(part, view, keys, len(numbers), at, text), future))
+        # Under a limit every attempt is an evaluation's own, and charged to it.
+        attempts = 1 if self._ledger.limited else None
+        future = self._loop.submit(
+            self._target.endpoint, self._target.config, text, self._ledger.gate, attempts
+        )
+        self._asked.append((_Asked(part, view, keys, len(numbers), at), future))
 
     # Receiving
 
-    def receive(self, *, wait: bool = False) -> list[RemoteError]:
+    def receive(self, at: int, *, wait: bool = False) -> list[RemoteError]:
         """Put what has come into the views, having waited for the rest if so asked; gives the failures.
 
-        An endpoint that misses the deadline is waited for half as long each time, until an answer of its
-        comes that would have kept it.
+        All calls of an endpoint wait for it together: one deadline an evaluation time, and none at all once
+        it has missed one, until an answer of its comes that would have kept it.
         """
         deadline = self._target.config.patience
-        done = futures.wait(
-            [future for _, future in self._asked], deadline * self._patience if wait else 0.0
-        ).done
+        left = self._ledger.patience(at, deadline) if wait else 0.0
+        done = futures.wait([future for _, future in self._asked], left).done
         outcomes = [(asked, _outcome(future)) for asked, future in self._asked if future in done]
         self._asked = [(asked, future) for asked, future in self._asked if future not in done]
         failures = [error for pair in outcomes if (error := self._take(*pair)) is not None]
         if any(isinstance(answer, Answer) and answer.seconds <= deadline for _, answer in outcomes):
-            self._patience = 1.0
+            self._ledger.stalled = False
         elif wait and self.pending:
-            self._patience = max(self._patience / 2, 0.01)
+            self._ledger.stalled = True
         if outcomes:
             self._report(failures)
         return failures
@@ -178,8 +203,10 @@ class ViewRefresher:
         if isinstance(outcome, Answer):
             try:
                 self._store(asked, outcome)
-            except DataError as refused:
-                error = RemoteError(f"{self._target.endpoint} gave a wrong answer", detail=str(refused))
+            except Exception as refused:
+                # Whatever an endpoint can say that nobody foresaw is a failed call, never more.
+                detail = str(refused) if isinstance(refused, DataError) else repr(refused)
+                error = RemoteError(f"{self._target.endpoint} gave a wrong answer", detail=detail)
         numbers = asked.view.number(asked.keys, asked.length, asked.at)
         asked.view.waiting[numbers] = False
         if error is not None:
@@ -188,7 +215,7 @@ class ViewRefresher:
 
     def _store(self, asked: _Asked, answer: Answer) -> None:
         part, valid_for = asked.part, answer.valid_for
-        rows = decode(part, answer.solutions, self._dictionary, asked.text)
+        rows = decode(part, answer.solutions, self._dictionary, self._target.endpoint)
         mine = rows if part.along is None else rows.distinct(part.variables)
         self._put(asked.view, mine, asked.keys, asked.length, asked.at, valid_for)
         if part.along is None:

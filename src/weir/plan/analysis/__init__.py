@@ -1,3 +1,14 @@
 """What can be told of a query before it runs: its variables, its demand, how it splits, chains and shares."""
 
-__all__ = ["chain", "conjunctions", "demand", "split", "templates", "ticks", "variables"]
+__all__ = [
+    "bind_joins",
+    "chain",
+    "conjunctions",
+    "demand",
+    "own_messages",
+    "split",
+    "templates",
+    "ticks",
+    "two_stages",
+    "variables",
+]

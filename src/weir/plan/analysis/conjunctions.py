@@ -60,7 +60,7 @@ def conjunction(query: Query, *, bare_default: bool = True) -> Conjunction | str
         return "variables inside a triple term"
     if not 0 < len(triples) <= MAX_PATTERNS:
         return f"not between 1 and {MAX_PATTERNS} triple patterns"
-    named = {n for t in triples for n in (t.subject, t.predicate, t.object) if isinstance(n, Variable)}
+    named = {node for triple in triples for node in triple.nodes if isinstance(node, Variable)}
     if len(named) > MAX_VARIABLES:
         return f"more than {MAX_VARIABLES} variables"
     return Conjunction(replace(window, name=""), triples, query.form.variables, distinct)
@@ -72,7 +72,7 @@ def signature(query: Query) -> tuple[Hashable, ...] | None:
     if isinstance(found, str):
         return None
     known: dict[Variable, int] = {}
-    nodes = [node for t in found.patterns for node in (t.subject, t.predicate, t.object)]
+    nodes = [node for triple in found.patterns for node in triple.nodes]
     marks = [known.setdefault(n, len(known)) if isinstance(n, Variable) else str(n) for n in nodes]
     return found.window, *marks
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from weir.language.algebra import expressions as e
 from weir.language.algebra import patterns as a
-from weir.language.algebra.fold import may_be_empty, parts, path_predicates, walk
+from weir.language.algebra.fold import parts, path_predicates, walk
 from weir.language.algebra.query import Construct, Describe, Query, Select
-from weir.language.algebra.scope import ITSELF, required
+from weir.language.algebra.scope import ITSELF, may_be_empty, required
 from weir.language.algebra.windows import Triples, WindowDeclaration
 from weir.rdf.terms import IRI, Term, Variable
 
@@ -115,14 +115,13 @@ def _walk(
     match pattern:
         case a.BGP(triples):
             for triple in triples:
-                wanted = _wanted(triple.subject, triple.predicate, triple.object, scope, lean)
+                s, p, o, g = (_place(node, scope, lean) for node in (*triple.nodes, scope.graph))
+                wanted = Wanted(s[0], p[0], o[0], g[0], (s[1], p[1], o[1], g[1]))
                 yield from ((window, wanted) for window in scope.windows)
         case a.PathPattern(_, path, _):
             # A path that may be empty holds between any node and itself.
             for predicate in (None,) if may_be_empty(path) else path_predicates(path) or (None,):
-                everything = replace(Wanted(), predicate=predicate)
-                if scope.graph is not None and not isinstance(scope.graph, Variable):
-                    everything = replace(everything, graph=scope.graph)
+                everything = Wanted(predicate=predicate, graph=a.constant(scope.graph))
                 yield from ((window, everything) for window in scope.windows)
         case a.Window(name, inner):
             if isinstance(name, Variable):
@@ -171,17 +170,6 @@ def _equalities(condition: Any) -> Iterator[tuple[Variable, IRI]]:
             yield name, term
         case e.Compare(e.Comparison.EQ, IRI() as term, Variable() as name):
             yield name, term
-
-
-def _wanted(
-    subject: a.Node,
-    predicate: a.Node,
-    target: a.Node,
-    scope: _Scope,
-    lean: frozenset[Variable] | None,
-) -> Wanted:
-    s, p, o, g = (_place(node, scope, lean) for node in (subject, predicate, target, scope.graph))
-    return Wanted(s[0], p[0], o[0], g[0], (s[1], p[1], o[1], g[1]))
 
 
 def _place(node: a.Node | None, scope: _Scope, lean: frozenset[Variable] | None) -> tuple[Term | None, bool]:

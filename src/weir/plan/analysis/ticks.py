@@ -7,7 +7,7 @@ arrivals windows only shrink, and what grows with its windows then shrinks, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -37,14 +37,18 @@ def looking(query: Query) -> Looking:
     if tick.kind is not TickKind.CHANGE:
         return Looking(tick, tick.unit is not None)
     obstacle = _obstacle(query)
-    if obstacle is not None:
-        return Looking(tick, True, obstacle)
-    if _needs_now(query):
+    if obstacle is None and _needs_now(query):
         return Looking(Tick(), False, "every solution needs a row of a NOW window")
-    obstacle = _grows(query)
+    obstacle = obstacle or _grows(query)
     if obstacle is not None:
         return Looking(tick, True, obstacle)
     return Looking(Tick(), True, "its answers grow with its windows, which grow at arrivals alone")
+
+
+def brings_nothing_between(query: Query) -> bool:
+    """Whether there are no answers to send out but at the arrivals of messages that its patterns match, while
+    graphs stay as they are."""
+    return _obstacle(query) is None and (_needs_now(query) or _grows(query) is None)
 
 
 def at_arrivals(query: Query) -> Query:
@@ -129,6 +133,11 @@ class GraphsRead:
 
     default: bool = False
     named: frozenset[str] | None = frozenset()
+
+    def of(self, known: Iterable[str], given: Collection[str]) -> list[str]:
+        """Those of the known named graphs; ``given`` are those of FROM NAMED, where there is any."""
+        read = [name for name in known if self.named is None or name in self.named]
+        return [name for name in read if not given or name in given]
 
 
 def graphs_read(query: Query) -> GraphsRead:

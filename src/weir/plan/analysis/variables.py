@@ -8,69 +8,62 @@ solutions (``joinable``). Else the values must be put in first.
 from __future__ import annotations
 
 from weir.language.algebra import patterns as a
-from weir.language.algebra.scope import assigned, may_be_empty, mentioned, visible
+from weir.language.algebra.expressions import Aggregation
+from weir.language.algebra.scope import assigned, may_be_empty, mentioned, visible, volatile
 from weir.plan import nodes as p
 from weir.rdf.terms import Variable
 
 
 def possible(plan: p.Plan) -> frozenset[str]:
     """The variables that some solution may bind."""
-    match plan:
-        case p.Match() | p.PathPattern() | p.GraphNames():
-            return certain(plan)
-        case p.Values(variables, _):
-            return frozenset(variables)
-        case p.Join(parts, _) | p.Union(parts):
-            return frozenset().union(*(possible(part) for part in parts))
-        case p.LeftJoin(left, right, _):
-            return possible(left) | possible(right)
-        case p.Minus(left, _):
-            return possible(left)
-        case p.Extend(inner, bindings):
-            return possible(inner).union(name for name, _ in bindings)
-        case p.Group(_, keys, aggregates):
-            return frozenset(keys) | {name for name, _ in aggregates}
-        case p.Project(inner, variables):
-            return possible(inner) & frozenset(variables)
-        case p.OrderBy(inner) | p.Distinct(inner) | p.Slice(inner) | p.Static(inner):
-            return possible(inner)
-        case p.Graph(_, _, variable, inner):
-            return possible(inner) | {variable}
-        case p.Service():
-            return frozenset(variable.name for variable in visible(plan))
+    return _bound(plan, every=False)
 
 
 def certain(plan: p.Plan) -> frozenset[str]:
     """The variables that every solution binds."""
+    return _bound(plan, every=True)
+
+
+def _bound(plan: p.Plan, every: bool) -> frozenset[str]:
+    def below(part: p.Plan) -> frozenset[str]:
+        return _bound(part, every)
+
     match plan:
         case p.Match(source, pattern):
-            return _names(pattern.subject, pattern.predicate, pattern.object, source.graph)
+            return _names(*pattern.nodes, source.graph)
         case p.PathPattern(source, subject, _, object):
             return _names(subject, object, source.graph)
         case p.GraphNames(source):
             return _names(source.graph)
-        case p.Values(variables, rows):
+        case p.Values(variables, rows) if every:
             return frozenset(v for i, v in enumerate(variables) if all(row[i] is not None for row in rows))
-        case p.Join(parts, _):
-            return frozenset().union(*(certain(part) for part in parts))
-        case p.Union(parts):
-            found = [certain(part) for part in parts]
-            return frozenset.intersection(*found) if found else frozenset()
-        case p.LeftJoin(left, _, _) | p.Minus(left, _):
-            return certain(left)
+        case p.Values(variables, _):
+            return frozenset(variables)
+        case p.Union(parts) if every and parts:
+            return frozenset.intersection(*map(below, parts))
+        case p.Join(parts) | p.Union(parts):
+            return frozenset().union(*map(below, parts))
+        case p.LeftJoin(left, right) if not every:
+            return below(left) | below(right)
+        case p.LeftJoin(left) | p.Minus(left):
+            return below(left)
+        case p.Extend(inner, bindings) if every:
+            return assigned(below(inner), ((name, formula.expression) for name, formula in bindings))
         case p.Extend(inner, bindings):
-            return assigned(certain(inner), ((name, formula.expression) for name, formula in bindings))
-        case p.Group(inner, keys, aggregates):
-            counts = {name for name, aggregate in aggregates if aggregate.function.value == "COUNT"}
-            return (certain(inner) & frozenset(keys)) | counts
+            return below(inner).union(name for name, _ in bindings)
+        case p.Group(inner, keys, aggregates) if every:
+            counts = {name for name, aggregate in aggregates if aggregate.function is Aggregation.COUNT}
+            return (below(inner) & frozenset(keys)) | counts
+        case p.Group(_, keys, aggregates):
+            return frozenset(keys) | {name for name, _ in aggregates}
         case p.Project(inner, variables):
-            return certain(inner) & frozenset(variables)
+            return below(inner) & frozenset(variables)
         case p.OrderBy(inner) | p.Distinct(inner) | p.Slice(inner) | p.Static(inner):
-            return certain(inner)
+            return below(inner)
         case p.Graph(_, _, variable, inner):
-            return certain(inner) | {variable}
+            return below(inner) | {variable}
         case p.Service():
-            return frozenset()
+            return frozenset(() if every else (variable.name for variable in visible(plan)))
 
 
 def _names(*nodes: a.Node | None) -> frozenset[str]:
@@ -91,6 +84,11 @@ def marks(plan: p.Plan) -> frozenset[str]:
     if isinstance(plan, p.Graph):
         found.discard(plan.name)
     return frozenset(found)
+
+
+def draws(plan: p.Plan) -> bool:
+    """Whether RAND, UUID, STRUUID or BNODE occurs anywhere in a plan."""
+    return any(volatile(formula.expression) for node in p.below(plan) for formula in p.formulas(node))
 
 
 def reads(formula: p.Formula) -> frozenset[str]:

@@ -1,23 +1,24 @@
-"""The one way into the strict RDF parsers, with guards before them.
+"""The one way into the strict RDF parsers and writers, with guards around them.
 
-The parsers recurse on nested JSON and triple terms until the stack is gone, which no caller can catch, and
-expand XML entities without a bound. What comes from outside must not be able to end a worker: ``parse_quads``
-refuses such texts before a parser sees them, and files while it does. ``read_statements`` is the slow and
-complete way for single statements: what a vectorised reader does not recognise comes here, and what is
-refused here is malformed.
+What comes from outside must not be able to end a worker: ``guards`` refuse a text before a parser sees it,
+what a document may become is bounded, and whatever goes wrong is ``Unparsable``, also a panic of the parser.
+``read_statements`` is the slow and complete way for single statements: what a vectorised reader does not
+recognise comes here, and what is refused here is malformed.
 """
 
 from __future__ import annotations
 
+import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import islice
-from typing import IO, TypeAlias
+from typing import IO, Any, TypeAlias
 
-import numpy as np
 import pyoxigraph as ox
 
 from weir.errors import DataError
+from weir.rdf.formats.guards import refusal
 from weir.rdf.formats.media import FORMATS
 from weir.rdf.messages import NO_GRAPH_TEXT
 from weir.rdf.terms import (
@@ -31,25 +32,13 @@ from weir.rdf.terms import (
     triple_term,
 )
 
-DEEPEST = 500
-"""Nested brackets or elements in a text."""
-
 _NESTED = (ox.RdfFormat.JSON_LD, ox.RdfFormat.RDF_XML)
 _CHUNK = 1 << 20
-_LONGEST_ENTITY = 200
-_LONGEST_REASON = 300
-_MARK = re.compile(
-    rb'\\.|<(?:[^<>"{}|^`\\\x00-\x20]|\\.)*+>|#[^\n\r]*+'
-    rb'|"""(?:[^"\\]|\\.|"(?!""))*+"""|"(?:[^"\\\n\r]|\\.)*+"'
-    rb"|'''(?:[^'\\]|\\.|'(?!''))*+'''|'(?:[^'\\\n\r]|\\.)*+'"
-    rb"|(<<|>>)",
-    re.DOTALL,
-)
-"""What opens or closes a triple term; IRIs, strings, comments and escapes are passed over."""
+_GROWTH, _MOST = 64, 1 << 28
+"""Bytes of N-Quads that each byte of a document may become, and all of them together: names that are given
+once and used often would otherwise fill the memory."""
 
-_JSON_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
-_ENTITY = re.compile(rb"<!ENTITY\s+[^\"'>]*(\"[^\"]*\"|'[^']*'|>)")
-_TAG = re.compile(rb"<(/?)[A-Za-z_][^>]*?(/?)>")
+_LONGEST_REASON = 300
 
 SYNTAXES: dict[str, ox.RdfFormat] = {
     media_type: each.syntax for each in FORMATS if each.syntax for media_type in each.media_types
@@ -58,7 +47,7 @@ SYNTAXES: dict[str, ox.RdfFormat] = {
 
 _IRI = r"<[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*>"
 _BLANK = r"_:[A-Za-z0-9_]+"
-_LITERAL = rf'"(?:[^"\\\n\r]|\\[\\"nr])*"(?:@[a-z]+(?:-[a-z0-9]+)*|\^\^{_IRI})?'
+_LITERAL = rf'"[^"\\\n\r]*+(?:\\[\\"nr][^"\\\n\r]*+)*+"(?:@[a-z]+(?:-[a-z0-9]+)*|\^\^{_IRI})?'
 _LINE = re.compile(
     rf"^({_IRI}|{_BLANK}) ({_IRI}) ({_IRI}|{_BLANK}|{_LITERAL})(?: ({_IRI}|{_BLANK}))? \.$", re.MULTILINE
 )
@@ -76,32 +65,90 @@ class Unparsable(ValueError):
         self.reason, self.line, self.column = reason, line, column
 
 
-def parse_quads(data: bytes | IO[bytes], syntax: ox.RdfFormat, base: str | None = None) -> Iterator[ox.Quad]:
+def parse_quads(
+    data: bytes | IO[bytes], syntax: ox.RdfFormat, base: str | None = None, *, lenient: bool = False
+) -> Iterator[ox.Quad]:
     """The quads of a text or a file; raises ``Unparsable`` at the first mistake, also between two quads.
 
     A file that may nest too deeply is read whole, others as the quads are taken; it can be read twice.
+    ``lenient`` takes IRIs and language tags as they are, which is for what Weir wrote itself.
     """
-    try:
+    with _refusing():
         if not isinstance(data, bytes) and (syntax in _NESTED or _may_nest(data)):
             data = data.read()
         if isinstance(data, bytes) and (reason := refusal(data, syntax)) is not None:
             raise Unparsable(reason)
-        yield from ox.parse(data, format=syntax, base_iri=base)
+        yield from ox.parse(data, format=syntax, base_iri=base, lenient=lenient)
+
+
+def written(
+    quads: Iterable[ox.Quad] | Iterable[ox.Triple],
+    syntax: ox.RdfFormat,
+    most: int = _MOST,
+    prefixes: Mapping[str, str] | None = None,
+) -> bytes:
+    """Quads in a syntax; what it cannot express, and more than ``most`` bytes, are ``Unparsable``."""
+    out = _Bounded(most)
+    with _refusing():
+        try:
+            ox.serialize(quads, out, syntax, prefixes=dict(prefixes) if prefixes else None)
+        except OSError as error:
+            raise Unparsable(str(error)) from None
+    return out.getvalue()
+
+
+def as_nquads(data: bytes, syntax: ox.RdfFormat, base: str | None = None) -> bytes:
+    """A document as lines of N-Quads; one that is none, or that grows beyond measure, is ``Unparsable``."""
+    most = min(_MOST, _GROWTH * len(data) + _CHUNK)
+    return written(parse_quads(data, syntax, base), ox.RdfFormat.N_QUADS, most)
+
+
+def rewritten(
+    data: bytes, given: ox.RdfFormat, media_type: str, prefixes: Mapping[str, str] | None = None
+) -> bytes:
+    """A document of Weir's own in the syntax of a media type; what that cannot express is a ``DataError``.
+    Where it has no graphs, all triples lie side by side; JSON-LD is written without prefixes."""
+    syntax = ox.RdfFormat.from_media_type(media_type)
+    assert syntax is not None, media_type
+    quads = parse_quads(data, given, lenient=True)
+    shown = prefixes if syntax != ox.RdfFormat.JSON_LD else None
+    try:
+        if syntax.supports_datasets:
+            return written(quads, syntax, prefixes=shown)
+        return written((quad.triple for quad in quads), syntax, prefixes=shown)
+    except Unparsable as error:
+        raise DataError(f"this cannot be written as {media_type}", detail=str(error)) from None
+
+
+class _Bounded(io.BytesIO):
+    """A file in memory that takes so many bytes and no more."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._left = most
+
+    def write(self, data: Any) -> int:
+        self._left -= len(data)
+        if self._left < 0:
+            raise Unparsable("it grows beyond measure: long names or contexts that are used very often")
+        return super().write(data)
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """What the parser or the writer raises is ``Unparsable`` out of here, also where it panics."""
+    try:
+        yield
+    except (Unparsable, GeneratorExit):
+        raise
     except SyntaxError as error:
         raise Unparsable(_shortened(error.msg), error.lineno or 0, error.offset or 0) from None
-    except Unparsable:
-        raise
     except (ValueError, MemoryError) as error:
         raise Unparsable(_shortened(str(error) or "longer than the parser takes")) from None
-
-
-def refusal(data: bytes, syntax: ox.RdfFormat) -> str | None:
-    """Why ``data`` must not be given to the parser, None if it may."""
-    if syntax == ox.RdfFormat.JSON_LD:
-        return _deep_json(data)
-    if syntax == ox.RdfFormat.RDF_XML:
-        return _entities(data) or _deep_xml(data)
-    return _deep_triple_terms(data)
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        raise Unparsable(f"the parser failed: {_shortened(str(error))}") from None
 
 
 def _may_nest(source: IO[bytes]) -> bool:
@@ -112,44 +159,6 @@ def _may_nest(source: IO[bytes]) -> bool:
         last = data[-1:]
     source.seek(0)
     return found > NESTING
-
-
-def _deep_triple_terms(data: bytes) -> str | None:
-    if data.count(b"<<") <= NESTING:
-        return None
-    depth = deepest = 0
-    for mark in _MARK.findall(data):
-        if mark:
-            depth = depth + 1 if mark == b"<<" else max(depth - 1, 0)
-            deepest = max(deepest, depth)
-    return f"triple terms nested {deepest} deep, more than {NESTING}" if deepest > NESTING else None
-
-
-def _deep_json(data: bytes) -> str | None:
-    if data.count(b"{") + data.count(b"[") <= DEEPEST:
-        return None
-    bare = np.frombuffer(_JSON_STRING.sub(b"", data), np.uint8)
-    opened = ((bare == ord("{")) | (bare == ord("["))).astype(np.int64)
-    closed = (bare == ord("}")) | (bare == ord("]"))
-    deepest = int(np.cumsum(opened - closed).max(initial=0))
-    return f"JSON nested {deepest} deep, more than {DEEPEST}" if deepest > DEEPEST else None
-
-
-def _deep_xml(data: bytes) -> str | None:
-    if data.count(b"<") <= DEEPEST:
-        return None
-    depth = deepest = 0
-    for closes, alone in _TAG.findall(data):
-        depth += -1 if closes else not alone
-        deepest = max(deepest, depth)
-    return f"XML nested {deepest} deep, more than {DEEPEST}" if deepest > DEEPEST else None
-
-
-def _entities(data: bytes) -> str | None:
-    for value in _ENTITY.findall(data):
-        if b"&" in value or len(value) > _LONGEST_ENTITY:
-            return "an XML entity that is long or names another"
-    return None
 
 
 def _shortened(text: str) -> str:
@@ -238,12 +247,14 @@ def parse_document(
     if syntax is None:
         known = ", ".join(sorted(SYNTAXES))
         raise DataError(f"cannot read RDF as {media_type!r}", hint=f"use one of {known}")
-    quads = _canonical(body) if syntax in (ox.RdfFormat.N_QUADS, ox.RdfFormat.N_TRIPLES) else None
-    if quads is None:
-        try:
-            quads = quad_texts(islice(parse_quads(body, syntax, base), None if most is None else most + 1))
-        except ValueError as error:
-            raise DataError(f"malformed {media_type}", detail=str(error)) from None
+    try:
+        if syntax not in (ox.RdfFormat.N_QUADS, ox.RdfFormat.N_TRIPLES):
+            body, syntax = as_nquads(body, syntax, base), ox.RdfFormat.N_QUADS
+        quads = _canonical(body)
+        if quads is None:
+            quads = quad_texts(islice(parse_quads(body, syntax), None if most is None else most + 1))
+    except ValueError as error:
+        raise DataError(f"malformed {media_type}", detail=str(error)) from None
     if most is not None and len(quads) > most:
         raise DataError(f"the document has more than {most} quads")
     return quads

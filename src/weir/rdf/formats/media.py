@@ -1,7 +1,7 @@
 """The formats of messages: by name, by file ending, by media type.
 
 ``tnq`` and ``ndjsonld`` hold many messages, a line (or some lines) each; a text in any other format is one
-message.
+message. What is called ``.n3`` is nearly always Turtle and is read as such; rules and formulas are refused.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FORMATS: tuple[Format, ...] = (
     Format("tnq", (".tnq",), ("text/x-tnq",)),
     Format("ntriples", (".nt",), ("application/n-triples",), ox.RdfFormat.N_TRIPLES),
     Format("nquads", (".nq",), ("application/n-quads", "text/x-nquads"), ox.RdfFormat.N_QUADS),
-    Format("turtle", (".ttl",), ("text/turtle", "application/x-turtle"), ox.RdfFormat.TURTLE),
+    Format("turtle", (".ttl", ".n3"), ("text/turtle", "application/x-turtle"), ox.RdfFormat.TURTLE),
     Format("trig", (".trig",), ("application/trig", "application/x-trig"), ox.RdfFormat.TRIG),
     Format("jsonld", (".jsonld", ".json"), ("application/ld+json", "application/json"), ox.RdfFormat.JSON_LD),
     Format("ndjsonld", (".ndjsonld", ".ndjson", ".jsonl"), ("application/x-ndjson", "application/jsonl")),

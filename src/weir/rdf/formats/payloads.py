@@ -16,7 +16,7 @@ import polars as pl
 import pyoxigraph as ox
 
 from weir.rdf.columns import Ids, Mask
-from weir.rdf.formats.guarded_parser import Unparsable, parse_quads
+from weir.rdf.formats.guarded_parser import Unparsable, as_nquads
 from weir.rdf.formats.media import Format, format_of
 from weir.rdf.formats.times import FIRST_TIME, LAST_TIME, times_of
 from weir.rdf.formats.tnq import BOM, parse_pieces, read_columns, split_buffer
@@ -138,8 +138,8 @@ def read_payloads(
     counts = [chunk.count(b"\n") for chunk in chunks]
     payload = np.repeat(np.arange(len(chunks)), counts)
     firsts = np.cumsum([0, *counts])
-    _, lines, unread = split_buffer(b"".join(chunks))
-    columns, good, _, wrong = read_columns(lines, b"")
+    lines, unread = split_buffer(b"".join(chunks))
+    columns, good, _, wrong = read_columns(lines)
     wrong += _graphs_in_triples(columns, good, format)
     if unread:
         wrong = [*unread.items(), *(item for item in wrong if item[0] not in unread)]
@@ -171,8 +171,7 @@ def _as_lines(payload: bytes, syntax: ox.RdfFormat, base: str | None) -> bytes |
     if syntax in _LINES:
         return payload if payload.endswith(b"\n") or not payload else payload + b"\n"
     try:
-        quads = parse_quads(payload, syntax, base)
-        return ox.serialize(quads, format=ox.RdfFormat.N_QUADS) or b""
+        return as_nquads(payload, syntax, base)
     except Unparsable as error:
         return error.line, error.reason
 

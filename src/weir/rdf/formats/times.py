@@ -109,7 +109,8 @@ def times_of(
     rows = np.flatnonzero(stamped[predicates]) if len(predicates) else np.empty(0, np.int64)
     out: dict[int, int | str] = {}
     left = set(wanted)
-    alone = rows[np.isin(payload[rows], _once(payload[rows]))]
+    numbers, counts = np.unique(payload[rows], return_counts=True)
+    alone = rows[np.isin(payload[rows], numbers[counts == 1])]
     at, good = _plain_times(object_texts.gather(objects[alone]))
     for number, microseconds in zip(payload[alone][good].tolist(), at[good].tolist(), strict=True):
         if number in left:
@@ -128,13 +129,6 @@ def times_of(
     for number, pairs in by_payload.items():
         own = [text for subject, text in pairs if subject in graphs.get(number, ())]
         out[number] = one_time(own or [text for _, text in pairs], predicate)
-    return out
-
-
-def _once(numbers: Ids) -> Ids:
-    """The numbers that occur once."""
-    found, counts = np.unique(numbers, return_counts=True)
-    out: Ids = found[counts == 1]
     return out
 
 

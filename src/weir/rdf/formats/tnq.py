@@ -21,6 +21,7 @@ import pyoxigraph as ox
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.formats.guarded_parser import read_statements
 from weir.rdf.formats.times import FIRST_TIME, LAST_TIME, read_times
+from weir.rdf.formats.tnq_few import IRI, LITERAL, MOST, UNWRITTEN, parse_few
 from weir.rdf.formats.tnq_split import PADDING, Bytes, Split, line_texts, padded, split_lines
 from weir.rdf.ids.encoding import position_keys
 from weir.rdf.messages import NO_GRAPH_TEXT, Parsed, Rejected, Terms, assemble
@@ -33,16 +34,8 @@ LONGEST = 1 << 24
 
 _NEWLINE = 10
 _SHOWN = 200
-_IRI = r"<[A-Za-z][A-Za-z0-9+.\-]*:[!#$&'()*+,\-./0-9:;=?@A-Z_a-z~]*>"
 _ANY_IRI = r"<[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20<>\"{}|^`\\]*>"
 _BLANK = r"_:[A-Za-z0-9_](?:[A-Za-z0-9_.\-]*[A-Za-z0-9_\-])?"
-_STRING = r'"(?:[^"\\\r\n]|\\["\\nr])*"'
-_TAG = r"@[a-z]{1,8}(?:-[a-z0-9]{1,8})*"
-_LITERAL = rf"{_STRING}(?:{_TAG}|\^\^{_IRI})?"
-_UNWRITTEN = (
-    r"\^\^<http://www\.w3\.org/(?:2001/XMLSchema#string|1999/02/22-rdf-syntax-ns#(?:dirL|l)angString)>$"
-)
-"""Datatypes that no canonical text has: that of plain strings, and those that only a tag gives."""
 
 
 def parse_lines(data: bytes | Bytes, *, scope: str, key: bytes, base: int = 0) -> Parsed:
@@ -62,6 +55,10 @@ def parse_pieces(
 
     What is rejected has the number of its text, from 1, as its line.
     """
+    if sum(map(len, pieces)) <= MOST:
+        few = parse_few(pieces, positions, key)
+        if few is not None:
+            return few
     whole = [piece if piece.endswith(b"\n") or not piece else piece + b"\n" for piece in pieces]
     begins = np.cumsum([0, *(len(piece) for piece in whole)])[:-1]
     messages = _parse(padded(b"".join(whole)), begins, np.asarray(positions, np.int64), scope, key)
@@ -100,14 +97,8 @@ def _parse(data: Bytes, begins: Ids, positions: Ids, scope: str, key: bytes) -> 
     columns, good, empty, refused = _read(
         [(codes if len(rows) == len(codes) else codes[rows], texts) for codes, texts in coded],
         lambda some: line_texts(data, split.tab[rows[some]] + 1, ends[rows[some]]),
-        key,
     )
-    rejected += [
-        Rejected(row + 1, reason, _shown(line(row)))
-        for row, reason in zip(
-            rows[[row for row, _ in refused]].tolist(), (r for _, r in refused), strict=True
-        )
-    ]
+    rejected += [Rejected(int(rows[row]) + 1, reason, _shown(line(rows[row]))) for row, reason in refused]
 
     time, starts = time[rows], starts[rows]
     parted = np.concatenate([[True], time[1:] != time[:-1]]) if len(time) else np.empty(0, np.bool_)
@@ -130,21 +121,19 @@ def _parse(data: Bytes, begins: Ids, positions: Ids, scope: str, key: bytes) -> 
     )
 
 
-def split_buffer(data: bytes) -> tuple[Ids, pl.Series, dict[int, str]]:
-    """Where each line begins, the lines with their ends, and why some are not to be read (of these only the
-    beginning is there)."""
+def split_buffer(data: bytes) -> tuple[pl.Series, dict[int, str]]:
+    """The lines with their ends, and why some are not to be read (of these only the beginning is there)."""
     ends = np.flatnonzero(np.frombuffer(data, np.uint8) == _NEWLINE) + 1
     if len(data) and (not len(ends) or ends[-1] != len(data)):
         ends = np.append(ends, len(data))
-    offsets = np.zeros(len(ends) + 1, np.int64)
-    offsets[1:] = ends
+    offsets = np.concatenate([[0], ends])
     wrong = _unreadable(data, offsets)
     if wrong:
         bounds = enumerate(pairwise(offsets.tolist()))
         lines = [_beginning(data, begin, end, row in wrong) for row, (begin, end) in bounds]
-        return offsets[:-1], pl.Series("lines", lines, pl.String), wrong
+        return pl.Series("lines", lines, pl.String), wrong
     every = pa.LargeStringArray.from_buffers(len(ends), pa.py_buffer(offsets), pa.py_buffer(data))
-    return offsets[:-1], pl.Series("lines", every), {}
+    return pl.Series("lines", every), {}
 
 
 def _beginning(data: bytes | memoryview, begin: int, end: int, wrong: bool) -> str:
@@ -210,15 +199,15 @@ def _shown(text: str) -> str:
 
 
 def read_columns(
-    statement: pl.Series, key: bytes
+    statement: pl.Series,
 ) -> tuple[list[tuple[Ids, pl.Series]], Mask, Mask, list[tuple[int, str]]]:
     """Statements without a time, as in graph files, read the same way."""
     fields = statement.str.splitn(" ", 3).struct.unnest().get_columns()
-    return _read([_distinct(column) for column in fields], lambda rows: statement.gather(rows), key)
+    return _read([_distinct(column) for column in fields], statement.gather)
 
 
 def _read(
-    coded: Sequence[tuple[Ids, pl.Series]], statements: Callable[[Ids], pl.Series], key: bytes
+    coded: Sequence[tuple[Ids, pl.Series]], statements: Callable[[Ids], pl.Series]
 ) -> tuple[list[tuple[Ids, pl.Series]], Mask, Mask, list[tuple[int, str]]]:
     """Columns (codes, texts) of all statements, which rows are good, which are empty, which are refused.
 
@@ -246,18 +235,15 @@ def _read(
     empty[doubtful[blank]] = True
     doubtful = doubtful[~blank]
     found = read_statements([body for body in bodies if body and not body.startswith("#")])
-    refused = [
-        (row, item) for row, item in zip(doubtful.tolist(), found, strict=True) if isinstance(item, str)
-    ]
-    quads = [item for item in found if not isinstance(item, str)]
-    mended = doubtful[[not isinstance(item, str) for item in found]] if len(doubtful) else doubtful
-    good[mended] = True
-    if len(quads):
+    answers = list(zip(doubtful.tolist(), found, strict=True))
+    mended = {row: answer for row, answer in answers if not isinstance(answer, str)}
+    good[list(mended)] = True
+    if mended:
         columns = [
-            _with_rows(codes, texts, mended, [quad[place] for quad in quads])
+            _with_rows(codes, texts, list(mended), [quad[place] for quad in mended.values()])
             for place, (codes, texts) in enumerate(columns)
         ]
-    return columns, good, empty, refused
+    return columns, good, empty, [(row, why) for row, why in answers if isinstance(why, str)]
 
 
 def _distinct(column: pl.Series) -> tuple[Ids, pl.Series]:
@@ -267,7 +253,7 @@ def _distinct(column: pl.Series) -> tuple[Ids, pl.Series]:
     return codes, pl.Series(column.name, encoded.dictionary)
 
 
-def _with_rows(codes: Ids, texts: pl.Series, rows: Ids, new: list[str]) -> tuple[Ids, pl.Series]:
+def _with_rows(codes: Ids, texts: pl.Series, rows: list[int], new: list[str]) -> tuple[Ids, pl.Series]:
     out = codes.copy()
     out[rows] = np.arange(len(texts), len(texts) + len(rows))
     return out, pl.concat([texts, pl.Series(texts.name, new, pl.String)])
@@ -279,11 +265,11 @@ def _objects(rests: pl.Series) -> tuple[pl.Series, pl.Series, Mask]:
     whole = bare.str.ends_with(" .").to_numpy()
     bare = bare.str.strip_suffix(" .").rename("object")
     graphs = pl.Series("graph", [NO_GRAPH_TEXT], pl.String).new_from_index(0, len(bare))
-    plain = bare.str.contains(rf"^(?:[^\" ]*|{_LITERAL})$")
+    plain = bare.str.contains(rf"^(?:[^\" ]*|{LITERAL})$")
     if plain.all():
         return bare, graphs, whole
     quads = (~plain).arg_true()
-    parts = bare.gather(quads).str.extract_groups(rf"^([^\" ]+|{_LITERAL}) ([^\" ]+)$").struct.unnest()
+    parts = bare.gather(quads).str.extract_groups(rf"^([^\" ]+|{LITERAL}) ([^\" ]+)$").struct.unnest()
     objects, names = parts.get_columns()
     bare = bare.scatter(quads, objects.fill_null(" "))
     graphs = graphs.scatter(quads, names.fill_null(" "))
@@ -292,7 +278,7 @@ def _objects(rests: pl.Series) -> tuple[pl.Series, pl.Series, Mask]:
 
 def _iris(texts: pl.Series) -> Mask:
     """Which texts are canonical absolute IRIs; the rare characters are left to the real parser."""
-    good: Mask = texts.str.contains(rf"^{_IRI}$").to_numpy()
+    good: Mask = texts.str.contains(rf"^{IRI}$").to_numpy()
     rest = (texts.str.contains(rf"^{_ANY_IRI}$")).to_numpy() & ~good
     if rest.any():
         good = good.copy()
@@ -311,7 +297,7 @@ def _resources(texts: pl.Series) -> Mask:
 
 
 def _objects_are_canonical(texts: pl.Series) -> Mask:
-    literal = texts.str.contains(rf"^{_LITERAL}$") & ~texts.str.contains(_UNWRITTEN)
+    literal = texts.str.contains(rf"^{LITERAL}$") & ~texts.str.contains(UNWRITTEN)
     canonical: Mask = literal.to_numpy()
     return _resources(texts) | canonical
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 import pyarrow as pa
-from numba import njit
 from numpy.typing import NDArray
 
 from weir.rdf.columns import Ids, Mask
+from weir.rdf.compiled import njit
 
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]

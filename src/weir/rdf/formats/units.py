@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 
 from weir.rdf.columns import Ids
-from weir.rdf.formats.guarded_parser import refusal
+from weir.rdf.formats.guards import refusal
 from weir.rdf.formats.media import Format, format_of
 from weir.rdf.formats.payloads import Statements, messages_of, read_payloads, shown, split_lines, whole
 from weir.rdf.formats.tnq import BOM

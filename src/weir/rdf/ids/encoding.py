@@ -20,10 +20,10 @@ from functools import lru_cache
 import numpy as np
 import polars as pl
 import pyarrow as pa
-from numba import njit
 from numpy.typing import NDArray
 
 from weir.rdf.columns import Ids
+from weir.rdf.compiled import is_up, njit
 from weir.rdf.ids.inline import encode_inline, encode_inline_text
 
 DEFAULT_KEY = b"weir"
@@ -72,6 +72,8 @@ def encode_text(text: str, key: bytes = DEFAULT_KEY) -> int:
             if identifier:
                 return identifier
     data = text.encode()
+    if not is_up():
+        return _hashed_plainly(data, position_keys(key))
     return int(_hashed(np.frombuffer(data, np.uint8), np.array([0, len(data)]), position_keys(key))[0])
 
 
@@ -79,6 +81,22 @@ def encode_text(text: str, key: bytes = DEFAULT_KEY) -> int:
 def position_keys(key: bytes) -> NDArray[np.uint64]:
     """The secret of each word's position, drawn from the key."""
     return np.frombuffer(hashlib.shake_256(key).digest(8 * _PERIOD), dtype="<u8")
+
+
+def _hashed_plainly(data: bytes, keys: NDArray[np.uint64]) -> int:
+    """The same as ``_hashed`` of one text, for who has no compiled loops yet."""
+    golden, mix1, mix2, all_bits = int(_GOLDEN), int(_MIX1), int(_MIX2), (1 << 64) - 1
+    total = len(data) * golden + int(keys[0])
+    for place in range(max((len(data) + 7) >> 3, 1)):
+        word = int.from_bytes(data[8 * place : 8 * place + 8], "little")
+        word = (word ^ int(keys[place % _PERIOD])) + (place // _PERIOD) * golden
+        word = word * mix1 & all_bits
+        word = (word ^ (word >> 29)) * mix2 & all_bits
+        total += word ^ (word >> 32)
+    total &= all_bits
+    total = (total ^ (total >> 30)) * mix1 & all_bits
+    total = (total ^ (total >> 27)) * mix2 & all_bits
+    return (total ^ (total >> 31)) & int(_63_BITS) or 1
 
 
 @njit(cache=True)

@@ -1,3 +1,4 @@
-"""XSD values: ``numbers``, ``moments`` in time, ``durations``, and from a literal to the value it denotes."""
+"""XSD values: ``numbers`` and ``exact_sums`` of them, ``moments`` in time, ``durations``, and from a literal
+to the value it denotes."""
 
-__all__ = ["durations", "moments", "numbers", "values"]
+__all__ = ["durations", "exact_sums", "moments", "numbers", "values"]

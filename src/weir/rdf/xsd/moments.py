@@ -10,13 +10,19 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
+from weir.extras import lazily
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.terms import XSD, Literal
 from weir.rdf.xsd.numbers import EXACT
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = lazily("polars")
 
 XSD_DATETIME = XSD + "dateTime"
 XSD_DATETIMESTAMP = XSD + "dateTimeStamp"

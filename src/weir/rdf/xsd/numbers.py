@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal, DecimalException, Inexact
 from enum import IntEnum
 from fractions import Fraction
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -325,10 +326,8 @@ def total(numbers: Iterable[Number]) -> Number:
     if kind is NumericKind.INTEGER:
         return bounded(Number(kind, sum(int(n.value) for n in operands)))
     if kind is NumericKind.DECIMAL:
-        result = Decimal(0)
         try:
-            for number in operands:
-                result = EXACT.add(result, Decimal(number.value))
+            result = reduce(EXACT.add, (Decimal(number.value) for number in operands), Decimal(0))
         except DecimalException:
             raise NumericError("a decimal of too many digits") from None
         return bounded(Number(kind, result))

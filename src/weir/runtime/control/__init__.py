@@ -1,6 +1,7 @@
 """What a driver controls and every task follows: the control log, the catalog, and changes while a job runs.
 
-``catalog`` has the log and what it amounts to as of a batch; ``checkpoint`` is the folder that has it.
+``control_log`` is the log, ``catalog`` what it amounts to as of a batch, ``checkpoint`` the folder of both.
+``failure`` is what is known of a query that failed, ``overdue`` what a worker leaves that one held up.
 ``registration`` makes entries of queries, ``registry`` and ``graph_updates`` take changes from the user of a
 running job. ``extracts`` are the static graphs as queries see them. ``planning`` says what the next batch
 reads.
@@ -9,8 +10,11 @@ reads.
 __all__ = [
     "catalog",
     "checkpoint",
+    "control_log",
     "extracts",
+    "failure",
     "graph_updates",
+    "overdue",
     "planning",
     "registration",
     "registry",

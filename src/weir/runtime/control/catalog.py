@@ -1,30 +1,30 @@
-"""The control log, and what is registered as of a batch: streams, queries, graphs, their updates.
+"""What is registered as of a batch: streams, queries, graphs, their updates; and the entries that say so.
 
-Whatever changes is a line of one durable log beside the checkpoint. An entry names a batch that was not yet
-planned when it was written, and every task applies exactly the entries up to the batch it works on, so a
-replayed batch sees what it saw the first time.
+Whatever changes is an entry of the control log (``control_log``), and the catalog is what entries amount to.
 """
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from weir.errors import CheckpointError
 from weir.language.algebra.query import Query
 from weir.plan.analysis.chain import parsed
-from weir.storage import LineLog
+from weir.plan.analysis.split import stages_of
+from weir.plan.analysis.two_stages import Stages
+from weir.runtime.control.failure import Failure, earliest
 
-CONTROL_FILE = "control.jsonl"
 SHARED = "shared"
 """The evaluator of a registration whose query is evaluated with others."""
 
-_FAREWELL = 4
+FAIL = "fail"
+FAREWELL = 4
+"""Batches for which a slot that has lost its last query is still called."""
 _HINT = "go on with the version that wrote it, or start again with a new folder"
 
 
@@ -63,6 +63,9 @@ class UpdateEntry:
 
     ``inserted`` and ``deleted`` name the extracts that hold its triples; ``parts`` names, for each query that
     it concerns, what it adds to the query's extract. Numbers count from 1 in the order of the log.
+
+    Several that follow each other can be put together: ``number`` is then the last one, ``inserted`` has the
+    events of all, ``merged`` the number and time of each, and the queries that it concerns.
     """
 
     number: int
@@ -70,6 +73,12 @@ class UpdateEntry:
     inserted: str
     deleted: str
     parts: Mapping[str, str]
+    merged: Sequence[tuple[int, int | None, Sequence[str]]] = ()
+
+    @property
+    def each(self) -> Sequence[tuple[int, int | None, Sequence[str]]]:
+        """The number, time and queries of each update in it."""
+        return self.merged or ((self.number, self.at, tuple(self.parts)),)
 
 
 @dataclass(frozen=True)
@@ -79,9 +88,11 @@ class Registration:
 
     ``graphs`` names its extract of the static graphs, None where that is empty; the first ``updates`` updates
     of the log are in it.
-    ``share`` is the place (0 subject, 1 predicate, 2 object) of the variable that splits it. It sees only
+    ``share`` is the place (0 subject, 1 predicate, 2 object) of the variable that splits it, or stands for
+    all of them. It sees only
     messages of batch ``since`` and later. ``reads`` are its streams; a variable ranges over those that were
-    registered before it. ``routing`` is how its joins are ordered, which changes no result.
+    registered before it. ``routing`` is how its joins are ordered, which changes no result. Where it is
+    ``staged``, what its slots answer is put together (``output.putting_together``).
     """
 
     name: str
@@ -95,11 +106,22 @@ class Registration:
     updates: int = 0
     reads: tuple[str, ...] = ()
     routing: str = "cost"
+    staged: bool = False
 
     @cached_property
     def query(self) -> Query:
         """The query itself; its text is parsed once."""
         return parsed(self.text, self.dialect)
+
+    @cached_property
+    def stages(self) -> Stages | None:
+        """What its slots do and what is done after them, where that is staged."""
+        return stages_of(self.query, self.share) if self.staged and self.share is not None else None
+
+    @property
+    def evaluated(self) -> Query:
+        """What is evaluated in its slots: the query, or its first stage."""
+        return self.query if self.stages is None else self.stages.first
 
     @property
     def by_time(self) -> bool:
@@ -133,24 +155,27 @@ _OPERATIONS = {kind: operation for operation, kind in _ITEMS.items()}
 
 @dataclass(frozen=True)
 class Entry:
-    """``operation`` is effective from ``batch`` on: it brings in an item, or it is ``drop`` or ``pause`` (a
-    query by its name, which goes on by being registered anew) or ``drop_stream``."""
+    """``operation`` is effective from ``batch`` on: it brings in an item, or it is ``drop``, ``pause`` or
+    ``fail`` (a query by its name, which goes on by being registered anew), ``drop_stream``, or ``numbered``,
+    how many streams there ever were."""
 
     batch: int
     operation: str
     values: Mapping[str, Any]
 
-    def line(self) -> bytes:
-        return json.dumps({"batch": self.batch, "op": self.operation, **self.values}).encode()
+    def as_json(self) -> dict[str, Any]:
+        """Plain values for the log."""
+        return {"batch": self.batch, "op": self.operation, **self.values}
 
     @staticmethod
-    def parse(line: bytes) -> Entry:
+    def of(values: Mapping[str, Any]) -> Entry:
+        """The inverse of ``as_json``."""
         try:
-            values = json.loads(line)
-            return Entry(values.pop("batch"), values.pop("op"), values)
-        except (ValueError, LookupError, AttributeError) as error:
+            rest = dict(values)
+            return Entry(rest.pop("batch"), rest.pop("op"), rest)
+        except (ValueError, LookupError, TypeError) as error:
             raise CheckpointError(
-                f"the control log is damaged: {line[:80]!r}",
+                f"the control log is damaged: {str(values)[:80]}",
                 detail=str(error),
                 hint="put the folder back as it was, or start again with a new one",
             ) from None
@@ -173,38 +198,20 @@ def entry_of(item: Item, batch: int) -> Entry:
     return Entry(batch, _OPERATIONS[type(item)], values)
 
 
-class ControlLog:
-    """Reads and appends; a reader keeps what it has read and looks only at what is new."""
-
-    def __init__(self, folder: Path, durable: bool = True) -> None:
-        self._log = LineLog(folder / CONTROL_FILE)
-        self._durable = durable
-        self._entries: list[Entry] = []
-        self._catalog = Catalog()
-
-    def append(self, entries: Iterable[Entry]) -> None:
-        """Add entries; they are durable when this returns."""
-        self._log.append([entry.line() for entry in entries], sync=self._durable)
-
-    def entries(self, batch: int | None = None) -> list[Entry]:
-        """All entries, or those effective in ``batch``, in the order they were written."""
-        self._entries += [Entry.parse(line) for line in self._log.more()]
-        return [entry for entry in self._entries if batch is None or entry.batch <= batch]
-
-    def catalog(self, batch: int | None = None) -> Catalog:
-        """What they amount to; the same object as long as nothing changes."""
-        entries = self.entries(batch)
-        if self._catalog.version != len(entries):
-            self._catalog = Catalog.of(entries)
-        return self._catalog
+def failed(failure: Failure, batch: int) -> Entry:
+    """The entry for a query that failed in ``batch``: it is evaluated there as far as the failure says, and
+    does not run from the next one on."""
+    return Entry(batch + 1, FAIL, failure.as_json())
 
 
 @dataclass(slots=True)
 class Catalog:
-    """The state of the control log at some batch. ``version`` tells catalogs of one log apart.
+    """The state of the control log at some batch. ``version`` is the position in the log up to which changes
+    count, and so tells catalogs of one log apart; ``load`` counts the queries of each slot.
 
-    ``paused`` are queries that are known and do not run. ``vacated`` tells of slots that have lost their last
-    query with which batch they did; ``numbered`` is how many streams there ever were.
+    ``paused`` are queries that are known and do not run, because somebody paused them or because of one of
+    the ``failures``. ``vacated`` tells of slots that have lost their last query with which batch they did;
+    ``numbered`` is how many streams there ever were.
     """
 
     streams: dict[str, StreamEntry] = field(default_factory=dict)
@@ -214,39 +221,54 @@ class Catalog:
     updates: list[UpdateEntry] = field(default_factory=list)
     graphs: list[GraphEntry] = field(default_factory=list)
     paused: dict[str, Registration] = field(default_factory=dict)
+    failures: dict[str, Failure] = field(default_factory=dict)
     vacated: dict[int, int] = field(default_factory=dict)
     numbered: int = 0
+    load: Counter[int] = field(default_factory=Counter)
 
     @staticmethod
     def of(entries: Iterable[Entry]) -> Catalog:
-        """The catalog after ``entries``; what one says may be more than this version knows."""
-        found = Catalog()
-        load: Counter[int] = Counter()
-        for entry in entries:
-            try:
-                found._take(entry, load)
-            except (TypeError, KeyError) as error:
-                raise CheckpointError(
-                    f"the control log has an entry {entry.operation!r} that this version of Weir cannot read",
-                    detail=str(error),
-                    hint=_HINT,
-                ) from None
+        """The catalog after ``entries``, each a change of its own."""
+        return Catalog().after([entry] for entry in entries)
+
+    def after(self, changes: Iterable[Sequence[Entry]]) -> Catalog:
+        """The catalog after ``changes`` more; what an entry says may be more than this version knows."""
+        found = Catalog(
+            **{each.name: copy(getattr(self, each.name)) for each in fields(self)},
+        )
+        for change in changes:
+            found.version += 1
+            for entry in change:
+                try:
+                    found._take(entry)
+                except (TypeError, KeyError) as error:
+                    raise CheckpointError(
+                        f"the control log has an entry {entry.operation!r} that this version of Weir "
+                        "cannot read",
+                        detail=str(error),
+                        hint=_HINT,
+                    ) from None
         return found
 
     def leaving(self, batch: int) -> list[int]:
         """The slots that have lost their last query not long before ``batch``: their state has to go.
 
         One batch would do, but it may be one without any input, and then Spark calls nobody."""
-        return [slot for slot, since in self.vacated.items() if since <= batch < since + _FAREWELL]
+        return [slot for slot, since in self.vacated.items() if since <= batch < since + FAREWELL]
 
     @property
     def every_query(self) -> dict[str, Registration]:
-        """Running and paused."""
+        """Running, paused and failed."""
         return {**self.queries, **self.paused}
 
-    def _take(self, entry: Entry, load: Counter[int]) -> None:
-        """One entry more; ``load`` counts the queries of each slot."""
-        self.version += 1
+    @property
+    def makers(self) -> dict[str, Registration]:
+        """The queries whose output there is to read: those that run, and those that failed, whose output
+        stands still."""
+        return {**{name: self.paused[name] for name in self.failures}, **self.queries}
+
+    def _take(self, entry: Entry) -> None:
+        """One entry more."""
         match entry.item:
             case StreamEntry() as stream:
                 self.streams[stream.iri] = stream
@@ -258,36 +280,57 @@ class Catalog:
             case GraphEntry() as graph:
                 self.graphs.append(graph)
             case Registration() as query:
-                self._leave(query.name, query.since, load)
-                self.paused.pop(query.name, None)
+                self._leave(query.name, query.since)
+                self._forget(query.name)
                 self.queries[query.name] = query
                 for slot in query.slots:
-                    load[slot] += 1
+                    self.load[slot] += 1
                     self.vacated.pop(slot, None)
             case None:
-                self._drop(entry, load)
+                self._drop(entry)
 
-    def _drop(self, entry: Entry, load: Counter[int]) -> None:
+    def _drop(self, entry: Entry) -> None:
         match entry.operation:
+            case "numbered":
+                self.numbered = max(self.numbered, entry.values["streams"])
             case "drop_stream":
                 self.streams.pop(entry.values["iri"], None)
             case "drop":
-                self._leave(entry.values["name"], entry.batch, load)
-                self.paused.pop(entry.values["name"], None)
+                self._leave(entry.values["name"], entry.batch)
+                self._forget(entry.values["name"])
             case "pause":
-                left = self._leave(entry.values["name"], entry.batch, load)
+                left = self._leave(entry.values["name"], entry.batch)
                 if left is not None:
                     self.paused[left.name] = left
+            case "fail":
+                self._fail(Failure(**entry.values), entry.batch)
             case unknown:
                 raise CheckpointError(
                     f"the control log has an entry {unknown!r}, which this version of Weir does not know",
                     hint=_HINT,
                 )
 
-    def _leave(self, name: str, batch: int, load: Counter[int]) -> Registration | None:
+    def _fail(self, failure: Failure, batch: int) -> None:
+        """A query that was dropped or registered anew meanwhile is not the one that failed; one that was
+        paused stays so."""
+        known = self.every_query.get(failure.name)
+        if known is None or known.since != failure.since:
+            return
+        if failure.name in self.paused and failure.name not in self.failures:
+            return
+        self._leave(failure.name, batch)
+        self.paused[failure.name] = known
+        before = self.failures.get(failure.name)
+        self.failures |= earliest([failure] if before is None else [before, failure])
+
+    def _forget(self, name: str) -> None:
+        self.paused.pop(name, None)
+        self.failures.pop(name, None)
+
+    def _leave(self, name: str, batch: int) -> Registration | None:
         left = self.queries.pop(name, None)
         for slot in left.slots if left is not None else ():
-            load[slot] -= 1
-            if not load[slot]:
+            self.load[slot] -= 1
+            if not self.load[slot]:
                 self.vacated[slot] = batch
         return left

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import mmap
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,17 +17,19 @@ import pyarrow as pa
 
 from weir.kernel.contract import Background, GraphTable
 from weir.language.algebra.query import Query
-from weir.language.update import InsertData, Update
+from weir.language.update import Update
 from weir.linked.graphs import StaticGraphs, read_graphs
+from weir.linked.graphs.history import layered
 from weir.linked.graphs.triple_tables import DEFAULT
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import Term, relabelled
-from weir.runtime.control.catalog import UpdateEntry
+from weir.runtime.control.catalog import Entry, Registration, UpdateEntry
 from weir.runtime.control.checkpoint import Checkpoint
-from weir.storage import numbers, pack, replace_file, unpack
+from weir.storage import numbers, pack, unpack
+from weir.storage.files import make_folder, remove, replace_file
 
-_KIND = "weir.extract/1"
+_KIND, _SUFFIX = "weir.extract/1", ".graphs"
 _PLACES, _VALIDITY = ("s", "p", "o"), ("start", "end")
 
 
@@ -42,8 +45,8 @@ def write_extract(
     texts = {"id": ids, "text": pa.array(dictionary.texts(ids), pa.large_string())}
     made = {name: list(times) for name, times in background.made.items()}
     data = pack(_KIND, {"names": names, "made": made}, {**tables, "texts": texts})
-    name = f"{hashlib.sha256(data).hexdigest()[:20]}.graphs"
-    folder.mkdir(parents=True, exist_ok=True)
+    name = f"{hashlib.sha256(data).hexdigest()[:20]}{_SUFFIX}"
+    make_folder(folder, durable=durable)
     if not (folder / name).exists():
         replace_file(folder / name, data, durable=durable)
     return name
@@ -64,44 +67,97 @@ def load_extract(path: Path, dictionary: Dictionary) -> Background:
 
 
 class Extractor:
-    """The driver's graphs: extracts of new queries, and what updates add to those of running ones."""
+    """The driver's graphs: extracts of new queries, and what updates add to those of running ones.
+
+    ``lock`` is held while they are read or changed, and never while anybody waits for a batch.
+    """
 
     def __init__(self, graphs: StaticGraphs, checkpoint: Checkpoint) -> None:
         self.graphs = graphs
+        self.lock = threading.RLock()
         self.folder = checkpoint.graphs
         self._durable = checkpoint.durable
         for update in checkpoint.control().catalog().updates:
-            graphs.apply(self.load(update.inserted), self.load(update.deleted))
+            if update.merged:
+                graphs.take_in(self.load(update.inserted), update.number)
+            else:
+                graphs.apply(self.load(update.inserted), self.load(update.deleted))
 
     def extract(self, query: Query, streams: Sequence[str]) -> tuple[str, int]:
         """The name of a query's extract, and how many updates are in it."""
-        found = self.graphs.extract(query, streams)
-        return self._write(found), self.graphs.number
+        with self.lock:
+            found = self.graphs.extract(query, streams)
+            return self._write(found), self.graphs.delta.number
+
+    def apply(self, inserted: Background, deleted: Background) -> int:
+        """Take in an update; its number. It counts once its entry is in the control log."""
+        with self.lock:
+            return self.graphs.apply(inserted, deleted)
+
+    def undo(self, number: int) -> None:
+        """Take back the latest update, which could not be logged."""
+        with self.lock:
+            self.graphs.undo(number)
 
     def update(
         self,
+        number: int,
         inserted: Background,
         deleted: Background,
         at: int | None,
         queries: Mapping[str, Query],
         streams: Sequence[str],
     ) -> UpdateEntry:
-        """Apply an update; the entry that tells the groups."""
-        number = self.graphs.apply(inserted, deleted)
-        parts = {}
-        for name, query in queries.items():
-            change = self.graphs.change(query, number, streams)
-            if change is not None:
-                parts[name] = self._write(change)
-        return UpdateEntry(number, at, self._write(inserted), self._write(deleted), parts)
+        """The entry that tells the groups of an update that was applied."""
+        with self.lock:
+            parts = {}
+            for name, query in queries.items():
+                change = self.graphs.change(query, number, streams)
+                if change is not None:
+                    parts[name] = self._write(change)
+            return UpdateEntry(number, at, self._write(inserted), self._write(deleted), parts)
+
+    def merge(self, updates: Sequence[UpdateEntry], queries: Mapping[str, int]) -> UpdateEntry:
+        """Updates that follow each other as one entry, which means the same to ``queries``, given with how
+        many updates are in their extracts, and to those to come."""
+        with self.lock:
+            each = [
+                (number, at, [name for name in names if number > queries.get(name, number)])
+                for update in updates
+                for number, at, names in update.each
+            ]
+            parts = {}
+            for name, known in queries.items():
+                layers = [u.parts[name] for u in updates if u.number > known and name in u.parts]
+                if layers:
+                    parts[name] = self._write(layered([self.load(layer) for layer in layers]))
+            last = updates[-1].number
+            events = self._write(self.graphs.delta.since(each[0][0], last))
+            return UpdateEntry(last, None, events, "", parts, each)
+
+    def sweep(self, entries: Iterable[Entry]) -> None:
+        """Remove the extracts that no entry names any more; for the start of a job, before there are
+        workers."""
+        named: set[str | None] = set()
+        for entry in entries:
+            match entry.item:
+                case Registration(graphs=name):
+                    named.add(name)
+                case UpdateEntry() as update:
+                    named |= {update.inserted, update.deleted, *update.parts.values()}
+        for path in self.folder.glob(f"*{_SUFFIX}"):
+            if path.name not in named:
+                remove(path)
 
     def data(self, operations: Sequence[Update]) -> tuple[Background, Background]:
         """What the operations of a request insert and delete, in the end."""
-        return net_of(operations, self.graphs.dictionary, f"u{self.graphs.number + 1}")
+        with self.lock:
+            return net_of(operations, self.graphs.dictionary, f"u{self.graphs.delta.number + 1}")
 
     def file(self, graph: str | None, path: Path) -> Background:
         """The triples of a file or folder, for graph ``graph`` where they name none."""
-        return read_graphs({graph or DEFAULT: [path]}, self.graphs.dictionary)
+        with self.lock:
+            return read_graphs({graph or DEFAULT: [path]}, self.graphs.dictionary)
 
     def _write(self, background: Background) -> str:
         return write_extract(background, self.graphs.dictionary, self.folder, durable=self._durable)
@@ -129,7 +185,7 @@ def net_of(operations: Sequence[Update], dictionary: Dictionary, scope: str) -> 
         for s, p, o, graph in operation.quads:
             quad = (_scoped(s, scope), p, _scoped(o, scope), graph or DEFAULT)
             last.pop(quad, None)
-            last[quad] = isinstance(operation, InsertData)
+            last[quad] = not operation.deleting
     kept: dict[bool, dict[str, list[tuple[Term, Term, Term]]]] = {True: {}, False: {}}
     for (subject, predicate, object, graph), inserted in last.items():
         kept[inserted].setdefault(graph, []).append((subject, predicate, object))

@@ -8,7 +8,6 @@ before its version was put there makes the same update once more, which changes 
 from __future__ import annotations
 
 import logging
-import shutil
 import threading
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -26,6 +25,7 @@ from weir.rdf.formats.times import read_time
 from weir.runtime.control.catalog import entry_of
 from weir.runtime.control.extracts import Extractor
 from weir.runtime.control.planning import ControlWriter
+from weir.storage.files import move, remove
 
 When: TypeAlias = int | str | datetime | None
 """A time of the data: microseconds since 1970, an xsd:dateTime, a ``datetime``; None is the present."""
@@ -77,10 +77,13 @@ class Refresher(threading.Thread):
         number = 0
         if not self._ended.is_set():
             number = self.change(minus(new, old), minus(old, new))
+        # The note goes first: a document without one would have another base.
+        paths = sorted((self.latest / "new").glob(f"{self.graph.stem}.*"), reverse=True)
+        for path in paths:
+            move(path, self.latest / path.name)
         for path in self.latest.glob(f"{self.graph.stem}.*"):
-            path.unlink()
-        for path in (self.latest / "new").glob(f"{self.graph.stem}.*"):
-            shutil.move(path, self.latest / path.name)
+            if path.name not in {each.name for each in paths}:
+                remove(path)
         return number
 
     def _read(self, path: Path | None) -> Background:
@@ -134,8 +137,7 @@ class GraphUpdates:
             self.refreshers.pop().stop()
 
     def _read(self, graph: str | None, path: Path) -> Background:
-        with self.lock:
-            return self._graphs.file(graph, path)
+        return self._graphs.file(graph, path)
 
     @property
     def _graphs(self) -> Extractor:
@@ -150,9 +152,16 @@ class GraphUpdates:
             return 0
         catalog = self.control.catalog()
         queries = {name: each.query for name, each in catalog.queries.items()}
-        entry = self._graphs.update(inserted, deleted, at, queries, tuple(catalog.streams))
-        self.control.append(lambda batch: [entry_of(entry, batch)])
-        return entry.number
+        graphs = self._graphs
+        number = graphs.apply(inserted, deleted)
+        try:
+            entry = graphs.update(number, inserted, deleted, at, queries, tuple(catalog.streams))
+            self.control.append(lambda batch: [entry_of(entry, batch)])
+        except BaseException:
+            graphs.undo(number)
+            raise
+        self.control.merge(graphs.merge)
+        return number
 
 
 def moment(at: When) -> int | None:

@@ -18,10 +18,17 @@ from weir.language.algebra.fold import walk
 from weir.language.algebra.patterns import BGP, Graph, PathPattern, Pattern, Service, Window
 from weir.language.algebra.query import Query
 from weir.language.algebra.windows import TickKind
-from weir.linked.service import HINT, ServiceResolver
+from weir.linked.service import (
+    ServiceConfig,
+    ServiceResolver,
+    config_of,
+    hinted,
+    refuse_bad_hints,
+    server_of,
+)
 from weir.plan.analysis.chain import parsed, place, refuse_bad_chains, streams_read
 from weir.plan.analysis.conjunctions import conjunction
-from weir.plan.analysis.split import splitting
+from weir.plan.analysis.split import MOST_TOLD, splitting
 from weir.plan.analysis.templates import Shape, instance
 from weir.plan.analysis.ticks import looking
 from weir.rdf.ids.dictionary import Dictionary
@@ -31,8 +38,11 @@ from weir.runtime.control.extracts import Extractor
 
 FEW = 8
 """Up to this many queries for each slot, those that can be are split; more keep all slots busy anyway.
-By time only where there are two slots for each query, and over streams that end: every slot then has all of
+By time only where there are two tasks for each query, and over streams that end: every slot then has all of
 its windows, which pays where batches are large and only costs time where they are small."""
+BUDGETED = "every endpoint with a budget"
+"""What all queries that call endpoints under a budget have in common: they share one slot, so that one whose
+endpoint a variable names is under the same ledgers."""
 MANY = 16
 """From this many queries on sharing pays for the compiled loops that it loads."""
 
@@ -79,17 +89,25 @@ def registrations_of(
     slots: int,
     extractor: Extractor | None,
     finite: Collection[str] = (),
+    tasks: int | None = None,
+    *,
+    stages: bool = False,
 ) -> list[Registration]:
     """The registrations of new queries beside those of ``catalog``; raises where they do not fit together.
 
-    ``streams`` are those with a source, ``finite`` those that end. The extracts of their graphs are written;
-    queries that are evaluated together read none."""
-    known = {name: each.query for name, each in catalog.queries.items()}
+    ``streams`` are those with a source, ``finite`` those that end. ``tasks`` evaluate the slots side by side,
+    None for one each; ``stages`` says that what slots answer can be put together. The extracts of their
+    graphs are written; queries that are evaluated together read none."""
     new = {each.name: each.query for each in offers}
+    configs = _configs(catalog)
+    for query in new.values():
+        refuse_bad_hints(query, configs)
+    known = {name: each.query for name, each in catalog.makers.items() if name not in new}
     refuse_bad_chains({**known, **new}, streams)
     chosen = _evaluators(offers, catalog, streams)
     outputs = {query.output for query in (*known.values(), *new.values()) if query.output is not None}
     slot = placed(new, catalog, known, slots)
+    beside = slots if tasks is None else tasks
     out = []
     for each in offers:
         own, reads = chosen[each.name], streams_read(each.query, streams)
@@ -97,12 +115,14 @@ def registrations_of(
         many = len(known) + len(new)
         if made.evaluator != SHARED and many <= FEW * slots and slots > 1:
             split = splitting(each.query, outputs)
-            if split.place is not None:
-                made = replace(made, slots=tuple(range(slots)), share=split.place)
-            elif split.by_time and made.evaluator == "interval" and _pays(made.reads, finite, many, slots):
-                made = replace(made, slots=tuple(range(slots)))
+            if split.place is not None and (stages or split.stages is None):
+                most = slots if split.every is None else min(slots, MOST_TOLD)
+                staged = split.stages is not None
+                made = replace(made, slots=tuple(range(most)), share=split.place, staged=staged)
+            elif split.by_time and made.evaluator == "interval" and _pays(made.reads, finite, many, beside):
+                made = replace(made, slots=tuple(range(beside)))
         if extractor is not None and made.evaluator != SHARED:
-            graphs, updates = extractor.extract(each.query, made.over(streams))
+            graphs, updates = extractor.extract(made.evaluated, made.over(streams))
             made = replace(made, graphs=graphs, updates=updates)
         out.append(made)
     return out
@@ -112,24 +132,33 @@ def placed(
     queries: Mapping[str, Query], catalog: Catalog, known: Mapping[str, Query], slots: int
 ) -> dict[str, int]:
     """The slot of each new query beside those of ``catalog``, which are ``known`` in parsed form."""
-    fixed = {name: registration.slots[0] for name, registration in catalog.queries.items()}
+    fixed = {name: catalog.makers[name].slots[0] for name in known}
     load = [0] * slots
     for registration in catalog.queries.values():
         if registration.share is None:
             load[registration.slots[0]] += 1
-    calls = {name: _endpoints(query.pattern) for name, query in {**known, **queries}.items()}
+    configs = _configs(catalog)
+    calls = {name: _endpoints(query.pattern, configs) for name, query in {**known, **queries}.items()}
     return place(queries, known, fixed, load, calls)
 
 
-def _endpoints(pattern: Pattern) -> set[str]:
-    """The endpoints that a query calls, hints left out; one that a variable names is not known."""
-    found = (node.name for node in walk(pattern, closed=(BGP,)) if isinstance(node, Service))
-    return {name.value.partition(HINT)[0] for name in found if isinstance(name, IRI)}
+def _configs(catalog: Catalog) -> dict[str, ServiceConfig]:
+    """What is declared about endpoints."""
+    return {entry.endpoint: config_of(entry.settings) for entry in catalog.services.values()}
 
 
-def _pays(reads: Collection[str], finite: Collection[str], many: int, slots: int) -> bool:
-    """Whether splitting by time does: slots would be idle, and batches are large."""
-    return 2 * many <= slots and all(stream in finite for stream in reads)
+def _endpoints(pattern: Pattern, configs: Mapping[str, ServiceConfig]) -> set[str]:
+    """What a query calls and has to share: endpoints, hints left out, and ``BUDGETED`` where a budget counts.
+    An endpoint that a variable names may turn out to be any of those."""
+    found = [node.name for node in walk(pattern, closed=(BGP,)) if isinstance(node, Service)]
+    named = [name.value for name in found if isinstance(name, IRI)]
+    budgeted = len(named) < len(found) or any(hinted(name, configs)[1].budget is not None for name in named)
+    return {server_of(name) for name in named} | ({BUDGETED} if budgeted else set())
+
+
+def _pays(reads: Collection[str], finite: Collection[str], many: int, tasks: int) -> bool:
+    """Whether splitting by time does: tasks would be idle, and batches are large."""
+    return 2 * many <= tasks and all(stream in finite for stream in reads)
 
 
 def _evaluators(offers: Sequence[Registration], catalog: Catalog, streams: Sequence[str]) -> dict[str, str]:
@@ -238,7 +267,7 @@ def refuse_changes(
         asked = mine.evaluator not in ("auto", registration.evaluator)
         if mine.text != registration.text or mine.dialect != registration.dialect or asked:
             raise CheckpointError(f"the checkpoint runs another query under the name {name!r}", hint=hint)
-        if name in catalog.paused and not resume:
+        if name in catalog.paused and name not in catalog.failures and not resume:
             raise CheckpointError(f"the query {name!r} is paused in the checkpoint", hint=again)
     for iri, stream in catalog.streams.items():
         if stream.source is None and iri not in frames:

@@ -7,14 +7,15 @@ is durable, and it counts from that batch on. What is refused leaves no trace.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import Any
 
-from weir.errors import UsageError
+from weir.errors import StorageError, UsageError
 from weir.plan.analysis.chain import readers_of
-from weir.plan.querysets import Drop, Register, parse_command
 from weir.runtime.control.catalog import SHARED, Catalog, Entry, Registration, StreamEntry, entry_of
 from weir.runtime.control.extracts import Extractor
+from weir.runtime.control.failure import Failure
 from weir.runtime.control.planning import ControlWriter
 from weir.runtime.control.registration import offer, registrations_of
 from weir.runtime.ingest.sources import Source, source_of
@@ -25,9 +26,15 @@ IDLE = 10_000_000
 
 @dataclass(frozen=True)
 class QueryInfo(Registration):
-    """A registered query, and whether it is paused. ``since`` is its first batch."""
+    """A registered query, and why it does not run where it does not: it is ``paused``, or it failed.
+    ``since`` is its first batch."""
 
     paused: bool = False
+    failure: Failure | None = None
+
+    @property
+    def running(self) -> bool:
+        return not self.paused and self.failure is None
 
     @property
     def output(self) -> str | None:
@@ -48,16 +55,18 @@ class StreamInfo:
 class Registry:
     """What is registered with a job. ``opened`` and ``closed`` are told of streams that come and go;
     ``keep_late`` is for streams that come: whether the texts of late messages are asked for; ``routing`` for
-    queries that come."""
+    queries that come. ``staging`` is entered while queries in two stages come."""
 
     def __init__(self, control: ControlWriter, extractor: Extractor | None) -> None:
         self.extractor = extractor
         self.keep_late = False
+        self.staging: Callable[[], AbstractContextManager[None]] = nullcontext
         self.routing = "cost"
         self.opened: list[Callable[[StreamEntry], None]] = []
         self.closed: list[Callable[[StreamEntry], None]] = []
         self.control = control
         self._lock = control.lock
+        self._coming: Sequence[Registration] = ()
 
     def catalog(self) -> Catalog:
         """What is registered, counting changes whose batch is still to come."""
@@ -83,37 +92,45 @@ class Registry:
                     offer(text, taken, name=name, dialect=dialect, evaluator=evaluator, routing=self.routing)
                 )
                 taken[offers[-1].name] = text
-            self._register(offers, catalog)
+            self._register(offers)
         return [each.name for each in offers]
 
     def drop(self, name: str) -> int:
-        """Drop a query, running or paused; the first batch without it."""
+        """Drop a query, running or not; the first batch without it."""
         with self._lock:
             catalog = self._present()
-            if name not in catalog.paused:
-                self._refuse_while_read(self._running(name, catalog), catalog)
+            if name not in catalog.paused or name in catalog.failures:
+                self._refuse_while_read(self._known(name, catalog), catalog)
             return self.control.append(lambda batch: [Entry(batch, "drop", {"name": name})])
 
     def pause(self, name: str) -> int | None:
-        """Stop a query but keep it registered; the first batch without it, None where it was paused."""
-        with self._lock:
-            catalog = self._present()
+        """Stop a query but keep it registered; the first batch without it, None where it did not run. A batch
+        that is under way is not waited for: workers that are at the query in it end it there."""
+
+        def leaving(catalog: Catalog, batch: int) -> list[Entry]:
             if name in catalog.paused:
-                return None
-            self._refuse_while_read(self._running(name, catalog), catalog)
-            return self.control.append(lambda batch: [Entry(batch, "pause", {"name": name})])
+                return []
+            self._refuse_while_read(self._known(name, catalog), catalog)
+            return [Entry(batch, "pause", {"name": name})]
+
+        if name in self._present().paused:
+            return None
+        batch = self.control.append_now(leaving)
+        with suppress(StorageError):
+            self.control.checkpoint.overdue().ask(batch - 1, name)
+        return batch
 
     def resume(self, name: str) -> int | None:
-        """Register a paused query anew; its first batch, None where it is running."""
+        """Register a paused or failed query anew; its first batch, None where it is running."""
         with self._lock:
             catalog = self._present()
             known = catalog.paused.get(name)
             if known is None:
-                self._running(name, catalog)
+                self._known(name, catalog)
                 return None
             evaluator = "auto" if known.evaluator == SHARED else known.evaluator
             again = Registration(name, known.text, known.dialect, evaluator, routing=known.routing)
-            return self._register([again], catalog)
+            return self._register([again])
 
     def add_stream(self, iri: str, source: Source) -> None:
         """Add a stream."""
@@ -153,8 +170,14 @@ class Registry:
     def queries(self) -> list[QueryInfo]:
         """Everything that is registered, in the order of registration."""
         catalog = self.catalog()
-        known = catalog.every_query.items()
-        return [QueryInfo(**asdict(each), paused=name in catalog.paused) for name, each in known]
+        return [
+            QueryInfo(
+                **asdict(each),
+                paused=name in catalog.paused and name not in catalog.failures,
+                failure=catalog.failures.get(name),
+            )
+            for name, each in catalog.every_query.items()
+        ]
 
     def streams(self) -> list[StreamInfo]:
         """Every stream that has a source."""
@@ -166,15 +189,15 @@ class Registry:
             raise UsageError("the job has ended: it takes no changes any more")
         return self.catalog()
 
-    def _running(self, name: str, catalog: Catalog) -> Registration:
-        found = catalog.queries.get(name)
+    def _known(self, name: str, catalog: Catalog) -> Registration:
+        found = catalog.every_query.get(name)
         if found is None:
             known = ", ".join(repr(each) for each in catalog.every_query) or "none"
             raise UsageError(f"there is no query {name!r}", detail=f"registered: {known}")
         return found
 
     def _refuse_while_read(self, registration: Registration, catalog: Catalog) -> None:
-        queries = {name: each.query for name, each in catalog.queries.items()}
+        queries = {each.name: each.query for each in (*catalog.queries.values(), *self._coming)}
         readers = readers_of(registration.query.output, queries)
         if readers:
             raise UsageError(
@@ -182,11 +205,27 @@ class Registry:
                 hint="drop or pause what reads it first",
             )
 
-    def _register(self, offers: Sequence[Registration], catalog: Catalog) -> int:
-        finite = {iri for iri, entry in catalog.streams.items() if not _endless(entry)}
-        slots = self.control.checkpoint.slots
-        made = registrations_of(offers, catalog, tuple(catalog.streams), slots, self.extractor, finite)
-        return self.control.append(lambda batch: [entry_of(each, batch) for each in made])
+    def _register(self, offers: Sequence[Registration]) -> int:
+        self._coming = offers
+        try:
+            # What they read can be paused until they are known to come, and not from then on.
+            catalog = self._present()
+            finite = {iri for iri, entry in catalog.streams.items() if not _endless(entry)}
+            slots, tasks = self.control.checkpoint.slots, self.control.checkpoint.partitions
+            made = registrations_of(
+                offers,
+                catalog,
+                tuple(catalog.streams),
+                slots,
+                self.extractor,
+                finite,
+                tasks,
+                stages=True,
+            )
+            with self.staging() if any(each.staged for each in made) else nullcontext():
+                return self.control.append(lambda batch: [entry_of(each, batch) for each in made])
+        finally:
+            self._coming = ()
 
 
 def stream_entry(iri: str, source: Source, number: int, keep_late: bool = False) -> StreamEntry:
@@ -203,42 +242,3 @@ def _stream(entry: StreamEntry, catalog: Catalog) -> StreamInfo:
 def _endless(entry: StreamEntry) -> bool:
     """A DataFrame never ends."""
     return entry.source is None or source_of(entry.source).endless
-
-
-class TakesQueries(Protocol):
-    """What commands are applied to: a ``Job``."""
-
-    def register_all(self, texts: dict[str, str], *, dialect: str = "auto") -> list[str]: ...
-
-    def drop(self, name: str) -> None: ...
-
-
-def apply_commands(job: TakesQueries, lines: Iterable[str], together: int = 1000) -> int:
-    """Register and drop as the lines say, in their order; how many commands there were.
-
-    Registrations that follow each other are logged together, ``together`` at most, so that thousands take
-    one change of the job. A line that is no command, or is refused, ends it: those before it count.
-    """
-    count, dialect = 0, "auto"
-    waiting: dict[str, str] = {}
-    for line in lines:
-        if not line.strip():
-            continue
-        command = parse_command(line)
-        count += 1
-        match command:
-            case Register(name, query, told):
-                if name in waiting or len(waiting) == together or told != dialect:
-                    _flush(job, waiting, dialect)
-                waiting[name], dialect = query.text, told
-            case Drop(name):
-                _flush(job, waiting, dialect)
-                job.drop(name)
-    _flush(job, waiting, dialect)
-    return count
-
-
-def _flush(job: TakesQueries, waiting: dict[str, str], dialect: str) -> None:
-    if waiting:
-        job.register_all(waiting, dialect=dialect)
-        waiting.clear()

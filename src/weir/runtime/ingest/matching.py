@@ -1,37 +1,37 @@
 """The match step: which triples of a stream queries want, what each slot gets, and which texts go with them.
 
-A graph's name travels as a triple of that graph: the first of each message, its *witness*. So names need no
-columns of their own, and are in a window exactly as long as their messages are.
+All queries on a stream are in one automaton, whatever slot they live in, so a part is matched once; what is
+found is dealt to the slots (``dealing``). A graph's name travels as a triple of that graph: the first of each
+message, its *witness*. So names need no columns of their own, and are in a window exactly as long as their
+messages are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
-from numpy.typing import NDArray
 
 from weir.kernel.contract import NO_GRAPH
 from weir.kernel.matching.automaton import Matcher
-from weir.plan.analysis.demand import Wanted, demands
-from weir.rdf.columns import Ids, Mask
+from weir.plan.analysis.demand import Wanted, demands, readings
+from weir.plan.analysis.own_messages import needs_every_message
+from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
-from weir.rdf.messages import Messages, Parsed, Terms
+from weir.rdf.messages import Messages, Parsed
 from weir.runtime.control.catalog import SHARED, Catalog, Registration
-from weir.runtime.ingest.frames import Frame
+from weir.runtime.ingest.dealing import Cut, Dealt, Texts, homes
+from weir.runtime.ingest.frames import Frame, Watermark
+from weir.runtime.ingest.packing import packed_frames
 from weir.runtime.ingest.parts import LaneInput
-from weir.runtime.output.text_columns import arrow_texts
+from weir.runtime.ingest.pools import Entry, Pool, Table
 
-_BITS = np.array([1, 2, 4, 8], np.uint8)
-
-
-def share(ids: np.ndarray, slots: int) -> np.ndarray:
-    """The slot that each id belongs to, where queries are split over ``slots``."""
-    mixed = ids.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    return ((mixed >> np.uint64(33)) % np.uint64(slots)).astype(np.int64)
+_NONE = np.empty(0, np.int64)
+MOST_LEAD = 1 << 12
+"""The most times in a watermark: a part whose earliest message comes later than that goes to all slots."""
 
 
 def needs_every_text(choice: str) -> bool:
@@ -69,63 +69,8 @@ class Selection:
         return messages.rows(keep)
 
 
-class _Pool:
-    """Patterns of one kind: the automaton of all, and how many need the text of each place."""
-
-    def __init__(self) -> None:
-        self.matcher = Matcher()
-        self._needs = np.zeros((0, 4), np.int64)
-        self._bits: NDArray[np.uint8] | None = None
-
-    def add(self, patterns: NDArray[np.int64], texts: NDArray[np.int64]) -> Ids:
-        """The machines of patterns, one after the other; only their own states are touched."""
-        self._bits = None
-        machines = self.matcher.add(patterns)
-        if self.matcher.bound > len(self._needs):
-            wider = np.zeros((2 * self.matcher.bound, 4), np.int64)
-            wider[: len(self._needs)] = self._needs
-            self._needs = wider
-        np.add.at(self._needs, machines, texts)
-        return machines
-
-    def drop(self, machines: Ids, texts: NDArray[np.int64]) -> None:
-        """Give back what ``add`` gave."""
-        self._bits = None
-        np.subtract.at(self._needs, machines, texts)
-        self.matcher.drop(machines)
-
-    def wanted(self, rows: Ids, machines: Ids) -> tuple[Ids, NDArray[np.uint8]]:
-        """The rows that match, each once, and which of their places have to be there as texts, as bits."""
-        if self._bits is None:
-            self._bits = ((self._needs > 0) @ _BITS).astype(np.uint8)
-        if not len(rows):
-            return rows, np.empty(0, np.uint8)
-        first = np.ones(len(rows), np.bool_)
-        first[1:] = rows[1:] != rows[:-1]
-        starts = np.flatnonzero(first)
-        return rows[starts], np.bitwise_or.reduceat(self._bits[machines], starts)
-
-
-class _Kind(NamedTuple):
-    """What the patterns of a pool have in common: the place that splits them (None: not split), and whether
-    they ask for the names of graphs alone."""
-
-    share: int | None = None
-    names: bool = False
-
-
-class _Part(NamedTuple):
-    """A registration's patterns in one pool, by its machines and the texts that each needs."""
-
-    slot: int
-    stream: str
-    kind: _Kind
-    machines: Ids
-    texts: NDArray[np.int64]
-
-
 class MatchPlan:
-    """For each slot and stream, the pools of patterns by their kind.
+    """For each stream the pools of patterns, those that ask for the names of graphs apart, and its readers.
 
     ``follow`` brings it up to another catalog: queries that are in both are not touched.
     """
@@ -136,11 +81,13 @@ class MatchPlan:
         self.active: list[int] = []
         self._key = key
         self._streams: tuple[str, ...] = tuple(catalog.streams)
-        self._pools: dict[tuple[int, str], dict[_Kind, _Pool]] = {}
+        self._pools: dict[tuple[str, bool], Pool] = {}
         self._known: dict[str, Registration] = {}
-        self._parts: dict[str, list[_Part]] = {}
+        self._entries: dict[str, list[Entry]] = {}
         self._keep_late: set[str] = set()
-        self._alike: dict[int, tuple[str, ...]] = {}
+        self._like: dict[int, int] = {}
+        self._every: dict[str, dict[int, bool]] = {}
+        self._ahead: dict[str, int] = {}
         self.follow(catalog)
 
     def follow(self, catalog: Catalog) -> None:
@@ -148,114 +95,239 @@ class MatchPlan:
         self._keep_late = {iri for iri, entry in catalog.streams.items() if entry.keep_late}
         if tuple(catalog.streams) != self._streams:
             self._streams = tuple(catalog.streams)
-            self._pools, self._known, self._parts = {}, {}, {}
+            self._pools, self._known, self._entries = {}, {}, {}
         gone = [name for name, known in self._known.items() if catalog.queries.get(name) != known]
         for name in gone:
             del self._known[name]
-            for part in self._parts.pop(name):
-                self._pools[part.slot, part.stream][part.kind].drop(part.machines, part.texts)
-        new = [each for name, each in catalog.queries.items() if name not in self._known]
-        self._join(new)
+            for entry in self._entries.pop(name):
+                self._pools[entry.pool].matcher.drop(entry.machines)
+        self._join([each for name, each in catalog.queries.items() if name not in self._known])
         self.own = {slot for each in catalog.queries.values() for slot in each.slots}
-        self._alike = {
-            slot: tuple(name for name, each in catalog.queries.items() if slot in each.slots)
-            for slot in self.own
-            if all(each.share is None for each in catalog.queries.values() if slot in each.slots)
-        }
+        self._like = _alike(catalog.queries.values())
+        self._read(catalog)
+        for pool in self._pools.values():
+            pool.table = None
         self.serve(())
 
     def _join(self, registrations: Sequence[Registration]) -> None:
         """All at once: thousands of patterns are encoded as one column, and each pool is told once."""
-        owners: dict[tuple[int, str, _Kind], list[tuple[str, int]]] = {}
-        wanted: dict[tuple[int, str, _Kind], list[Wanted]] = {}
+        owners: dict[tuple[str, bool], list[tuple[Registration, int]]] = {}
+        wanted: dict[tuple[str, bool], list[Wanted]] = {}
         for each in registrations:
-            self._known[each.name], self._parts[each.name] = each, []
+            self._known[each.name], self._entries[each.name] = each, []
             every, over = needs_every_text(each.evaluator), each.over(self._streams)
-            for stream, patterns in demands(each.query, over, every_text=every).items():
-                for kind, asked in _by_kind(patterns, each.share).items():
-                    for slot in each.slots:
-                        owners.setdefault((slot, stream, kind), []).append((each.name, len(asked)))
-                        wanted.setdefault((slot, stream, kind), []).extend(asked)
+            for stream, patterns in demands(each.evaluated, over, every_text=every).items():
+                for names in (False, True):
+                    asked = [pattern for pattern in patterns if pattern.names is names]
+                    if asked:
+                        owners.setdefault((stream, names), []).append((each, len(asked)))
+                        wanted.setdefault((stream, names), []).extend(asked)
         for place, found in wanted.items():
-            slot, stream, kind = place
             terms = [term for p in found for term in (p.subject, p.predicate, p.object, p.graph)]
             texts = np.array([each.texts for each in found], np.int64).reshape(-1, 4)
-            pool = self._pools.setdefault((slot, stream), {}).setdefault(kind, _Pool())
-            machines = pool.add(Dictionary(self._key).encode_terms(terms).reshape(-1, 4), texts)
+            pool = self._pools.setdefault(place, Pool())
+            machines = pool.matcher.add(Dictionary(self._key).encode_terms(terms).reshape(-1, 4))
             first = 0
-            for name, count in owners[place]:
+            for each, count in owners[place]:
                 rows = slice(first, first + count)
-                self._parts[name].append(_Part(slot, stream, kind, machines[rows], texts[rows]))
+                # Names are never split: whoever asks for them gets them all.
+                by = None if place[1] else each.share
+                self._entries[each.name].append(Entry(place, each.slots, by, machines[rows], texts[rows]))
                 first += count
 
-    def frames(self, stream: str, given: LaneInput) -> Iterator[tuple[int, Frame]]:
-        """What each slot gets of messages of a lane, whatever they came from: the one maker of frames.
-
-        Slots that have the same queries whole get the same frame. What was counted and set aside goes with
-        the first, where there are such in one without messages.
-        """
-        side: dict[str, Any] = {"triples": len(given.parsed.messages.message), "bytes": given.size}
-        if given.dead:
-            side["rejected"] = given.dead
-        if len(set(self._alike.values())) < len(self._alike):
-            yield self.active[0], Frame(stream, given.lane, _first(given), side=side)
-            side = {}
-        made: dict[tuple[str, ...], Frame] = {}
-        for slot in self.active:
-            like = self._alike.get(slot)
-            frame = made.get(like) if like is not None else None
-            if frame is None:
-                frame = self.frame(slot, stream, given, side)
-                if like is not None:
-                    made[like] = frame
-            yield slot, frame
-            side = {}
+    def _read(self, catalog: Catalog) -> None:
+        """Which slots read each stream, which of them have to know of every message, and the least AHEAD."""
+        self._every, self._ahead = {}, {}
+        for each in catalog.queries.values():
+            named = any(entry.pool[1] for entry in self._entries[each.name])
+            whole = each.share is None or named or needs_every_message(each.evaluated) is not None
+            for reading in readings(each.query, each.over(self._streams)):
+                entry = catalog.streams.get(reading.stream)
+                distinct = reading.distinct or (entry is not None and entry.times_distinct)
+                slots = self._every.setdefault(reading.stream, {})
+                for slot in each.slots:
+                    slots[slot] = slots.get(slot, False) or whole or distinct
+                known = self._ahead.get(reading.stream, reading.ahead)
+                self._ahead[reading.stream] = min(known, reading.ahead)
 
     def serve(self, leaving: Iterable[int]) -> None:
         """Frames go to slots with queries and to those that have to be told that they have none."""
         self.active = sorted(self.own.union(leaving))
 
-    def frame(self, slot: int, stream: str, given: LaneInput, side: Mapping[str, Any] | None = None) -> Frame:
-        """What ``slot`` gets of these messages."""
-        parsed = given.parsed
-        messages = parsed.messages
-        keep = np.zeros(len(messages.message), np.bool_)
-        needed = [np.zeros(len(terms.texts), np.bool_) for terms in parsed.terms]
-        for kind, pool in self._pools.get((slot, stream), {}).items():
-            if kind.names:
-                first = witnesses(messages.message, messages.graph)
-                rows, machines = pool.matcher.match(*(column[first] for column in messages.quads))
-                rows = first[rows]
+    def frames(self, stream: str, given: LaneInput) -> Iterator[tuple[int, Frame]]:
+        """What each slot gets of messages of a lane, whatever they came from: the one maker of frames.
+
+        Slots that have the same queries whole get the same frame, and so do those that get no message. What
+        was counted and set aside goes with the first.
+        """
+        part = _Part(self, stream, given)
+        for slot in self.active:
+            frame = part.frame(slot)
+            yield slot, frame if slot != self.active[0] else _with_counts(frame, given)
+
+    def packed(self, stream: str, given: LaneInput) -> Iterator[tuple[int, bytes | memoryview]]:
+        """The same frames as bytes; slots with the same frame get the same object."""
+        part = _Part(self, stream, given)
+        for slot in self.active:
+            if slot == self.active[0]:
+                yield slot, _with_counts(part.frame(slot), given).to_bytes()
             else:
-                rows, machines = pool.matcher.match(*messages.quads)
-            if kind.share is not None:
-                mine = share(messages.quads[kind.share][rows], self.slots) == slot
-                rows, machines = rows[mine], machines[mine]
-            rows, bits = pool.wanted(rows, machines)
-            keep[rows] = True
-            for which, terms in enumerate(parsed.terms):
-                needed[which][terms.codes[rows[(bits & _BITS[which]) != 0]]] = True
-        if stream in self._keep_late:
-            side = {**(side or {}), "messages": statements(parsed)}
-        ids, texts = _texts(parsed.terms, needed)
-        return Frame(
-            stream,
-            given.lane,
-            _first(given),
-            given.high,
-            given.ended,
-            messages.rows(keep),
+                yield slot, part.packed(slot)
+
+    def dealt(self, stream: str, messages: Messages) -> Dealt:
+        """The triples that each slot wants of a stream's messages."""
+        found = []
+        for names in (False, True):
+            pool = self._pools.get((stream, names))
+            if pool is None or not len(pool.matcher):
+                continue
+            if pool.table is None:
+                entries = [e for each in self._entries.values() for e in each if e.pool == (stream, names)]
+                pool.table = Table.of(entries, pool.matcher.bound, self.slots, self._like)
+            quads: Sequence[Ids] = messages.quads
+            if names:
+                first = witnesses(messages.message, messages.graph)
+                quads = [column[first] for column in quads]
+            rows, machines = pool.matcher.match(*quads)
+            slot, rows, bits = pool.table.dealt(rows, machines, quads)
+            found.append((slot, first[rows] if names else rows, bits))
+        if len(found) > 1:
+            slot, rows, bits = map(np.concatenate, zip(*found, strict=True))
+            order = np.argsort(rows, kind="stable")
+            return Dealt.of(slot[order], rows[order], bits[order])
+        return Dealt.of(*found[0]) if found else Dealt(_NONE, _NONE, _NONE.astype(np.uint8))
+
+    def like(self, slot: int) -> int:
+        """The slot whose rows are those of this one."""
+        return self._like.get(slot, slot)
+
+    def readers(self, stream: str) -> Mapping[int, bool]:
+        """The slots that read a stream, and whether each has to know of every message."""
+        return self._every.get(stream, {})
+
+    def watermark(self, stream: str, messages: Messages) -> Watermark | None:
+        """What tells a slot enough of messages that it does not get, None where nothing does."""
+        return Watermark.of(messages.time, self._ahead[stream], MOST_LEAD)
+
+    def statements(self, stream: str, parsed: Parsed) -> list[list[str]] | None:
+        """What a side output shows of each message if it is late, None where nobody asks."""
+        return statements(parsed) if stream in self._keep_late else None
+
+
+class _Part:
+    """What a part brings to every slot."""
+
+    def __init__(self, plan: MatchPlan, stream: str, given: LaneInput) -> None:
+        self._plan, self._parsed = plan, given.parsed
+        self._messages = messages = given.parsed.messages
+        self._bare = Frame(stream, given.lane, _first(given), given.high, given.ended)
+        self._readers = readers = plan.readers(stream)
+        self._dealt = plan.dealt(stream, messages)
+        self._texts = Texts(self._dealt, given.parsed.terms)
+        self._statements = plan.statements(stream, given.parsed)
+        self._rows = self._dealt.bounds(sorted({plan.like(slot) for slot in readers}))
+        self._made: dict[tuple[int, bool], Frame] = {}
+        self._own_packed: dict[int, memoryview] | None = None
+        self._packed: dict[int, tuple[Frame, bytes]] = {}
+        self._cut: Cut | None = None
+        self._home: Ids | None = None
+        apart = sorted(slot for slot, every in readers.items() if not every)
+        if apart:
+            self._home = homes(messages, self._dealt, sorted(readers))
+            mark = plan.watermark(stream, messages)
+            if mark is not None:
+                self._quiet = replace(self._bare, watermark=mark)
+                self._cut = Cut(messages, self._dealt, self._home, apart)
+
+    def frame(self, slot: int) -> Frame:
+        """What a slot gets: all messages, its own, or, where it does not read the stream, none."""
+        every = self._readers.get(slot)
+        if every is None:
+            return self._bare
+        return self._whole(slot) if every or self._cut is None else self._own(slot, self._cut)
+
+    def packed(self, slot: int) -> bytes | memoryview:
+        """The bytes of its frame. One that several slots get is made once."""
+        if self._cut is not None and self._statements is None and self._readers.get(slot) is False:
+            if self._own_packed is None:
+                self._own_packed = packed_frames(self._quiet, self._cut, self._texts)
+            if slot in self._own_packed:
+                return self._own_packed[slot]
+        frame = self.frame(slot)
+        known = self._packed.get(id(frame))
+        if known is None:
+            known = self._packed[id(frame)] = frame, frame.to_bytes()
+        return known[1]
+
+    def _whole(self, slot: int) -> Frame:
+        like, counts = self._plan.like(slot), slot == min(self._readers)
+        known = self._made.get((like, counts))
+        if known is not None:
+            return known
+        rows = self._dealt.row[self._rows[like]]
+        ids, texts = self._texts.of(like)
+        home = None if counts else np.zeros(len(self._messages), np.bool_)
+        if self._home is not None:
+            home = self._home == slot
+        side = {} if self._statements is None else {"messages": self._statements}
+        frame = replace(
+            self._bare,
+            messages=self._messages.at(rows),
             text_ids=ids,
             texts=texts,
-            side=side or {},
+            side=side,
+            home=home,
+            told=self._texts.told[self._rows[like]],
+        )
+        if self._home is None:
+            self._made[like, counts] = frame
+        return frame
+
+    def _own(self, slot: int, cut: Cut) -> Frame:
+        messages, index, home = cut.of(slot)
+        if not len(messages):
+            return self._quiet
+        ids, texts = self._texts.of(slot)
+        side = {}
+        if self._statements is not None:
+            side["messages"] = [self._statements[place] for place in index.tolist()]
+        return replace(
+            self._quiet,
+            messages=messages,
+            text_ids=ids,
+            texts=texts,
+            side=side,
+            index=index,
+            home=home,
+            plain=cut.plain,
+            told=self._texts.told[self._rows[slot]],
         )
 
 
-def _by_kind(wanted: Iterable[Wanted], share: int | None) -> dict[_Kind, list[Wanted]]:
-    """Names are never split: whoever asks for them gets them all."""
-    found: dict[_Kind, list[Wanted]] = {_Kind(share): []}
-    for each in wanted:
-        found.setdefault(_Kind(names=True) if each.names else _Kind(share), []).append(each)
+def _with_counts(frame: Frame, given: LaneInput) -> Frame:
+    """The first frame of a part, with what was counted and set aside."""
+    side: dict[str, Any] = {"triples": len(given.parsed.messages.message), "bytes": given.size}
+    if given.dead:
+        side["rejected"] = given.dead
+    return replace(frame, side={**frame.side, **side})
+
+
+def _alike(registrations: Iterable[Registration]) -> dict[int, int]:
+    """For each slot in which no query is split by a variable the first that has the same queries."""
+    here: dict[int, list[str] | None] = {}
+    for each in registrations:
+        for slot in each.slots:
+            names = here.setdefault(slot, [])
+            if each.share is not None:
+                here[slot] = None
+            elif names is not None:
+                names.append(each.name)
+    first: dict[tuple[str, ...], int] = {}
+    found = {}
+    for slot in sorted(here):
+        names = here[slot]
+        if names is not None:
+            found[slot] = first.setdefault(tuple(names), slot)
     return found
 
 
@@ -272,14 +344,3 @@ def statements(parsed: Parsed) -> list[list[str]]:
     counts = parsed.messages.triples
     ends = np.cumsum(counts).tolist()
     return [found[end - count : end] for end, count in zip(ends, counts.tolist(), strict=True)]
-
-
-def _texts(columns: Iterable[Terms], needed: Iterable[Mask]) -> tuple[Ids, pa.LargeStringArray]:
-    """The hashed terms marked in ``needed``, each once; inline ids carry their own text."""
-    ids, texts = [], []
-    for terms, marked in zip(columns, needed, strict=True):
-        chosen = np.flatnonzero(marked & (terms.ids > 0))
-        ids.append(terms.ids[chosen])
-        texts.append(terms.texts.gather(chosen))
-    every, first = np.unique(np.concatenate(ids), return_index=True)
-    return every, arrow_texts(pl.concat([t.rename("text") for t in texts]).gather(first))

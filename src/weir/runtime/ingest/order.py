@@ -59,6 +59,14 @@ class Progress:
         """The largest time seen in any lane."""
         return max((lane.high for lane in self.lanes.values()), default=NEVER)
 
+    def agrees(self, other: Progress) -> bool:
+        """Whether both will say the same from now on, whatever comes; lanes that have ended say no more."""
+        live, theirs = (
+            {n: lane for n, lane in each.lanes.items() if not lane.ended} for each in (self, other)
+        )
+        same = (self.complete, self.high, self.ended) == (other.complete, other.high, other.ended)
+        return same and live == theirs
+
     def _threshold(self, now: int) -> int:
         if self.ended:
             return FOREVER
@@ -103,21 +111,57 @@ def too_far_ahead(times: Ids, high: int, ahead: int) -> Mask:
     return bad
 
 
+def judged(frame: Frame, high: int, ahead: int) -> tuple[Mask, int]:
+    """Which messages of a frame are too far ahead, and the largest time that their part has brought, given
+    the largest time of the lane before it: as ``too_far_ahead`` says of all messages of the part."""
+    assert frame.watermark is not None
+    lead, rest = frame.watermark.lead, frame.watermark.rest
+    if not len(lead):
+        return np.zeros(len(frame.messages), np.bool_), NEVER
+    led = too_far_ahead(lead, high, ahead)
+    reached = int(lead[~led].max(initial=NEVER))
+    believed = not bool(led[-1])
+    index = np.empty(0, np.int64) if frame.index is None else frame.index
+    bad = np.full(len(index), not believed)
+    early = index < len(lead)
+    bad[early] = led[index[early]]
+    return bad, max(reached, rest) if believed else reached
+
+
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A message that did not get in: ``reason`` is ``late`` or ``ahead``."""
+    """A message that did not get in: ``reason`` is ``late`` or ``ahead``. Several slots may tell of it; it is
+    counted by the one that is its ``home``."""
 
     lane: str
     position: int
     time: int
     triples: int
     reason: str
+    home: bool = True
+
+
+@dataclass(slots=True)
+class Tally:
+    """Messages that got in, and those that did not."""
+
+    messages: int = 0
+    late: int = 0
+    ahead: int = 0
+
+    def add(self, tardy: Mask, ahead: Mask, good: Mask) -> None:
+        """Count those that are marked."""
+        self.messages += int(good.sum())
+        self.late += int(tardy.sum())
+        self.ahead += int(ahead.sum())
 
 
 class Inbox:
     """One stream as read with one lateness and one AHEAD; ``number`` tells it from one that was dropped.
     Where its times are ``distinct``, a message completes its own timestamp, and one that comes after it with
-    that time or before is late, in the same batch, too."""
+    that time or before is late, in the same batch, too.
+
+    ``seen`` tells of the messages that its frames have, ``counted`` of those whose home is here."""
 
     def __init__(
         self, lateness: int, ahead: int, idle: int | None, number: int = 0, *, distinct: bool = False
@@ -128,9 +172,7 @@ class Inbox:
         self.progress = Progress(lateness, idle)
         self.lanes: list[str] = []
         self.waiting = Messages()
-        self.late = 0
-        self.ahead_of_time = 0
-        self.messages = 0
+        self.seen, self.counted = Tally(), Tally()
 
     @property
     def complete(self) -> int:
@@ -163,27 +205,35 @@ class Inbox:
         if frame.lane not in self.lanes:
             self.lanes.append(frame.lane)
         time, triples = frame.messages.time, frame.messages.triples
-        ahead = too_far_ahead(time, high, self.ahead)
-        seen = np.where(ahead, NEVER, time + (self.distinct & (triples > 0)))
         tardy = late(time, began)
-        if self.distinct:
-            reached = np.maximum.accumulate(np.concatenate([[high], seen]))[:-1]
-            tardy |= late(time + self.progress.lateness, reached)
+        if frame.watermark is not None:
+            ahead, reached = judged(frame, high, self.ahead)
+        else:
+            ahead = too_far_ahead(time, high, self.ahead)
+            seen = np.where(ahead, NEVER, time + (self.distinct & (triples > 0)))
+            reached = int(seen.max(initial=NEVER))
+            if self.distinct:
+                before = np.maximum.accumulate(np.concatenate([[high], seen]))[:-1]
+                tardy |= late(time + self.progress.lateness, before)
         tardy &= ~ahead & (triples > 0)
-        position = frame.position + np.arange(len(time))
-        for row in np.flatnonzero(ahead | tardy).tolist():
-            reason = "ahead" if ahead[row] else "late"
-            dropped.append(Dropped(frame.lane, int(position[row]), int(time[row]), int(triples[row]), reason))
-        self.late += int(tardy.sum())
-        self.ahead_of_time += int(ahead.sum())
         good = ~ahead & ~tardy & (triples > 0)
-        self.messages += int(good.sum())
+        position, home = frame.positions, frame.at_home
+        told = (ahead | tardy) if frame.watermark is None else (ahead | tardy) & home
+        for row in np.flatnonzero(told).tolist():
+            reason, mine = "ahead" if ahead[row] else "late", bool(home[row])
+            where = int(position[row]), int(time[row]), int(triples[row])
+            dropped.append(Dropped(frame.lane, *where, reason, mine))
+        self.seen.add(tardy, ahead, good)
+        self.counted.add(tardy & home, ahead & home, good & home)
+        if frame.watermark is not None:
+            # What is here for its home alone has been counted now.
+            good[np.bincount(frame.messages.message, minlength=len(good)) == 0] = False
         marks = {
             "lane": np.full(len(time), self.lanes.index(frame.lane), np.int64),
             "position": position,
             "batch": np.full(len(time), batch, np.int64),
         }
-        return replace(frame.messages, marks=marks).where(good), max(int(seen.max(initial=NEVER)), frame.high)
+        return replace(frame.messages, marks=marks).where(good), max(reached, frame.high)
 
     def take(self, low: int, high: int, since: int) -> Messages:
         """The messages of time in ``[low, high)`` that came with batch ``since`` or later."""
@@ -197,6 +247,22 @@ class Inbox:
         rest = self.waiting.between(below, FOREVER)
         return int(rest.marks["batch"].min()) if len(rest) else FOREVER
 
+    def agrees(self, younger: Inbox, since: int) -> bool:
+        """Whether it will take in whatever another one will, and has waiting what that one has, of what came
+        with batch ``since`` or later."""
+        if not self.progress.agrees(younger.progress):
+            return False
+        waiting = self.waiting
+        if len(waiting):
+            waiting = waiting.where(waiting.marks["batch"] >= since)
+        if len(waiting) != len(younger.waiting):
+            return False
+        if not len(waiting):
+            return True
+        mine, theirs = waiting.marks, younger.waiting.marks
+        lanes = np.array(self.lanes)[mine["lane"]] == np.array(younger.lanes)[theirs["lane"]]
+        return bool((lanes & (mine["position"] == theirs["position"])).all())
+
     def forget(self, below: int) -> None:
         """Drop messages older than ``below``: every query has them."""
         self.waiting = self.waiting.between(below, FOREVER)
@@ -206,9 +272,8 @@ class Inbox:
         return {
             "number": self.number,
             "lanes": self.lanes,
-            "late": self.late,
-            "ahead": self.ahead_of_time,
-            "messages": self.messages,
+            "seen": [self.seen.messages, self.seen.late, self.seen.ahead],
+            "counted": [self.counted.messages, self.counted.late, self.counted.ahead],
             "complete": self.progress.complete,
             "progress": {n: [lane.high, lane.seen, lane.ended] for n, lane in self.progress.lanes.items()},
         }
@@ -218,7 +283,27 @@ class Inbox:
         if head.get("number", 0) != self.number:
             return
         self.lanes = list(head["lanes"])
-        self.late, self.ahead_of_time, self.messages = head["late"], head["ahead"], head["messages"]
+        self.seen, self.counted = Tally(*head["seen"]), Tally(*head["counted"])
         lanes = {name: Lane(*values) for name, values in head["progress"].items()}
         self.progress = replace(self.progress, lanes=lanes, complete=head["complete"])
         self.waiting = waiting
+
+
+InboxKey = tuple[str, int, int, bool, int]
+"""A stream, its lateness, AHEAD, whether its times are distinct, and the batch from which on it is read."""
+
+
+def mergeable(inboxes: Mapping[InboxKey, Inbox]) -> list[tuple[InboxKey, InboxKey]]:
+    """Pairs (elder, younger) that differ in when they began, and will never differ again; the youngest first.
+
+    T counts from the batch with which an inbox begins, so that what is late for a query does not depend on
+    who else reads the stream, or where. Inboxes differ until T has come to the same in both.
+    """
+    found = []
+    for younger in sorted(inboxes, key=lambda key: -key[-1]) if len(inboxes) > 1 else ():
+        elders = [key for key in inboxes if key[:-1] == younger[:-1] and key[-1] < younger[-1]]
+        for elder in sorted(elders):
+            if inboxes[elder].agrees(inboxes[younger], younger[-1]):
+                found.append((elder, younger))
+                break
+    return found

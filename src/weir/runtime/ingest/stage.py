@@ -53,6 +53,15 @@ def part_frames(place: WorkerCache, batch: int, part: Part) -> Iterator[tuple[in
         yield from plan.frames(part.stream, found)
 
 
+def packed_part(place: WorkerCache, batch: int, part: Part) -> Iterator[tuple[int, bytes | memoryview]]:
+    """The same as bytes."""
+    if part.path is None and part.kafka is None:
+        yield from ((slot, frame.to_bytes()) for slot, frame in part_frames(place, batch, part))
+        return
+    for found in part_inputs(part, place.checkpoint.key):
+        yield from place.match_plan(batch).packed(part.stream, found)
+
+
 def part_inputs(part: Part, key: bytes) -> list[LaneInput]:
     """What a part holds of each lane; several items of one lane are in order."""
     if part.log:
@@ -124,9 +133,9 @@ def row_frames(
     base: int,
     format: str = "tnq",
     predicate: str | None = None,
-) -> Iterator[tuple[int, Frame]]:
-    """What each slot gets of one task's rows, a frame for each lane. Positions of rows that have none count
-    from ``base``; ``predicate`` states the time of messages in ``format``."""
+) -> Iterator[tuple[int, bytes | memoryview]]:
+    """What each slot gets of one task's rows as bytes, a frame for each lane. Positions of rows that have
+    none count from ``base``; ``predicate`` states the time of messages in ``format``."""
     plan = place.match_plan(batch)
     if "lane" not in rows.columns:
         rows = rows.with_columns(pl.lit("").alias("lane"))
@@ -144,7 +153,7 @@ def row_frames(
         )
         dead = dead_letters(stream, found.rejected, source=lane)
         size = sum(map(len, made.payloads))
-        yield from plan.frames(stream, LaneInput(lane, found, base, size, dead))
+        yield from plan.packed(stream, LaneInput(lane, found, base, size, dead))
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from weir.rdf.ids.dictionary import Dictionary
 from weir.runtime.output.results import COLUMNS, Emission, by_query, set_tables
 from weir.runtime.output.sinks.base import Results
 from weir.runtime.output.text_columns import arrow_texts, distinct_values, texts_of
-from weir.storage import Container, numbers, pack, read_header, unpack
+from weir.storage import Container, numbers, pack, unpack
 from weir.storage.spool import Buffer
 
 COMPACT = "compact"
@@ -137,7 +137,7 @@ class SharedResults(Results):
         self.data = data
 
     def __len__(self) -> int:
-        return int(read_header(self.data, _KIND)["results"])
+        return int(unpack(self.data, _KIND).header["results"])
 
     @cached_property
     def compact(self) -> Compact:

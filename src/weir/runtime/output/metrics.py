@@ -5,11 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from weir.rdf.columns import NEVER
+from weir.runtime.control.failure import Failure
 from weir.runtime.ingest.frames import Frame
 from weir.runtime.worker.group import Group, Step
 
@@ -36,7 +37,8 @@ SUMS = (
 
 @dataclass(slots=True)
 class Metrics:
-    """Counts since the job started; per stream and per query as of the last batch."""
+    """Counts since the job started; per stream and per query as of the last batch. ``failures`` are those of
+    queries that failed and were not resumed."""
 
     started: float = 0.0
     batch: int = -1
@@ -49,6 +51,7 @@ class Metrics:
     interrupted: bool = False
     streams: dict[str, dict[str, Any]] = field(default_factory=dict)
     queries: dict[str, dict[str, Any]] = field(default_factory=dict)
+    failures: dict[str, Failure] = field(default_factory=dict)
     seconds: list[float] = field(default_factory=list)
     left: dict[str, int] = field(default_factory=dict, repr=False)
     arrivals: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=_RECENT), repr=False)
@@ -80,8 +83,8 @@ class Metrics:
                 self.triples += group["input"]["triples"]
                 self.bytes += group["input"]["bytes"]
                 self.rejected += group["rejected"]
-                for stream, values in group["streams"].items():
-                    self.streams[stream] = _larger(self.streams.get(stream, {}), values)
+            for stream, values in _together(told).items():
+                self.streams[stream] = _larger(self.streams.get(stream, {}), values)
             seen: dict[str, list[dict[str, Any]]] = {}
             for group in told:
                 for query, values in group["queries"].items():
@@ -93,10 +96,20 @@ class Metrics:
             self.arrivals.append((time.monotonic(), self.triples - before))
             self.ended = bool(told) and all(group["ended"] for group in told)
 
+    def fail(self, failure: Failure, batch: int) -> None:
+        """A query failed; it does not run from ``batch`` on. One that has left by then, because it was paused
+        meanwhile, has not failed."""
+        with self.lock:
+            self.queries.pop(failure.name, None)
+            if self.left.get(failure.name) != batch:
+                self.left[failure.name] = batch
+                self.failures[failure.name] = failure
+
     def forget(self, query: str, batch: int) -> None:
         """Leave out what a query told, and tells before ``batch``: it runs no longer then, or begins anew."""
         with self.lock:
             self.queries.pop(query, None)
+            self.failures.pop(query, None)
             self.left[query] = batch
 
     @property
@@ -139,37 +152,62 @@ class Metrics:
                 "dead": self.rejected + self.ahead,
                 "rate": self.rate,
                 "state": self.state,
+                "failures": {name: each.reason for name, each in self.failures.items()},
                 "streams": {name: dict(values) for name, values in self.streams.items()},
                 "queries": {name: {**values, "lag": self.lag(name)} for name, values in self.queries.items()},
             }
 
 
 def _summed(slots: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What the slots of a query tell, together."""
+    """What the slots of a query tell, together. Where they are evaluated on one grid of times, the slot that
+    has been evaluated most often tells how often."""
     total = dict(slots[0])
     for told in slots[1:]:
         for name, value in told.items():
             known = total.get(name)
-            if name == "through":
-                total[name] = max((v for v in (known, value) if v is not None), default=None)
+            if name == "through" or (name == "evaluations" and told["on_one_grid"]):
+                total[name] = _most(known, value)
+            elif isinstance(value, bool):
+                continue
             elif isinstance(value, (int, float)):
                 total[name] = (known or 0) + value
     return total
 
 
+def _most(*values: int | None) -> int | None:
+    """The largest of values that are known."""
+    return max((value for value in values if value is not None), default=None)
+
+
+def _together(told: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """What slots tell of each stream, together: the most that one has seen, or what all have counted, where
+    none has seen every message."""
+    streams: dict[str, dict[str, Any]] = {}
+    counted: dict[tuple[str, str], int] = {}
+    for group in told:
+        for stream, values in group["streams"].items():
+            streams[stream] = _larger(streams.get(stream, {}), values)
+        for stream, values in group["counted"].items():
+            for name, value in values.items():
+                counted[stream, name] = counted.get((stream, name), 0) + value
+    for (stream, name), value in counted.items():
+        streams[stream][name] = max(streams[stream][name] or 0, value)
+    return streams
+
+
 def _larger(known: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: max((v for v in (known.get(name), value) if v is not None), default=None)
-        for name, value in told.items()
-    }
+    return {name: _most(known.get(name), value) for name, value in told.items()}
 
 
 def told_by(group: Group, step: Step, frames: Iterable[Frame]) -> dict[str, Any]:
     """What a group tells of itself after a step. Evaluators that queries share are told of with the first
     of their names."""
-    statistics = {
-        name: m.evaluator.statistics() for name, m in group.members.items() if m.evaluator is not None
-    }
+    statistics: dict[str, Mapping[str, Any]] = {}
+    for name, m in group.members.items():
+        if m.evaluator is not None:
+            with group.failures.of(m.registration):
+                statistics[name] = m.evaluator.statistics()
+                group.failures.kept(m.registration, statistics[name].get("live_rows", 0))
     statistics |= {min(each.names): each.evaluator.statistics() for each in group.shared.values()}
     sides = [frame.side for frame in frames]
     return {
@@ -177,12 +215,15 @@ def told_by(group: Group, step: Step, frames: Iterable[Frame]) -> dict[str, Any]
         "input": {name: sum(side.get(name, 0) for side in sides) for name in ("triples", "bytes")},
         "rejected": sum(len(side.get("rejected", ())) for side in sides),
         "streams": _streams(group),
+        "counted": _counted(group),
         "queries": {
             name: {
                 **_told(statistics.get(name, {})),
                 "through": None if member.given == NEVER else member.given,
-                "evaluations": member.evaluations if member.tells else 0,
+                "evaluations": member.evaluations,
+                "on_one_grid": member.on_one_grid,
                 "results": member.results,
+                "seconds": group.failures.seconds.get(name, 0.0),
                 **_services(group, name),
             }
             for name, member in group.members.items()
@@ -197,16 +238,24 @@ def _streams(group: Group) -> dict[str, dict[str, int | None]]:
         values = {
             "complete": inbox.complete,
             "high": inbox.progress.high,
-            "late": inbox.late,
-            "ahead": inbox.ahead_of_time,
-            "messages": inbox.messages,
+            "late": inbox.seen.late,
+            "ahead": inbox.seen.ahead,
+            "messages": inbox.seen.messages,
             "waiting": len(inbox.waiting),
         }
         known = found.setdefault(stream, {})
         for name, value in values.items():
-            other = known.get(name)
-            most = value if other is None else max(value, other)
-            known[name] = None if most == NEVER else most
+            known[name] = _most(known.get(name), None if value == NEVER else value)
+    return found
+
+
+def _counted(group: Group) -> dict[str, dict[str, int]]:
+    """What is counted here for all slots, as ``_streams``."""
+    found: dict[str, dict[str, int]] = {}
+    for (stream, *_), inbox in group.inboxes.items():
+        known = found.setdefault(stream, {"messages": 0, "late": 0, "ahead": 0})
+        for name in known:
+            known[name] = max(known[name], getattr(inbox.counted, name))
     return found
 
 
@@ -229,14 +278,10 @@ def _services(group: Group, name: str) -> dict[str, Any]:
     return {"services": [account.as_json() for account in found]} if found else {}
 
 
-def counts(step: Step, told: Mapping[str, Any], counted: Collection[str] | None) -> list[int]:
-    """The values of one slot, given what it tells of itself. Several slots may read a stream: what is
-    dropped of it is counted by the one that has it among ``counted``, None for all."""
-    dropped = {
-        (item.reason, stream, item.lane, item.position)
-        for stream, item in step.dropped
-        if counted is None or stream in counted
-    }
+def counts(step: Step, told: Mapping[str, Any]) -> list[int]:
+    """The values of one slot, given what it tells of itself. Several slots may tell of a message that was
+    dropped: its home counts it."""
+    dropped = {(item.reason, stream, item.lane, item.position) for stream, item in step.dropped if item.home}
     queries = told["queries"].values()
     values = {
         **told["input"],

@@ -2,7 +2,8 @@
 
 The kind of answers is their form: a query's results of one batch as JSON lines or as columns of texts, or,
 without a name, those of many queries that were evaluated together; ``metrics`` are the group's counters, some
-of them as ``counts`` for Spark (``spark.processor``); ``dead`` and ``late`` what was set aside.
+of them as ``counts`` for Spark (``spark.processor``); ``dead`` and ``late`` what was set aside; ``failed`` a
+query that failed; ``part`` what a slot answered to the first stage of a query (``putting_together``).
 
 The driver puts together what the slots of a split query answered, as one slot would have written it. Each
 slot's answers are in the order of (time, text) already, so they are merged and never sorted.
@@ -11,29 +12,38 @@ slot's answers are in the order of (time, text) already, so they are merged and 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numba import njit
 
+from weir.kernel.contract import Answers, FailedAt
 from weir.kernel.matching.answers import SetAnswers
+from weir.language.algebra.query import Query
 from weir.rdf.columns import Ids
+from weir.rdf.compiled import njit
 from weir.rdf.formats.tnq_split import Bytes, Words, words_of
 from weir.rdf.ids.dictionary import Dictionary
+from weir.runtime.control.failure import Failure, earliest
 from weir.runtime.ingest.frames import Frame
+from weir.runtime.ingest.order import Dropped
 from weir.runtime.output.compact import COMPACT, Compact, SharedResults
 from weir.runtime.output.metrics import counts, told_by
+from weir.runtime.output.partial_answers import PART, part_of
 from weir.runtime.output.results import APART, COLUMNS, Emission, by_query, query_tables, set_tables
 from weir.runtime.output.sinks.base import Results
 from weir.runtime.output.text_columns import bytes_of, timestamp
-from weir.runtime.worker.group import Answered, Group, Step
+from weir.runtime.worker.group import Group, Step
+from weir.runtime.worker.together import Answered
 from weir.storage.spool import Buffer, SpoolWriter
 
+FAILED = "failed"
+WRITTEN = "written"
+"""The kind of the row that tells how many results a task has written itself."""
 OUTPUT_SCHEMA = "kind string, name string, slot bigint, data binary, counts array<bigint>"
 BLOCK = 1 << 16
 """Rows of the longest part that are put together at a time, with those of the others at the same times."""
@@ -50,46 +60,54 @@ class Output:
     counts: list[int] | None = None
 
 
+def answers_of(
+    step: Step,
+    group: Group,
+    slot: int,
+    forms: Iterable[str],
+    writer: Callable[[], SpoolWriter] = SpoolWriter,
+) -> Iterator[Output]:
+    """The answers of one step, in each of ``forms``: ``jsonl``, ``columns``, or ``compact``, which is
+    columns, and those of queries that were evaluated together as one row of references. ``writer`` makes what
+    they are written to. A query whose answers cannot be written fails."""
+    staged = [each for each in step.answered if each.member.registration.staged]
+    for each in staged:
+        data = None
+        with group.failures.of(each.member.registration, OSError):
+            data = part_of(each.answers, each.member.query, group.dictionary)
+        if data is not None:
+            yield Output(PART, each.member.name, slot, data)
+    if staged:
+        step = replace(step, answered=[each for each in step.answered if not each.member.registration.staged])
+    for form in forms:
+        for name, data in _answers(step, group, form, writer):
+            yield Output(form, name, slot, data)
+
+
 def outputs(
     group: Group,
     step: Step,
     frames: Iterable[Frame],
     slot: int,
-    forms: Iterable[str],
-    counted: Collection[str] | None = None,
-    writer: Callable[[], SpoolWriter] = SpoolWriter,
 ) -> Iterator[Output]:
-    """The rows of one step, answers in each of ``forms``: ``jsonl``, ``columns``, or ``compact``, which is
-    columns, and those of queries that were evaluated together as one row of references. ``counted`` is as in
-    ``metrics``; ``writer`` makes what answers are written to."""
-    for form in forms:
-        for name, data in _answers(step, group.dictionary, form, writer):
-            yield Output(form, name, slot, data)
+    """The other rows of one step."""
     dead = [letter for frame in frames for letter in frame.side.get("rejected", ())]
     dead += [
-        {
-            "stream": stream,
-            "lane": item.lane,
-            "position": item.position,
-            "at": timestamp(item.time),
-            "reason": "further ahead of its lane than AHEAD allows",
-        }
+        {**_dropped(stream, item), "reason": "further ahead of its lane than AHEAD allows"}
         for stream, item in step.dropped
         if item.reason == "ahead"
     ]
     if dead:
         yield Output("dead", "", slot, _lines(dead))
     kept = {
-        (frame.stream, frame.lane, frame.position + place): said
+        (frame.stream, frame.lane, position): said
         for frame in frames
-        for place, said in enumerate(frame.side.get("messages", ()))
+        if "messages" in frame.side
+        for position, said in zip(frame.positions.tolist(), frame.side["messages"], strict=True)
     }
     late = [
         {
-            "stream": stream,
-            "lane": item.lane,
-            "position": item.position,
-            "at": timestamp(item.time),
+            **_dropped(stream, item),
             "triples": item.triples,
             "statements": kept.get((stream, item.lane, item.position), []),
         }
@@ -99,7 +117,12 @@ def outputs(
     if late:
         yield Output("late", "", slot, _lines(late))
     told = told_by(group, step, frames)
-    yield Output("metrics", "", slot, json.dumps(told).encode(), counts(step, told, counted))
+    yield Output("metrics", "", slot, json.dumps(told).encode(), counts(step, told))
+
+
+def _dropped(stream: str, item: Dropped) -> dict[str, Any]:
+    """Which message did not get in."""
+    return {"stream": stream, "lane": item.lane, "position": item.position, "at": timestamp(item.time)}
 
 
 def _lines(records: Iterable[Mapping[str, Any]]) -> bytes:
@@ -107,25 +130,78 @@ def _lines(records: Iterable[Mapping[str, Any]]) -> bytes:
 
 
 def _answers(
-    step: Step, dictionary: Dictionary, form: str, writer: Callable[[], SpoolWriter]
+    step: Step, group: Group, form: str, writer: Callable[[], SpoolWriter]
 ) -> Iterator[tuple[str, bytes]]:
     """The answers of each query; those of queries evaluated together in rows without a name, unless each of
     them has its own."""
+    dictionary = group.dictionary
     apart = [each for each in step.answered if len(each.answers.at) or len(each.answers.empty)]
     for together in step.shared:
         emissions = {name: Emission.of(member.query) for name, member in together.members.items()}
         for part in together.answers.parts:
             if not isinstance(part, SetAnswers):
                 apart += [Answered(together.members[name], answers) for name, answers in part.items()]
-            elif form != COMPACT:
-                for table in set_tables(part, emissions, dictionary, form):
-                    yield "", _written([table], writer())
-            elif len(part):
-                yield "", Compact(part, emissions, dictionary).to_bytes()
+                continue
+            try:
+                found = list(_together(part, emissions, dictionary, form, writer))
+            except OSError:
+                raise
+            except Exception:
+                # One of them cannot be written: which one is found by writing each by itself.
+                apart += [Answered(together.members[name], answers) for name, answers in part.items()]
+            else:
+                yield from (("", data) for data in found)
     own = COLUMNS if form == COMPACT else form
     for each in apart:
-        name, query = each.member.name, each.member.query
-        yield name, _written(query_tables(query, name, each.answers, dictionary, own), writer())
+        data = None
+        with group.failures.of(each.member.registration, OSError):
+            data = written_answers(each.member.query, each.member.name, each.answers, dictionary, own, writer)
+        if data is not None:
+            yield each.member.name, data
+
+
+def _together(
+    part: SetAnswers,
+    emissions: Mapping[str, Emission],
+    dictionary: Dictionary,
+    form: str,
+    writer: Callable[[], SpoolWriter],
+) -> Iterator[bytes]:
+    if form != COMPACT:
+        for table in set_tables(part, emissions, dictionary, form):
+            yield _written([table], writer())
+    elif len(part):
+        yield Compact(part, emissions, dictionary).to_bytes()
+
+
+def written_answers(
+    query: Query,
+    name: str,
+    answers: Answers,
+    dictionary: Dictionary,
+    form: str,
+    writer: Callable[[], SpoolWriter],
+) -> bytes:
+    """The answers of one query. Raises ``FailedAt`` with the first evaluation that cannot be written."""
+
+    def written(some: Answers) -> bytes:
+        return _written(query_tables(query, name, some, dictionary, form), writer())
+
+    try:
+        return written(answers)
+    except OSError:
+        raise
+    except Exception as error:
+        times = np.unique(np.concatenate([answers.at, answers.empty]))
+        good, bad = 0, len(times) - 1
+        while good < bad:
+            middle = (good + bad) // 2
+            try:
+                written(answers.older(int(times[middle]) + 1))
+                good = middle + 1
+            except Exception:
+                bad = middle
+        raise FailedAt(int(times[bad]), None) from error
 
 
 def _written(tables: Iterable[pa.RecordBatch], writer: SpoolWriter) -> bytes:
@@ -140,6 +216,38 @@ def _written(tables: Iterable[pa.RecordBatch], writer: SpoolWriter) -> bytes:
 def read_answers(data: Buffer) -> pa.Table:
     """The table of an ``answers`` row."""
     return pa.ipc.open_stream(pa.py_buffer(data)).read_all()
+
+
+def failed_row(failure: Failure) -> Output:
+    """The row of a query that failed."""
+    return Output(FAILED, failure.name, failure.slot, json.dumps(failure.as_json()).encode())
+
+
+def failure_in(row: Output) -> Failure:
+    """What such a row says."""
+    return Failure(**json.loads(row.data[:]))
+
+
+def written_row(results: int) -> Output:
+    """The row of a task that has written so many results."""
+    return Output(WRITTEN, "", 0, str(results).encode())
+
+
+def without_later(rows: Sequence[Output], failures: Iterable[Failure], forms: Sequence[str]) -> list[Output]:
+    """The rows without what other slots answered for a query beyond the time at which it failed in one."""
+    ends = {name: each for name, each in earliest(failures).items() if each.at is not None}
+    kept = []
+    for row in rows:
+        end = ends.get(row.name) if row.kind in forms else None
+        if end is None or end.at is None or end.slot == row.slot:
+            kept.append(row)
+            continue
+        table = read_answers(row.data)
+        older = table.filter(pc.less(table["at"], pa.scalar(end.at + end.delay, table["at"].type)))
+        if len(older):
+            data = _written(older.to_batches(), SpoolWriter())
+            kept.append(Output(row.kind, row.name, row.slot, data))
+    return kept
 
 
 def merged(rows: Sequence[Output]) -> list[Results]:

@@ -26,9 +26,10 @@ from weir.language.algebra.patterns import is_ordered
 from weir.language.algebra.query import Ask, Query, Select
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
+from weir.runtime.output.few_lines import FEW, few_lines
 from weir.runtime.output.text_columns import (
     Coded,
-    arrow_texts,
+    Woven,
     coded_texts,
     compact,
     distinct_values,
@@ -94,7 +95,7 @@ class Block:
         fresh[1:] = (self.at[1:] != self.at[:-1]) | (self.owner[1:] != self.owner[:-1])
         return np.cumsum(fresh)
 
-    def lines(self) -> dict[str, pa.Array]:
+    def lines(self) -> Lines:
         """A result line per row."""
         fields = [field.framed(compact(name) + ":") for name, field in self.fields.items()]
         body = [f.framed("," if place else "") for place, f in enumerate(fields)]
@@ -109,20 +110,44 @@ class Block:
         middles = [f'","op":"{operator}","bindings":{{' for operator in self.operators]
         head, middle = Coded(self.owner, pl.Series(heads)), Coded(self.owner, pl.Series(middles))
         end = Coded(np.zeros(len(self.at), np.int64), pl.Series(["}}\n"]))
-        return {"at": pa.array(self.at), "line": weave([head, *stamps(self.at), middle, *body, end])}
+        return Lines(self.at, weave([head, *stamps(self.at), middle, *body, end]))
 
     def columns(self) -> dict[str, pa.Array]:
-        """A row of texts per row. Variables that are named ``at`` or ``op`` keep their question mark."""
+        """A row of texts per row, each distinct one once (``written`` writes them out). Variables that are
+        named ``at`` or ``op`` keep their question mark."""
         fields = dict(self.fields)
         if fields and not self.ordered:
             order = order_of_rows(self.evaluation, list(fields.values()), APART)
             fields = {name: field.take(order) for name, field in fields.items()}
-        operators = pl.Series(self.operators, dtype=pl.String).gather(self.owner)
-        columns = {"at": pa.array(self.at), "op": arrow_texts(operators)}
-        for name, field in fields.items():
-            column = f"?{name}" if name in ("at", "op") else name
-            columns[column] = arrow_texts(field.texts).take(pa.array(field.codes))
-        return columns
+        operators = Coded(self.owner, pl.Series(self.operators, dtype=pl.String))
+        told = {f"?{name}" if name in ("at", "op") else name: field for name, field in fields.items()}
+        columns = {name: field.column for name, field in {"op": operators, **told}.items()}
+        return {"at": pa.array(self.at), **columns}
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Result lines, dated ``at``, not yet put together: each of one row of ``woven``, or of the rows from one
+    of ``starts`` up to the next."""
+
+    at: Ids
+    woven: Woven
+    starts: Ids | None = None
+
+    def table(self, first: int = 0, last: int | None = None) -> dict[str, pa.Array]:
+        """The lines of some of the rows, cut between lines."""
+        texts = self.woven.rows(first, last)
+        if self.starts is None:
+            return {"at": pa.array(self.at[first:last]), "line": texts}
+        one, other = np.searchsorted(self.starts, [first, first + len(texts)])
+        starts = self.starts[one:other] - first
+        return {"at": pa.array(self.at[one:other]), "line": run_together(texts, starts)}
+
+
+def written(columns: Mapping[str, pa.Array], first: int = 0, last: int | None = None) -> dict[str, pa.Array]:
+    """Some rows of columns, with every text in its row."""
+    some = {name: column[first:last] for name, column in columns.items()}
+    return {name: c.dictionary_decode() if name != "at" else c for name, c in some.items()}
 
 
 def query_tables(
@@ -133,14 +158,14 @@ def query_tables(
     cuts: list[int] = []
     if len(at) > _SLICE and not len(answers.empty):
         cuts = [cut for cut in np.unique(np.searchsorted(at, at[_SLICE::_SLICE])).tolist() if cut]
-    write = result_lines if form == JSONL else result_columns
+    if not cuts:
+        whole = (result_lines if form == JSONL else result_columns)(query, name, answers, dictionary)
+        yield pa.record_batch(list(whole.values()), names=list(whole))
+        return
+    lines = _lines(query, name, answers, dictionary) if form == JSONL else None
+    columns = _solutions(query, name, answers, dictionary, form).columns() if lines is None else {}
     for first, last in pairwise([0, *cuts, len(at)]):
-        columns = {variable: ids[first:last] for variable, ids in answers.columns.items()}
-        numbers = None
-        if answers.numbers is not None:
-            numbers = answers.numbers[0][first:last], answers.numbers[1]
-        some = Answers(at[first:last], columns, answers.empty, numbers=numbers)
-        made = write(query, name, some, dictionary)
+        made = written(columns, first, last) if lines is None else lines.table(first, last)
         yield pa.record_batch(list(made.values()), names=list(made))
 
 
@@ -171,7 +196,7 @@ def set_tables(
                 fields[variable] = Coded(np.zeros(len(rows), np.int64), pl.Series([None], dtype=pl.String))
         operators = [emissions[name].operator for name in names]
         block = Block(names, operators, owner, at[rows] + delay[owner], fields)
-        made = block.lines() if form == JSONL else block.columns()
+        made = block.lines().table() if form == JSONL else written(block.columns())
         queries = pa.DictionaryArray.from_arrays(pa.array(owner.astype(np.int32)), pa.array(names))
         yield pa.record_batch([queries, *made.values()], names=[QUERY, *made])
 
@@ -208,29 +233,40 @@ def by_query(tables: Iterable[pa.Table]) -> Iterator[tuple[str, pa.Table]]:
 def result_lines(query: Query, name: str, answers: Answers, dictionary: Dictionary) -> dict[str, pa.Array]:
     """The lines of a query's answers, with the time each carries: one per solution, for CONSTRUCT one per
     evaluation. Where EMPTY asks for it, a line says that an evaluation had no results."""
-    head = f'{{"query":{compact(name)},"at":"'
-    middle = f'","op":"{query.semantics.r2s.value}",'
-    at, told = answers.at + query.semantics.emit_after, answers.evaluation
-    if isinstance(query.form, Select):
-        lines = _solutions(query, name, answers, dictionary, JSONL).lines()
-    elif isinstance(query.form, Ask):
-        dated = _dated(at, head, middle + '"boolean":')
-        lines = {"at": pa.array(at), "line": weave([*dated, _truth(answers).framed("", "}\n")])}
-    else:
-        starts = np.flatnonzero(np.diff(told, prepend=told[:1] - 1))
-        lines = _triples(at, starts, answers, dictionary, head, middle + '"triples":["')
-        told = told[starts]
+    if len(answers.at) <= FEW and not len(answers.empty) and not isinstance(query.form, Ask):
+        return few_lines(query, answers, dictionary, *_ends(query, name), _columns_of(query))
+    lines = _lines(query, name, answers, dictionary)
+    made = lines.table()
     if not len(answers.empty):
-        return lines
+        return made
     nothing = answers.empty + query.semantics.emit_after
-    empty = weave(_dated(nothing, head, middle + _EMPTY))
-    return _by_time(lines, {"at": pa.array(nothing), "line": empty}, told, answers)
+    head, middle = _ends(query, name)
+    empty = weave(_dated(nothing, head, middle + _EMPTY)).rows()
+    told = answers.evaluation if lines.starts is None else answers.evaluation[lines.starts]
+    return _by_time(made, {"at": pa.array(nothing), "line": empty}, told, answers)
+
+
+def _lines(query: Query, name: str, answers: Answers, dictionary: Dictionary) -> Lines:
+    """The lines of what was found."""
+    if isinstance(query.form, Select):
+        return _solutions(query, name, answers, dictionary, JSONL).lines()
+    at = answers.at + query.semantics.emit_after
+    head, middle = _ends(query, name)
+    if isinstance(query.form, Ask):
+        dated = _dated(at, head, middle + '"boolean":')
+        return Lines(at, weave([*dated, _truth(answers).framed("", "}\n")]))
+    return _triples(at, answers, dictionary, head, middle + '"triples":["')
+
+
+def _ends(query: Query, name: str) -> tuple[str, str]:
+    """What stands before and after the time of a line."""
+    return f'{{"query":{compact(name)},"at":"', f'","op":"{query.semantics.r2s.value}",'
 
 
 def result_columns(query: Query, name: str, answers: Answers, dictionary: Dictionary) -> dict[str, pa.Array]:
     """``at`` and ``op``, then a column of canonical texts per variable (or per part of a triple). Where EMPTY
     asks for it, a row without ``op`` is an evaluation that had no results."""
-    columns = _solutions(query, name, answers, dictionary, COLUMNS).columns()
+    columns = written(_solutions(query, name, answers, dictionary, COLUMNS).columns())
     if not len(answers.empty):
         return columns
     nothing = {each: pa.nulls(len(answers.empty), column.type) for each, column in columns.items()}
@@ -243,8 +279,7 @@ def _solutions(query: Query, name: str, answers: Answers, dictionary: Dictionary
     if isinstance(query.form, Ask):
         fields = {"boolean": _truth(answers)}
     else:
-        selected = [each.name for each in query.form.variables] if isinstance(query.form, Select) else _TRIPLE
-        fields = {each: coded_texts(answers.columns[each], dictionary) for each in selected}
+        fields = {each: coded_texts(answers.columns[each], dictionary) for each in _columns_of(query)}
     if form == JSONL:
         fields = {each: Coded(field.codes, json_terms(field.texts)) for each, field in fields.items()}
     at = answers.at + query.semantics.emit_after
@@ -253,14 +288,18 @@ def _solutions(query: Query, name: str, answers: Answers, dictionary: Dictionary
     return Block([name], [query.semantics.r2s.value], owner, at, fields, is_ordered(query.pattern), numbers)
 
 
+def _columns_of(query: Query) -> Sequence[str]:
+    """The columns of what a query selects or constructs."""
+    return [each.name for each in query.form.variables] if isinstance(query.form, Select) else _TRIPLE
+
+
 def _truth(answers: Answers) -> Coded:
     return Coded((answers.columns["boolean"] != 0).astype(np.int64), pl.Series(["false", "true"]))
 
 
-def _triples(
-    at: Ids, starts: Ids, answers: Answers, dictionary: Dictionary, head: str, middle: str
-) -> dict[str, pa.Array]:
-    """One line for the triples of each evaluation, which begin at the rows ``starts``."""
+def _triples(at: Ids, answers: Answers, dictionary: Dictionary, head: str, middle: str) -> Lines:
+    """One line for the triples of each evaluation."""
+    starts = np.flatnonzero(np.diff(answers.evaluation, prepend=answers.evaluation[:1] - 1))
     parts = [coded_texts(answers.columns[name], dictionary) for name in _TRIPLE]
     first, last = np.zeros(len(at), np.bool_), np.zeros(len(at), np.bool_)
     first[starts] = True
@@ -277,7 +316,7 @@ def _triples(
             Coded(last.astype(np.int64), pl.Series(['.",', '."]}\n'])),
         ]
     )
-    return {"at": pa.array(at[starts]), "line": run_together(pieces, starts)}
+    return Lines(at[starts], pieces, starts)
 
 
 def _dated(at: Ids, before: str, after: str) -> tuple[Coded, Coded]:

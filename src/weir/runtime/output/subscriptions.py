@@ -16,6 +16,7 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Protocol
 
+import anyio
 from starlette.responses import StreamingResponse
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
@@ -245,27 +246,18 @@ async def send_messages(
     socket: WebSocket, following: AsyncGenerator[Sent], code: int = 1000, reason: str = ""
 ) -> None:
     """Send an accepted socket what a follower is sent, until either side ends; what it sends is not read."""
-    sending = asyncio.create_task(_send(socket, following))
-    listening = asyncio.create_task(_until_gone(socket))
-    try:
-        await asyncio.wait((sending, listening), return_when=asyncio.FIRST_COMPLETED)
-        if not listening.done():
-            with suppress(WebSocketDisconnect, RuntimeError):
-                await socket.close(code, reason)
-    finally:
-        for task in (sending, listening):
-            task.cancel()
-        await asyncio.gather(sending, listening, return_exceptions=True)
+    async with anyio.create_task_group() as both:
 
+        async def listen() -> None:
+            while (await socket.receive())["type"] != "websocket.disconnect":
+                pass
+            both.cancel_scope.cancel()
 
-async def _send(socket: WebSocket, following: AsyncGenerator[Sent]) -> None:
-    with suppress(WebSocketDisconnect, RuntimeError):
-        async with aclosing(following):
-            async for sent in following:
-                for line in sent.data.splitlines():
-                    await socket.send_text(line.decode())
-
-
-async def _until_gone(socket: WebSocket) -> None:
-    while (await socket.receive())["type"] != "websocket.disconnect":
-        pass
+        both.start_soon(listen)
+        with suppress(WebSocketDisconnect, RuntimeError):
+            async with aclosing(following):
+                async for sent in following:
+                    for line in sent.data.splitlines():
+                        await socket.send_text(line.decode())
+            await socket.close(code, reason)
+        both.cancel_scope.cancel()

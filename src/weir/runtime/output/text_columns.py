@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 import pyarrow as pa
-from numba import njit
 from numpy.typing import NDArray
 
 from weir.rdf.columns import Ids
+from weir.rdf.compiled import njit
 from weir.rdf.formats.tnq_split import Bytes, Words, words_of
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import json_term, parse_term
@@ -49,6 +49,11 @@ class Coded:
         return Coded(self.codes[order], self.texts)
 
     @property
+    def column(self) -> pa.DictionaryArray:
+        """The same for Arrow."""
+        return pa.DictionaryArray.from_arrays(pa.array(self.codes), arrow_texts(self.texts))
+
+    @property
     def ranks(self) -> Ids:
         """The place of each text in the order of texts, by its code."""
         texts = self.texts.fill_null("")
@@ -59,17 +64,32 @@ class Coded:
         return places
 
 
-def weave(columns: Sequence[Coded]) -> pa.LargeStringArray:
-    """The texts of each row side by side; each is copied once, straight to its place."""
+@dataclass(frozen=True, slots=True)
+class Woven:
+    """Rows of text, put together when they are asked for; all texts lie in ``data``, from ``begins`` on, and
+    ``codes`` has a row of their numbers for each column."""
+
+    codes: NDArray[np.int64]
+    begins: Ids
+    data: Words
+
+    def rows(self, first: int = 0, last: int | None = None) -> pa.LargeStringArray:
+        """Some of the rows; each text is copied once, straight to its place."""
+        codes = self.codes[:, first:last]
+        offsets = _offsets(codes, self.begins)
+        out = np.empty(int(offsets[-1]) + _WORD, np.uint8)
+        _fill(words_of(out), offsets, codes, self.begins, self.data)
+        return pa.LargeStringArray.from_buffers(codes.shape[1], pa.py_buffer(offsets), pa.py_buffer(out))
+
+
+def weave(columns: Sequence[Coded]) -> Woven:
+    """The texts of each row side by side."""
     begins, data = bytes_of(arrow_texts(pl.concat([column.texts.fill_null("") for column in columns])))
     firsts = np.cumsum([0, *(len(column.texts) for column in columns[:-1])])
     codes = np.stack([column.codes + first for column, first in zip(columns, firsts, strict=True)])
-    offsets = _offsets(codes, begins)
     padded = np.empty(len(data) + _WORD, np.uint8)
     padded[: len(data)] = data
-    out = np.empty(int(offsets[-1]) + _WORD, np.uint8)
-    _fill(words_of(out), offsets, codes, begins, words_of(padded))
-    return pa.LargeStringArray.from_buffers(codes.shape[1], pa.py_buffer(offsets), pa.py_buffer(out))
+    return Woven(codes, begins, words_of(padded))
 
 
 @njit(cache=True)

@@ -1,62 +1,53 @@
 """The queries of one slot, evaluated together: frames in, answers out. No Spark here.
 
-Each stream has an inbox per (lateness, AHEAD, TIMES); queries are advanced in an order in which a query comes
-after those whose output it reads, so chains run inside one step. What a step does depends only on the
-state, the frames, the batch id and the wall clock recorded with the batch.
+Each stream has an inbox per (lateness, AHEAD, TIMES, first batch): T counts what a query sees, which begins
+with its first batch. Inboxes that began at different times become one as soon as they are alike. Queries are
+advanced in an order in which a query comes after those whose output it reads, so chains run inside one step.
+What a step does depends only on the state, the frames, the batch id and the wall clock recorded with the
+batch.
+
+A query that fails says so in ``failures``; whatever else it left behind is unknown, so the group is thrown
+away and the step made again, by one in which the query is ``ending`` (``pipeline.advance``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from weir.errors import EvaluationError, WeirError
 from weir.kernel.contract import FOREVER, Answers, Slab
-from weir.kernel.matching.shared import SharedAnswers
 from weir.language.algebra.windows import Triples
 from weir.linked.service import ServiceConfig, ServiceResolver
 from weir.plan.analysis.chain import evaluation_order
 from weir.plan.analysis.demand import Reading
 from weir.rdf.columns import NEVER, Ids
 from weir.rdf.messages import Messages
-from weir.runtime.control.catalog import StreamEntry
+from weir.runtime.control.catalog import Registration, StreamEntry
+from weir.runtime.control.failure import Failure
 from weir.runtime.ingest.frames import Frame
-from weir.runtime.ingest.order import Dropped, Inbox
+from weir.runtime.ingest.order import Dropped, Inbox, InboxKey, mergeable
 from weir.runtime.output.results import order_of_rows
 from weir.runtime.output.text_columns import arrow_texts, coded_texts, texts_of
+from weir.runtime.worker.alone import Failures
 from weir.runtime.worker.members import Member, SharedQueries, horizon
 from weir.runtime.worker.texts import StreamTexts, TextChunk
+from weir.runtime.worker.together import Answered, AnsweredTogether, Together, counting
+from weir.runtime.worker.turns import in_order_of_time, levels
 
 _DERIVED_AHEAD = 2**61
 _MANY_TEXTS = 200_000
-InboxKey = tuple[str, int, int, bool]
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """What one query answered in one step."""
-
-    member: Member
-    answers: Answers
-
-
-@dataclass(frozen=True, slots=True)
-class AnsweredTogether:
-    """What queries that are evaluated together answered in one step."""
-
-    members: Mapping[str, Member]
-    answers: SharedAnswers
 
 
 @dataclass(slots=True)
 class Step:
     """The outcome of one step: answers in the order of evaluation (``shared`` those of queries that are
-    evaluated together), what was dropped, whether all is over. The evaluations of a split query count in the
-    first of its slots."""
+    evaluated together), what was dropped, whether all is over. The evaluations of a split query count where
+    it ``tells`` of them."""
 
     answered: list[Answered] = field(default_factory=list)
     shared: list[AnsweredTogether] = field(default_factory=list)
@@ -73,9 +64,21 @@ class Step:
                 yield Answered(together.members[name], answers)
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a query is given in a step; ``complete`` is the time below which it has all messages then."""
+
+    slab: Slab
+    complete: int
+
+
 class Group:
     """``dictionary`` holds the texts of everything alive in the group; ``services`` are what is declared
-    about SERVICE endpoints; ``origin`` names the checkpoint that the group belongs to."""
+    about SERVICE endpoints; ``origin`` names the checkpoint that the group belongs to.
+
+    ``ending`` are the queries that are known to fail in the coming step, ``standing`` the streams that failed
+    queries made, with what those were: their readers wait, and find them where they left them.
+    """
 
     def __init__(
         self,
@@ -90,64 +93,116 @@ class Group:
         self.streams = streams
         self.members: dict[str, Member] = {}
         self.inboxes: dict[InboxKey, Inbox] = {}
+        self.places: dict[InboxKey, InboxKey] = {}
+        """Where readings are read: in the inbox that began with their batch, or in an elder that is alike."""
         self.derived: dict[str, int] = {}
         self._texts_kept = 0
-        self._order: tuple[str, ...] = ()
-        self.shared: dict[Reading, SharedQueries] = {}
+        self._order: dict[str, tuple[int, bool]] = {}
+        self.shared: dict[tuple[Reading, int], SharedQueries] = {}
+        """By what they read and the first batch of their inbox."""
+        self.failures = Failures()
+        self.ending: Mapping[str, Failure] = {}
+        self.standing: dict[str, Registration] = {}
 
     def add(self, *members: Member) -> None:
         """Take in queries; the inboxes that they read from are made where they are missing."""
         for member in members:
             self.members[member.name] = member
+        self._arrange()
+        self._share(members)
+        self.dictionary.settle()
+
+    def _share(self, members: Iterable[Member]) -> None:
+        """Put queries that have no evaluator of their own to those that read the same inbox."""
+        outputs = self._outputs()
+        for member in members:
             if member.evaluator is None:
                 reading = member.readings[0]
-                if reading not in self.shared:
-                    self.shared[reading] = SharedQueries(self.dictionary)
-                self.shared[reading].add(member)
-        self._arrange()
-        self.dictionary.settle()
+                place = reading, self._key(reading, member, outputs)[-1]
+                if place not in self.shared:
+                    self.shared[place] = SharedQueries(self.dictionary)
+                self.shared[place].add(member)
+
+    def settle(self, places: Mapping[InboxKey, InboxKey]) -> None:
+        """Read from the inboxes that a stored state has for its readings."""
+        known = {own: places.get(own, key) for own, key in self.places.items()}
+        if known != self.places:
+            self.places, self.shared = known, {}
+            self._arrange()
+            self._share(self.members.values())
 
     def drop(self, name: str) -> None:
         """Remove a query, and the inboxes that no other reads."""
-        member = self.members.pop(name)
-        if member.evaluator is None:
-            shared = self.shared[member.readings[0]]
+        del self.members[name]
+        for place, shared in list(self.shared.items()):
             shared.drop(name)
             if not shared.names:
-                del self.shared[member.readings[0]]
+                del self.shared[place]
         self.services.drop(name)
         self._arrange()
 
+    def end(self, name: str) -> None:
+        """A query has failed, and what it could still say is said: nothing of it is left but its output,
+        which stands still."""
+        member = self.members[name]
+        output = member.query.output
+        if output in self.derived:
+            self.standing[output] = member.registration
+        self.drop(name)
+
+    def starving(self) -> list[Failure]:
+        """Queries that read what stands still and other streams beside it: they would wait, and keep whatever
+        comes from the others meanwhile. They fail as well."""
+        found = []
+        for member in self.members.values():
+            read = {reading.stream for reading in member.readings}
+            still = sorted(read & self.standing.keys())
+            if still and read - self.standing.keys():
+                maker = self.standing[still[0]].name
+                reason = f"it reads <{still[0]}>, and the query {maker!r}, which makes it, failed"
+                since, slot = member.registration.since, self.failures.slot
+                found.append(Failure(member.name, since, reason, None, None, slot))
+        return found
+
     def _arrange(self) -> None:
-        self._order = evaluation_order({name: member.query for name, member in self.members.items()})
+        queries = {name: member.query for name, member in self.members.items()}
+        found = levels(evaluation_order(queries), queries)
+        self._order = dict(sorted(found.items(), key=lambda item: item[1]))
         outputs = self._outputs()
-        wanted = {}
+        wanted: dict[InboxKey, Inbox] = {}
+        places: dict[InboxKey, InboxKey] = {}
         for member in self.members.values():
             for reading in member.readings:
-                key = self._key(reading, outputs)
-                known = self.inboxes.get(key)
+                own = self._own_key(reading, member, outputs)
+                key = places[own] = self.places.get(own, own)
                 entry = self.streams.get(reading.stream)
                 idle = entry.idle if entry and reading.stream not in outputs else None
                 number = entry.number if entry else 0
+                known = wanted.get(key) or self.inboxes.get(key)
                 wanted[key] = known or Inbox(key[1], key[2], idle, number, distinct=key[3])
-        self.inboxes = wanted
+        self.inboxes, self.places = wanted, places
         read = {key[0] for key in wanted}
         self.derived = {iri: self.derived.get(iri, 0) for iri in outputs if iri in read}
 
     def _outputs(self) -> dict[str, str]:
-        """The streams that queries of this group make, and which query makes them."""
-        return {
+        """The streams that queries of this group make, and which query makes them, or made them."""
+        made = {
             member.query.output: name
             for name, member in self.members.items()
             if member.query.output is not None
         }
+        return {**{stream: maker.name for stream, maker in self.standing.items()}, **made}
 
-    def _key(self, reading: Reading, outputs: Mapping[str, str]) -> InboxKey:
+    def _own_key(self, reading: Reading, member: Member, outputs: Mapping[str, str]) -> InboxKey:
+        since = member.registration.since
         if reading.stream in outputs:
-            return reading.stream, 0, _DERIVED_AHEAD, False
+            return reading.stream, 0, _DERIVED_AHEAD, False, since
         entry = self.streams.get(reading.stream)
         distinct = reading.distinct or (entry is not None and entry.times_distinct)
-        return reading.stream, reading.lateness, reading.ahead, distinct
+        return reading.stream, reading.lateness, reading.ahead, distinct, since
+
+    def _key(self, reading: Reading, member: Member, outputs: Mapping[str, str]) -> InboxKey:
+        return self.places[self._own_key(reading, member, outputs)]
 
     def step(self, frames: Sequence[Frame], batch: int, now: int) -> Step:
         """Take in the frames of a batch and evaluate what they complete; ``now`` is µs of wall clock."""
@@ -159,16 +214,19 @@ class Group:
             if key[0] not in outputs:
                 told = inbox.admit([f for f in frames if f.stream == key[0]], batch, now)
                 step.dropped += [(key[0], item) for item in told]
-        for name in self._order:
-            member = self.members[name]
-            answers = self._advance(member, outputs, batch, now)
-            if answers is not None:
+        self._stand_still(batch, now)
+        for (_, calling), names in groupby(self._order, self._order.__getitem__):
+            advance = self._take_turns if calling else self._one_by_one
+            for member, answers in advance([self.members[name] for name in names], outputs, batch, now):
                 step.answered.append(Answered(member, answers))
                 step.evaluations += answers.evaluations if member.tells else 0
                 step.results += len(answers.at)
-        for reading, shared in self.shared.items():
-            box = self.inboxes[self._key(reading, outputs)]
-            together = self._advance_together(shared, reading.stream, box)
+        for (reading, _), shared in self.shared.items():
+            members = {name: self.members[name] for name in sorted(shared.names)}
+            box = self.inboxes[self._key(reading, next(iter(members.values())), outputs)]
+            work = Together(shared, members, reading.stream, box, self.failures)
+            step.answered += work.ending(self.ending)
+            together = work.advance()
             if together is not None:
                 step.shared.append(together)
                 for name, evaluations, results in together.answers.counts():
@@ -177,6 +235,8 @@ class Group:
                     step.evaluations += evaluations
                     step.results += results
         self._forget(outputs)
+        for elder, younger in mergeable(self.inboxes):
+            self._take_over(elder, younger)
         step.ended = self.ended
         return step
 
@@ -185,10 +245,50 @@ class Group:
         """Whether nothing more can come of any query here."""
         return all(member.done for member in self.members.values())
 
-    def _advance(self, member: Member, outputs: Mapping[str, str], batch: int, now: int) -> Answers | None:
+    def _one_by_one(
+        self, members: Sequence[Member], outputs: Mapping[str, str], batch: int, now: int
+    ) -> Iterator[tuple[Member, Answers]]:
+        for member in members:
+            answers = None
+            with self.failures.of(member.registration):
+                given = self._given(member, outputs, batch, now)
+                if given is not None and member.evaluator is not None:
+                    answers = member.evaluator.advance(given.slab)
+                    answers = self._settle(member, given, answers, batch, now)
+            if answers is not None:
+                yield member, answers
+
+    def _take_turns(
+        self, members: Sequence[Member], outputs: Mapping[str, str], batch: int, now: int
+    ) -> Iterator[tuple[Member, Answers]]:
+        """Queries that call SERVICE and do not read each other's output, all in the order of time."""
+        given, steps = {}, {}
+        for member in members:
+            with self.failures.of(member.registration):
+                found = self._given(member, outputs, batch, now)
+                if found is not None and member.evaluator is not None:
+                    given[member.name], steps[member.name] = found, member.evaluator.steps(found.slab)
+
+        def work(name: str, step: Callable[[], None]) -> None:
+            with self.failures.of(self.members[name].registration):
+                step()
+
+        answers = in_order_of_time(steps, self.services.together, work)
+        for member in members:
+            if member.name in answers:
+                counted = None
+                with self.failures.of(member.registration):
+                    found = given[member.name]
+                    counted = self._settle(member, found, answers[member.name], batch, now)
+                if counted is not None:
+                    yield member, counted
+
+    def _given(self, member: Member, outputs: Mapping[str, str], batch: int, now: int) -> Given | None:
+        """What a query is given in this step; None where nothing can come of it."""
         if member.done or member.evaluator is None:
             return None
-        boxes = {reading.stream: self.inboxes[self._key(reading, outputs)] for reading in member.readings}
+        keys = [self._key(reading, member, outputs) for reading in member.readings]
+        boxes = {key[0]: self.inboxes[key] for key in keys}
         complete = min((box.complete for box in boxes.values()), default=now)
         end = all(box.progress.ended for box in boxes.values())
         moved = complete > member.given or end
@@ -202,44 +302,33 @@ class Group:
             stream: member.part_of(box.take(low, FOREVER if end else high, since), stream)
             for stream, box in boxes.items()
         }
-        slab = Slab(batches, through, end, member.turn)
-        try:
-            answers = member.evaluator.advance(slab)
-        except WeirError:
-            raise
-        except Exception as error:
-            raise EvaluationError(
-                f"query {member.name!r} failed", detail=f"{type(error).__name__}: {error}"
-            ) from error
-        member.given, member.done = complete, end
+        ending = self.ending.get(member.name)
+        most = None if ending is None else ending.before
+        return Given(Slab(batches, through, end, member.turn, most), complete)
+
+    def _settle(self, member: Member, given: Given, answers: Answers, batch: int, now: int) -> Answers:
+        """A query has answered what it was given: its output goes to those that read it. What counts of the
+        answers of one that ends."""
+        ending, through = self.ending.get(member.name), given.slab.through
+        member.given, member.done = given.complete, given.slab.end and ending is None
+        if ending is not None and ending.at is not None:
+            answers, through = counting(answers, ending), min(through, ending.at)
         member.count(answers)
         output = member.query.output
         if output in self.derived:
             self._derive(output, member, answers, through, batch, now)
         return answers
 
-    def _advance_together(self, shared: SharedQueries, stream: str, box: Inbox) -> AnsweredTogether | None:
-        """Queries that are evaluated together make no streams, so whatever they read is there by now."""
-        members = {name: self.members[name] for name in shared.names}
-        given, end = max(member.given for member in members.values()), box.progress.ended
-        if any(member.done for member in members.values()):
-            for member in members.values():
-                member.done = True
-            return None
-        if box.complete == NEVER:
-            return None
-        if box.complete <= given and not end:
-            return None
-        through = box.progress.high if end else box.complete
-        upto = FOREVER if end else box.complete
-
-        def slab(since: int) -> Slab:
-            return Slab({stream: box.take(given, upto, since)}, through, end)
-
-        answers = shared.evaluator.advance(slab, box.settled(upto))
-        for member in members.values():
-            member.given, member.done = box.complete, end
-        return AnsweredTogether(members, answers)
+    def _stand_still(self, batch: int, now: int) -> None:
+        """Queries that end before their first evaluation of this batch have said all that lies before it."""
+        for stream, maker in self.standing.items():
+            ending = self.ending.get(maker.name)
+            if stream in self.derived and ending is not None and ending.at is not None:
+                reached = ending.at + maker.query.semantics.emit_after
+                frame = Frame(stream, "", self.derived[stream], reached, False, Messages())
+                for key, inbox in self.inboxes.items():
+                    if key[0] == stream:
+                        inbox.admit([frame], batch, now)
 
     def _derive(
         self, stream: str, member: Member, answers: Answers, through: int, batch: int, now: int
@@ -274,7 +363,7 @@ class Group:
             texts = arrow_texts(texts_of(ids, self.dictionary))
             until = self._until(int(times[-1]))
             self.dictionary.add_chunk(
-                TextChunk.of(f"d{batch}.{len(self.dictionary.chunks)}", ids, texts, until)
+                TextChunk.of(f"d{batch}.{list(self.derived).index(stream)}", ids, texts, until)
             )
         for key, inbox in self.inboxes.items():
             if key[0] == stream:
@@ -323,13 +412,28 @@ class Group:
 
     def _forget(self, outputs: Mapping[str, str]) -> None:
         """Drop what every reader has."""
+        needed = dict.fromkeys(self.inboxes, FOREVER)
+        for member in self.members.values():
+            if not (member.done or member.as_it_comes):
+                for reading in member.readings:
+                    key = self._key(reading, member, outputs)
+                    needed[key] = min(needed[key], member.given)
         for key, inbox in self.inboxes.items():
-            readers = [
-                member
-                for member in self.members.values()
-                if any(self._key(reading, outputs) == key for reading in member.readings)
-            ]
-            inbox.forget(min((FOREVER if m.done or m.as_it_comes else m.given) for m in readers))
+            inbox.forget(needed[key])
+
+    def _take_over(self, elder: InboxKey, younger: InboxKey) -> None:
+        """One inbox serves the readers of both."""
+        del self.inboxes[younger]
+        moved = {own for own, key in self.places.items() if key == younger}
+        self.places |= dict.fromkeys(moved, elder)
+        outputs = self._outputs()
+        for place, shared in list(self.shared.items()):
+            members = [self.members[name] for name in sorted(shared.names)[:1]]
+            if any(self._own_key(place[0], member, outputs) in moved for member in members):
+                known = self.shared.setdefault((place[0], elder[-1]), shared)
+                del self.shared[place]
+                if known is not shared:
+                    known.take_over(shared)
 
     def _expire_texts(self) -> None:
         """Drop the texts that nothing alive can need; answers of the step before have been written out."""

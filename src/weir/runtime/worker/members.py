@@ -11,7 +11,7 @@ settles nothing twice. Whether an update is an evaluation time is a matter of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -25,11 +25,13 @@ from weir.language.algebra.query import Query
 from weir.language.algebra.windows import All, Elements, Now, Past, Range, TickKind, Triples
 from weir.linked.graphs.history import layered, resolved
 from weir.plan.analysis.demand import Reading, demands, readings
+from weir.plan.analysis.own_messages import evaluated_apart
 from weir.rdf.columns import NEVER
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.messages import Messages
 from weir.runtime.control.catalog import SHARED, Catalog, Registration, UpdateEntry
-from weir.runtime.ingest.matching import Selection, needs_every_text, share
+from weir.runtime.ingest.dealing import share
+from weir.runtime.ingest.matching import Selection, needs_every_text
 
 Loader: TypeAlias = Callable[[str], Background]
 """Finds an extract by its name."""
@@ -37,21 +39,43 @@ Loader: TypeAlias = Callable[[str], Background]
 
 class SharedQueries:
     """The queries of a group that read one stream with one lateness and AHEAD: one evaluator advances them
-    all, and its state is kept once, whichever of them come and go."""
+    all, and its state is kept once, whichever of them come and go. ``saved`` is the state before the batch,
+    as it is stored; None where there is none."""
 
     def __init__(self, dictionary: Dictionary) -> None:
         self.evaluator = SharedEvaluator(Background(), dictionary)
-        self.names: set[str] = set()
+        self.saved: bytes | None = None
+        self._dictionary = dictionary
+        self._members: dict[str, Member] = {}
+
+    @property
+    def names(self) -> Set[str]:
+        return self._members.keys()
 
     def add(self, member: Member) -> None:
         """Evaluate one more query."""
         self.evaluator.add({member.name: member.query}, member.registration.since)
-        self.names.add(member.name)
+        self._members[member.name] = member
 
     def drop(self, name: str) -> None:
         """Evaluate a query no longer."""
-        self.evaluator.drop([name])
-        self.names.discard(name)
+        if self._members.pop(name, None) is not None:
+            self.evaluator.drop([name])
+
+    def take_over(self, younger: SharedQueries) -> None:
+        """Evaluate the queries of others, too, which read the same from now on."""
+        self.evaluator.take_over(younger.evaluator)
+        self._members |= younger._members
+
+    def only(self, names: Iterable[str]) -> SharedEvaluator:
+        """Another evaluator, of some of the queries alone, in the state before the batch."""
+        made = SharedEvaluator(Background(), self._dictionary)
+        for name in names:
+            member = self._members[name]
+            made.add({name: member.query}, member.registration.since)
+        if self.saved is not None:
+            made.restore(self.saved)
+        return made
 
 
 @dataclass(slots=True)
@@ -75,6 +99,8 @@ class Member:
     """The updates that its evaluator's graphs have."""
     stored: bool = False
     """Whether the state store has an earlier state of it."""
+    apart: bool = False
+    """Whether its slot has evaluation times of its own."""
 
     @property
     def name(self) -> str:
@@ -82,7 +108,8 @@ class Member:
 
     @property
     def query(self) -> Query:
-        return self.registration.query
+        """What is evaluated here."""
+        return self.registration.evaluated
 
     @property
     def as_it_comes(self) -> bool:
@@ -115,10 +142,15 @@ class Member:
         return (slots.index(self.slot), len(slots)) if self.registration.by_time else (0, 1)
 
     @property
+    def on_one_grid(self) -> bool:
+        """Whether its evaluations here are those of other slots too: a query that is split by a variable is
+        evaluated in every slot, unless at the slot's own messages."""
+        return self.registration.share is not None and not self.registration.by_time and not self.apart
+
+    @property
     def tells(self) -> bool:
-        """Whether its evaluations here are counted: those of a query that is split by a variable take place
-        in every slot."""
-        return self.registration.by_time or self.slot == self.registration.slots[0]
+        """Whether a sum over all slots takes its evaluations here."""
+        return not self.on_one_grid or self.slot == self.registration.slots[0]
 
     def part_of(self, messages: Messages, stream: str) -> Messages:
         """The triples that are this query's: those of its slot where it is split, and only those it wants
@@ -128,7 +160,7 @@ class Member:
         place = self.registration.share
         if place is None:
             return messages
-        return messages.rows(share(messages.quads[place], len(self.registration.slots)) == self.slot)
+        return messages.rows(share(messages.quads, place, len(self.registration.slots)) == self.slot)
 
     def count(self, answers: Answers) -> None:
         self.evaluations += answers.evaluations
@@ -138,13 +170,19 @@ class Member:
         """Take in the updates of its graphs that the catalog has and it does not have yet."""
         known = self.registration
         own = [each for each in catalog.updates if each.number > known.updates and known.name in each.parts]
-        numbers = tuple(each.number for each in own)
+        asked = {
+            number: at
+            for update in own
+            for number, at, names in update.each
+            if number > known.updates and known.name in names
+        }
+        numbers = tuple(asked)
         known_all = numbers == self.followed and all(n in self.effective for n in numbers)
         if self.done or self.evaluator is None or known_all:
             return
         present = self.present
-        for each in own:
-            self.effective.setdefault(each.number, max(_asked(each), present))
+        for number, at in asked.items():
+            self.effective.setdefault(number, max(_asked(at), present))
         self.evaluator.renew(settled(known, own, catalog, self.effective, load))
         self.followed = numbers
 
@@ -162,12 +200,16 @@ def settled(
     layers = [base, *(load(each.parts[registration.name]) for each in own)]
     if not own and not registration.updates:
         return layers[0]
-    times = {each.number: effective.get(each.number, _asked(each)) for each in catalog.updates}
+    times = {
+        number: effective.get(number, _asked(at))
+        for update in catalog.updates
+        for number, at, _ in update.each
+    }
     return resolved(layered(layers), times)
 
 
-def _asked(update: UpdateEntry) -> int:
-    return NEVER if update.at is None else update.at
+def _asked(at: int | None) -> int:
+    return NEVER if at is None else at
 
 
 def make_member(
@@ -179,7 +221,7 @@ def make_member(
 ) -> Member:
     """The constants of its patterns become known to ``dictionary``."""
     registered = registration.over(streams)
-    query = registration.query
+    query = registration.evaluated
     evaluator = None
     if registration.evaluator != SHARED:
         evaluator = choose_evaluator(
@@ -201,7 +243,8 @@ def make_member(
     selections = {}
     if isinstance(evaluator, ReferenceEvaluator):
         selections = {stream: Selection(patterns, dictionary) for stream, patterns in wanted.items()}
-    return Member(registration, evaluator, readings(query, registered), selections)
+    apart = registration.share is not None and evaluated_apart(query)
+    return Member(registration, evaluator, readings(query, registered), selections, apart=apart)
 
 
 def horizon(query: Query) -> int | None:

@@ -26,12 +26,13 @@ from weir.errors import CheckpointError
 from weir.kernel.contract import Segmented, Stretch
 from weir.plan.analysis.demand import Reading
 from weir.rdf.messages import Messages
-from weir.runtime.worker.group import Group, InboxKey
+from weir.runtime.ingest.order import InboxKey
+from weir.runtime.worker.group import Group
 from weir.runtime.worker.members import Member
 from weir.runtime.worker.texts import TextChunk
 from weir.storage import Container, numbers, pack, unpack
 
-FORMAT = 3
+FORMAT = 5
 MOST_ROWS = 1 << 16
 """The most rows of a pane that is made of smaller ones."""
 
@@ -79,18 +80,12 @@ def dump(group: Group, stored: StoredPanes, nonce: str) -> Changes:
             columns = inbox.waiting.columns
             panes[f"inbox/{_key(key)}"] = _packed({name: {name: each} for name, each in columns.items()})
     tables: dict[str, Tables] = {}
-    for reading, shared in group.shared.items():
-        panes[_shared(reading)] = shared.evaluator.snapshot()
-    for name, member in group.members.items():
-        if member.done or member.evaluator is None:
-            continue
-        evaluator = segmented(member)
-        if evaluator is None:
-            panes[f"query/{name}"] = member.evaluator.snapshot()
-            continue
-        panes[f"core/{name}"] = evaluator.core()
-        before = stored.tables.get(name, {}) if _same(name, member, stored) else {}
-        tables[name] = _dump_tables(name, evaluator, before, stored, panes, kept)
+    for (reading, since), shared in group.shared.items():
+        panes[_shared(reading, since)] = shared.saved = shared.evaluator.snapshot()
+    for member in group.members.values():
+        if not member.done and member.evaluator is not None:
+            with group.failures.of(member.registration):
+                _dump_member(member, stored, panes, kept, tables)
     if group.services.used:
         panes["services"] = group.services.snapshot()
     digests = {name: _digest(data) for name, data in panes.items()}
@@ -108,6 +103,7 @@ def dump(group: Group, stored: StoredPanes, nonce: str) -> Changes:
         "updates": {name: list(m.effective.items()) for name, m in group.members.items() if m.effective},
         "texts": {chunk.name: chunk.until for chunk in group.dictionary.chunks},
         "inboxes": {_key(key): inbox.head() for key, inbox in group.inboxes.items()},
+        "places": [[own, key] for own, key in group.places.items()],
         "members": {
             name: [member.registration.since, member.given, member.done, member.evaluations, member.results]
             for name, member in group.members.items()
@@ -126,6 +122,23 @@ def segmented(member: Member) -> Segmented | None:
 def _same(name: str, member: Member, stored: StoredPanes) -> bool:
     """Whether the store's tables under this name are of this registration, not of one dropped before."""
     return f"core/{name}" in stored.digests and member.stored
+
+
+def _dump_member(
+    member: Member,
+    stored: StoredPanes,
+    panes: dict[str, bytes],
+    kept: dict[str, str],
+    tables: dict[str, Tables],
+) -> None:
+    assert member.evaluator is not None
+    name, evaluator = member.name, segmented(member)
+    if evaluator is None:
+        panes[f"query/{name}"] = member.evaluator.snapshot()
+        return
+    panes[f"core/{name}"] = evaluator.core()
+    before = stored.tables.get(name, {}) if _same(name, member, stored) else {}
+    tables[name] = _dump_tables(name, evaluator, before, stored, panes, kept)
 
 
 def _dump_tables(
@@ -169,6 +182,8 @@ def load(group: Group, head: Mapping[str, Any], fetch: Fetch) -> None:
             known[name] = TextChunk(name, numbers(texts["id"]), texts["text"], until)
         chunks.append(known[name])
     group.dictionary.chunks = chunks
+    places = [(cast(InboxKey, tuple(own)), cast(InboxKey, tuple(key))) for own, key in head["places"]]
+    group.settle(dict(places))
     for key, inbox in group.inboxes.items():
         stored = head["inboxes"].get(_key(key))
         if stored is not None:
@@ -187,16 +202,17 @@ def load(group: Group, head: Mapping[str, Any], fetch: Fetch) -> None:
             if member.done or member.evaluator is None:
                 continue
             evaluator = segmented(member)
-            with _refusal(f"query {name!r}"):
+            with group.failures.of(member.registration, CheckpointError), _refusal(f"query {name!r}"):
                 if evaluator is None:
                     member.evaluator.restore(fetch(f"query/{name}"))
                 else:
                     stretches = _load_tables(name, evaluator, head["tables"][name], fetch)
                     evaluator.rebuild(fetch(f"core/{name}"), stretches)
-    for reading, shared in group.shared.items():
-        if _shared(reading) in head["panes"]:
+    for (reading, since), shared in group.shared.items():
+        if _shared(reading, since) in head["panes"]:
             with _refusal(f"the queries on <{reading.stream}>"):
-                shared.evaluator.restore(fetch(_shared(reading)))
+                shared.saved = fetch(_shared(reading, since))
+                shared.evaluator.restore(shared.saved)
     if "services" in head["panes"]:
         with _refusal("what SERVICE answered"):
             group.services.restore(fetch("services"))
@@ -259,13 +275,13 @@ def _pane(query: str, table: str, run: Run) -> str:
     return f"rows/{query}/{run[0]}-{run[1]}/{table}"
 
 
-def _shared(reading: Reading) -> str:
-    return f"shared/{_key((reading.stream, reading.lateness, reading.ahead, reading.distinct))}"
+def _shared(reading: Reading, since: int) -> str:
+    return f"shared/{_key((reading.stream, reading.lateness, reading.ahead, reading.distinct, since))}"
 
 
 def _key(key: InboxKey) -> str:
-    stream, lateness, ahead, distinct = key
-    return f"{lateness},{ahead},{'distinct,' if distinct else ''}{stream}"
+    stream, lateness, ahead, distinct, since = key
+    return f"{since},{lateness},{ahead},{'distinct,' if distinct else ''}{stream}"
 
 
 def _packed(tables: Mapping[str, Mapping[str, np.ndarray | pa.Array]]) -> bytes:

@@ -133,17 +133,21 @@ def load_group(
     return GroupCopy(head["nonce"], group, StoredPanes(head["panes"], head["tables"], head["lineage"]))
 
 
-def save_group(store: StateStore, copy: GroupCopy) -> None:
-    """Write what has changed; the copy is then in the stored state, under a new name.
+def save_group(store: StateStore, copy: GroupCopy) -> bool:
+    """Write what has changed; the copy is then in the stored state, under a new name. False, and nothing is
+    written, where a query's state cannot be told: it is among the group's failures.
 
     A group without queries leaves nothing behind.
     """
     if not copy.group.members:
         store.clear()
         copy.nonce, copy.stored = "", StoredPanes()
-        return
-    copy.nonce = secrets.token_hex(8)
-    changes = dump(copy.group, copy.stored, copy.nonce)
+        return True
+    nonce = secrets.token_hex(8)
+    changes = dump(copy.group, copy.stored, nonce)
+    if copy.group.failures.found:
+        return False
+    copy.nonce = nonce
     for name, data in changes.put.items():
         store.put(name, data)
     for name in changes.remove:
@@ -152,3 +156,4 @@ def save_group(store: StateStore, copy: GroupCopy) -> None:
     copy.stored = changes.stored
     for member in copy.group.members.values():
         member.stored = True
+    return True

@@ -1,19 +1,18 @@
 """Who may do what: tokens, rates and sizes, which every request passes before a route sees it; and what
 routes ask of a request: the service, the address that it was called by, its scope and its types.
 
-Without tokens the service is open, to this machine only: it then takes no request whose Host is another name
-(a page that makes its own name lead here) and never one that changes something on behalf of another page.
+Who is admitted at all is decided by ``linked.serving.admission``.
 """
 
 from __future__ import annotations
 
-import hmac
-import ipaddress
+import asyncio
+import inspect
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated, Any
-from urllib.parse import parse_qs, urlsplit
+from collections import Counter, OrderedDict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Annotated, Any, TypeVar
+from urllib.parse import parse_qs
 
 from fastapi import Depends, Request
 from fastapi.requests import HTTPConnection
@@ -21,17 +20,18 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from weir.errors import UsageError
 from weir.linked.http.headers import negotiate
+from weir.linked.serving.admission import Access, Refused
+from weir.server.api.lanes import Lanes
 from weir.server.problems import Problem
 from weir.server.service import Service
 from weir.server.settings import SCOPES, Limits, Token
 
-_SAFE = ("GET", "HEAD", "OPTIONS")
+R = TypeVar("R")
 _OPEN = ("/health",)
 """Paths that need no token."""
 
-_HEADERS = {
+HEADERS = {
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
     "referrer-policy": "no-referrer",
@@ -40,44 +40,6 @@ _HEADERS = {
         "frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
     ),
 }
-
-
-class Access:
-    """The tokens of a service; with none, whoever reaches it may do everything."""
-
-    def __init__(
-        self, tokens: Iterable[Token] = (), *, host: str = "127.0.0.1", origins: Iterable[str] = ()
-    ) -> None:
-        self.tokens = tuple(tokens)
-        self.origins = tuple(origins)
-        if not self.tokens and not is_loopback(host):
-            raise UsageError(
-                f"the service would be open to everybody at {host}",
-                hint="give tokens in the configuration, or listen on 127.0.0.1",
-            )
-
-    def admit(self, method: str, headers: Headers, given: str | None = None) -> Token | None:
-        """Who asks: None where there are no tokens. ``given`` is a token that came in the address."""
-        host = headers.get("host", "")
-        if not self.tokens and not is_loopback(_name(host)):
-            raise Problem(403, "this service is open to its own machine only", f"it was called {host[:80]!r}")
-        origin = headers.get("origin")
-        if origin is not None and method not in _SAFE and not self._same(origin, host):
-            raise Problem(403, "another page may not change anything here", f"its origin is {origin[:80]}")
-        if not self.tokens:
-            return None
-        kind, _, secret = headers.get("authorization", "").partition(" ")
-        secret = secret.strip() if kind.lower() == "bearer" else (given or "")
-        if not secret:
-            raise Problem(401, "a bearer token is needed", headers={"WWW-Authenticate": "Bearer"})
-        for token in self.tokens:
-            if hmac.compare_digest(token.secret.encode(), secret.encode()):
-                return token
-        challenge = {"WWW-Authenticate": 'Bearer error="invalid_token"'}
-        raise Problem(401, "the bearer token is wrong", headers=challenge)
-
-    def _same(self, origin: str, host: str) -> bool:
-        return origin in self.origins or urlsplit(origin).netloc == host
 
 
 class Rates:
@@ -91,38 +53,65 @@ class Rates:
 
     def take(self, client: str) -> float:
         """Take one request; 0, or how many seconds the client has to wait."""
-        now = self._clock()
-        left, then = self._left.pop(client, (self.burst, now))
-        left = min(self.burst, left + (now - then) * self.rate)
-        allowed = left >= 1
-        self._left[client] = (left - 1 if allowed else left, now)
+        wait = self.wait(client)
+        left, now = self._now(client)
+        self._left.pop(client, None)
+        self._left[client] = (left if wait else left - 1, now)
         while len(self._left) > 10_000:
             self._left.popitem(last=False)
-        return 0.0 if allowed else (1 - left) / self.rate if self.rate else 60.0
+        return wait
+
+    def wait(self, client: str) -> float:
+        """How many seconds a client has to wait for its next request, of which none is taken."""
+        left, _ = self._now(client)
+        return 0.0 if left >= 1 else (1 - left) / self.rate if self.rate else 60.0
+
+    def _now(self, client: str) -> tuple[float, float]:
+        now = self._clock()
+        left, then = self._left.get(client, (self.burst, now))
+        return min(self.burst, left + (now - then) * self.rate), now
+
+
+def _hold_back(wait: float, title: str) -> None:
+    if wait:
+        raise Problem(429, title, headers={"Retry-After": str(max(1, round(wait)))})
 
 
 class Gate:
-    """Static files of the dashboard are open even where there are tokens: the page itself asks for one."""
+    """Static files of the dashboard are open even where there are tokens: the page itself asks for one.
 
-    def __init__(self, app: ASGIApp, access: Access, limits: Limits) -> None:
+    A client that was refused too often for its tokens is not listened to for a while, and one that has too
+    many requests under way gets no more.
+    """
+
+    def __init__(self, app: ASGIApp, access: Access[Token], limits: Limits) -> None:
         self.app = app
         self.access = access
         self.limits = limits
         self.rates = Rates(limits.requests, limits.burst)
+        self.failures = Rates(limits.failed_logins / 60, limits.failed_logins)
+        self.under_way: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
         try:
-            self._admit(scope)
+            client = self._admit(scope)
             taken = self._measured(scope, receive)
         except Problem as problem:
             await _refuse(problem, scope, receive, send)
             return
-        await self.app(scope, taken, _decorated(send) if scope["type"] == "http" else send)
+        self.under_way[client] += 1
+        try:
+            await self.app(scope, taken, _decorated(send) if scope["type"] == "http" else send)
+        finally:
+            self.under_way[client] -= 1
+            if not self.under_way[client]:
+                del self.under_way[client]
 
-    def _admit(self, scope: Scope) -> None:
+    def _admit(self, scope: Scope) -> str:
+        """Who asks, by the name under which it is counted."""
         headers = Headers(scope=scope)
         path = scope["path"]
         method = scope.get("method", "GET" if scope["type"] == "http" else "WEBSOCKET")
@@ -131,28 +120,58 @@ class Gate:
         asset = method in ("GET", "HEAD") and not path.startswith(
             ("/api", "/sparql", "/metrics", "/fragments")
         )
+        address = (scope.get("client") or ("?",))[0]
         if not (self.access.tokens and (asset or path in _OPEN)):
-            scope["weir.token"] = self.access.admit(method, headers, given if streams else None)
+            scope["weir.token"] = self._token(address, method, headers, given if streams else None)
         token = scope.get("weir.token")
-        client = f"token {token.name}" if token is not None else (scope.get("client") or ("?",))[0]
-        wait = self.rates.take(client)
-        if wait:
-            seconds = str(max(1, round(wait)))
-            raise Problem(429, "too many requests", headers={"Retry-After": seconds})
+        client = f"token {token.name}" if token is not None else address
+        _hold_back(self.rates.take(client), "too many requests")
+        if streams:
+            return f"subscriber {client}"
+        if self.under_way[client] >= self.limits.concurrent:
+            raise Problem(429, "too many requests at once", headers={"Retry-After": "1"})
+        return client
+
+    def known(self, headers: Mapping[str, str]) -> str | None:
+        """As ``fast_path.Doorkeeper``: the name of whoever may read, empty for its address."""
+        try:
+            token = self.access.admit("GET", headers)
+        except Refused:
+            return None
+        return "" if token is None else f"token {token.name}"
+
+    def takes(self, client: str) -> bool:
+        """As ``fast_path.Doorkeeper``: count a request."""
+        return not self.rates.take(client)
+
+    def _token(self, address: str, method: str, headers: Headers, given: str | None) -> Token | None:
+        _hold_back(self.failures.wait(address), "too many failed log-ins")
+        try:
+            return self.access.admit(method, headers, given)
+        except Refused as refused:
+            if refused.status == 401 and ("authorization" in headers or given):
+                self.failures.take(address)
+            raise Problem(refused.status, refused.title, refused.detail, headers=refused.headers) from None
 
     def _measured(self, scope: Scope, receive: Receive) -> Receive:
-        """A ``receive`` that ends a body that is too long; one that says so is refused at once."""
+        """A ``receive`` that ends a body that is too long or too slow."""
         if scope["type"] != "http":
             return receive
         most = self.limits.body
         declared = Headers(scope=scope).get("content-length", "0")
         if declared.isdigit() and int(declared) > most:
             raise Problem(413, "the body is too long", f"at most {most:,} bytes are taken")
-        size = 0
+        size, until = 0, asyncio.get_running_loop().time() + self.limits.receive
+        coming = True
 
         async def measured() -> Message:
-            nonlocal size
-            message = await receive()
+            nonlocal size, coming
+            try:
+                async with asyncio.timeout_at(until if coming else None):
+                    message = await receive()
+            except TimeoutError:
+                raise HTTPException(408, f"a body comes within {self.limits.receive:g} s") from None
+            coming = message.get("more_body", False)
             size += len(message.get("body", b""))
             if size > most:
                 raise HTTPException(413, f"at most {most:,} bytes are taken")
@@ -165,7 +184,7 @@ def _decorated(send: Send) -> Send:
     async def decorated(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            for name, value in _HEADERS.items():
+            for name, value in HEADERS.items():
                 headers.setdefault(name, value)
         await send(message)
 
@@ -181,23 +200,6 @@ async def _refuse(problem: Problem, scope: Scope, receive: Receive, send: Send) 
     await problem.response()(scope, receive, _decorated(send))
 
 
-def is_loopback(host: str) -> bool:
-    """Whether a name or address is that of this machine alone."""
-    if host.lower().rstrip(".") == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
-
-
-def _name(host: str) -> str:
-    """The name in a Host header, without its port."""
-    if host.startswith("["):
-        return host.partition("]")[0] + "]"
-    return host.partition(":")[0]
-
-
 def service_of(connection: HTTPConnection) -> Service:
     """The service behind the application."""
     service: Service = connection.app.state.service
@@ -205,6 +207,28 @@ def service_of(connection: HTTPConnection) -> Service:
 
 
 Here = Annotated[Service, Depends(service_of)]
+
+
+def lanes_of(connection: HTTPConnection) -> Lanes:
+    """The threads of the application."""
+    lanes: Lanes = connection.app.state.lanes
+    return lanes
+
+
+Threads = Annotated[Lanes, Depends(lanes_of)]
+
+
+def changing(route: Callable[..., R]) -> Callable[..., Awaitable[R]]:
+    """A route that waits for a batch to be planned: it has the threads for changes."""
+
+    async def run(lanes: Lanes, **values: Any) -> R:
+        return await lanes.changes.run(route, **values)
+
+    known = inspect.signature(route, eval_str=True)
+    lanes = inspect.Parameter("lanes", inspect.Parameter.KEYWORD_ONLY, annotation=Threads)
+    run.__signature__ = known.replace(parameters=[*known.parameters.values(), lanes])  # type: ignore[attr-defined]
+    run.__name__, run.__doc__ = route.__name__, route.__doc__
+    return run
 
 
 async def body_of(request: Request) -> bytes:

@@ -18,9 +18,10 @@ from weir.language.algebra.query import Ask, Select
 from weir.linked.graphs import RemoteGraph
 from weir.linked.graphs.graph_files import TYPES, fetch
 from weir.linked.http.allowed_hosts import Forbidden
+from weir.linked.http.headers import media_type as media_type_of
 from weir.runtime.control.graph_updates import minus
-from weir.server.api.access import ADMIN, READ, WRITE, Body, Here, chosen
-from weir.server.api.models import PROBLEMS, GraphUrl, Id, IriText, Updated, described_body, media_type_of
+from weir.server.api.access import ADMIN, READ, WRITE, Body, Here, Threads, changing, chosen
+from weir.server.api.models import PROBLEMS, GraphUrl, Id, IriText, Updated, described_body
 from weir.server.drawing import services_of
 from weir.server.problems import Problem
 from weir.server.resources import slug
@@ -62,6 +63,7 @@ def list_graphs(service: Here) -> dict[str, Any]:
 
 
 @router.post("/api/graphs/update", dependencies=[Depends(WRITE)], openapi_extra=_UPDATE)
+@changing
 def update_graphs(service: Here, request: Request, body: Body, at: When = None) -> Updated:
     """SPARQL Update: INSERT DATA and DELETE DATA. It is an evaluation time under TICK CHANGE."""
     _expect(request, "application/sparql-update")
@@ -70,6 +72,7 @@ def update_graphs(service: Here, request: Request, body: Body, at: When = None) 
 
 
 @router.post("/api/graphs/{id}", dependencies=[Depends(WRITE)], openapi_extra=_RDF)
+@changing
 def add_to_graph(
     service: Here, id: Id, request: Request, body: Body, iri: Iri = None, at: When = None
 ) -> Updated:
@@ -79,6 +82,7 @@ def add_to_graph(
 
 
 @router.put("/api/graphs/{id}", dependencies=[Depends(WRITE)], openapi_extra=_RDF)
+@changing
 def replace_graph(service: Here, id: Id, request: Request, body: Body, iri: Iri = None) -> Updated:
     """Replace a graph's triples by those of the body or of an allowed URL."""
     graph = _graph(service, id, iri)
@@ -89,6 +93,7 @@ def replace_graph(service: Here, id: Id, request: Request, body: Body, iri: Iri 
 
 
 @router.delete("/api/graphs/{id}", dependencies=[Depends(ADMIN)])
+@changing
 def clear_graph(service: Here, id: Id) -> Updated:
     """Remove all triples of a graph."""
     known = _names(service)
@@ -100,7 +105,7 @@ def clear_graph(service: Here, id: Id) -> Updated:
 @contextmanager
 def _document(service: Service, id: str, request: Request, body: bytes) -> Iterator[Path]:
     """The document of a request, or the one whose URL it has, as a file whose ending says its format."""
-    media_type = media_type_of(request)
+    media_type = media_type_of(request.headers)
     with tempfile.TemporaryDirectory(prefix="weir-graph-") as folder:
         if media_type == "application/json":
             yield _fetched(service, GraphUrl.model_validate_json(body).url, Path(folder))
@@ -128,7 +133,8 @@ def _fetched(service: Service, url: str, folder: Path) -> Path:
 def _whole(service: Service, graph: str | None) -> Background:
     """All triples of a graph as it stands."""
     pattern = "{ ?s ?p ?o }" if graph is None else f"{{ GRAPH <{graph}> {{ ?s ?p ?o }} }}"
-    return present(_extractor(service).graphs, parse(f"SELECT * {pattern}", dialect="sparql"))
+    with _extractor(service).lock:
+        return present(_extractor(service).graphs, parse(f"SELECT * {pattern}", dialect="sparql"))
 
 
 def _extractor(service: Service) -> Any:
@@ -144,9 +150,11 @@ def moment(at: str | None) -> int | str | None:
 
 
 @router.get("/sparql", dependencies=[Depends(READ)], response_class=Response, responses=_ANSWERS)
-def sparql_get(service: Here, request: Request, query: Annotated[str, Query()]) -> Response:
+async def sparql_get(
+    service: Here, lanes: Threads, request: Request, query: Annotated[str, Query()]
+) -> Response:
     """A SPARQL 1.1 query over the static graphs as they stand (SPARQL 1.1 Protocol)."""
-    return _ask(service, request, query, {})
+    return await lanes.sparql.run(_ask, service, request, query, {})
 
 
 @router.post(
@@ -156,9 +164,13 @@ def sparql_get(service: Here, request: Request, query: Annotated[str, Query()]) 
     responses=_ANSWERS,
     openapi_extra=_ASKED,
 )
-def sparql_post(service: Here, request: Request, body: Body) -> Response:
+async def sparql_post(service: Here, lanes: Threads, request: Request, body: Body) -> Response:
     """The same by POST: the query as the body, or as a form."""
-    if media_type_of(request) == "application/x-www-form-urlencoded":
+    return await lanes.sparql.run(_ask_body, service, request, body)
+
+
+def _ask_body(service: Service, request: Request, body: bytes) -> Response:
+    if media_type_of(request.headers) == "application/x-www-form-urlencoded":
         form = parse_qs(_text(body), keep_blank_values=True, max_num_fields=100)
         if len(form.get("query", ())) != 1:
             raise Problem(400, "the form has no query")
@@ -178,7 +190,7 @@ def _ask(service: Service, request: Request, text: str, form: dict[str, list[str
         raise Problem(403, "SERVICE is not followed here", "register a continuous query instead")
     media_type = chosen(request, SOLUTIONS if isinstance(query.form, (Select, Ask)) else GRAPHS)
     try:
-        with service.job.graphs.lock:
+        with _extractor(service).lock:
             task = task_of(_extractor(service).graphs, query, media_type)
         return Response(service.sparql.ask(task), media_type=media_type)
     except Overdue as error:
@@ -186,7 +198,7 @@ def _ask(service: Service, request: Request, text: str, form: dict[str, list[str
 
 
 def _expect(request: Request, media_type: str) -> None:
-    given = media_type_of(request)
+    given = media_type_of(request.headers)
     if given != media_type:
         raise Problem(415, f"the body has to be {media_type}", f"it is {given[:80] or 'not said what'}")
 

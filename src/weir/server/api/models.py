@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import Path, Request
+from fastapi import Path
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from weir.fragments.protocol.annotation import Labeling, Method
@@ -32,11 +32,6 @@ def described_body(*texts: str, **schemas: Any) -> dict[str, Any]:
     types = {each: {"schema": {"type": "string"}} for each in texts}
     given = {each: {"schema": schema} for each, schema in schemas.items()}
     return {"requestBody": {"required": True, "content": types | given}}
-
-
-def media_type_of(request: Request) -> str:
-    """The media type of a request's body, without its parameters."""
-    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 class Strict(BaseModel):
@@ -93,15 +88,9 @@ class Pushed(BaseModel):
     rejected: list[RejectedLine]
 
 
-class NewQuery(Strict):
-    text: Annotated[str, StringConstraints(min_length=1, max_length=1_000_000)]
-    name: Annotated[str, StringConstraints(pattern=ID)] | None = None
-    dialect: Dialect = "auto"
-    evaluator: Evaluator = "auto"
-
-
 class RegisteredQuery(BaseModel):
-    """``position`` is where the next result will be; ``oldest`` the first that is still kept."""
+    """``position`` is where the next result will be; ``oldest`` the first that is still kept. ``failed`` says
+    that it ended by itself, at the evaluation time ``failed_at``; ``reason`` why it does not run."""
 
     id: str
     name: str
@@ -110,6 +99,8 @@ class RegisteredQuery(BaseModel):
     evaluator: str
     reason: str | None
     paused: bool
+    failed: bool
+    failed_at: str | None = None
     since: str | None
     evaluations: int
     results: int
@@ -133,10 +124,14 @@ class Text(Strict):
     dialect: Dialect = "auto"
 
 
-class Translation(Strict):
-    text: Annotated[str, StringConstraints(max_length=1_000_000)]
+class NewQuery(Text):
+    text: Annotated[str, StringConstraints(min_length=1, max_length=1_000_000)]
+    name: Annotated[str, StringConstraints(pattern=ID)] | None = None
+    evaluator: Evaluator = "auto"
+
+
+class Translation(Text):
     to: Literal["sparql", "rspql", "cqels", "csparql", "sparqlstream"]
-    dialect: Dialect = "auto"
 
 
 class Publication(Strict):

@@ -6,13 +6,12 @@ import json
 from typing import Any
 
 from fastapi import APIRouter, Depends, Response
-from starlette.concurrency import run_in_threadpool
 
 from weir.language import parse, translate
 from weir.runtime.control.registration import choice_of
 from weir.runtime.control.registry import QueryInfo
 from weir.runtime.output.text_columns import timestamp
-from weir.server.api.access import ADMIN, READ, Here
+from weir.server.api.access import ADMIN, READ, Here, Threads, changing
 from weir.server.api.models import (
     PROBLEMS,
     Id,
@@ -41,7 +40,7 @@ _LOOKED_AT = 20
 
 def query_json(service: Service, info: QueryInfo) -> RegisteredQuery:
     """A query with what is known of its running."""
-    query = info.query
+    query, failure = info.query, info.failure
     told = facts_of(service.job, info.name)
     tail = service.log.tail(info.name)
     through = told.get("through")
@@ -51,8 +50,10 @@ def query_json(service: Service, info: QueryInfo) -> RegisteredQuery:
         text=info.text,
         dialect=query.dialect.value,
         evaluator=info.evaluator,
-        reason=service.reasons.get(info.name),
+        reason=None if failure is None else failure.reason,
         paused=info.paused,
+        failed=failure is not None,
+        failed_at=None if failure is None or failure.at is None else timestamp(failure.at),
         since=service.records.get("queries", info.name).get("since"),
         evaluations=int(told.get("evaluations", 0)),
         results=int(told.get("results", 0)),
@@ -87,6 +88,7 @@ def list_queries(service: Here) -> Queries:
 
 
 @router.post("/queries", dependencies=[Depends(ADMIN)], status_code=201)
+@changing
 def register_query(service: Here, body: NewQuery, response: Response) -> RegisteredQuery:
     """Register a continuous query in any dialect; it sees messages from now on."""
     made = service.register(body.text, body.name, body.dialect, body.evaluator)
@@ -101,23 +103,24 @@ def get_query(service: Here, id: Id) -> RegisteredQuery:
 
 
 @router.delete("/queries/{id}", dependencies=[Depends(ADMIN)], status_code=204)
-async def drop_query(service: Here, id: Id) -> Response:
+async def drop_query(service: Here, lanes: Threads, id: Id) -> Response:
     """Drop a query and its results; those who follow it are told by the end of their stream."""
-    name = (await run_in_threadpool(service.query, id)).name
-    await run_in_threadpool(service.drop, id)
+    name = (await lanes.results.run(service.query, id)).name
+    await lanes.changes.run(service.drop, id)
     service.channels.drop(name)
     return Response(status_code=204)
 
 
 @router.post("/queries/{id}/pause", dependencies=[Depends(ADMIN)])
 def pause_query(service: Here, id: Id) -> RegisteredQuery:
-    """Stop a query and remember it; its windows are forgotten."""
+    """Stop a query and remember it; its windows are forgotten. This waits for no batch that is under way."""
     return query_json(service, service.pause(id))
 
 
 @router.post("/queries/{id}/resume", dependencies=[Depends(ADMIN)])
+@changing
 def resume_query(service: Here, id: Id) -> RegisteredQuery:
-    """Go on with a paused query; it sees messages from now on."""
+    """Go on with a paused or failed query; it sees messages from now on."""
     return query_json(service, service.resume(id))
 
 

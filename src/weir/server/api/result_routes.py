@@ -1,27 +1,33 @@
-"""Results over HTTP: event streams, WebSockets, long polls; from any position that is still kept."""
+"""Results over HTTP: event streams, WebSockets, long polls; from any position that is still kept.
+
+They go out as events, JSON batches, SPARQL results, N-Quads and JSON-LD.
+"""
 
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any
+from urllib.parse import quote
 
+import pyoxigraph as ox
 from fastapi import APIRouter, Depends, Header, Query, Request, Response, WebSocket
-from starlette.concurrency import run_in_threadpool
 
-from weir.runtime.output.subscriptions import EVENT_STREAM, PAUSE, Channel, event_response, send_messages
-from weir.server.api.access import READ, Here, chosen
-from weir.server.api.models import PROBLEMS, Id
-from weir.server.api.result_formats import (
-    BATCHES,
-    END,
-    EVENTS,
-    batch,
-    jsonld,
-    nquads,
-    results,
-    shortened,
-    sparql_json,
+from weir.rdf.formats.guarded_parser import rewritten
+from weir.rdf.terms import XSD, term_of_json
+from weir.runtime.output.sinks.formats import COLUMN, GENERATED
+from weir.runtime.output.subscriptions import (
+    EVENT_STREAM,
+    PAUSE,
+    Channel,
+    Chunk,
+    Wire,
+    event,
+    event_response,
+    send_messages,
 )
+from weir.server.api.access import READ, Here, Threads, chosen
+from weir.server.api.models import PROBLEMS, Id
 from weir.server.drawing import variables_of
 from weir.server.problems import Problem
 
@@ -47,6 +53,79 @@ From = Annotated[
 ]
 
 
+def events(chunk: Chunk) -> bytes:
+    """Server-sent events: the id is the position, the data the result line with its position. One named
+    ``missed`` tells how many results were not kept, and where it goes on."""
+    told = b'{"missed":%d,"next":%d}' % (chunk.missed, chunk.first)
+    missed = event(told, name=b"missed") if chunk.missed else b""
+    return missed + b"".join(event(_placed(line, place), id=place) for place, line in chunk.lines())
+
+
+def batch(chunk: Chunk) -> bytes:
+    """A JSON batch: results with positions, where to go on, how many were missed."""
+    lines = b",".join(_placed(line, place) for place, line in chunk.lines())
+    return b'{"results":[%s],"next":%d,"missed":%d}' % (lines, chunk.next, chunk.missed)
+
+
+def _placed(line: bytes, place: int) -> bytes:
+    """A result line, which is a JSON object, with its position as its last member."""
+    return b'%s,"position":%d}' % (line[:-1], place)
+
+
+EVENTS = Wire(events, lambda position: b"retry: 1000\n: from %d\n\n" % position, lambda _: b": \n\n")
+END = event(b"{}", name=b"end")
+"""The last event where the query is gone or the server stops."""
+BATCHES = Wire(batch, lambda _: b"", lambda position: batch(Chunk(position, position, b"")))
+
+
+def shortened(chunk: Chunk, most: int) -> Chunk:
+    """The first ``most`` lines."""
+    if chunk.next - chunk.first <= most:
+        return chunk
+    lines = chunk.data.splitlines(keepends=True)[:most]
+    return Chunk(chunk.first, chunk.first + most, b"".join(lines), chunk.missed)
+
+
+def sparql_json(lines: Sequence[Mapping[str, Any]], variables: Sequence[str]) -> dict[str, Any]:
+    """SPARQL 1.1 Query Results JSON; a member of ours tells when each solution was answered, and where."""
+    if lines and all("boolean" in line for line in lines):
+        return {"head": {}, "boolean": lines[-1]["boolean"], "weir": [_stamp(line) for line in lines]}
+    rows = [line for line in lines if "bindings" in line]
+    return {
+        "head": {"vars": list(variables)},
+        "results": {"bindings": [row["bindings"] for row in rows]},
+        "weir": [_stamp(row) for row in rows],
+    }
+
+
+def _stamp(line: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: line[name] for name in ("at", "op", "position") if name in line}
+
+
+def nquads(lines: Iterable[Mapping[str, Any]]) -> bytes:
+    """A named graph per query and evaluation time, stamped with ``prov:generatedAtTime``.
+
+    CONSTRUCT's triples are written as they are, a solution of SELECT as a blank node with a triple per
+    variable, ASK as one triple.
+    """
+    out: list[str] = []
+    stamped: set[str] = set()
+    for line in lines:
+        graph = f"<urn:weir:{quote(line['query'], safe='')}:{line['at']}>"
+        if graph not in stamped:
+            stamped.add(graph)
+            out.append(f'{graph} {GENERATED} "{line["at"]}"^^<{XSD}dateTime> .')
+        row = f"_:r{line['position']}"
+        for triple in line.get("triples", ()):
+            out.append(f"{triple.rstrip().removesuffix('.').rstrip()} {graph} .")
+        for name, value in line.get("bindings", {}).items():
+            out.append(f"{row} <{COLUMN}{name}> {term_of_json(value)} {graph} .")
+        if "boolean" in line:
+            value = "true" if line["boolean"] else "false"
+            out.append(f'{row} <{COLUMN}boolean> "{value}"^^<{XSD}boolean> {graph} .')
+    return "".join(text + "\n" for text in out).encode()
+
+
 def position_of(channel: Channel, given: int | None, last: str | None, otherwise: int) -> int:
     """Where a follower begins: after the last event it has, or where it asks to."""
     lines = channel.lines
@@ -65,6 +144,7 @@ def position_of(channel: Channel, given: int | None, last: str | None, otherwise
 )
 async def get_results(
     service: Here,
+    lanes: Threads,
     id: Id,
     request: Request,
     start: From = None,
@@ -75,7 +155,7 @@ async def get_results(
     """The results of a query. As ``text/event-stream`` they flow for as long as the query lives: from now on,
     or from a position, or after ``Last-Event-ID``. Otherwise they are a batch, from the oldest that is kept
     or from a position, after ``wait`` seconds at most; ``next`` is where to go on."""
-    info = await run_in_threadpool(service.query, id)
+    info = await lanes.results.run(service.query, id)
     channel = service.channels[info.name]
     media_type = chosen(request, TYPES)
     if media_type == EVENT_STREAM:
@@ -86,25 +166,27 @@ async def get_results(
     position = position_of(channel, start, None, channel.lines.start)
     if wait:
         await channel.wait(position, min(wait, service.settings.limits.wait))
-    chunk = shortened(await run_in_threadpool(channel.lines.read, position), limit)
+    chunk = shortened(await lanes.results.run(channel.lines.read, position), limit)
     headers = {"Cache-Control": "no-store", "Weir-Next": str(chunk.next), "Weir-Missed": str(chunk.missed)}
     if media_type == "application/json":
         return Response(batch(chunk), media_type=media_type, headers=headers)
-    lines = results(chunk)
+    lines = [{**json.loads(line), "position": place} for place, line in chunk.lines()]
     if media_type == "application/sparql-results+json":
         found = sparql_json(lines, variables_of(info.query))
         data = json.dumps(found, ensure_ascii=False).encode()
     else:
-        data = nquads(lines) if media_type == "application/n-quads" else jsonld(lines)
+        data = rewritten(nquads(lines), ox.RdfFormat.N_QUADS, media_type)
     return Response(data, media_type=media_type, headers=headers)
 
 
 @router.websocket("/{id}/results/ws")
-async def follow_results(socket: WebSocket, service: Here, id: str, start: From = None) -> None:
+async def follow_results(
+    socket: WebSocket, service: Here, lanes: Threads, id: str, start: From = None
+) -> None:
     """Batches as JSON messages, each like the answer to a poll; nothing is expected from the client."""
     try:
         READ(socket)
-        info = await run_in_threadpool(service.query, id)
+        info = await lanes.results.run(service.query, id)
     except Problem as problem:
         await socket.close(1008, str(problem)[:120])
         return

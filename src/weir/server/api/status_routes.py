@@ -47,6 +47,7 @@ def get_metrics(service: Here) -> dict[str, Any]:
         "sink_seconds": sum(recent) / len(recent) if recent else None,
         "subscribers": service.channels.followers,
         "restarts": service.restarts,
+        "working": service.job.working(),
         "accepted": {iri: stream.accepted for iri, stream in service.pushed.items()},
         "backlog": {iri: stream.writer.backlog() for iri, stream in service.pushed.items()},
         "positions": {each.name: service.log.tail(each.name).end for each in service.job.queries()},
@@ -81,6 +82,7 @@ def _families(told: dict[str, Any]) -> Iterator[Metric]:
         yield from _family(f"stream_{name}", counter, values, "stream")
     yield from _family("stream_accepted", True, told["accepted"], "stream")
     yield from _family("stream_backlog", False, told["backlog"], "stream")
+    yield from _family("query_failed", False, dict.fromkeys(told.get("failures", ()), 1), "query")
     for name, counter in _OF_QUERIES.items():
         values = {query: each.get(name) for query, each in told["queries"].items()}
         yield from _family(f"query_{name}", counter, values, "query")
@@ -99,7 +101,8 @@ def _family(name: str, counter: bool, values: Mapping[str, Any], label: str = ""
 
 @router.get("/api/services", dependencies=[Depends(READ)])
 def services(service: Here) -> dict[str, Any]:
-    """How fresh what queries took from endpoints was at their latest evaluation."""
+    """How fresh what queries took from endpoints was at their latest evaluation: ``fresh`` is the share of
+    rows that can be expected to be true, ``audited`` the share that was, among rows checked at random."""
     out = []
     for info in service.job.queries():
         accounts = facts_of(service.job, info.name).get("services", [])
@@ -111,7 +114,9 @@ def services(service: Here) -> dict[str, Any]:
                     "query": slug(info.name),
                     "endpoint": None if call is None else str(call.name).strip("<>").partition(HINT)[0],
                     "rows": account["rows"],
-                    "fresh": account["share"],
+                    "fresh": account["share"] if account["estimate"] is None else account["estimate"],
+                    "audited": account["audited"],
+                    "confidence": account["confidence"],
                     "age": account["oldest"] / 1_000_000,
                     "refreshes": account["refreshed"],
                     "missing": account["missing"],

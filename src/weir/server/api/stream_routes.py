@@ -1,19 +1,28 @@
-"""Streams over HTTP: create, list, describe, delete, push."""
+"""Streams over HTTP: create, list, describe, delete, push.
+
+As RDF they are described so that others can find them: VoCaLS stream descriptors in a DCAT catalogue. A
+stream that is pushed into and the results of each query are both ``vocals:RDFStream``s with endpoints, each a
+``dcat:Distribution`` with its address and media type (VoCaLS: w3id.org/rsp/vocals).
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
+import pyoxigraph as ox
 from fastapi import APIRouter, Depends, Query, Request, Response
-from starlette.concurrency import run_in_threadpool
 
 from weir.errors import BacklogFull, UsageError
+from weir.linked.http.headers import media_type as media_type_of
+from weir.rdf.formats.guarded_parser import rewritten
 from weir.rdf.formats.media import FORMATS
 from weir.rdf.formats.times import FIRST_TIME, LAST_TIME, read_time
+from weir.rdf.terms import Literal
 from weir.runtime.control.registry import StreamInfo
 from weir.runtime.output.text_columns import timestamp
-from weir.server.api.access import ADMIN, READ, WRITE, Here, base_of, chosen
+from weir.server.api.access import ADMIN, READ, WRITE, Here, Threads, base_of, changing, chosen
 from weir.server.api.models import (
     PROBLEMS,
     Id,
@@ -23,16 +32,34 @@ from weir.server.api.models import (
     Stream,
     Streams,
     described_body,
-    media_type_of,
 )
-from weir.server.api.stream_catalog import TYPES, catalog, document
 from weir.server.problems import Problem
 from weir.server.pushed_streams import MEDIA_TYPES, form_of
+from weir.server.resources import slug
 from weir.server.service import Service
 
 router = APIRouter(prefix="/api/streams", tags=["streams"], responses=PROBLEMS)
 _BODY = described_body(*MEDIA_TYPES[:2], *(form.media_types[0] for form in FORMATS if not form.timed))
 _REJECTED = 100
+
+TYPES = ("text/turtle", "application/ld+json", "application/n-triples", "application/rdf+xml")
+PREFIXES: Mapping[str, str] = {
+    "dcat": "http://www.w3.org/ns/dcat#",
+    "dcterms": "http://purl.org/dc/terms/",
+    "vocals": "http://w3id.org/rsp/vocals#",
+    "vsd": "http://w3id.org/rsp/vocals-sd#",
+    "formats": "http://www.w3.org/ns/formats/",
+    "xsd": "http://www.w3.org/2001/XMLSchema#",
+}
+_MEDIA = "https://www.iana.org/assignments/media-types/"
+_PUSHED = (
+    "application/x-tnq",
+    "text/turtle",
+    "application/trig",
+    "application/n-quads",
+    "application/ld+json",
+)
+_SENT = ("text/event-stream", "application/sparql-results+json", "application/ld+json", "application/n-quads")
 
 
 def stream_json(service: Here, stream: StreamInfo) -> Stream:
@@ -72,10 +99,13 @@ def _described(service: Service, request: Request, only: StreamInfo | None = Non
     media_type = chosen(request, ("application/json", *TYPES))
     if media_type not in TYPES:
         return None
-    return Response(document(catalog(service, base_of(request), only), media_type), media_type=media_type)
+    turtle = catalog(service, base_of(request), only).encode()
+    data = rewritten(turtle, ox.RdfFormat.TURTLE, media_type, PREFIXES)
+    return Response(data, media_type=media_type)
 
 
 @router.post("", dependencies=[Depends(ADMIN)], status_code=201)
+@changing
 def create_stream(service: Here, body: NewStream, response: Response) -> Stream:
     """A stream that messages can be pushed into."""
     made = service.add_stream(
@@ -93,6 +123,7 @@ def describe_stream(service: Here, id: Id, request: Request) -> Any:
 
 
 @router.delete("/{id}", dependencies=[Depends(ADMIN)], status_code=204)
+@changing
 def delete_stream(service: Here, id: Id) -> Response:
     """Delete a stream that no query reads."""
     service.drop_stream(id)
@@ -102,6 +133,7 @@ def delete_stream(service: Here, id: Id) -> Response:
 @router.post("/{id}/messages", dependencies=[Depends(WRITE)], status_code=202, openapi_extra=_BODY)
 async def push_messages(
     service: Here,
+    lanes: Threads,
     id: Id,
     request: Request,
     time: Annotated[
@@ -115,8 +147,8 @@ async def push_messages(
 
     The answer comes when they are on stable storage; from then on each is read exactly once.
     """
-    stream = await run_in_threadpool(service.pushed_stream, id)
-    media_type = media_type_of(request)
+    stream = await lanes.pushes.run(service.pushed_stream, id)
+    media_type = media_type_of(request.headers)
     try:
         form_of(media_type)
     except UsageError as error:
@@ -125,7 +157,7 @@ async def push_messages(
     at = _time(time)
     body = await request.body()
     try:
-        future, checked = await run_in_threadpool(stream.push, body, media_type, at, complete=complete)
+        future, checked = await lanes.pushes.run(stream.push, body, media_type, at, complete=complete)
         if future is not None:
             await asyncio.wrap_future(future)
     except BacklogFull as error:
@@ -144,3 +176,49 @@ def _time(text: str | None) -> int | None:
     if found is None or not FIRST_TIME <= found <= LAST_TIME:
         raise Problem(422, "the time is neither milliseconds nor an xsd:dateTime", f"time={text}")
     return found
+
+
+def catalog(service: Service, base: str, only: StreamInfo | None = None) -> str:
+    """The descriptor of one stream, or of all streams and of the results of all queries, in Turtle."""
+    root = f"{base}/api/streams"
+    out = [f"@prefix {name}: <{iri}> ." for name, iri in PREFIXES.items()]
+    out.append(
+        f"""<{root}> a vocals:StreamDescriptor, dcat:Catalog ;
+          dcterms:title "Streams of a Weir service"@en ; dcat:service <{base}/#service> .
+        <{base}/#service> a vsd:StreamingService, dcat:DataService ;
+          dcat:endpointURL <{base}/api> ; dcat:endpointDescription <{base}/openapi.json> ."""
+    )
+    for stream in service.job.streams() if only is None else [only]:
+        id = service.stream_id(stream.iri)
+        iri = _absolute(stream.iri, f"{root}/{id}#stream")
+        out.append(_stream(root, iri, id, f"{root}/{id}"))
+        if stream.iri in service.pushed:
+            out.append(_endpoint(iri, f"{root}/{id}/messages", _PUSHED, "vsd:PublishingService"))
+    for query in service.job.queries() if only is None else []:
+        place = f"{base}/api/queries/{slug(query.name)}"
+        iri = _absolute(query.output or "", f"{place}#results")
+        out.append(_stream(root, iri, query.name, place))
+        out.append(_endpoint(iri, f"{place}/results", _SENT, "vsd:ProcessingService"))
+    return "\n".join(out)
+
+
+def _stream(root: str, iri: str, title: str, place: str) -> str:
+    return f"""<{root}> dcat:dataset <{iri}> .
+        <{iri}> a vocals:RDFStream, dcat:Dataset ;
+          dcterms:title {Literal.tagged(title, "en")} ; dcat:landingPage <{place}> ."""
+
+
+def _endpoint(iri: str, address: str, types: Sequence[str], role: str) -> str:
+    node = f"<{address}#endpoint>"
+    media = ", ".join(f"<{_MEDIA}{each}>" for each in types)
+    return f"""<{iri}> vocals:hasEndpoint {node} ; dcat:distribution {node} .
+        {node} a vocals:StreamEndpoint, dcat:Distribution ;
+          dcat:accessURL <{address}> ; vsd:providedBy {role} ; dcat:mediaType {media} ."""
+
+
+def _absolute(iri: str, instead: str) -> str:
+    """The IRI where it is one that a document can hold: streams may have relative names."""
+    try:
+        return ox.NamedNode(iri).value
+    except ValueError:
+        return instead

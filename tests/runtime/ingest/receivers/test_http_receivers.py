@@ -1,4 +1,4 @@
-"""Server-Sent Events against a real server: resuming by ids, refusals, and events cut anywhere."""
+"""Server-Sent Events against a real server: resuming by ids, refusals; members of an event stream."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from fragments_kit import EX, SECOND, T0
+from fragments_peers import serving
 from network_peers import Events, dead, event_server, line, logged, opened, until
-from weir.runtime.ingest.receivers.http_receivers import EventReader
+from weir.fragments.protocol.annotation import Fact
+from weir.fragments.server import Dataset, FragmentsApp, server
+from weir.runtime.ingest.receivers.http_receivers import BOOKMARK
 from weir.runtime.ingest.sources import Place
 
 pytestmark = pytest.mark.network
@@ -44,10 +48,40 @@ def test_events_from_elsewhere_and_large_ones_are_refused(place: Place, tmp_path
     assert dead(place) == ["larger than 100 bytes"]
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
-def test_events_are_the_same_however_they_are_cut(size: int) -> None:
-    text = b"data: a\r\ndata:b\r\rid: 7\ndata\n\n: comment\nevent: x\n\nretry: 10\ndata:  c\r\n\r\ndata: torn"
-    reader = EventReader(100)
-    events = [event for at in range(0, len(text), size) for event in reader.feed(text[at : at + size])]
-    told = [(event.data, event.id, event.retry) for event in events if event.data is not None]
-    assert told == [(b"a\nb", None, None), (b"", "7", None), (b" c", None, 0.01)]
+def pushed(data: Dataset, begin: int, end: int) -> None:
+    for number in range(begin, end):
+        now = T0 + number // 3 * SECOND
+        data.push([Fact(f"<{EX}s{number}>", f"<{EX}p>", f'"{number}"', now, now + SECOND)], now)
+
+
+def test_members_of_an_event_stream_are_messages_without_loss_or_doubles(place: Place) -> None:
+    data = Dataset("d")
+    pushed(data, 0, 400)
+    with serving(lambda port: server(FragmentsApp([data]), port=port)) as base:
+        address = f"ldes+{base}/d/ldes#weir:poll=0.1"
+        receivers = opened(place, address)
+        until(lambda: len(logged(place)) >= 100)
+        receivers.close_all()
+        pushed(data, 400, 500)
+        receivers = opened(place, address)
+        until(lambda: len(logged(place)) >= 500)
+        pushed(data, 500, 510)
+        until(lambda: len(logged(place)) >= 510)
+        assert receivers.state()["urn:s"]["connected"]
+        until(lambda: "version:509" in receivers.writer("urn:s").notes[BOOKMARK])
+        receivers.close_all()
+    found = logged(place)
+    assert len(found) == 510
+    for number, (_, payload) in enumerate(found):
+        assert f'<{EX}s{number}> <{EX}p> "{number}" .' in payload.decode().splitlines()
+
+
+def test_members_since_a_time(place: Place) -> None:
+    data = Dataset("d")
+    pushed(data, 0, 30)
+    with serving(lambda port: server(FragmentsApp([data]), port=port)) as base:
+        # T0 is 2023-11-14T22:13:20Z; the members 15 to 17 came five seconds later.
+        receivers = opened(place, f"ldes+{base}/d/ldes#weir:poll=0.1&since=2023-11-14T22:13:25Z")
+        until(lambda: len(logged(place)) >= 15)
+        receivers.close_all()
+    assert f"<{EX}s15>" in logged(place)[0][1].decode() and len(logged(place)) == 15

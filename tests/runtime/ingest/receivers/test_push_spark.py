@@ -17,7 +17,7 @@ from kafka_broker import create_topic, kafka, produce
 from network_peers import Events, event_server, mosquitto, until, websocket_server
 from weir import Engine
 from weir.runtime.output.sinks.result_files import FilePerQuery
-from weir.spark.job import Job
+from weir.runtime.running import RunningJob
 
 pytestmark = [pytest.mark.network, pytest.mark.spark]
 KINDS = ("mqtt", "ws", "sse", "tcp", "push", "kafka")
@@ -64,7 +64,7 @@ def test_every_kind_of_push_and_a_restart(spark: SparkSession, tmp_path: Path) -
             "kafka": f"kafka://{servers}/t",
         }
 
-        def started() -> Job:
+        def started() -> RunningJob:
             engine = Engine(checkpoint=tmp_path / "checkpoint", spark=spark)
             for kind, address in addresses.items():
                 engine.stream(f"urn:{kind}", address)
@@ -75,7 +75,7 @@ def test_every_kind_of_push_and_a_restart(spark: SparkSession, tmp_path: Path) -
             until(lambda: job.receivers.state()["urn:mqtt"]["connected"])
             return job
 
-        def push(job: Job, numbers: tuple[int, ...]) -> None:
+        def push(job: RunningJob, numbers: tuple[int, ...]) -> None:
             for number in numbers:
                 job.receivers.writer("urn:push").append(line("push", number).encode())
             produce(servers, "t", [(0, line("kafka", number).encode(), 0) for number in numbers])

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from disk_kit import Faults
 from log_kit import KEY, drained, triple
-from weir.errors import BacklogFull
+from weir.errors import BacklogFull, StorageError
 from weir.runtime.ingest.sources import Place
 from weir.runtime.ingest.sources.log_source import LogSource, log_folder, read_log_part
 from weir.runtime.ingest.sources.log_writer import LogWriter
@@ -94,21 +95,16 @@ def test_a_lane_is_complete_beyond_the_time_of_its_last_message(place: Place) ->
     }
 
 
-def test_what_cannot_be_written_fails_and_leaves_no_gap(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(_: int) -> None:
-        raise OSError(28, "no space left on device")
-
+@pytest.mark.parametrize("request_", ["write", "sync", "rename", "open_file"])
+def test_what_cannot_be_written_fails_and_leaves_no_gap(place: Place, faults: Faults, request_: str) -> None:
+    """A rename is that of the mark: what readers were not told of is not stored either."""
     source = LogSource()
     with source.writer(place) as writer:
         writer.append(triple(1), format="nt", time=0)
         before = writer.epoch
-        with monkeypatch.context() as broken:
-            broken.setattr(os, "fdatasync", full)
-            with pytest.raises(OSError, match="no space"):
-                writer.append(triple(2), format="nt", time=0)
-        with pytest.raises(OSError, match="could not be written"):
+        with faults.failing(request_), pytest.raises(StorageError, match="No space left"):
+            writer.append(triple(2), format="nt", time=0)
+        with pytest.raises(StorageError, match="could not be written"):
             writer.submit(triple(3), format="nt", time=0, epoch=before)
         writer.append(triple(4), format="nt", time=0)
     assert drained(source.feed(place)) == {"": [(0, ["<urn:s1>"]), (0, ["<urn:s4>"])]}

@@ -9,20 +9,28 @@ import pytest
 
 from answers_kit import line_results as results
 from weir.errors import UsageError
-from weir.runtime.output.sinks.base import Router, kafka_topic, mqtt_topic, plain_name
+from weir.runtime.output.sinks.base import Router, kafka_topic, mqtt_topic
 from weir.runtime.output.sinks.live_sink import LiveSink
 from weir.runtime.output.sinks.result_files import FilePerQuery
 
 
-def test_names_that_differ_stay_different() -> None:
-    names = ["q1", "http://e/q1", "http://f/q1", "a b", "a+b", "a/b", "é", ""]
-    assert len({plain_name(name) for name in names}) == len(names)
-    assert plain_name("q1") == "q1"
-    assert all(
-        set(plain_name(name)) <= set("-_.") | {c for c in plain_name(name) if c.isalnum()} for name in names
-    )
+def test_topics_have_the_names_of_queries() -> None:
     assert mqtt_topic("r/{query}/x", "http://e/#q+") == "r/http:%2F%2Fe%2F%23q%2B/x"
+    assert kafka_topic("t-{query}", "q1") == "t-q1"
     assert len(kafka_topic("t-{query}", "x/" * 300)) < 249
+
+
+def test_queries_of_any_names_have_files_of_their_own(tmp_path: Path) -> None:
+    """The second name is that of the first one's file."""
+    iri = "http://e/x/alarm"
+    names = [iri, FilePerQuery(tmp_path, tmp_path).path(iri).stem, "alarm", "..", "a/../b", "x" * 300]
+    files = FilePerQuery(tmp_path / "out", tmp_path / "logs")
+    files.open()
+    files.write(0, [results(name, number) for number, name in enumerate(names)])
+    files.close()
+    for number, name in enumerate(names):
+        assert json.loads(files.path(name).read_text()) == {"query": name, "n": number}
+    assert len(list((tmp_path / "out").iterdir())) == len(names)
 
 
 def test_each_query_to_its_own_file_exactly_once(tmp_path: Path) -> None:

@@ -8,18 +8,18 @@ import pyarrow as pa
 
 from answers_kit import stepped
 from weir.runtime.output.compact import COMPACT
-from weir.runtime.output.outputs import merged, outputs
+from weir.runtime.output.outputs import answers_of, merged
 from weir.runtime.output.results import result_columns
 from weir.runtime.output.sinks.base import Results
-from weir.runtime.output.sinks.result_files import ResultsFolder, read_results
+from weir.runtime.output.sinks.folders import ResultsFolder, read_results
 
 
 def test_a_folder_of_results(tmp_path: Path) -> None:
     scenario, step = stepped(4)
-    every_row = outputs(scenario.group, step, [], 0, [COMPACT])
+    every_row = answers_of(step, scenario.group, 0, [COMPACT])
     rows = [row for row in every_row if row.kind == COMPACT]
     single = Results("other", pa.table({"at": [1], "op": ["R"], "x": ["<http://e/a>"]}))
-    sink = ResultsFolder(tmp_path / "out")
+    sink = ResultsFolder(tmp_path / "out", tmp_path / "out.log")
     sink.open()
     sink.write(0, [single, *merged(rows)])
     sink.write(1, [])

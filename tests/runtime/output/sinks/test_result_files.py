@@ -13,7 +13,7 @@ from weir.runtime.output.sinks.result_files import ExactFile, json_lines_sink, l
 
 
 def opened(folder: Path) -> ExactFile:
-    file = ExactFile(folder / "out" / "file", folder / "logs" / "file.log")
+    file = ExactFile(folder / "out" / "file", folder / "logs" / "file")
     file.open()
     return file
 
@@ -36,8 +36,7 @@ def test_what_was_not_logged_is_cut_off(tmp_path: Path) -> None:
     file.close()
     with file.path.open("ab") as torn:
         torn.write(b"ha")
-    with (tmp_path / "logs" / "file.log").open("ab") as torn:
-        torn.write(b"1 8")
+    (tmp_path / "logs" / "file" / ".2.0123.partial").write_bytes(b"[1,{")
     again = opened(tmp_path)
     assert again.append(1, b"next\n")
     again.close()
@@ -51,6 +50,21 @@ def test_a_file_that_lost_what_was_promised_is_refused(tmp_path: Path) -> None:
     file.path.write_bytes(b"w")
     with pytest.raises(CheckpointError, match="shorter than the checkpoint knows it"):
         opened(tmp_path)
+
+
+def test_a_writer_that_was_held_up_before_its_commit_commits_nothing(tmp_path: Path) -> None:
+    """It has looked whether it may, and wakes up when another one has taken over and gone on."""
+    old = opened(tmp_path)
+    old.append(0, b"a\n")
+    new = opened(tmp_path)
+    with pytest.raises(CheckpointError, match="taken over"):
+        old.append(1, b"old\n")
+    assert new.path.read_bytes() == b"a\n"
+    assert new.append(1, b"b\n")
+    with pytest.raises(CheckpointError, match="another process has written"):
+        old.append(1, b"old\n")
+    assert new.append(2, b"c\n")
+    assert new.path.read_bytes() == opened(tmp_path).path.read_bytes() == b"a\nb\nc\n"
 
 
 def test_a_lazy_file_is_made_with_its_first_batch(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ a flow's rows. Partners' intervals are computed for the pairs found, not for all
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -21,13 +22,13 @@ _NONE = np.empty(0, np.int64)
 _TINY = 1 << 10
 
 
+@dataclass(slots=True, eq=False)
 class Present:
-    """The instants of the slab at hand, for everything that runs in it."""
+    """The instants of the slab at hand, for everything that runs in it. It ``follows`` where the first of
+    them is the last one of the slab before, and whatever was visible there still is in its windows."""
 
-    __slots__ = ("at",)
-
-    def __init__(self, at: Instants) -> None:
-        self.at = at
+    at: Instants
+    follows: bool = False
 
     def __len__(self) -> int:
         return len(self.at.time)

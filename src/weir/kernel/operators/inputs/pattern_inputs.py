@@ -130,11 +130,7 @@ class StaticGraphs:
 def changes_read(query: Query, background: Background) -> Ids:
     """The times at which a graph that the query reads changes, ascending (31)."""
     read, dataset = graphs_read(query), query.dataset
-    named = [
-        name
-        for name in background.named
-        if (read.named is None or name in read.named) and (not dataset.named or name in dataset.named)
-    ]
+    named = read.of(background.named, dataset.named)
     tables = [background.named[name] for name in named]
     if read.default:
         known = [name for name in dataset.default if name in background.named]

@@ -87,18 +87,18 @@ class WindowInput:
     def _shown(self) -> tuple[int, int]:
         """The range of rows that are visible at some instant."""
         if self._span is None:
-            where = self._where
-            first = int(where.searchsorted(self._low[0]))
-            self._span = (first, max(first, int(where.searchsorted(self._high[-1]))))
+            self._span = self._range(self._low[0], self._high[-1])
         return self._span
 
     def _throughout(self) -> tuple[int, int]:
         """The range of rows that are visible at every instant."""
         if self._core is None:
-            where = self._where
-            first = int(where.searchsorted(self._low[-1]))
-            self._core = (first, max(first, int(where.searchsorted(self._high[0]))))
+            self._core = self._range(self._low[-1], self._high[0])
         return self._core
+
+    def _range(self, low: np.int64, high: np.int64) -> tuple[int, int]:
+        first = int(self._where.searchsorted(low))
+        return first, max(first, int(self._where.searchsorted(high)))
 
     def newest(self) -> int:
         """The coordinate of the newest row."""

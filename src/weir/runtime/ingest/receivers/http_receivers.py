@@ -1,4 +1,4 @@
-"""Streams over HTTP: Server-Sent Events, and a query that is followed at a fragments server.
+"""Streams over HTTP: Server-Sent Events, a query that is followed at a fragments server, an event stream.
 
 Events are as in WHATWG HTML, "Server-sent events": the data of an event is a message. The id of an event is
 logged with it; the next connection sends it as ``Last-Event-ID``, also after a restart.
@@ -8,23 +8,23 @@ from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Iterator
 from concurrent.futures import Future, wait
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, field
 
 import httpx
 
 from weir.errors import RemoteError
-from weir.fragments.client import follow_async, stream_lines
+from weir.fragments.client import Event, EventReader, follow_async, stream_lines
+from weir.fragments.ldes import Bookmark, read_members
 from weir.linked.http.allowed_hosts import session
+from weir.linked.http.headers import media_type
 from weir.runtime.ingest.receivers.receiver import Client, S
 from weir.runtime.ingest.sources.log_writer import LogWriter
-from weir.runtime.ingest.sources.push_sources import FragmentsSource, SseSource
+from weir.runtime.ingest.sources.push_sources import FragmentsSource, LdesSource, SseSource
 
 NOTE = "last-event-id"
+BOOKMARK = "last-member"
 _MEDIA = "text/event-stream"
-_LONGEST_RETRY = 60.0
 
 
 class HttpReceiver(Client[S]):
@@ -64,58 +64,30 @@ class FragmentsReceiver(HttpReceiver[FragmentsSource]):
                     return
 
 
-@dataclass(slots=True)
-class Event:
-    """What the server sent between two blank lines. ``data`` None: nothing but other fields."""
+class LdesReceiver(HttpReceiver[LdesSource]):
+    """Reads members from the last one on that was logged."""
 
-    data: bytes | None = None
-    id: str | None = None
-    retry: float | None = None
-    large: bool = False
+    def __init__(self, source: LdesSource, writer: LogWriter) -> None:
+        super().__init__(source, writer)
+        self._last: Future[int] | None = None
 
-
-@dataclass(slots=True)
-class EventReader:
-    """Events from the bytes of a connection; no more than ``limit`` bytes of an event are kept."""
-
-    limit: int
-    _rest: bytes = b""
-    _lines: list[bytes] = field(default_factory=list)
-    _size: int = 0
-    _event: Event = field(default_factory=Event)
-
-    def feed(self, chunk: bytes) -> Iterator[Event]:
-        """The events that end in ``chunk``. Lines end with CR LF, LF or CR."""
-        data = self._rest + chunk
-        held = b"\r" if data.endswith(b"\r") else b""
-        lines = data[: len(data) - len(held)].replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
-        self._rest = lines.pop() + held
-        if len(self._rest) > self.limit:
-            self._event.large = True
-            self._rest = self._rest[:64]
-        for line in lines:
-            if line:
-                self._field(line)
-                continue
-            event, self._event = self._event, Event()
-            if self._lines or event.large:
-                event.data = b"\n".join(self._lines)
-            self._lines, self._size = [], 0
-            yield event
-
-    def _field(self, line: bytes) -> None:
-        name, _, value = line.partition(b":")
-        value = value.removeprefix(b" ")
-        if name == b"data":
-            self._size += len(value) + 1
-            if self._size > self.limit + 1:
-                self._event.large = True
-            else:
-                self._lines.append(value)
-        elif name == b"id" and b"\0" not in value:
-            self._event.id = value.decode(errors="replace")
-        elif name == b"retry" and value.isdigit():
-            self._event.retry = min(int(value) / 1000, _LONGEST_RETRY)
+    async def follow(self) -> None:
+        if self._last is not None:
+            wait([self._last])
+        epoch = self.writer.epoch
+        since = max(self.source.start(), Bookmark.of(self.writer.notes.get(BOOKMARK)))
+        items = read_members(self.source.url, options=self.source.options(), since=since)
+        async with aclosing(items):
+            async for item in items:
+                if not self.state.connected:
+                    self.opened()
+                if item is not None:
+                    since = max(since, Bookmark.at(item))
+                    payload = "".join(f"{s} {p} {o} .\n" for s, p, o in item.triples).encode()
+                    note = (BOOKMARK, str(since))
+                    self._last = self.put(payload, time=item.time, note=note, epoch=epoch) or self._last
+                if self.stopping.is_set():
+                    return
 
 
 class SseReceiver(HttpReceiver[SseSource]):
@@ -149,7 +121,7 @@ class SseReceiver(HttpReceiver[SseSource]):
         if response.status_code == 204:
             self.stopping.set()
             return
-        media = response.headers.get("content-type", "").partition(";")[0].strip()
+        media = media_type(response.headers)
         if response.status_code != 200 or media != _MEDIA:
             raise RemoteError(
                 f"{self.source.url} answered {response.status_code} {media}, not a stream of events"

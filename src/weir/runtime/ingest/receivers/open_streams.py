@@ -14,12 +14,14 @@ from typing import Any
 
 from weir.errors import BacklogFull, UsageError
 from weir.extras import load
+from weir.linked.http import WallClock
 from weir.runtime.ingest.receivers.receiver import Receiver
 from weir.runtime.ingest.sources import Place, Source
 from weir.runtime.ingest.sources.log_source import LogSource
-from weir.runtime.ingest.sources.log_writer import LogWriter, now
+from weir.runtime.ingest.sources.log_writer import LogWriter
 from weir.runtime.ingest.sources.push_sources import (
     FragmentsSource,
+    LdesSource,
     MqttSource,
     SseSource,
     TcpSource,
@@ -34,6 +36,7 @@ CONNECTIONS: Mapping[type[Source], tuple[str, str]] = {
     SseSource: ("http_receivers", "SseReceiver"),
     TcpSource: ("tcp_receiver", "TcpReceiver"),
     FragmentsSource: ("http_receivers", "FragmentsReceiver"),
+    LdesSource: ("http_receivers", "LdesReceiver"),
 }
 """The module and the receiver of each kind of source that has one; clients may be packages of an extra."""
 QUIET = 1.0
@@ -57,10 +60,12 @@ class OpenStream:
 
 
 class Receivers:
-    """Opened streams by IRI; thread-safe."""
+    """Opened streams by IRI; thread-safe. Logs of a job that is not ``durable`` are not synced; ``news`` is
+    called when there is something new in one."""
 
-    def __init__(self, own: Path) -> None:
+    def __init__(self, own: Path, *, durable: bool = True, news: Callable[[], None] = lambda: None) -> None:
         self.own = own
+        self._durable, self._news = durable, news
         self._open: dict[str, OpenStream] = {}
         self._lock = threading.RLock()
         self._over = threading.Event()
@@ -73,7 +78,7 @@ class Receivers:
         with self._lock:
             if stream in self._open:
                 return
-            writer = source.writer(Place(stream, self.own, log_name))
+            writer = source.writer(Place(stream, self.own, log_name), durable=self._durable, news=self._news)
             receiver: AnyReceiver | None = None
             try:
                 if type(source) in CONNECTIONS:
@@ -157,7 +162,7 @@ def beat(each: OpenStream) -> None:
     if kind == "run" and each.receiver is not None and not each.receiver.state.connected:
         return
     if kind == "clock":
-        at: int | None = now() - _MARGIN
+        at: int | None = WallClock.now() - _MARGIN
     else:
         at = writer.latest_time
         if at is not None:

@@ -57,13 +57,14 @@ class Receiver(ABC, Generic[S]):
         self,
         payload: bytes,
         *,
+        time: int | None = None,
         lane: str = "",
         note: tuple[str, str] | None = None,
         epoch: int | None = None,
     ) -> Future[int] | None:
         """Log a message, waiting while the log is full; None where the receiver was stopped meanwhile.
 
-        One that is too large becomes a dead letter.
+        ``time`` (µs) is for one that does not state its own. One that is too large becomes a dead letter.
         """
         large = len(payload) > self.source.max_message
         while not self.stopping.is_set():
@@ -71,7 +72,7 @@ class Receiver(ABC, Generic[S]):
                 if large:
                     return self.refuse(payload, self.too_large, lane=lane, note=note)
                 taken = self.writer.submit(
-                    payload, format=self.source.format, lane=lane, note=note, epoch=epoch
+                    payload, format=self.source.format, time=time, lane=lane, note=note, epoch=epoch
                 )
             except BacklogFull as error:
                 self.state.problem = error.primary

@@ -20,7 +20,8 @@ from weir.rdf.formats.media import Format, endings, format_of, format_of_path
 from weir.rdf.formats.units import UNITS
 from weir.runtime.ingest.parts import Part, is_packed, part_size
 from weir.runtime.ingest.sources.feeds import Feed, Place, Reached, Source
-from weir.storage import LineLog
+from weir.storage import RecordLog
+from weir.storage.files import make_folder
 
 DEFAULT_BATCH_BYTES = 128 << 20
 _DECLARE = "declare it: time=prov:generatedAtTime, time=sosa:resultTime or any other IRI, as in FILE?time=IRI"
@@ -139,8 +140,9 @@ class FileFeed(Feed):
         self.stream = place.stream
         self.source = source
         self.parallelism = max(1, place.parallelism)
-        self.log = LineLog(place.own / "sources" / f"{place.log_name}.files.jsonl")
-        self.files = [Listed(**json.loads(line)) for line in self.log.lines()]
+        self.log = RecordLog(place.own / "sources" / f"{place.log_name}.files.log")
+        self.files = [Listed(**json.loads(record)) for record in self.log.more()]
+        self._known = {listed.path for listed in self.files}
 
     @property
     def lane(self) -> str:
@@ -229,13 +231,13 @@ class FileFeed(Feed):
         """List what is there."""
         if self.files and not self.source.watch:
             return
-        known = {listed.path for listed in self.files}
         new = []
         for path in self.source.listing():
             with suppress(FileNotFoundError):
-                if str(path) not in known:
+                if str(path) not in self._known:
                     new.append(Listed(str(path), path.stat().st_size))
         if new:
-            self.log.path.parent.mkdir(parents=True, exist_ok=True)
-            self.log.append([json.dumps(asdict(listed)).encode() for listed in new])
+            make_folder(self.log.path.parent)
+            self.log.append([json.dumps(asdict(listed)).encode() for listed in new], len(self.files))
             self.files += new
+            self._known.update(listed.path for listed in new)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import time
 from collections.abc import Mapping
 from functools import cache
@@ -11,14 +9,15 @@ from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from weir.errors import RemoteError, UsageError
+from weir.errors import RemoteError
+from weir.linked.http import WallClock
 from weir.rdf.columns import NEVER
 from weir.rdf.formats.media import format_of
 from weir.rdf.formats.payloads import parse_payloads
 from weir.runtime.ingest.parts import OFFSET_SHIFT, LaneInput, Part, dead_letters
 from weir.runtime.ingest.sources.feeds import Feed, Place, Reached
 from weir.runtime.ingest.sources.kafka_source import KafkaSource
-from weir.runtime.ingest.sources.log_writer import now
+from weir.runtime.ingest.sources.source_addresses import client_settings
 
 _LOOK = 0.05
 """Seconds for which what the broker said of its partitions is good enough."""
@@ -41,19 +40,9 @@ def consumer_of(servers: str, config_env: str) -> Consumer:
             "auto.offset.reset": "error",
             "isolation.level": "read_committed",
             "log_level": 0,
-            **_settings(config_env),
+            **client_settings(config_env),
         }
     )
-
-
-def _settings(variable: str) -> dict[str, Any]:
-    if not variable:
-        return {}
-    try:
-        settings: dict[str, Any] = json.loads(os.environ[variable])
-    except (KeyError, ValueError):
-        raise UsageError(f"the variable {variable} does not hold a JSON object of Kafka settings") from None
-    return settings
 
 
 class KafkaFeed(Feed):
@@ -64,7 +53,7 @@ class KafkaFeed(Feed):
         self.source = source
         self.stream = place.stream
         self._known: tuple[float, dict[str, tuple[int, int]]] = (0.0, {})
-        self._moved = now()
+        self._moved = WallClock.now()
 
     def latest(self, start: Reached, finishing: bool) -> Reached:
         """As far as the partitions go, or as a batch has room for. A broker that goes away is waited for, one
@@ -88,14 +77,14 @@ class KafkaFeed(Feed):
         out |= {"from": begins} if begins else {}
         out |= {"end": True} if over else {}
         if out["p"] != dict(before) or over:
-            self._moved = now()
+            self._moved = WallClock.now()
             return {**out, **({"beat": start["beat"]} if "beat" in start else {})}
         return self._beaten(start)
 
     def _beaten(self, start: Reached) -> Reached:
         """The same offsets with a later time, where nothing has come for a while."""
         beats = (self.source.heartbeat or ("clock" if self.source.stamped else "off")) == "clock"
-        at = now()
+        at = WallClock.now()
         if not beats or not start.get("p") or at - max(self._moved, start.get("beat", 0) + _MARGIN) < _QUIET:
             return start
         return {"p": start["p"], "beat": at - _MARGIN}

@@ -7,7 +7,7 @@ the payloads of one format at once, then parts them by lanes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
@@ -22,6 +22,7 @@ from weir.rdf.messages import Parsed, Rejected
 from weir.runtime.ingest.parts import FILE_SHIFT, LaneInput, Part, dead_letters, part_size
 from weir.runtime.ingest.sources.feeds import Feed, Place, Reached, Source
 from weir.runtime.ingest.sources.log_writer import LIMIT, SEGMENT, LogWriter, header_of, lanes_of
+from weir.storage.places import local_path
 from weir.storage.segments import Block, Mark, Segments, blocks
 
 DEFAULT_BATCH_BYTES = 64 << 20
@@ -60,6 +61,8 @@ class LogSource(Source):
     def check(self) -> None:
         if min(self.limit_bytes, self.segment_bytes, self.bytes_per_batch) < 1:
             raise UsageError("the limits of a log must be at least 1 byte")
+        if self.folder:
+            local_path(self.folder, "a log")
         if self.heartbeat not in HEARTBEATS:
             raise UsageError(
                 f"unknown heartbeat {self.heartbeat!r}", hint=f"one of {', '.join(HEARTBEATS[1:])}"
@@ -68,13 +71,17 @@ class LogSource(Source):
     def feed(self, place: Place) -> LogFeed:
         return LogFeed(self, place)
 
-    def writer(self, place: Place) -> LogWriter:
-        """The one writer of the stream's log."""
+    def writer(
+        self, place: Place, *, durable: bool = True, news: Callable[[], None] = lambda: None
+    ) -> LogWriter:
+        """The one writer of the stream's log; ``durable`` and ``news`` are as in ``LogWriter``."""
         return LogWriter(
             log_folder(place, self.folder),
             predicate=self.time,
             limit_bytes=self.limit_bytes,
             segment_bytes=self.segment_bytes,
+            durable=durable,
+            news=news,
         )
 
 
@@ -157,7 +164,8 @@ def _blocks(data: bytes) -> list[Block]:
 
 def log_folder(place: Place, shared: str | None = None) -> Path:
     """Where a stream's log lives: in the checkpoint, or in a folder that a cluster shares."""
-    return (Path(shared) if shared else place.own / "sources") / f"{place.log_name}.log"
+    folder = local_path(shared, "a log") if shared else place.own / "sources"
+    return folder / f"{place.log_name}.log"
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,11 +196,12 @@ def read_log_part(part: Part, key: bytes) -> list[LaneInput]:
     told = (record for record in every if not record.reason)
     for _, group in groupby(told, key=lambda record: (record.form, record.predicate)):
         lanes += _by_lane(list(group), f"{part.stream} log", key)
-    nothing = parse_payloads([], format_of("tnq"), scope="", key=key, positions=[])
-    for record in every:
-        if record.reason:
-            refused = Rejected(0, record.reason, record.payload.decode())
-            lanes.append((record.lane, replace(nothing, rejected=(refused,))))
+    refused = [record for record in every if record.reason]
+    if refused:
+        nothing = parse_payloads([], format_of("tnq"), scope="", key=key, positions=[])
+        for record in refused:
+            letter = Rejected(0, record.reason, record.payload.decode())
+            lanes.append((record.lane, replace(nothing, rejected=(letter,))))
     return [
         LaneInput(
             lane,

@@ -16,14 +16,15 @@ import json
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from itertools import accumulate, groupby
 from pathlib import Path
 from typing import Any
 
-from weir.errors import BacklogFull, UsageError
+from weir.errors import BacklogFull, StorageError, UsageError
+from weir.linked.http import WallClock
 from weir.rdf.formats.media import format_of
 from weir.rdf.formats.payloads import parse_payloads, shown
 from weir.rdf.formats.times import FIRST_TIME, LAST_TIME, read_time, write_time
@@ -57,6 +58,8 @@ class LogWriter:
 
     ``predicate`` states the time of messages that have none of their own. Where more than ``limit_bytes`` of
     the log are unread, appending raises ``BacklogFull``: the caller holds its peer back and tries again.
+    What is written to a log that is not ``durable`` is there for readers, and may be lost with the machine.
+    ``news`` is called, in the writer's thread, whenever there is more to read.
     """
 
     def __init__(
@@ -66,14 +69,17 @@ class LogWriter:
         predicate: str | None = None,
         limit_bytes: int = LIMIT,
         segment_bytes: int = SEGMENT,
+        durable: bool = True,
+        news: Callable[[], None] = lambda: None,
     ) -> None:
         self.folder = folder
+        self._news = news
         self.predicate = predicate
         self.limit_bytes = limit_bytes
         self.segment_bytes = segment_bytes
         self.notes: dict[str, str] = {}
         self.epoch = 0
-        self._log = SegmentWriter(folder)
+        self._log = SegmentWriter(folder, durable=durable)
         headers = [header_of(body)[0] for body in self._log.found]
         for header in headers:
             self.notes.update(header["notes"])
@@ -136,13 +142,13 @@ class LogWriter:
         """As ``append``, without waiting. ``note`` (name, value) is remembered together with the payload.
 
         ``epoch`` is an earlier ``LogWriter.epoch``: where something since then could not be written, this is
-        refused with ``OSError``, so that a receiver can go back to what was.
+        refused with ``StorageError``, so that a receiver can go back to what was.
         """
         form = format_of(format)
         if form.timed:
             time = None
         elif time is None:
-            time = None if self.predicate else now()
+            time = None if self.predicate else WallClock.now()
         elif not FIRST_TIME <= time <= LAST_TIME:
             raise UsageError(f"{time} µs is not within the years 1 to 9999")
         ended = payload if payload.endswith(b"\n") else payload + b"\n"
@@ -154,9 +160,10 @@ class LogWriter:
         """Log that a payload was refused: it is counted and told as a dead letter of the job."""
         return self._put(_Pending(lane, shown(payload).encode(), note=note, reason=reason))
 
-    def complete(self, time: int, lane: str = "") -> Future[int]:
-        """Say that the messages of ``time`` and before are all there in a lane."""
-        return self._put(_Pending(lane, _beat(time + 1)))
+    def complete(self, time: int, lane: str = "", *, epoch: int | None = None) -> Future[int]:
+        """Say that the messages of ``time`` and before are all there in a lane. ``epoch`` is as in
+        ``submit``."""
+        return self._put(_Pending(lane, _beat(time + 1)), epoch=epoch)
 
     def heartbeat(self, time: int) -> None:
         """Say that no message older than ``time`` will come, in any lane that is alive."""
@@ -190,7 +197,7 @@ class LogWriter:
     def _put(self, item: _Pending, *, message: bool = False, epoch: int | None = None) -> Future[int]:
         with self._condition:
             if epoch is not None and epoch != self.epoch:
-                raise OSError(f"the log {self.folder.name} could not be written")
+                raise StorageError(f"the log {self.folder} could not be written")
             if self._closing:
                 raise BacklogFull(f"the log {self.folder.name} is closed")
             size = len(item.payload)
@@ -226,17 +233,12 @@ class LogWriter:
                 continue
             for item, position in zip(items, positions, strict=True):
                 item.done.set_result(position)
+            self._news()
 
     def _fail(self, items: list[_Pending], error: Exception) -> None:
-        """All that waits fails with what could not be written, so that the log has no gaps. A log that cannot
-        even be cut back takes no more."""
-        try:
-            self._log.undo()
-            broken = False
-        except OSError:
-            broken = True
+        """All that waits fails with what could not be written, so that the log has no gaps. Nothing of it was
+        stored: once the disk is back it can be sent again."""
         with self._condition:
-            self._closing = self._closing or broken
             self.epoch += 1
             items += self._queue
             self._queue.clear()
@@ -292,11 +294,6 @@ def lanes_of(headers: Iterable[dict[str, Any]]) -> list[str]:
     """All lanes that some headers name, in the order of first mention."""
     named = ((*header["lanes"], *(lane for lane, *_ in header["runs"])) for header in headers)
     return list(dict.fromkeys(lane for lanes in named for lane in lanes))
-
-
-def now() -> int:
-    """The wall clock, in µs since 1970 UTC."""
-    return time.time_ns() // 1000
 
 
 def _beat(time: int) -> bytes:

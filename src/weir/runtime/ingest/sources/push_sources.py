@@ -9,8 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from weir.errors import UsageError
+from weir.errors import DataError, UsageError
 from weir.fragments.client import Options
+from weir.fragments.ldes import Bookmark, LdesOptions
+from weir.fragments.protocol.annotation import read_time
 from weir.language import parse
 from weir.language.algebra.query import Construct
 from weir.rdf.formats.media import format_of
@@ -129,7 +131,8 @@ class FragmentsSource(PushSource):
     """``query`` is evaluated over the data set at ``url`` whenever a fact that it read expires; the triples
     that an evaluation adds are a message of that instant, and one that adds nothing is a heartbeat.
 
-    ``least`` and ``most`` are seconds between two evaluations.
+    ``least`` and ``most`` are seconds between two evaluations; with ``listen`` a server that offers it tells
+    at once when facts are taken back.
     """
 
     kind: ClassVar[str] = "fragments"
@@ -142,6 +145,7 @@ class FragmentsSource(PushSource):
     query: str = EVERYTHING
     least: float = 0.1
     most: float = 60.0
+    listen: bool = False
 
     @property
     def beats(self) -> str:
@@ -156,4 +160,50 @@ class FragmentsSource(PushSource):
 
     def options(self) -> Options:
         """How to follow: for ever, also while there is nothing dynamic."""
-        return Options(min_interval=self.least, max_interval=self.most, stop_when_static=False)
+        return Options(
+            min_interval=self.least, max_interval=self.most, listen=self.listen, stop_when_static=False
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LdesSource(PushSource):
+    """The members of a Linked Data Event Stream; each is a message of the time that it states.
+
+    ``time`` is the predicate of times where the stream does not say which it is; ``since`` (xsd:dateTime)
+    leaves out what is older. Pages that may grow are asked for every ``poll`` seconds. The last member is
+    logged with its message.
+    """
+
+    kind: ClassVar[str] = "ldes"
+    promise: ClassVar[str] = (
+        "exactly once where members come in order of their times; after a break, those without a time"
+        " come again, and those older than the last one are missed"
+    )
+
+    url: str
+    since: str = ""
+    poll: float = 5.0
+    format: str = "ntriples"
+
+    @property
+    def beats(self) -> str:
+        """Members have times of their own, which may lie far back."""
+        return self.heartbeat or "last"
+
+    def check(self) -> None:
+        PushSource.check(self)
+        if format_of(self.format).name != "ntriples":
+            raise UsageError("members are logged as N-Triples", hint="leave out format")
+        self.options(), self.start()
+
+    def options(self) -> LdesOptions:
+        """How to read."""
+        path = None if self.time is None else f"<{self.time}>"
+        return LdesOptions(poll=self.poll, path=path, page_bytes=self.max_message, timeout=self.timeout)
+
+    def start(self) -> Bookmark:
+        """Where to begin."""
+        try:
+            return Bookmark(read_time(f'"{self.since}"')) if self.since else Bookmark()
+        except DataError as error:
+            raise UsageError(f"'since' is no time: {error.primary}") from None

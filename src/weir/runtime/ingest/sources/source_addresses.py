@@ -7,12 +7,14 @@ ws://… wss://…                                options after #weir:
 sse+http://… sse+https://…                    options after #weir:
 fragments+http://… fragments+https://…        options after #weir:, query= is a CONSTRUCT
 kafka://host:port[,host:port]/topic?option&…
+ldes+http://… ldes+https://…                  options after #weir:
 tcp://host:port?option&…
 push:?option&…                                messages that the HTTP service takes
 """
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import fields
@@ -28,6 +30,7 @@ from weir.runtime.ingest.sources.kafka_source import KafkaSource
 from weir.runtime.ingest.sources.log_source import LogSource
 from weir.runtime.ingest.sources.push_sources import (
     FragmentsSource,
+    LdesSource,
     MqttSource,
     PushSource,
     SseSource,
@@ -35,6 +38,7 @@ from weir.runtime.ingest.sources.push_sources import (
     WebSocketSource,
 )
 from weir.runtime.ingest.sources.replay_source import ReplaySource
+from weir.storage.places import local_path
 
 MARK = "#weir:"
 """What follows in a URL is for Weir and not sent."""
@@ -52,13 +56,15 @@ def source_from(text: str) -> Source | None:
     """The source that an address names, None where it is a path."""
     if text == _PUSH.removesuffix(":") or text.startswith(_PUSH):
         return _made(LogSource, _options(text.partition("?")[2]), {})
-    scheme, mark, rest = text.partition("://")
-    if not mark:
+    scheme, mark, rest = text.removeprefix(REPLAY).partition("://")
+    if not mark or scheme.lower() == "file":
         return None
     maker = _SCHEMES.get(scheme.lower())
     if maker is None:
         known = ", ".join(f"{name}://" for name in _SCHEMES)
-        raise UsageError(f"unknown kind of stream {scheme}://", hint=f"a path, push:, or one of {known}")
+        raise UsageError(
+            f"unknown kind of stream {scheme}://", hint=f"a path, file:///path, push:, or one of {known}"
+        )
     return maker(scheme.lower(), rest)
 
 
@@ -79,7 +85,7 @@ def path_source(text: str, told: Mapping[str, Any]) -> Source:
     unknown = [name for name in options if name not in known]
     if unknown:
         raise UsageError(f"unknown option {unknown[0]!r} of {path}", hint=f"known: {', '.join(known)}")
-    return kind(str(Path(path).absolute()), **_values(kind, options))
+    return kind(str(local_path(path, "a stream").absolute()), **_values(kind, options))
 
 
 def source_of(values: Mapping[str, Any]) -> Source:
@@ -133,6 +139,8 @@ _SCHEMES: Mapping[str, Callable[[str, str], Source]] = {
     "sse+https": _at_url(SseSource, "sse+"),
     "fragments+http": _at_url(FragmentsSource, "fragments+"),
     "fragments+https": _at_url(FragmentsSource, "fragments+"),
+    "ldes+http": _at_url(LdesSource, "ldes+"),
+    "ldes+https": _at_url(LdesSource, "ldes+"),
     "tcp": _tcp,
     "kafka": _kafka,
 }
@@ -158,6 +166,20 @@ def password(variable: str) -> str | None:
     if variable not in os.environ:
         raise UsageError(f"the variable {variable} with the password is not set")
     return os.environ[variable]
+
+
+def client_settings(variable: str) -> dict[str, Any]:
+    """More settings of a Kafka client, such as its credentials, from a variable of the environment: so they
+    are in no address, no checkpoint and no list of processes. What they are is never told."""
+    if not variable:
+        return {}
+    try:
+        settings = json.loads(os.environ[variable])
+    except (KeyError, ValueError):
+        settings = None
+    if not isinstance(settings, dict):
+        raise UsageError(f"the variable {variable} does not hold a JSON object of Kafka settings")
+    return settings
 
 
 def _refuse_password(authority: str) -> None:
@@ -222,6 +244,7 @@ KINDS: Mapping[str, Callable[..., Source]] = {
         SseSource,
         TcpSource,
         FragmentsSource,
+        LdesSource,
     )
 }
 """Every kind of source by its name."""

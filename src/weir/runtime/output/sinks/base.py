@@ -1,14 +1,12 @@
 """What a sink is: it takes the answers of one batch, in order, after all workers are done with it.
 
-Also a router, which gives each query's results to where they belong, publishers of fragments, and the names
-of queries in places that do not take every character: topics and files.
+Also a router, which gives each query's results to where they belong, publishers of fragments, and the topics
+of queries.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, Protocol
@@ -17,12 +15,12 @@ from urllib.parse import quote
 import pyarrow as pa
 
 from weir.errors import UsageError
+from weir.storage.places import file_name
 
 QUERY = "{query}"
 """Stands for the name of the query in a template."""
 MQTT_TOPIC = f"weir/{QUERY}"
 KAFKA_TOPIC = f"weir-{QUERY}"
-_LONGEST = 200
 
 
 class Results:
@@ -132,14 +130,6 @@ def _weakness(promise: str) -> int:
     )
 
 
-def plain_name(query: str) -> str:
-    """Letters, digits, ``.``, ``_`` and ``-`` only; names that differ stay different."""
-    safe = re.sub(r"[^A-Za-z0-9_-]+", "_", query.rpartition("/")[2] or query).strip("_")[:_LONGEST]
-    if safe == query:
-        return safe
-    return f"{safe or 'query'}-{hashlib.sha256(query.encode()).hexdigest()[:8]}"
-
-
 def mqtt_topic(template: str, query: str) -> str:
     """The topic of a query; wildcards, separators and NUL in its name are written as ``%xx``."""
     return template.replace(QUERY, quote(query, safe=":"))
@@ -147,4 +137,4 @@ def mqtt_topic(template: str, query: str) -> str:
 
 def kafka_topic(template: str, query: str) -> str:
     """The topic of a query."""
-    return template.replace(QUERY, plain_name(query))
+    return template.replace(QUERY, file_name(query))

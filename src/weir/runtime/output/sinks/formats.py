@@ -18,7 +18,7 @@ import csv
 import hashlib
 import io
 from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 from urllib.parse import quote
 
@@ -220,11 +220,8 @@ def _messages(results: Sequence[Results]) -> Iterator[tuple[str, str, list[str]]
                 yield graph, at, [" ".join(text or "" for text in row) for row in rows]
             else:
                 label = f"_:q{mark}t{''.join(sign for sign in at if sign.isalnum())}r"
-                yield (
-                    graph,
-                    at,
-                    [line for n, row in enumerate(rows) for line in _solution(label, n, names, row)],
-                )
+                solutions = (_solution(label, number, names, row) for number, row in enumerate(rows))
+                yield graph, at, list(chain.from_iterable(solutions))
 
 
 def _solution(label: str, number: int, names: Sequence[str], row: Row) -> Iterator[str]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from weir.errors import RemoteError
+from weir.runtime.ingest.sources.source_addresses import client_settings
 from weir.runtime.output.sinks.base import KAFKA_TOPIC, Results, kafka_topic
 from weir.runtime.output.sinks.result_files import lines_of
 
@@ -18,14 +19,18 @@ from weir.runtime.output.sinks.result_files import lines_of
 class KafkaSink:
     """Produces to ``topic``, in which ``{query}`` is the name of the query, with that name as the key.
 
-    ``acks=all`` and an idempotent producer: retries of one run make no doubles.
+    ``acks=all`` and an idempotent producer: retries of one run make no doubles. ``config_env`` names a
+    variable of the environment that holds more settings as a JSON object, such as credentials.
     """
 
     form = "jsonl"
     promise = "at least once"
 
-    def __init__(self, servers: str, topic: str = KAFKA_TOPIC, *, timeout: float = 60.0) -> None:
+    def __init__(
+        self, servers: str, topic: str = KAFKA_TOPIC, *, timeout: float = 60.0, config_env: str = ""
+    ) -> None:
         self.servers, self.topic, self.timeout = servers, topic, timeout
+        self._config_env = config_env
         self._producer: Producer | None = None
         self._problem: KafkaError | None = None
 
@@ -38,6 +43,7 @@ class KafkaSink:
                 "linger.ms": 5,
                 "message.timeout.ms": int(self.timeout * 1000),
                 "log_level": 0,
+                **client_settings(self._config_env),
             }
         )
 

@@ -3,7 +3,9 @@
     GET /results?query=NAME    events (text/event-stream), or messages where a WebSocket is asked for
 
 A subscriber sees what comes while it is there: at most once. One that falls behind by more than the latest
-results that are kept is told how many it missed, and the job is never held up.
+results that are kept is told how many it missed, and the job is never held up. Who may watch is decided as in
+the service: without a token this machine alone, and no page of another site; with one, who has it, in the
+``Authorization`` header or as ``?access_token=``.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import asyncio
 import threading
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass, field
 
 import uvicorn
 from starlette.applications import Starlette
@@ -21,6 +24,8 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from weir.errors import UsageError
+from weir.linked.serving.admission import Access, Refused
+from weir.linked.serving.bounded_protocol import bounded_options
 from weir.runtime.output.sinks.base import Results
 from weir.runtime.output.sinks.result_files import joined
 from weir.runtime.output.subscriptions import (
@@ -34,6 +39,9 @@ from weir.runtime.output.subscriptions import (
     event_response,
     send_messages,
 )
+
+_MORE = 100
+"""Connections beside those of subscribers: somebody has to be told that there are too many."""
 
 
 def _events(chunk: Chunk) -> bytes:
@@ -49,16 +57,31 @@ EVENTS = Wire(_events, lambda _: b": ready\n\n", lambda _: b": alive\n\n")
 MESSAGES = Wire(_messages, lambda _: b"", lambda _: b"")
 
 
+@dataclass(frozen=True, slots=True)
+class Watcher:
+    """Whoever has the token of a sink."""
+
+    secret: str = field(repr=False)
+
+
 class LiveSink:
     """Serves on ``host`` and ``port`` (0: a free one, in ``address`` once open); no more than
-    ``subscribers`` at a time, and of each query the latest ``buffer`` results for those who are slow."""
+    ``subscribers`` at a time, and of each query the latest ``buffer`` results for those who are slow.
+    ``token`` is what they have to show, which a host that is not this machine's own needs."""
 
     form = "jsonl"
     promise = "at most once: a subscriber sees what comes while it watches, and is told what it missed"
 
     def __init__(
-        self, port: int = 0, host: str = "127.0.0.1", *, buffer: int = 1000, subscribers: int = 100
+        self,
+        port: int = 0,
+        host: str = "127.0.0.1",
+        *,
+        buffer: int = 1000,
+        subscribers: int = 100,
+        token: str | None = None,
     ) -> None:
+        self._access = Access([Watcher(token)] if token else [], host=host)
         self.host, self.port, self.most = host, port, subscribers
         self._recent: dict[str, RecentLines] = {}
         self._channels = Channels(lambda query: self._recent.setdefault(query, RecentLines(buffer)))
@@ -84,6 +107,7 @@ class LiveSink:
             lifespan="off",
             ws="websockets-sansio",
             timeout_graceful_shutdown=1,
+            **bounded_options(self.most + _MORE),
         )
         socket = config.bind_socket()
         self.port = socket.getsockname()[1]
@@ -133,6 +157,10 @@ class LiveSink:
                 self._recent.pop(query, None)
 
     async def _serve_events(self, request: Request) -> Response:
+        try:
+            self._access.admit(request.method, request.headers, request.query_params.get("access_token"))
+        except Refused as refused:
+            return PlainTextResponse(f"{refused.title}\n", refused.status, refused.headers)
         query = request.query_params.get("query")
         if not query:
             return PlainTextResponse("which query? /results?query=NAME\n", 400)
@@ -141,6 +169,11 @@ class LiveSink:
         return event_response(self._follow(query, EVENTS))
 
     async def _serve_messages(self, socket: WebSocket) -> None:
+        try:
+            self._access.admit("WEBSOCKET", socket.headers, socket.query_params.get("access_token"))
+        except Refused as refused:
+            await socket.close(1008, refused.title[:120])
+            return
         query = socket.query_params.get("query")
         if not query or self.subscribers >= self.most:
             await socket.close(1013 if query else 1008)

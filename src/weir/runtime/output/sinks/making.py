@@ -21,17 +21,15 @@ from weir.errors import UsageError
 from weir.extras import load
 from weir.runtime.ingest.sources.source_addresses import password, peer_of
 from weir.runtime.output.sinks.base import KAFKA_TOPIC, MQTT_TOPIC, Sink
+from weir.runtime.output.sinks.folders import ParquetFolder
 from weir.runtime.output.sinks.formats import RENDERS, table_text
-from weir.runtime.output.sinks.result_files import (
-    ExactFile,
-    FilePerQuery,
-    ParquetFolder,
-    TextSink,
-    json_lines_sink,
-)
+from weir.runtime.output.sinks.result_files import ExactFile, FilePerQuery, TextSink, json_lines_sink
+from weir.storage.places import local_path
 
 FILES = "files:"
-_SCHEMES = ("mqtt", "mqtts", "kafka", "live")
+_MQTT_OPTIONS = ("qos", "retain", "password_env")
+_SCHEMES = {"mqtt": _MQTT_OPTIONS, "mqtts": _MQTT_OPTIONS, "kafka": ("config_env",), "live": ("token_env",)}
+"""The kinds of addresses, and their options."""
 
 SinkMaker = Callable[[Path], Sink]
 """Makes a sink, given the folder for its log."""
@@ -44,16 +42,16 @@ def sink_for(form: str, out: str | Path | None, stream: IO[bytes]) -> SinkMaker:
     """The sink of a format: into the file or folder ``out`` exactly once, or to ``stream``."""
     if form not in FORMATS:
         raise UsageError(f"unknown format {form!r}", hint=f"one of {', '.join(FORMATS)}")
-    path = None if out is None else Path(out).absolute()
+    path = None if out is None else local_path(out, "results").absolute()
     if form == "parquet":
         if path is None:
             raise UsageError("parquet is written into a folder", hint="name it with --out DIR")
-        return lambda logs: ParquetFolder(path, logs / "parquet.log")
+        return lambda logs: ParquetFolder(path, logs / "parquet.commits")
     if path is not None and path.is_dir():
         raise UsageError(f"{form} is written into one file, and {out} is a folder")
 
     def target(logs: Path) -> ExactFile | IO[bytes]:
-        return stream if path is None else ExactFile(path, logs / f"{form}.log")
+        return stream if path is None else ExactFile(path, logs / f"{form}.commits")
 
     if form == "jsonl":
         return lambda logs: json_lines_sink(target(logs))
@@ -64,7 +62,7 @@ def sink_for(form: str, out: str | Path | None, stream: IO[bytes]) -> SinkMaker:
 def sink_at(text: str) -> SinkMaker:
     """What makes the sink that an address names."""
     if text.startswith(FILES):
-        folder = Path(text.removeprefix(FILES)).absolute()
+        folder = local_path(text.removeprefix(FILES), "results").absolute()
         return lambda logs: FilePerQuery(folder, logs)
     scheme, mark, rest = text.partition("://")
     if not mark or scheme not in _SCHEMES:
@@ -74,36 +72,35 @@ def sink_at(text: str) -> SinkMaker:
     authority, _, tail = rest.partition("/")
     topic, _, query = tail.partition("?")
     options = dict(parse_qsl(query, keep_blank_values=True))
+    unknown = [name for name in options if name not in _SCHEMES[scheme]]
+    if unknown:
+        raise UsageError(f"unknown option {unknown[0]!r} of {text}")
     if scheme == "kafka":
-        _refuse_rest(options, text)
-        return _maker("kafka_sink", "KafkaSink", authority, unquote(topic) or KAFKA_TOPIC)
+        for server in authority.split(","):
+            peer_of(server)
+        named, config_env = unquote(topic) or KAFKA_TOPIC, options.get("config_env", "")
+        return _maker("kafka_sink", "KafkaSink", authority, named, config_env=config_env)
     if scheme == "live":
-        _refuse_rest(options, text)
-        host, _, port = authority.rpartition(":")
-        if not port.isdigit():
+        own, _, number = authority.rpartition(":")
+        if not number.isdigit():
             raise UsageError(f"not a host and port: {authority}", hint="live://127.0.0.1:8080")
-        return _maker("live_sink", "LiveSink", int(port), host or "127.0.0.1")
-    return _mqtt(authority, unquote(topic) or MQTT_TOPIC, options, tls=scheme == "mqtts", text=text)
-
-
-def _mqtt(authority: str, topic: str, options: dict[str, str], *, tls: bool, text: str) -> SinkMaker:
+        token = password(options.get("token_env", ""))
+        return _maker("live_sink", "LiveSink", int(number), own.strip("[]") or "127.0.0.1", token=token)
     user, host, port = peer_of(authority)
-    qos, retain = options.pop("qos", "1"), options.pop("retain", "false")
-    secret = password(options.pop("password_env", ""))
-    _refuse_rest(options, text)
+    qos, retain = options.get("qos", "1"), options.get("retain", "false")
     if qos not in ("0", "1") or retain not in ("true", "false"):
         raise UsageError(f"qos is 0 or 1, retain true or false: {text}")
     return _maker(
         "mqtt_sink",
         "MqttSink",
         host,
-        port or (8883 if tls else 1883),
-        topic,
+        port or (8883 if scheme == "mqtts" else 1883),
+        unquote(topic) or MQTT_TOPIC,
         qos=int(qos),
         retain=retain == "true",
         user=user,
-        password=secret,
-        tls=tls,
+        password=password(options.get("password_env", "")),
+        tls=scheme == "mqtts",
     )
 
 
@@ -111,8 +108,3 @@ def _maker(module: str, name: str, *values: Any, **options: Any) -> SinkMaker:
     """What makes a sink whose client is a package of an extra, which has to be there."""
     kind: Callable[..., Sink] = getattr(load(f"weir.runtime.output.sinks.{module}"), name)
     return lambda logs: kind(*values, **options)
-
-
-def _refuse_rest(options: dict[str, str], text: str) -> None:
-    if options:
-        raise UsageError(f"unknown option {next(iter(options))!r} of {text}")

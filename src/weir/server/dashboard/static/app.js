@@ -122,9 +122,9 @@ class App {
   }
 
   facts(query) {
-    const state = query && JSON.stringify([query.id, query.paused, this.results.held]);
+    const state = query && JSON.stringify([query.id, query.paused, query.failed, this.results.held]);
     patch(byId("query-tools"), state ?? "", () => (query ? this.queryTools(query) : []));
-    const facts = query ? [DIALECTS[query.dialect] ?? query.dialect, query.paused ? "paused" : null, query.reason,
+    const facts = query ? [DIALECTS[query.dialect] ?? query.dialect, query.failed ? "failed" : query.paused ? "paused" : null, query.reason,
       `${query.evaluator} evaluator`, plural(query.position, "result"),
       query.through && `evaluated through ${clock(timeOf(query.through))}`] : [];
     setText(byId("query-facts"), facts.filter(Boolean).join(" · "));
@@ -132,11 +132,12 @@ class App {
 
   queryTools(query) {
     const { held } = this.results;
+    const stopped = query.paused || query.failed;
     return [
       h("button", { type: "button", class: "quiet", "aria-pressed": String(held),
         onclick: () => { this.results.hold(!held); this.facts(query); } }, held ? "Follow" : "Hold"),
-      button(query.paused ? "play" : "pause", query.paused ? "Resume the query" : "Pause the query", () =>
-        this.change(() => post(pathOf("queries", query.id, query.paused ? "resume" : "pause")))),
+      button(stopped ? "play" : "pause", stopped ? "Resume the query" : "Pause the query", () =>
+        this.change(() => post(pathOf("queries", query.id, stopped ? "resume" : "pause")))),
       button("edit", "Open in the editor", () => this.compose.open(query.text, query.dialect)),
       button("drop", "Drop the query", () => this.drop(query.id)),
     ];

@@ -47,9 +47,9 @@ export class Queries {
       this.list.append(option.node);
     }
     option.node.setAttribute("aria-selected", String(chosen));
-    option.dot.className = query.paused ? "state paused" : "state running";
+    option.dot.className = `state ${query.failed ? "failed" : query.paused ? "paused" : "running"}`;
     setText(option.name, query.name ?? query.id);
-    setText(option.facts, `${DIALECTS[query.dialect] ?? query.dialect} · ${query.paused ? "paused" : plural(query.position, "result")}`);
+    setText(option.facts, `${DIALECTS[query.dialect] ?? query.dialect} · ${query.failed ? "failed" : query.paused ? "paused" : plural(query.position, "result")}`);
   }
 
   key(event) {

@@ -1,0 +1,109 @@
+"""Queries over given messages in this process: every stage of the product's pipeline but Spark.
+
+Lines go in, result lines come out as bytes, a batch at a time; whoever measures decides what comes with what.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+from weir.linked.graphs import GraphSources
+from weir.plan.analysis.chain import streams_read
+from weir.rdf.formats.tnq import parse_lines
+from weir.runtime.control.catalog import Catalog, Registration, StreamEntry, entry_of
+from weir.runtime.control.registration import registrations_of
+from weir.runtime.direct import DirectJob, MemoryStore
+from weir.runtime.ingest.frames import Frame
+from weir.runtime.ingest.parts import LaneInput, dead_letters
+from weir.runtime.output.sinks.base import Results, Sink
+from weir.runtime.pipeline import Delivery, SlotBatch, SlotWork, advance
+
+
+class Lines(Sink):
+    """Keeps the result lines of the last batch as they would be written to a file; ``rows`` is how many."""
+
+    form = "jsonl"
+    promise = "at least once"
+
+    def __init__(self) -> None:
+        self.text, self.rows = b"", 0
+
+    def write(self, batch: int, results: Sequence[Results]) -> None:
+        tables = [each.table["line"] for each in results]
+        self.rows = sum(len(table) for table in tables)
+        self.text = "".join(line for table in tables for line in table.to_pylist()).encode()
+
+
+class Replay:
+    """Queries over streams whose lines are handed over by ``batch``. ``graphs`` are files by IRI, None for
+    the default graph."""
+
+    def __init__(
+        self,
+        queries: Mapping[str, str],
+        graphs: Mapping[str | None, Path] | None = None,
+        dialect: str = "auto",
+        key: bytes = b"weir_bench",
+    ) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="weir-replay-"))
+        self._key = key
+        library = GraphSources()
+        for iri, path in (graphs or {}).items():
+            library.add(iri, path)
+        self._job = DirectJob(self._folder / "job", library=library, key=key)
+        self._sink = Lines()
+        self._delivery = Delivery([self._sink])
+        self._store = MemoryStore()
+        self._batch = 0
+        offers = [Registration(name, text, dialect) for name, text in queries.items()]
+        read = dict.fromkeys(iri for each in offers for iri in streams_read(each.query, ()))
+        self._reached = dict.fromkeys(read, 0)
+        entries: list[StreamEntry | Registration] = []
+        entries += [StreamEntry(iri, number=number) for number, iri in enumerate(read)]
+        extractor = self._job.extractor if graphs else None
+        entries += registrations_of(offers, Catalog(), tuple(read), 1, extractor, finite=tuple(read))
+        self._job.control.append(lambda batch: [entry_of(each, batch) for each in entries])
+
+    @property
+    def streams(self) -> list[str]:
+        return list(self._reached)
+
+    @property
+    def rows(self) -> int:
+        """How many rows the last batch gave."""
+        return self._sink.rows
+
+    def batch(self, lines: Mapping[str, bytes], ended: bool = False) -> bytes:
+        """Deliver lines by stream; the result lines. ``ended`` says that nothing more will come."""
+        place = self._job.place
+        plan = place.match_plan(self._batch)
+        frames: dict[int, list[Frame]] = {slot: [] for slot in plan.active}
+        for stream, position in self._reached.items():
+            data = lines.get(stream, b"")
+            found = parse_lines(data, scope=stream, key=self._key, base=position)
+            dead = dead_letters(stream, found.rejected, source=stream)
+            given = LaneInput("0", found, position, len(data), dead, ended=ended)
+            self._reached[stream] = position + len(data)
+            for slot, frame in plan.frames(stream, given):
+                frames[slot].append(frame)
+        for slot, taken in frames.items():
+            work = SlotWork(place, slot, self._store, self._delivery.forms)
+            _, rows = advance(work, SlotBatch(self._batch, taken))
+            self._delivery.take(self._batch, rows)
+        self._batch += 1
+        return self._sink.text
+
+    def close(self) -> None:
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def __enter__(self) -> Replay:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,121 @@
+"""Columns of terms as columns of values.
+
+A column whose terms are all of one kind gets the type of that kind: whole numbers ``int64``, decimals
+``decimal128``, floating numbers ``double``, and ``bool``, ``timestamp``, ``string``. Whole numbers among
+decimals are decimals, and any among floating ones are floating. IRIs and blank nodes are one kind, plain
+strings and strings with a language another: both are strings without their marks. A column of several kinds
+keeps the N-Triples texts, so nothing is guessed and nothing lost; so does one with a term whose text is no
+value of its type.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import polars as pl
+import pyarrow as pa
+
+from weir.rdf.formats.times import read_times
+from weir.rdf.terms import XSD, Literal, parse_term
+
+_LITERAL = r'(?s)^"(.*)"(?:\^\^<([^>]*)>|(@.+))?$'
+_WHOLE = frozenset(
+    XSD + name
+    for name in (
+        *("integer", "long", "int", "short", "byte", "nonNegativeInteger", "positiveInteger"),
+        *("nonPositiveInteger", "negativeInteger", "unsignedLong", "unsignedInt", "unsignedShort"),
+        "unsignedByte",
+    )
+)
+_DECIMAL, _BOOLEAN, _DATETIME = XSD + "decimal", XSD + "boolean", XSD + "dateTime"
+_FLOATING = frozenset({XSD + "double", XSD + "float"})
+_NODE, _TEXT, _OTHER = "node", "text", "other"
+_DIGITS = 38
+"""Digits that an Arrow decimal has room for."""
+
+
+def typed(texts: pa.ChunkedArray) -> pa.Array:
+    """The values of a column of canonical N-Triples texts; what is unbound is null."""
+    column = pl.Series(pl.from_arrow(texts.cast(pa.large_string())))
+    known = column.unique(maintain_order=True).drop_nulls()
+    if known.is_empty():
+        return pa.nulls(len(column), pa.string())
+    values = _values(known)
+    places = known.to_frame("text").with_row_index("place")
+    found = column.to_frame("text").join(places, on="text", how="left", maintain_order="left")["place"]
+    return values.take(pa.array(found.to_arrow(), pa.uint32()))
+
+
+def _values(known: pl.Series) -> pa.Array:
+    """The values of distinct texts."""
+    parts = known.str.extract_groups(_LITERAL).struct.unnest()
+    lexical, datatype, tag = parts.get_columns()
+    plain = lexical.is_not_null() & datatype.is_null()
+    node = known.str.starts_with("_:") | (known.str.starts_with("<") & ~known.str.starts_with("<<("))
+    kinds = set(
+        pl.select(
+            pl.when(datatype.is_not_null())
+            .then(datatype)
+            .when(plain | tag.is_not_null())
+            .then(pl.lit(_TEXT))
+            .when(node)
+            .then(pl.lit(_NODE))
+            .otherwise(pl.lit(_OTHER))
+        )
+        .to_series()
+        .to_list()
+    )
+    made: pa.Array | None = None
+    if kinds == {_NODE}:
+        made = known.str.strip_prefix("<").str.strip_suffix(">").to_arrow()
+    elif kinds == {_TEXT}:
+        made = _unescaped(known, lexical).to_arrow()
+    elif kinds <= _WHOLE:
+        made = _whole(lexical)
+    elif kinds <= _WHOLE | {_DECIMAL}:
+        made = _decimals(lexical)
+    elif kinds <= _WHOLE | {_DECIMAL} | _FLOATING:
+        made = _strict(lexical.str.replace("^([+-]?)INF$", "${1}inf").cast(pl.Float64, strict=False))
+    elif kinds == {_BOOLEAN}:
+        told = {"true": True, "1": True, "false": False, "0": False}
+        made = _strict(lexical.replace_strict(told, default=None, return_dtype=pl.Boolean))
+    elif kinds == {_DATETIME}:
+        times, good = read_times(lexical)
+        made = pa.array(times).cast(pa.timestamp("us", tz="UTC")) if good.all() else None
+    if made is None:
+        made = known.to_arrow()
+    return made.cast(pa.string()) if pa.types.is_large_string(made.type) or _is_view(made) else made
+
+
+def _is_view(values: pa.Array) -> bool:
+    return bool(pa.types.is_string_view(values.type))
+
+
+def _unescaped(known: pl.Series, lexical: pl.Series) -> pl.Series:
+    """Texts without quotes; those with escapes one by one."""
+    if not known.str.contains("\\", literal=True).any():
+        return lexical
+    terms = (parse_term(text) for text in known.to_list())
+    return pl.Series([term.lexical for term in terms if isinstance(term, Literal)], dtype=pl.String)
+
+
+def _strict(values: pl.Series) -> pa.Array | None:
+    """The values, where each text has one."""
+    return None if values.null_count() else values.to_arrow()
+
+
+def _whole(lexical: pl.Series) -> pa.Array | None:
+    found = _strict(lexical.str.strip_prefix("+").cast(pl.Int64, strict=False))
+    return _decimals(lexical) if found is None else found
+
+
+def _decimals(lexical: pl.Series) -> pa.Array | None:
+    """Decimals with as many digits behind the point as the longest has; floating where that is too many."""
+    if not lexical.str.contains(r"^[+-]?(\d+(\.\d*)?|\.\d+)$").all():
+        return None
+    values = [Decimal(text) for text in lexical.to_list()]
+    scale = max(0, *(-int(value.as_tuple().exponent) for value in values))
+    before = max(value.adjusted() + 1 for value in values)
+    if max(before, 1) + scale > _DIGITS:
+        return pa.array([float(value) for value in values], pa.float64())
+    return pa.array(values, pa.decimal128(_DIGITS, scale))
