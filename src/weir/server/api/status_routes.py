@@ -38,11 +38,12 @@ async def health(service: Here) -> dict[str, Any]:
 
 @router.get("/api/metrics", dependencies=[Depends(READ)])
 def get_metrics(service: Here) -> dict[str, Any]:
-    """All counters."""
+    """All counters. Which queries failed is read where ``/api/queries`` reads it, so the two agree."""
     told = service.job.metrics.as_json()
     recent = list(service.job.metrics.seconds[-100:])
     return {
         **told,
+        "failures": {name: each.reason for name, each in service.job.failures.items()},
         "uptime": time.time() - service.job.metrics.started,
         "sink_seconds": sum(recent) / len(recent) if recent else None,
         "subscribers": service.channels.followers,
