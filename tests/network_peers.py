@@ -31,6 +31,7 @@ from weir.runtime.ingest.receivers import Receivers
 from weir.runtime.ingest.sources import Place, source_from
 from weir.runtime.ingest.sources.feeds import Reached
 from weir.runtime.ingest.sources.log_source import LogSource, Record, log_folder, records
+from weir.runtime.mqtt_clients import leave
 from weir.storage.segments import Segments
 from weir_bench.oxigraph import free_port
 
@@ -148,8 +149,7 @@ class Broker:
         client.loop_start()
         for token in [client.publish(topic, payload, qos=1, retain=retain) for topic, payload in messages]:
             token.wait_for_publish(10)
-        client.disconnect()
-        client.loop_stop()
+        leave(client)
 
 
 @contextmanager

@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from weir.errors import UsageError
 from weir.language import parse
+from weir.runtime.control.failure import Failure
 from weir.runtime.control.registry import QueryInfo, StreamInfo
 from weir.runtime.ingest.sources import Place
 from weir.runtime.ingest.sources.log_source import LogSource
@@ -59,6 +60,10 @@ class StillJob:
         self._queries: dict[str, QueryInfo] = {}
 
     def working(self) -> dict[str, float]:
+        return {}
+
+    @property
+    def failures(self) -> dict[str, Failure]:
         return {}
 
     def streams(self) -> list[StreamInfo]:

@@ -13,6 +13,7 @@ from paho.mqtt.enums import CallbackAPIVersion
 from answers_kit import line_results as results
 from network_peers import Broker, mosquitto, until
 from weir.errors import RemoteError
+from weir.runtime.mqtt_clients import leave
 from weir.runtime.output.sinks.making import sink_at
 from weir.runtime.output.sinks.mqtt_sink import MqttSink
 
@@ -42,8 +43,7 @@ def test_mqtt_sink_confirms_each_batch(broker: Broker) -> None:
     sink.write(0, [results("q1", 1, 2), results("q2", 3)])
     until(lambda: len(got) == 3)
     sink.close()
-    client.disconnect()
-    client.loop_stop()
+    leave(client)
     assert sink.promise == "at least once"
     assert got == [(f"out/{q}", {"query": q, "n": n}) for q, n in (("q1", 1), ("q1", 2), ("q2", 3))]
 

@@ -22,6 +22,7 @@ from weir.runtime.ingest.receivers.receiver import FIRST_DELAY, LONGEST_DELAY, R
 from weir.runtime.ingest.sources.log_writer import LogWriter
 from weir.runtime.ingest.sources.push_sources import MqttSource
 from weir.runtime.ingest.sources.source_addresses import password
+from weir.runtime.mqtt_clients import leave
 
 _KEEPALIVE = 60
 _PATIENCE = 10.0
@@ -63,8 +64,7 @@ class MqttReceiver(Receiver[MqttSource]):
         with self._settled:
             # What is logged but not acknowledged would come again.
             self._settled.wait_for(lambda: not self._open, _PATIENCE)
-        self._client.disconnect()
-        self._client.loop_stop()
+        leave(self._client)
 
     def _connected(
         self, client: Paho, _: Any, flags: ConnectFlags, reason: ReasonCode, __: Properties | None

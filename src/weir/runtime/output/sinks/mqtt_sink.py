@@ -14,6 +14,7 @@ from paho.mqtt.client import Client, MQTTMessageInfo
 from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode
 
 from weir.errors import RemoteError
+from weir.runtime.mqtt_clients import leave
 from weir.runtime.output.sinks.base import MQTT_TOPIC, Results, mqtt_topic
 from weir.runtime.output.sinks.result_files import lines_of
 
@@ -74,8 +75,7 @@ class MqttSink:
 
     def close(self) -> None:
         if self._client is not None:
-            self._client.disconnect()
-            self._client.loop_stop()
+            leave(self._client)
             self._client = None
 
     def _confirmed(self, waiting: Sequence[MQTTMessageInfo], until: float) -> None:
