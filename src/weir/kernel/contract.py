@@ -25,14 +25,29 @@ _WORTH = 8
 
 
 @dataclass(frozen=True, slots=True)
+class GraphIndex:
+    """How the triples of a large graph are found without a scan, in columns that may lie in a mapped file.
+
+    The rows of a predicate are the range ``runs`` has for it, in the order of subject and object; in the same
+    range ``by_object`` has those rows in the order of ``objects``.
+    """
+
+    runs: Mapping[int, tuple[int, int]]
+    by_object: Ids
+    objects: Ids
+
+
+@dataclass(frozen=True, slots=True)
 class GraphTable:
-    """A graph as columns of term ids; equal triples have disjoint validity (it is a set)."""
+    """A graph as columns of term ids; equal triples have disjoint validity (it is a set). One that never
+    changes may have an ``index``."""
 
     subject: Ids
     predicate: Ids
     object: Ids
     start: Ids | None = None
     end: Ids | None = None
+    index: GraphIndex | None = field(default=None, kw_only=True)
 
     @staticmethod
     def empty() -> GraphTable:

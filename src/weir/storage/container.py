@@ -13,7 +13,7 @@ import mmap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import IO, Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -55,17 +55,23 @@ class Container:
 
 
 def pack(
-    kind: str, header: Mapping[str, Any], tables: Mapping[str, Columns], *, compression: str | None = None
+    kind: str,
+    header: Mapping[str, Any],
+    tables: Mapping[str, Columns],
+    *,
+    compression: str | None = None,
+    into: IO[bytes] | None = None,
 ) -> pa.Buffer:
     """The bytes of a container; equal content gives equal bytes. The columns of a table have one length.
-    ``compression`` is one of Arrow IPC's: ``lz4``, ``zstd``."""
+    ``compression`` is one of Arrow IPC's: ``lz4``, ``zstd``. Written ``into`` an open file they are nowhere
+    whole in memory, and what is returned is empty."""
     names = [name for name, columns in tables.items() if columns]
     lists = [_list(tables[name]) for name in names]
     metadata = {_KIND: kind.encode(), _HEADER: json.dumps(header, separators=(",", ":")).encode()}
     schema = pa.schema([pa.field(name, each.type) for name, each in zip(names, lists, strict=True)], metadata)
     sink = pa.BufferOutputStream()
     options = pa.ipc.IpcWriteOptions(compression=compression)
-    with pa.ipc.new_stream(sink, schema, options=options) as writer:
+    with pa.ipc.new_stream(into or sink, schema, options=options) as writer:
         if lists:
             writer.write_batch(pa.record_batch(lists, schema=schema))
     return sink.getvalue()

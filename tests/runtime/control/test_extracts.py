@@ -5,12 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from weir.kernel.contract import Background, GraphTable
 from weir.language.update import parse_update
 from weir.linked.graphs.history import graphs_of
 from weir.rdf.ids.dictionary import Dictionary
+from weir.runtime.control import extracts
 from weir.runtime.control.extracts import load_extract, net_of, write_extract
+from weir.runtime.output.text_columns import coded_texts
 
 KEY = b"key of the checkpoint"
 
@@ -58,3 +61,15 @@ def test_validity_is_kept_where_a_graph_changes(tmp_path: Path) -> None:
         ).default.start
         is None
     )
+
+
+def test_texts_of_a_large_extract_stay_in_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    writer, reader = Dictionary(KEY), Dictionary(KEY)
+    background = some(writer)
+    name = write_extract(background, writer, tmp_path)
+    monkeypatch.setattr(extracts, "FEW_TEXTS", 0)
+    found = load_extract(tmp_path / name, reader)
+    assert len(reader) == 0
+    assert texts(found, reader) == texts(background, writer)
+    known = found.default.subject
+    assert coded_texts(known, reader).texts.to_list() == coded_texts(known, writer).texts.to_list()

@@ -330,7 +330,7 @@ def single_message(root: Operator, form: PlainForm, router: Router) -> SingleMes
     for name, part in root.parts:
         each: Input = part.input(name, root.present)
         if isinstance(each, StaticInput):
-            if not each.steady or each.view.optional:
+            if not each.steady or each.view.optional or each.stored:
                 return None
             inputs.append(each)
         elif isinstance(each, WindowInput):

@@ -132,7 +132,7 @@ class Compiler:
         while waiting:
             part = waiting.pop(0)
             try:
-                operator = self.compile(part)
+                operator = self._small(part)
             except TooLarge:
                 # A static join with too large a result: its parts take part one by one.
                 if not isinstance(part, p.Static) or not isinstance(part.plan, p.Join):
@@ -146,6 +146,17 @@ class Compiler:
         if len(parts) == 1 and not filters:
             return parts[0][1]
         return Join(parts, filters, self.present, self.router)
+
+    def _small(self, part: p.Plan) -> Operator:
+        """The operator of a part. A static join of patterns in files is no smaller than the largest of them,
+        for they are reduced by what they share, so it is not tried where that is too large."""
+        whole = part.plan if isinstance(part, p.Static) else None
+        if isinstance(whole, p.Join) and not any(each.tests for each in whole.conditions):
+            for each in whole.parts:
+                leaf = self.leaves.match(each.source, each.pattern)() if isinstance(each, p.Match) else None
+                if isinstance(leaf, StaticInput) and leaf.stored and len(leaf) > VIEW_LIMIT:
+                    raise TooLarge(f"join with {leaf.name}: more than {VIEW_LIMIT} rows")
+        return self.compile(part)
 
     def _federated(self, plan: p.Join) -> Operator:
         """Everything else first: its rows say what to ask the endpoints for."""

@@ -316,9 +316,10 @@ class IntervalEvaluator:
         self._restored()
 
     def live_ids(self) -> Ids:
-        """Every id whose text may still be needed: of live rows, waiting messages, views and constants."""
+        """Every id whose text may still be needed and may be known of streams alone: of live rows, waiting
+        messages, views and constants. The texts of static graphs are known of these."""
         remote = [] if self.services is None else [self.services.ids()]
-        return np.unique(np.concatenate([self._constants, self._graphs.ids(), *self.streams.ids(), *remote]))
+        return np.unique(np.concatenate([self._constants, *self.streams.ids(), *remote]))
 
     def statistics(self) -> Mapping[str, Any]:
         """Counters for ``explain --analyze`` and metrics."""

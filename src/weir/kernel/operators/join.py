@@ -22,7 +22,7 @@ from weir.kernel.operators.inputs.input import Input, Present, RelationInput, St
 from weir.kernel.operators.inputs.window_input import WindowInput
 from weir.kernel.operators.operator import Operator, Scan
 from weir.kernel.relations.relation import Relation, union
-from weir.kernel.windows.reduction import Members, Membership
+from weir.kernel.windows.reduction import Members, Membership, StoredMembership
 
 
 class Policy(Enum):
@@ -240,7 +240,9 @@ def reduce_windows(parts: Sequence[Operator]) -> None:
         for view in views:
             shared = [name for name in window.variables if name in view.variables]
             shared = [name for name in shared if name not in view.view.optional]
-            if shared:
+            if view.stored:
+                tests += [StoredMembership(window.place_of(name), view.stored[name]) for name in shared]
+            elif shared:
                 columns = [view.view.columns[name] for name in shared]
                 tests.append(Membership([window.place_of(name) for name in shared], columns))
         if tests:

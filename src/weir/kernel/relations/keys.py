@@ -155,6 +155,10 @@ class SortedKeys:
         counts[self._distinct[rank] != probes] = 0
         return first, counts
 
+    def rows(self, places: Ids) -> Ids:
+        """The positions at these places of ``order``."""
+        return self.order[places]
+
     def ranges_within(self, probes: Ids, low: Ids, high: Ids) -> tuple[Ids, Ids]:
         """As ``ranges``, of the positions in ``[low, high)`` alone."""
         if not len(self._distinct):
@@ -165,6 +169,31 @@ class SortedKeys:
     def _table(self) -> tuple[Ids, Ids]:
         """Keys by their hash: made where enough has been asked for to pay for it."""
         return _hashed(self._distinct)
+
+
+class StoredKeys:
+    """As ``SortedKeys``, of keys that lie in their order in a file: a probe is two binary searches there, and
+    nothing is copied. ``order`` has a position for each key, counted from ``base``; None where keys ascend
+    with their positions."""
+
+    def __init__(self, ascending: Ids, order: Ids | None = None, base: int = 0) -> None:
+        self._ascending = ascending
+        self._order = order
+        self._base = base
+
+    def __len__(self) -> int:
+        return len(self._ascending)
+
+    def ranges(self, probes: Ids) -> tuple[Ids, Ids]:
+        """For each probe the first place of its key, and how many places follow."""
+        distinct, where = np.unique(probes, return_inverse=True)
+        first = self._ascending.searchsorted(distinct)
+        counts = self._ascending.searchsorted(distinct, side="right") - first
+        return first[where], counts[where]
+
+    def rows(self, places: Ids) -> Ids:
+        """The positions at these places."""
+        return places if self._order is None else self._order[places] - self._base
 
 
 def spread(first: Ids, counts: Ids) -> tuple[Ids, Ids]:

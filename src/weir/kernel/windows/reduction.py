@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from weir.kernel.relations.keys import combine
+from weir.kernel.relations.keys import StoredKeys, combine
 from weir.kernel.windows.arrivals import FEW
 from weir.kernel.windows.live_triples import LiveTriples
 from weir.rdf.columns import Ids, Mask
@@ -50,6 +50,25 @@ class Membership:
         if len(self.places) == 1:
             return values[self.places[0]] in self._few
         return tuple(values[place] for place in self.places) in self._few
+
+
+class StoredMembership(Membership):
+    """The same for one place, whose terms in the view are stored in order."""
+
+    def __init__(self, place: int, keys: StoredKeys) -> None:
+        super().__init__((place,), [np.empty(0, np.int64)])
+        self._stored = keys
+
+    def __len__(self) -> int:
+        return len(self._stored)
+
+    def mask(self, columns: Sequence[Ids]) -> Mask:
+        """For whole columns."""
+        return self._stored.ranges(columns[self.places[0]])[1] > 0
+
+    def row(self, values: Sequence[int]) -> bool:
+        """For one row."""
+        return bool(self.mask([np.array([value], np.int64) for value in values])[0])
 
 
 class Members:

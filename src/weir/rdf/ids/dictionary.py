@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 
 from weir.errors import DataError
 from weir.rdf.columns import Ids
@@ -17,6 +19,22 @@ _FEW = 384
 """Below this many texts, one by one is faster than a column."""
 
 
+@dataclass(frozen=True, slots=True)
+class TextTable:
+    """Ids, ascending and distinct, with their texts: columns that may lie in a mapped file."""
+
+    ids: Ids
+    texts: pa.LargeStringArray
+
+    def find(self, identifier: int) -> str | None:
+        """The text of an id, None where it is not here."""
+        place = int(np.searchsorted(self.ids, identifier))
+        if place == len(self.ids) or self.ids[place] != identifier:
+            return None
+        text: str = self.texts[place].as_py()
+        return text
+
+
 class Dictionary:
     """Ids to texts under one key. Grows by ``encode`` and ``add``; ``retain`` is its only way to shrink,
     and counts up ``generation``, so that whoever remembers ids knows when to encode again."""
@@ -24,13 +42,14 @@ class Dictionary:
     def __init__(self, key: bytes = DEFAULT_KEY) -> None:
         self.key = key
         self._texts: dict[int, str] = {}
+        self.tables: dict[str, TextTable] = {}
         self.generation = 0
 
     def __len__(self) -> int:
         return len(self._texts)
 
     def __contains__(self, identifier: int) -> bool:
-        return identifier < 0 or identifier in self._texts
+        return identifier < 0 or identifier in self._texts or self._stored(identifier) is not None
 
     def encode(self, term: Term) -> int:
         """The id of one term, whose text is kept."""
@@ -69,7 +88,24 @@ class Dictionary:
 
     def text(self, identifier: int) -> str:
         """The canonical text of an id; ``KeyError`` where it is unknown."""
-        return inline_text(identifier) if identifier < 0 else self._texts[identifier]
+        if identifier < 0:
+            return inline_text(identifier)
+        known = self._texts.get(identifier)
+        found = self._stored(identifier) if known is None else known
+        if found is None:
+            raise KeyError(identifier)
+        return found
+
+    def attach(self, name: str, table: TextTable) -> None:
+        """Look texts up in a table, too, which is known by its name."""
+        self.tables[name] = table
+
+    def _stored(self, identifier: int) -> str | None:
+        for table in self.tables.values():
+            found = table.find(identifier)
+            if found is not None:
+                return found
+        return None
 
     def texts(self, ids: Ids) -> list[str | None]:
         """The texts of a column, None where unbound; each distinct id is looked up once."""

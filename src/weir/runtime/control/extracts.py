@@ -7,30 +7,39 @@ so queries with equal extracts share one. What an update adds to a query's extra
 from __future__ import annotations
 
 import hashlib
+import io
+import itertools
 import mmap
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import IO, Any, cast
 
 import numpy as np
 import pyarrow as pa
 
-from weir.kernel.contract import Background, GraphTable
+from weir.kernel.contract import Background, GraphIndex, GraphTable
 from weir.language.algebra.query import Query
 from weir.language.update import Update
 from weir.linked.graphs import StaticGraphs, read_graphs
 from weir.linked.graphs.history import layered
 from weir.linked.graphs.triple_tables import DEFAULT
 from weir.rdf.columns import Ids
-from weir.rdf.ids.dictionary import Dictionary
+from weir.rdf.ids.dictionary import Dictionary, TextTable
 from weir.rdf.terms import Term, relabelled
 from weir.runtime.control.catalog import Entry, Registration, UpdateEntry
 from weir.runtime.control.checkpoint import Checkpoint
-from weir.storage import numbers, pack, unpack
-from weir.storage.files import make_folder, remove, replace_file
+from weir.storage import Container, numbers, pack, unpack
+from weir.storage.files import make_folder, remove, writing
 
-_KIND, _SUFFIX = "weir.extract/1", ".graphs"
+_KIND, _SUFFIX = "weir.extract/2", ".graphs"
 _PLACES, _VALIDITY = ("s", "p", "o"), ("start", "end")
+
+INDEXED = 1 << 16
+"""From so many triples on a graph is stored with its index."""
+
+FEW_TEXTS = 1 << 12
+"""So many texts of an extract are put into the dictionary; where there are more they stay in the file."""
 
 
 def write_extract(
@@ -39,31 +48,81 @@ def write_extract(
     """Write graphs and the texts of their terms into ``folder``; the name of the result."""
     graphs: Mapping[str, GraphTable] = {DEFAULT: background.default, **background.named}
     names = sorted(graphs)
-    tables = {f"graph {number}": _columns(graphs[name]) for number, name in enumerate(names)}
-    ids = np.unique(np.concatenate([table[place] for table in tables.values() for place in _PLACES]))
-    ids = ids[ids > 0]
-    texts = {"id": ids, "text": pa.array(dictionary.texts(ids), pa.large_string())}
+    tables: dict[str, Mapping[str, Ids | pa.Array]] = {}
+    ids = [np.empty(0, np.int64)]
+    for number, name in enumerate(names):
+        columns = _columns(graphs[name])
+        tables |= {f"graph {number}": columns, **_index(number, columns)}
+        ids += [np.unique(columns[place]) for place in _PLACES]
+    hashed = np.unique(np.concatenate(ids))
+    hashed = hashed[hashed > 0]
+    tables["texts"] = {"id": hashed, "text": pa.array(dictionary.texts(hashed), pa.large_string())}
     made = {name: list(times) for name, times in background.made.items()}
-    data = pack(_KIND, {"names": names, "made": made}, {**tables, "texts": texts})
-    name = f"{hashlib.sha256(data).hexdigest()[:20]}{_SUFFIX}"
+    header = {"names": names, "made": made}
+    digest = _Digest()
+    pack(_KIND, header, tables, into=cast("IO[bytes]", digest))
+    name = f"{digest.found.hexdigest()[:20]}{_SUFFIX}"
     make_folder(folder, durable=durable)
     if not (folder / name).exists():
-        replace_file(folder / name, data, durable=durable)
+        with writing(folder / name, durable=durable) as file:
+            pack(_KIND, header, tables, into=file)
     return name
 
 
 def load_extract(path: Path, dictionary: Dictionary) -> Background:
-    """The graphs of an extract, mapped; their texts go into ``dictionary``."""
+    """The graphs of an extract, mapped; their texts are known to ``dictionary`` then."""
     with open(path, "rb") as file:
         found = unpack(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), _KIND)
     texts = found.table("texts")
-    dictionary.add(numbers(texts["id"]), texts["text"].to_pylist())
+    ids = numbers(texts["id"])
+    if len(ids) <= FEW_TEXTS:
+        dictionary.add(ids, texts["text"].to_pylist())
+    else:
+        dictionary.attach(path.name, TextTable(ids, texts["text"]))
     graphs: dict[str, GraphTable] = {}
     for number, name in enumerate(found.header["names"]):
         table = {column: numbers(values) for column, values in found.table(f"graph {number}").items()}
-        graphs[name] = GraphTable(*(table[place] for place in _PLACES), *(table.get(v) for v in _VALIDITY))
+        triple, bounds = (table[place] for place in _PLACES), (table.get(v) for v in _VALIDITY)
+        graphs[name] = GraphTable(*triple, *bounds, index=_stored_index(number, found))
     made = {name: tuple(times) for name, times in found.header["made"].items()}
     return Background(graphs.pop(DEFAULT, GraphTable.empty()), graphs, made)
+
+
+class _Digest(io.RawIOBase):
+    """A file that keeps nothing of what is written to it but its digest."""
+
+    def __init__(self) -> None:
+        self.found = hashlib.sha256()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self.found.update(data)
+        return memoryview(data).nbytes
+
+
+def _index(number: int, columns: Mapping[str, Ids]) -> dict[str, Mapping[str, Ids]]:
+    """The tables that find the rows of a large graph that never changes."""
+    predicates = columns["p"]
+    if "start" in columns or len(predicates) < INDEXED:
+        return {}
+    ends = np.append(np.flatnonzero(np.diff(predicates)) + 1, len(predicates))
+    by_object = np.lexsort((columns["o"], predicates))
+    return {
+        f"runs {number}": {"predicate": predicates[ends - 1], "end": ends},
+        f"objects {number}": {"row": by_object, "object": columns["o"][by_object]},
+    }
+
+
+def _stored_index(number: int, found: Container) -> GraphIndex | None:
+    runs, objects = found.table(f"runs {number}"), found.table(f"objects {number}")
+    if not runs:
+        return None
+    ends = [0, *numbers(runs["end"]).tolist()]
+    predicates = numbers(runs["predicate"]).tolist()
+    ranges = dict(zip(predicates, itertools.pairwise(ends), strict=True))
+    return GraphIndex(ranges, numbers(objects["row"]), numbers(objects["object"]))
 
 
 class Extractor:

@@ -175,15 +175,16 @@ def distinct_values(values: Ids) -> tuple[Ids, Ids]:
 
 
 def texts_of(ids: Ids, dictionary: Dictionary) -> pl.Series:
-    """The canonical texts of distinct ids, null for 0; those in chunks a chunk at a time."""
+    """The canonical texts of distinct ids, null for 0; those in tables a table at a time."""
     found = pl.Series([None], dtype=pl.String).new_from_index(0, len(ids))
     open_ = ids != 0
-    for chunk in reversed(dictionary.chunks) if isinstance(dictionary, StreamTexts) else ():
+    chunks = reversed(dictionary.chunks) if isinstance(dictionary, StreamTexts) else ()
+    for table in (*chunks, *dictionary.tables.values()):
         wanted = np.flatnonzero(open_ & (ids > 0))
-        place = np.minimum(np.searchsorted(chunk.ids, ids[wanted]), len(chunk.ids) - 1)
-        here = chunk.ids[place] == ids[wanted]
+        place = np.minimum(np.searchsorted(table.ids, ids[wanted]), len(table.ids) - 1)
+        here = table.ids[place] == ids[wanted]
         rows = wanted[here]
-        found = found.scatter(rows, pl.Series(chunk.texts.take(pa.array(place[here]))))
+        found = found.scatter(rows, pl.Series(table.texts.take(pa.array(place[here]))))
         open_[rows] = False
     rest = np.flatnonzero(open_)
     if len(rest):

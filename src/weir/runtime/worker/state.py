@@ -179,7 +179,7 @@ def load(group: Group, head: Mapping[str, Any], fetch: Fetch) -> None:
     for name, until in head["texts"].items():
         if name not in known:
             texts = _unpacked(fetch(f"texts/{name}")).table("texts")
-            known[name] = TextChunk(name, numbers(texts["id"]), texts["text"], until)
+            known[name] = TextChunk(numbers(texts["id"]), texts["text"], name, until)
         chunks.append(known[name])
     group.dictionary.chunks = chunks
     places = [(cast(InboxKey, tuple(own)), cast(InboxKey, tuple(key))) for own, key in head["places"]]

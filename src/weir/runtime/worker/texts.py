@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from weir.rdf.columns import Ids
-from weir.rdf.ids.dictionary import Dictionary
+from weir.rdf.ids.dictionary import Dictionary, TextTable
 from weir.rdf.ids.encoding import DEFAULT_KEY
 
 MOST_MERGED = 1 << 20
@@ -22,12 +22,10 @@ _ROOM_FOR_COMPUTED = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class TextChunk:
-    """Ids, ascending and distinct, with their texts; needed until event time has passed ``until``."""
+class TextChunk(TextTable):
+    """The texts of some batches; needed until event time has passed ``until``."""
 
     name: str
-    ids: Ids
-    texts: pa.LargeStringArray
     until: int
 
     @staticmethod
@@ -35,23 +33,15 @@ class TextChunk:
         """Sorted and without repeats."""
         distinct, first = np.unique(ids, return_index=True)
         column = texts if isinstance(texts, pa.LargeStringArray) else pa.array(texts, pa.large_string())
-        return TextChunk(name, distinct, column.take(pa.array(first)), until)
+        return TextChunk(distinct, column.take(pa.array(first)), name, until)
 
     def __len__(self) -> int:
         return len(self.ids)
 
-    def find(self, identifier: int) -> str | None:
-        """The text of an id, None where it is not here."""
-        place = int(np.searchsorted(self.ids, identifier))
-        if place == len(self.ids) or self.ids[place] != identifier:
-            return None
-        text: str = self.texts[place].as_py()
-        return text
-
     def only(self, name: str, ids: Ids) -> TextChunk:
         """The texts of ``ids`` among these."""
         rows = np.flatnonzero(np.isin(self.ids, ids, assume_unique=True))
-        return TextChunk(name, self.ids[rows], self.texts.take(pa.array(rows)), self.until)
+        return TextChunk(self.ids[rows], self.texts.take(pa.array(rows)), name, self.until)
 
 
 class StreamTexts(Dictionary):

@@ -6,13 +6,13 @@ a flow's rows. Partners' intervals are computed for the pairs found, not for all
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from weir.kernel.relations.keys import SortedKeys, combine, spread
+from weir.kernel.relations.keys import SortedKeys, StoredKeys, combine, spread
 from weir.kernel.relations.matches import Matches, join, merge, verified
 from weir.kernel.relations.relation import Relation, union
 from weir.kernel.windows.instants import HIGHEST, LOWEST, Instants
@@ -137,12 +137,16 @@ class RelationInput:
 
 
 class StaticInput:
-    """A view on static graphs, whose intervals are of microseconds; ``steady`` if no row comes or goes."""
+    """A view on static graphs, whose intervals are of microseconds; ``steady`` if no row comes or goes. Of a
+    view that lies in a file some variables are ``stored`` in order, and no other index is made of it."""
 
-    def __init__(self, name: str, present: Present, view: Relation) -> None:
+    def __init__(
+        self, name: str, present: Present, view: Relation, stored: Mapping[str, StoredKeys] | None = None
+    ) -> None:
         self.name = name
         self.present = present
         self.view = view
+        self.stored = stored or {}
         self.variables = view.variables
         self.steady = bool((view.start == LOWEST).all() and (view.end == HIGHEST).all())
         self._indexes: dict[tuple[str, ...], SortedKeys] = {}
@@ -181,6 +185,16 @@ class StaticInput:
             found = self._indexes[on] = SortedKeys(combine([self.view.columns[name] for name in on]))
         return found
 
+    def _ranges(self, flow: Relation, on: tuple[str, ...]) -> tuple[SortedKeys | StoredKeys, Ids, Ids]:
+        """An index, and where it has the flow's rows; a stored one may be of one of the variables alone, that
+        with the fewest partners."""
+        if not self.stored:
+            index = self._index(on)
+            return index, *index.ranges(combine([flow.columns[name] for name in on]))
+        keys = (self.stored[name] for name in on)
+        found = [(index, *index.ranges(flow.columns[name])) for name, index in zip(on, keys, strict=True)]
+        return min(found, key=lambda each: int(each[2].sum()))
+
     def join(self, flow: Relation, *, stable: bool = False) -> Relation:
         on = tuple(name for name in self.variables if name in flow.columns)
         if self.view.optional.intersection(on) or flow.optional.intersection(on):
@@ -209,9 +223,9 @@ class StaticInput:
                 hits &= flow.columns[name][:, None] == self.view.columns[name]
             left, right = np.nonzero(hits)
             return left, right
-        index = self._index(on)
-        probe, place = spread(*index.ranges(combine([flow.columns[name] for name in on])))
-        return probe, index.order[place]
+        index, first, counts = self._ranges(flow, on)
+        probe, place = spread(first, counts)
+        return probe, index.rows(place)
 
     def estimate(self, flow: Relation) -> float:
         on = tuple(name for name in self.variables if name in flow.columns)
@@ -219,7 +233,7 @@ class StaticInput:
             return float(len(flow)) * len(self.view)
         if len(self.view) * len(flow) <= _TINY:
             return float(len(self._probe(flow, on)[0]))
-        return float(self._index(on).ranges(combine([flow.columns[name] for name in on]))[1].sum())
+        return float(self._ranges(flow, on)[2].sum())
 
 
 class UnionInput:

@@ -7,13 +7,14 @@ where there are several; a row's interval is not of indices but of microseconds,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
-from weir.kernel.contract import Background, GraphTable
+from weir.kernel.contract import NO_GRAPH, Background, GraphIndex, GraphTable
 from weir.kernel.operators.inputs.input import Input, Present, RelationInput, StaticInput, UnionInput
 from weir.kernel.operators.inputs.window_input import AlternatingInput, WindowInput
+from weir.kernel.relations.keys import StoredKeys
 from weir.kernel.relations.relation import Relation, Slot, distinct, union
 from weir.kernel.windows.instants import HIGHEST, LOWEST, Instants
 from weir.kernel.windows.live_triples import LiveTriples
@@ -84,6 +85,10 @@ class StaticGraphs:
         named = {name: background.named[name] for name in seen}
         made = {name: background.made[name] for name in seen if name in background.made}
         self.default = merged(default)
+        tables = {dictionary.encode(IRI(name)): table for name, table in named.items()}
+        if len(default) == 1:
+            tables[NO_GRAPH] = default[0]
+        self._stored = {name: table for name, table in tables.items() if table.index is not None}
         self.named = {dictionary.encode(IRI(name)): _valid(table) for name, table in named.items()}
         self.made = {dictionary.encode(IRI(name)): max(min(times), LOWEST) for name, times in made.items()}
         self._all: Relation | None = None
@@ -102,6 +107,17 @@ class StaticGraphs:
             self._all = union(Relation.empty(QUAD), *parts)
         return scan(self._all, subject, predicate, object, graph)
 
+    def view(
+        self, subject: Slot, predicate: Slot, object: Slot, graph: Slot | None
+    ) -> tuple[Relation, Mapping[str, StoredKeys]]:
+        """As ``match``, with what is stored in order of its columns: one predicate of a large graph is left
+        where it lies."""
+        table = None if isinstance(graph, str) else self._stored.get(NO_GRAPH if graph is None else graph)
+        apart = len({subject, object}) == 2
+        if table is None or table.index is None or not isinstance(predicate, int) or not apart:
+            return self.match(subject, predicate, object, graph), {}
+        return _stored(table, table.index, subject, predicate, object)
+
     def names(self, slot: Slot) -> Relation:
         """The names of all graphs under a variable, or one empty solution where a graph of this name exists,
         while they are there."""
@@ -119,12 +135,6 @@ class StaticGraphs:
             times += [table.start[table.start > LOWEST], table.end[table.end < HIGHEST]]
         found = np.unique(np.concatenate(times))
         return found[found > LOWEST]
-
-    def ids(self) -> Ids:
-        """Every term of every graph."""
-        names = np.fromiter(self.named, np.int64, len(self.named))
-        tables = (self.default, *self.named.values())
-        return np.unique(np.concatenate([names, *(c for table in tables for c in table.columns.values())]))
 
 
 def changes_read(query: Query, background: Background) -> Ids:
@@ -145,6 +155,39 @@ def merged(tables: Iterable[GraphTable]) -> Relation:
     """The union of graphs as one graph: equal triples once at a time."""
     parts = [_valid(table) for table in tables]
     return parts[0] if len(parts) == 1 else distinct(union(Relation.empty(QUAD[:3]), *parts))
+
+
+def _stored(
+    table: GraphTable, index: GraphIndex, subject: Slot, predicate: int, object: Slot
+) -> tuple[Relation, Mapping[str, StoredKeys]]:
+    """One predicate of a graph with an index: a range of its columns, or what constants leave of it."""
+    first, end = index.runs.get(predicate, (0, 0))
+    subjects, objects = (
+        StoredKeys(table.subject[first:end]),
+        StoredKeys(index.objects[first:end], index.by_object[first:end], first),
+    )
+    rows: Ids | slice = slice(first, end)
+    if isinstance(subject, int):
+        rows = first + _places(subjects, subject)
+        if isinstance(object, int):
+            rows = rows[table.object[rows] == object]
+    elif isinstance(object, int):
+        rows = first + np.sort(_places(objects, object))
+    columns = {"subject": table.subject[rows], "object": table.object[rows]}
+    slots = {"subject": subject, "object": object}
+    named = {slot: columns[place] for place, slot in slots.items() if isinstance(slot, str)}
+    count = len(columns["subject"])
+    since, until = (np.broadcast_to(np.int64(time), count) for time in (LOWEST, HIGHEST))
+    view = Relation(named, since, until)
+    if isinstance(subject, str) and isinstance(object, str):
+        return view, {subject: subjects, object: objects}
+    return view, {}
+
+
+def _places(keys: StoredKeys, value: int) -> Ids:
+    """Where a value is."""
+    (first,), (count,) = keys.ranges(np.array([value], np.int64))
+    return keys.rows(np.arange(first, first + count))
 
 
 def _valid(table: GraphTable) -> Relation:
@@ -191,7 +234,7 @@ class PatternInputs:
             return _always(self._windowed(name, self.streams.windows[source.window], slots))
         if source.graph is None and self.streams.default:
             return self._merged(name, slots)
-        return _always(StaticInput(name, self.present, self.graphs.match(*slots)))
+        return _always(StaticInput(name, self.present, *self.graphs.view(*slots)))
 
     def slot(self, node: Node) -> Slot:
         """A variable's name or a constant's id."""
