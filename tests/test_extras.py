@@ -5,12 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
 from shared import ROOT
 from weir.errors import UsageError
-from weir.extras import EXTRAS, load
+from weir.extras import EXTRAS, lazily, load
 
 WITHOUT = """
 import importlib.abc, sys
@@ -73,3 +75,18 @@ def test_every_extra_is_declared() -> None:
     assert set(EXTRAS) <= set(declared)
     assert declared["all"] == [f"weir[{','.join(EXTRAS)}]"]
     assert "weir[all]" in declared["dev"]
+
+
+def test_a_module_that_is_read_later_is_whole_for_every_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "slow_to_read.py").write_text("import time\ntime.sleep(0.2)\nWHOLE = object()\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    later = lazily("slow_to_read")
+    assert lazily("slow_to_read") is later
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: later.WHOLE, range(4)))
+    module = sys.modules.pop("slow_to_read")
+    assert module is not later and found == [module.WHOLE] * 4
+    with pytest.raises(AttributeError):
+        getattr(later, "absent")  # noqa: B009

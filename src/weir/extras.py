@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+import threading
 from collections.abc import Mapping
 from importlib import metadata
 from types import ModuleType
@@ -35,19 +36,30 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
 """The packages of each extra, by the names under which they are imported."""
 
 
+class _Later(ModuleType):
+    """Stands in for a module until something of it is used. Two threads may use it first: the import's own
+    lock makes the second one wait, which the standard library's ``LazyLoader`` does not."""
+
+    def __getattr__(self, name: str) -> Any:
+        with _LOCK:
+            if sys.modules.get(self.__name__) is self:
+                del sys.modules[self.__name__]
+        value = getattr(importlib.import_module(self.__name__), name)
+        setattr(self, name, value)
+        return value
+
+
+_LOCK = threading.Lock()
+
+
 def lazily(module: str) -> ModuleType:
     """The module, read when something of it is first used: what a short command does without costs it
     nothing. For packages that take a tenth of a second, where they are used inside functions only."""
-    if module in sys.modules:
-        return sys.modules[module]
-    spec = importlib.util.find_spec(module)
-    if spec is None or spec.loader is None:
-        return importlib.import_module(module)
-    spec.loader = importlib.util.LazyLoader(spec.loader)
-    made = importlib.util.module_from_spec(spec)
-    sys.modules[module] = made
-    spec.loader.exec_module(made)
-    return made
+    if module not in sys.modules:
+        if importlib.util.find_spec(module) is None:
+            return importlib.import_module(module)
+        sys.modules[module] = _Later(module)
+    return sys.modules[module]
 
 
 def old_pyspark(what: str) -> UsageError:

@@ -10,10 +10,10 @@ import typer
 
 from weir.cli.options import Dialect, QueryFile, QueryFiles, Routing, pair, read_query
 from weir.errors import UsageError
-from weir.explain import analyze_text, explain_set_text, explain_text
+from weir.explain import explain_text
+from weir.extras import load
 from weir.language import parse
 from weir.language import translate as translated
-from weir.linked.graphs import GraphSources
 from weir.plan.querysets import parse_queries
 from weir.storage.places import local_path
 
@@ -47,6 +47,7 @@ def explain(
         names = [name for each in found for name in each]
         if len(set(names)) < len(names):
             raise UsageError("two queries have the same name", hint="give them names by REGISTER")
+        explain_set_text = load("weir.explain.query_sets").explain_set_text
         typer.echo(explain_set_text({name: one for each in found for name, one in each.items()}))
         return
     if len(found) > 1 or len(found[0]) > 1:
@@ -54,7 +55,7 @@ def explain(
     (parsed,) = found[0].values()
     typer.echo(explain_text(parsed, routing))
     if analyze:
-        library = GraphSources()
+        library = load("weir.linked.graphs").GraphSources()
         for text in graph or ():
             iri, source = pair(text, "--graph", "IRI=FILE")
             library.add(iri, local_path(source, "a graph"))
@@ -65,7 +66,7 @@ def explain(
         if missing:
             raise UsageError(f"no file for the stream <{missing[0]}>", hint=f"--stream {missing[0]}=FILE")
         files = {iri: local_path(path, "a stream") for iri, path in pairs}
-        typer.echo("\n" + analyze_text(parsed, files, library, routing))
+        typer.echo("\n" + load("weir.explain.analysis").analyze_text(parsed, files, library, routing))
 
 
 def translate(

@@ -9,8 +9,9 @@ import typer
 from typer.core import TyperGroup
 
 from weir.cli.options import reported
-from weir.extras import load
+from weir.extras import lazily, load
 
+lazily("polars")  # A fifth of the start of a command that reads no data.
 COMMANDS = {
     "run": ("run", "run"),
     "try": ("run", "attempt"),

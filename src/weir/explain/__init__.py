@@ -1,7 +1,9 @@
-"""``weir explain``: a query, or a set of them, as text: what it means, how it is planned, how it will run."""
+"""``weir explain``: a query, or a set of them, as text: what it means, how it is planned, how it will run.
 
-from weir.explain.one_query import analyze_text, explain_text
-from weir.explain.query_sets import explain_set_text
+``analysis`` runs it on data, ``query_sets`` takes many; each is read when it is asked for.
+"""
+
+from weir.explain.one_query import explain_text
 from weir.explain.stages import stages
 
-__all__ = ["analyze_text", "explain_set_text", "explain_text", "plans", "stages"]
+__all__ = ["analysis", "explain_text", "plans", "query_sets", "stages"]

@@ -1,33 +1,20 @@
-"""``weir explain QUERY``: every stage as text, which evaluator takes it, how it is laid out; and, with data,
-what it does."""
+"""``weir explain QUERY``: every stage as text, which evaluator takes it, how it is laid out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-import numpy as np
-
-from weir.errors import EvaluationError
 from weir.explain.plans import parts_text, plan_text, service_text, windows_text
 from weir.explain.stages import stages
-from weir.kernel.contract import Background, FailedAt, Slab
+from weir.extras import load
+from weir.kernel.contract import Background
 from weir.kernel.evaluators import Choice, choose_evaluator
 from weir.language.algebra.query import Query
-from weir.linked.graphs import GraphSources
-from weir.linked.service import ServiceResolver
 from weir.plan.analysis.bind_joins import asked_services
 from weir.plan.analysis.demand import Wanted, demands
 from weir.plan.analysis.split import splitting
 from weir.plan.planner import plan_query
-from weir.rdf.formats.tnq import parse_lines
 from weir.rdf.ids.dictionary import Dictionary
-from weir.rdf.messages import Messages
-from weir.runtime.control.failure import reason_of
-from weir.runtime.ingest.dealing import share
-from weir.runtime.ingest.matching import Selection
-from weir.runtime.output.text_columns import timestamp
 
 ROUTING = {
     "cost": "cost: after each operator, the join that gives the fewest rows (CQELS, Example 1)",
@@ -59,7 +46,7 @@ def _named_streams(query: Query) -> tuple[str, ...]:
 
 
 def _evaluator(query: Query, routing: str) -> str:
-    choice = _chosen(query, Background(), Dictionary(), _named_streams(query), routing)
+    choice = chosen(query, Background(), Dictionary(), _named_streams(query), routing)
     if choice.reason is not None:
         return f"{choice.name}: interval does not cover {choice.reason}"
     policy = choice.evaluator.statistics().get("policy")
@@ -68,10 +55,13 @@ def _evaluator(query: Query, routing: str) -> str:
     )
 
 
-def _chosen(
+def chosen(
     query: Query, background: Background, dictionary: Dictionary, streams: Sequence[str], routing: str
 ) -> Choice:
-    services = ServiceResolver(dictionary)
+    """The evaluator that takes the query; what asks endpoints is read only where there is one to ask."""
+    services = None
+    if asked_services(plan_query(query, streams).root):
+        services = load("weir.linked.service").ServiceResolver(dictionary)
     return choose_evaluator(
         query, background, dictionary, streams=streams, services=services, routing=routing
     )
@@ -92,69 +82,3 @@ def _pattern(wanted: Wanted) -> str:
     places = (wanted.subject, wanted.predicate, wanted.object)
     text = " ".join("?" if term is None else str(term) for term in places)
     return text if wanted.graph is None else f"{text} in {wanted.graph}"
-
-
-SLOTS = (2, 8, 32)
-"""Numbers of slots for which ``analyze`` tells how a split query would be spread."""
-SAMPLE = 1 << 26
-"""The most bytes of a stream that ``analyze`` looks at."""
-
-
-def analyze_text(
-    query: Query, streams: Mapping[str, Path], graphs: GraphSources, routing: str = "cost"
-) -> str:
-    """The query run over the beginning of its ``.tnq`` files, without Spark: what was done, how often."""
-    dictionary = Dictionary()
-    static_graphs = graphs.open(dictionary)
-    background = static_graphs.extract(query, tuple(streams))
-    choice = _chosen(query, background, dictionary, tuple(streams), routing)
-    batches = {iri: _batch(path, dictionary) for iri, path in streams.items()}
-    try:
-        answers = choice.evaluator.advance(Slab(batches, through=0, end=True))
-    except FailedAt as failed:
-        when = timestamp(failed.time)
-        raise EvaluationError(
-            f"the query fails at {when}", detail=reason_of(failed.__cause__ or failed)
-        ) from failed
-    lines = [f"answers: {len(answers.at):,} in {answers.evaluations:,} evaluations"]
-    lines += _counters(choice.evaluator.statistics())
-    lines += _skew(query, batches, dictionary)
-    return "== analysis ==\n" + "\n".join(lines)
-
-
-def _skew(query: Query, batches: Mapping[str, Messages], dictionary: Dictionary) -> Iterator[str]:
-    """How evenly the triples that a split query wants are spread over some numbers of slots."""
-    place = splitting(query).place
-    if place is None:
-        return
-    wanted = demands(query, tuple(batches))
-    found = [Selection(wanted.get(stream, ()), dictionary).of(each) for stream, each in batches.items()]
-    for slots in SLOTS:
-        held = sum(np.bincount(share(each.quads, place, slots), minlength=slots) for each in found)
-        mean = float(np.sum(held)) / slots
-        if mean:
-            most = float(np.max(held)) / mean
-            yield f"over {slots} slots: the fullest has {most:.2f} x the mean of {mean:,.0f} triples"
-
-
-def _batch(path: Path, dictionary: Dictionary) -> Messages:
-    with open(path, "rb") as file:
-        data = file.read(SAMPLE)
-        data += file.readline()
-    found = parse_lines(data, scope=path.name, key=dictionary.key)
-    for terms in found.terms:
-        known = terms.ids > 0
-        dictionary.add(terms.ids[known], terms.texts.filter(known).to_list())
-    return found.messages.ordered()
-
-
-def _counters(values: Mapping[str, Any], indent: str = "") -> list[str]:
-    lines: list[str] = []
-    for name, value in values.items():
-        if isinstance(value, Mapping):
-            lines.append(f"{indent}{name.replace('_', ' ')}:" + ("" if value else " none"))
-            lines += _counters({str(key): each for key, each in value.items()}, indent + "    ")
-        else:
-            shown = f"{value:,}" if isinstance(value, int) else value
-            lines.append(f"{indent}{name.replace('_', ' ')}: {shown if shown != [] else 'none'}")
-    return lines

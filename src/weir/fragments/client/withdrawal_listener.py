@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import random
+from typing import TYPE_CHECKING
 
-import httpx
-
+from weir.extras import lazily
 from weir.fragments.client.server_events import EventReader
 from weir.language.algebra import patterns as algebra
 from weir.language.algebra.fold import path_predicates, walk
@@ -14,6 +14,11 @@ from weir.language.algebra.query import Describe, Query
 from weir.linked.http import Clock
 from weir.linked.http.headers import SECOND, media_type
 from weir.rdf.terms import IRI
+
+if TYPE_CHECKING:
+    import httpx
+else:
+    httpx = lazily("httpx")
 
 _SILENCE = 60.0
 _LONGEST = 1 << 16

@@ -161,7 +161,7 @@ def sliding_pairs(
     return owners[:found], numbers[:found]
 
 
-@njit(cache=True)
+@njit(over=("column",), cache=True)
 def numbered(column: Ids) -> tuple[Ids, Ids]:
     """Numbers 0, 1, … of the distinct values in the order in which they come, and where each comes first."""
     numbers = np.empty(len(column), np.int64)

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import polars as pl
-from polars.exceptions import PolarsError
 
 from weir.kernel.functions.operators import ExpressionError
 from weir.kernel.functions.strings import MAX_LENGTH, like, simple_text, string_literal
@@ -93,7 +92,7 @@ def _compiled(linear: str, groups: int, quick: re.Pattern[str] | None, size: int
     """The pattern, compiled once to see whether it can be: what cannot is refused without a second try."""
     try:
         pl.Series([""], dtype=pl.String).str.contains(linear)
-    except PolarsError as error:
+    except pl.exceptions.PolarsError as error:
         return Pattern(linear, groups, None, size, str(error))
     return Pattern(linear, groups, quick, size, None)
 

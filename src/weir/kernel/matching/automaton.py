@@ -113,7 +113,7 @@ class Matcher:
         return tuple(self._tree.symbol[self._tree.path(machine)].tolist())
 
 
-@njit(cache=True)
+@njit(over=("subject",), cache=True)
 def _walk(
     buckets: Buckets,
     shift: np.uint64,

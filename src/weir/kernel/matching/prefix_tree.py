@@ -28,7 +28,7 @@ Buckets = NDArray[np.int64]
 """By bucket the state, the symbol and the value, which is negative where there is none."""
 
 
-@njit(cache=True, inline="always")
+@njit(over=(), cache=True, inline="always")
 def bucket_of(buckets: Any, shift: Any, state: Any, symbol: Any) -> Any:
     """The bucket that has a pair or, where it is absent, could have it. A removed pair keeps its key."""
     mixed = (np.uint64(symbol) * _SYMBOL) ^ (np.uint64(state) * _STATE)
@@ -42,7 +42,7 @@ def bucket_of(buckets: Any, shift: Any, state: Any, symbol: Any) -> Any:
     return bucket
 
 
-@njit(cache=True)
+@njit(over=("states",), cache=True)
 def _claim(buckets: Buckets, shift: np.uint64, states: Ids, symbols: Ids) -> tuple[Ids, Ids, int]:
     """The bucket of each pair, the first row of each pair that had no value, and how many of these took a
     free bucket."""

@@ -214,7 +214,7 @@ def positions_in(ascending: Ids, probes: Ids) -> Ids:
     return _walked(ascending, probes)
 
 
-@njit(cache=True)
+@njit(over=("ascending", "probes"), cache=True)
 def _walked(ascending: Ids, probes: Ids) -> Ids:
     places = np.empty(len(probes), np.int64)
     place = 0
@@ -225,7 +225,7 @@ def _walked(ascending: Ids, probes: Ids) -> Ids:
     return places
 
 
-@njit(cache=True)
+@njit(over=("probes",), cache=True)
 def _places_within(
     distinct: Ids, offsets: Ids, order: Ids, probes: Ids, low: Ids, high: Ids
 ) -> tuple[Ids, Ids]:
@@ -242,7 +242,7 @@ def _places_within(
     return first, counts
 
 
-@njit(inline="always")
+@njit(over=(), inline="always")
 def first_from(column: Any, first: Any, end: Any, least: Any) -> Any:
     """The first place in a run of an ascending column that is not below ``least``."""
     while first < end:
@@ -254,7 +254,7 @@ def first_from(column: Any, first: Any, end: Any, least: Any) -> Any:
     return first
 
 
-@njit(cache=True)
+@njit(over=("distinct",), cache=True)
 def _hashed(distinct: Ids) -> tuple[Ids, Ids]:
     """A hash table of the distinct keys, with the place of each."""
     known, places = hash_table(len(distinct))
@@ -265,7 +265,7 @@ def _hashed(distinct: Ids) -> tuple[Ids, Ids]:
     return known, places
 
 
-@njit(cache=True)
+@njit(over=("probes",), cache=True)
 def _found(known: Ids, places: Ids, offsets: Ids, probes: Ids) -> tuple[Ids, Ids]:
     """For each probe where the rows of its key begin, and how many there are."""
     first = np.zeros(len(probes), np.int64)
@@ -278,7 +278,7 @@ def _found(known: Ids, places: Ids, offsets: Ids, probes: Ids) -> tuple[Ids, Ids
     return first, counts
 
 
-@njit(cache=True)
+@njit(over=(), cache=True)
 def hash_table(keys: int) -> tuple[Ids, Ids]:
     """Room for so many keys and for what each has; −1 is nothing, and the slot is free."""
     size = 16
@@ -287,7 +287,7 @@ def hash_table(keys: int) -> tuple[Ids, Ids]:
     return np.empty(size, np.int64), np.full(size, -1, np.int64)
 
 
-@njit(inline="always")
+@njit(over=(), inline="always")
 def slot_of(key: int, known: Ids, held: Ids) -> int:
     """Where a hash table has a key, or a free slot for it."""
     size = len(known)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 import numpy as np
 import polars as pl
@@ -23,7 +24,7 @@ from weir.rdf.formats.tnq import BOM, parse_pieces, read_columns, split_buffer
 from weir.rdf.messages import NO_GRAPH_TEXT, Parsed, Rejected, Terms, assemble
 from weir.rdf.terms import BLANK_NODES, blank_labels, relabelled_text
 
-Column = tuple[Ids, pl.Series]
+Column: TypeAlias = "tuple[Ids, pl.Series]"
 _LINES = (ox.RdfFormat.N_TRIPLES, ox.RdfFormat.N_QUADS)
 _SHOWN = 200
 

@@ -96,7 +96,7 @@ def line_texts(data: Bytes, begin: Ids, end: Ids) -> pl.Series:
     return pl.Series(made)
 
 
-@njit(cache=True)
+@njit(over=("data",), cache=True)
 def _count(data: Bytes, size: int) -> int:
     """The line feeds among so many bytes."""
     found = 0
@@ -105,7 +105,7 @@ def _count(data: Bytes, size: int) -> int:
     return found
 
 
-@njit(cache=True)
+@njit(over=("data",), cache=True)
 def _joined(data: Bytes, begin: Ids, end: Ids, size: int) -> Bytes:
     out = np.empty(size, np.uint8)
     at = 0
@@ -120,7 +120,7 @@ _LOW, _HIGH = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
 _TABS, _LFS, _SPACES = (np.uint64(byte) * _LOW for byte in (_TAB, _LF, _SPACE))
 
 
-@njit(inline="always")
+@njit(over=(), inline="always")
 def _find(words: Words, data: Bytes, place: int, byte: int, eight: np.uint64) -> int:
     """The place of the next ``byte``, or of the line feed before it; ``eight`` is eight of it. Eight at a
     time: a byte is among them where taking one from it borrows."""
@@ -135,7 +135,7 @@ def _find(words: Words, data: Bytes, place: int, byte: int, eight: np.uint64) ->
     return place
 
 
-@njit(cache=True)
+@njit(over=("data",), cache=True)
 def _scan(words: Words, data: Bytes, lines: int) -> tuple[Ids, Ids, Ids, Mask, Ids, Ids]:
     """Where each line begins, its tab, its milliseconds and its three fields; fields that a line lacks are
     empty. Each ends with a line feed."""
@@ -153,7 +153,7 @@ def _scan(words: Words, data: Bytes, lines: int) -> tuple[Ids, Ids, Ids, Mask, I
             place += 1
         digits, value = 0, 0
         while digits <= _DIGITS and _ZERO <= data[place] < _ZERO + 10:
-            value = 10 * value + (data[place] - _ZERO)
+            value = 10 * value + (int(data[place]) - _ZERO)
             digits += 1
             place += 1
         good = 0 < digits <= _DIGITS and data[place] == _TAB
@@ -186,7 +186,7 @@ def _scan(words: Words, data: Bytes, lines: int) -> tuple[Ids, Ids, Ids, Mask, I
     return starts, tab, time, plain, begins, ends
 
 
-@njit(cache=True)
+@njit(over=("begin",), cache=True)
 def _number(words: Words, begin: Ids, end: Ids, seed: np.uint64) -> tuple[Ids, Ids]:
     """For each range of bytes the number of its text, and for each number the first row that has it."""
     rows = len(begin)

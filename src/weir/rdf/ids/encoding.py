@@ -99,7 +99,7 @@ def _hashed_plainly(data: bytes, keys: NDArray[np.uint64]) -> int:
     return (total ^ (total >> 31)) & int(_63_BITS) or 1
 
 
-@njit(cache=True)
+@njit(over=("data",), cache=True)
 def _hashed(data: NDArray[np.uint8], offsets: Ids, keys: NDArray[np.uint64]) -> Ids:
     """A positive 63-bit id, never 0, for the texts whose bytes lie between two ``offsets`` each."""
     out = np.empty(len(offsets) - 1, np.int64)

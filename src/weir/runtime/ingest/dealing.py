@@ -119,7 +119,7 @@ class Texts:
         return self._ids[first:last], self._gathered[first:last]
 
 
-@njit(cache=True)
+@njit(over=("code",), cache=True)
 def _firsts(slot: Ids, code: Ids, seen: Ids, ids: Ids) -> Mask:
     """Where a code whose id is not inline comes for the first time in its slot; ``slot`` ascends, and
     ``seen`` has room for it."""

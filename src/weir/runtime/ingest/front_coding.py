@@ -11,13 +11,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from weir.rdf.columns import Ids
-from weir.rdf.compiled import is_up, njit
+from weir.rdf.compiled import njit
 
 Bytes = NDArray[np.uint8]
 _MOST = 255
 """The most bytes that are shared: their number is a byte."""
-_FEW = 512
-"""Up to so many texts are put together without compiled loops where none was needed yet."""
 
 
 def coded(texts: pa.LargeStringArray, codes: Ids, owner: Ids) -> tuple[Bytes, Ids, Bytes]:
@@ -31,7 +29,7 @@ def coded(texts: pa.LargeStringArray, codes: Ids, owner: Ids) -> tuple[Bytes, Id
     return shared, rest, out[: _coded(begins, whole, codes, owner, shared, rest, out)]
 
 
-@njit(cache=True)
+@njit(over=("codes", "out"), cache=True)
 def _coded(begins: Ids, data: Bytes, codes: Ids, owner: Ids, shared: Bytes, rest: Ids, out: Bytes) -> int:
     at, before, known, last = 0, 0, 0, -1
     for text in range(len(codes)):
@@ -55,16 +53,13 @@ def decoded(shared: Bytes, rest: NDArray[np.int_], data: Bytes) -> pa.LargeStrin
     begins = np.zeros(len(shared) + 1, np.int64)
     np.cumsum(shared + rest.astype(np.int64), out=begins[1:])
     out = np.empty(int(begins[-1]), np.uint8)
-    if is_up() or len(shared) > _FEW:
-        _decoded(begins, shared, data, out)
-    else:
-        _decoded_plainly(shared.tolist(), rest.tolist(), data.tobytes(), out)
+    _decoded(begins, shared, data, out)
     return pa.Array.from_buffers(
         pa.large_string(), len(shared), [None, pa.py_buffer(begins), pa.py_buffer(out)]
     )
 
 
-@njit(cache=True)
+@njit(over=("out",), cache=True)
 def _decoded(begins: Ids, shared: Bytes, data: Bytes, out: Bytes) -> None:
     at, before = 0, 0
     for text in range(len(shared)):
@@ -75,13 +70,3 @@ def _decoded(begins: Ids, shared: Bytes, data: Bytes, out: Bytes) -> None:
             out[byte] = data[at]
             at += 1
         before = first
-
-
-def _decoded_plainly(shared: list[int], rest: list[int], data: bytes, out: Bytes) -> None:
-    """The same as ``_decoded``, for who has no compiled loops yet."""
-    texts, last, at = [], b"", 0
-    for same, length in zip(shared, rest, strict=True):
-        last = last[:same] + data[at : at + length]
-        at += length
-        texts.append(last)
-    out[:] = np.frombuffer(b"".join(texts), np.uint8)

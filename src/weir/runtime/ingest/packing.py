@@ -84,7 +84,7 @@ def _padded(sizes: Ids) -> Ids:
     return sizes + -sizes % WORD
 
 
-@njit(cache=True)
+@njit(over=("at",), cache=True)
 def _deal(out: Bytes, at: Ids, data: Bytes, first: Ids, last: Ids) -> None:
     for slot in range(len(at)):
         out[at[slot] : at[slot] + last[slot] - first[slot]] = data[first[slot] : last[slot]]

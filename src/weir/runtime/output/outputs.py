@@ -327,7 +327,7 @@ def merged_order(at: Ids, texts: pa.LargeStringArray, lengths: Sequence[int]) ->
     return order
 
 
-@njit(cache=True)
+@njit(over=("order",), cache=True)
 def _merge(
     order: Ids, first: int, middle: int, last: int, at: Ids, begins: Ids, data: Bytes, words: Words
 ) -> None:

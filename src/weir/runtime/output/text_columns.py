@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import polars as pl
@@ -92,7 +93,7 @@ def weave(columns: Sequence[Coded]) -> Woven:
     return Woven(codes, begins, words_of(padded))
 
 
-@njit(cache=True)
+@njit(over=("codes",), cache=True)
 def _offsets(codes: NDArray[np.int64], begins: Ids) -> Ids:
     """Where each row begins, and the end of the last."""
     offsets = np.empty(codes.shape[1] + 1, np.int64)
@@ -106,7 +107,7 @@ def _offsets(codes: NDArray[np.int64], begins: Ids) -> Ids:
     return offsets
 
 
-@njit(cache=True)
+@njit(over=("out",), cache=True)
 def _fill(out: Words, offsets: Ids, codes: NDArray[np.int64], begins: Ids, data: Words) -> None:
     """Copy the texts of each row eight bytes at a time: what is copied too much is written over by what comes
     next."""
@@ -142,7 +143,11 @@ def bytes_of(column: pa.LargeStringArray) -> tuple[Ids, Bytes]:
 
 _SECOND, _MILLISECOND = 1_000_000, 1000
 _DATE = len("1970-01-01T00:00:00")
-_FRACTIONS = pl.Series([f".{number:03d}Z" for number in range(1000)])
+
+
+@lru_cache(maxsize=1)
+def _fractions() -> pl.Series:
+    return pl.Series([f".{number:03d}Z" for number in range(1000)])
 
 
 def timestamp(microseconds: int) -> str:
@@ -163,7 +168,7 @@ def stamps(at: Ids) -> tuple[Coded, Coded]:
     seconds = Coded(where, moments.dt.strftime("%Y-%m-%dT%H:%M:%S"))
     rest = at - second * _SECOND
     if not (rest % _MILLISECOND).any():
-        return seconds, Coded(rest // _MILLISECOND, _FRACTIONS)
+        return seconds, Coded(rest // _MILLISECOND, _fractions())
     distinct, where = distinct_values(rest)
     return seconds, Coded(where, pl.Series([timestamp(each)[_DATE:] for each in distinct.tolist()]))
 

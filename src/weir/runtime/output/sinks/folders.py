@@ -9,16 +9,22 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from weir.errors import UsageError
+from weir.extras import lazily
 from weir.runtime.output.compact import COMPACT, SharedResults
 from weir.runtime.output.sinks.base import Results, Sink
 from weir.storage import Commits, pack, unpack
 from weir.storage.files import make_folder, remove, replace_file, writing
 from weir.storage.places import file_name
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
+else:
+    pq = lazily("pyarrow.parquet")
 
 _BATCH = "weir.results/1"
 

@@ -20,17 +20,23 @@ import io
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, groupby
 from operator import itemgetter
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import pyarrow as pa
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
+from weir.extras import lazily
 from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term, TripleTerm, json_term, parse_term
 from weir.runtime.output.sinks.base import Results
 from weir.runtime.output.sinks.result_files import Render
 from weir.runtime.output.text_columns import compact, timestamp
+
+if TYPE_CHECKING:
+    from rich import console as consoles
+    from rich import table as tables
+    from rich import text as texts
+else:
+    consoles, tables, texts = (lazily(f"rich.{part}") for part in ("console", "table", "text"))
 
 GENERATED = "<http://www.w3.org/ns/prov#generatedAtTime>"
 COLUMN = "urn:weir:column:"
@@ -79,12 +85,13 @@ def written(column: pa.ChunkedArray, write: Callable[[Term], str]) -> list[str]:
     return [known[text] for text in column.to_pylist()]
 
 
-def table_text(console: Console) -> Render:
-    """Results as a table per query, the columns as wide as ``console`` allows."""
+def table_text(console: consoles.Console | None = None) -> Render:
+    """Results as a table per query, the columns as wide as ``console`` allows, by default the terminal."""
+    wide = console or consoles.Console()
 
     def render(results: Sequence[Results], note: str) -> tuple[bytes, str]:
         buffer = io.StringIO()
-        out = Console(file=buffer, width=console.width, force_terminal=console.is_terminal)
+        out = consoles.Console(file=buffer, width=wide.width, force_terminal=wide.is_terminal)
         for result in results:
             out.print(rich_table(result))
         return buffer.getvalue().encode(), note
@@ -92,15 +99,15 @@ def table_text(console: Console) -> Render:
     return render
 
 
-def rich_table(result: Results) -> Table:
+def rich_table(result: Results) -> tables.Table:
     """One query's results of a batch."""
     names = variables(result)
-    table = Table(title=result.name, title_justify="left", show_edge=False, pad_edge=False)
+    table = tables.Table(title=result.name, title_justify="left", show_edge=False, pad_edge=False)
     for name in ("at", "op", *names):
         table.add_column(name, overflow="fold")
     shown = [written(column, _shown) for column in result.table.columns[2:]]
     for row in zip(*stamps(result.table), *shown, strict=True):
-        table.add_row(*(Text(value or "") for value in row))
+        table.add_row(*(texts.Text(value or "") for value in row))
     return table
 
 

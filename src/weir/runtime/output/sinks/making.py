@@ -15,8 +15,6 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import parse_qsl, unquote
 
-from rich.console import Console
-
 from weir.errors import UsageError
 from weir.extras import load
 from weir.runtime.ingest.sources.source_addresses import password, peer_of
@@ -55,7 +53,7 @@ def sink_for(form: str, out: str | Path | None, stream: IO[bytes]) -> SinkMaker:
 
     if form == "jsonl":
         return lambda logs: json_lines_sink(target(logs))
-    render = table_text(Console()) if form == "table" else RENDERS[form]
+    render = table_text() if form == "table" else RENDERS[form]
     return lambda logs: TextSink(render, target(logs))
 
 
