@@ -7,6 +7,9 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from weir.cli.main import app
+from weir.explain.analysis import analyze_text
+from weir.language import parse
+from weir.linked.graphs import GraphSources
 
 QUERY = """PREFIX : <http://e/>
 SELECT ?a ?b FROM NAMED WINDOW <now> ON <s> [NOW] FROM NAMED WINDOW <all> ON <s> [ALL]
@@ -31,3 +34,12 @@ def test_analyze_needs_a_file_for_every_stream(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["explain", str(tmp_path / "q.rspql"), "--analyze"])
     assert done.exit_code == 2
     assert "no file for the stream <s>" in done.output
+
+
+def test_how_a_split_query_would_be_spread_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "s.tnq"
+    file.write_text("".join(f"{n}\t<http://e/{n}> <http://e/in> <http://e/r> .\n" for n in range(8)))
+    told = analyze_text(
+        parse("SELECT * { STREAM <s> [NOW] { ?a <http://e/in> ?x } }"), {"s": file}, GraphSources()
+    )
+    assert "over 2 slots: the fullest has" in told and "x the mean of 4 triples" in told
