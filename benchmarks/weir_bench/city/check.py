@@ -20,26 +20,16 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
 import pyoxigraph as ox
 
+from weir_bench.answers import BLANK, Cell, Row, Rows, cell_of, literal
 from weir_bench.city.data import START, TICK, City
 from weir_bench.city.queries import CityQuery
 
-_XSD = "http://www.w3.org/2001/XMLSchema#"
-_FLOATS = frozenset({_XSD + "double", _XSD + "float"})
-_EXACT = frozenset({_XSD + "decimal", _XSD + "integer"})
 _BASE = "http://weir.invalid/"
 """What relative names of graphs are relative to in the store."""
-_BLANK = "blank node"
-_DIGITS = 12
-"""Significant digits of a double that are compared: sums may be added up in another order."""
-
-Cell = tuple[str, Hashable]
-Row = tuple[tuple[str, Cell], ...]
-Rows = Counter[Row]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +124,7 @@ def answered(text: bytes) -> dict[int, Rows]:
         if "boolean" in answer:
             row: Row = (("boolean", ("boolean", answer["boolean"])),)
         else:
-            row = tuple((name, _of_line(term)) for name, term in answer["bindings"].items())
+            row = tuple((name, cell_of(term)) for name, term in answer["bindings"].items())
         found[at][row] += 1
     return found
 
@@ -165,11 +155,11 @@ def _comparable(rows: Rows) -> tuple[Rows, Counter[frozenset[tuple[Row, int]]]]:
     plain: Rows = Counter()
     around: dict[Hashable, Rows] = defaultdict(Counter)
     for row, times in rows.items():
-        node = next((cell[1] for _, cell in row if cell[0] == _BLANK), None)
+        node = next((cell[1] for _, cell in row if cell[0] == BLANK), None)
         if node is None:
             plain[row] += times
         else:
-            rest = tuple((name, (_BLANK, "") if cell[0] == _BLANK else cell) for name, cell in row)
+            rest = tuple((name, (BLANK, "") if cell[0] == BLANK else cell) for name, cell in row)
             around[node][rest] += times
     return plain, Counter(frozenset(each.items()) for each in around.values())
 
@@ -178,21 +168,5 @@ def _of_store(term: Any) -> Cell:
     if isinstance(term, ox.NamedNode):
         return "uri", term.value
     if isinstance(term, ox.BlankNode):
-        return _BLANK, term.value
-    return _literal(term.value, term.datatype.value, term.language)
-
-
-def _of_line(term: Mapping[str, str]) -> Cell:
-    if term["type"] == "uri":
-        return "uri", term["value"]
-    if term["type"] == "bnode":
-        return _BLANK, term["value"]
-    return _literal(term["value"], term.get("datatype", _XSD + "string"), term.get("xml:lang"))
-
-
-def _literal(text: str, datatype: str, language: str | None) -> Cell:
-    if datatype in _FLOATS:
-        return datatype, f"{float(text):.{_DIGITS}g}"
-    if datatype in _EXACT:
-        return datatype, Decimal(text)
-    return datatype, (text, language)
+        return BLANK, term.value
+    return literal(term.value, term.datatype.value, term.language)

@@ -1,12 +1,12 @@
 """Engines that run beside Weir: how their drivers are started, and what comes back.
 
 Protocol: ``COMMAND DIR MODE``. ``DIR`` holds the question (``query.rspql``, ``query.csparql``, and
-``query.sparql`` for a store whose window is a graph), ``stream.tnq``, ``static.nt`` for the default
-graph, and ``workload.json``. ``MODE`` is ``all``, as fast as it goes, or ``each``, a message only when
-everything that follows from the one before is out. The driver writes a JSON line for each result and,
-last, ``{"figures": {"seconds", "results", "first_result", "latency_ms"}}``: the time from the first
-message handed over to the last result written, the start of the engine and the reading of files left
-out.
+``query.sparql`` for a store whose window is a graph; or ``query.cqels``), ``stream.tnq``, ``static.nt`` for the
+default graph, and ``workload.json``. ``MODE`` is ``all``, as fast as it goes, or ``each``, a message only when
+everything that follows from the one before is out. The driver writes a JSON line for each result, with its
+``bindings`` as in SPARQL's JSON, and last ``{"figures": {"seconds", "results", "first_result", "latency_ms"}}``:
+the time from the first message handed over to the last result written, the start of the engine and the reading
+of files left out. A driver whose engine has no such query writes ``{"cannot": reason}`` alone.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from subprocess import Popen
 from typing import Any
 
 from weir.errors import UsageError
-from weir_bench.fragments.peers import PeerUnavailable, install
+from weir_bench.answers import Rows, rows_of
+from weir_bench.fragments.peers import PACKAGES, PeerUnavailable, install
+from weir_bench.peers.crates import RSP_RS, built
 
 _DRIVERS = Path(__file__).parent / "drivers"
 _MODULES = "weir_bench.peers.drivers"
@@ -36,18 +38,23 @@ class Rival:
     name: str
     command: tuple[str, ...]
     folder: Path | None = None
+    version: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one run of a driver gave; ``failure`` says why where it gave nothing."""
+    """What one run of a driver gave; where it gave nothing, ``failure`` or ``cannot`` says why. ``rows`` are
+    there if they were asked for."""
 
     seconds: float = float("nan")
     results: int = -1
     first_result: float | None = None
     latency_ms: float | None = None
+    latency_p99_ms: float | None = None
     memory_mb: float = float("nan")
     failure: str | None = None
+    cannot: str | None = None
+    rows: Rows | None = None
 
 
 WEIR = Rival("weir", (sys.executable, "-m", f"{_MODULES}.weir_driver"))
@@ -55,25 +62,39 @@ WEIR = Rival("weir", (sys.executable, "-m", f"{_MODULES}.weir_driver"))
 
 def rivals(extra: Sequence[str] = ()) -> tuple[list[Rival], dict[str, str]]:
     """Those that can be had, ``NAME=COMMAND`` of the user's among them, and why the others cannot."""
+    given = [_given(text) for text in extra]
+    taken = {each.name for each in given}
     found = [Rival("pyoxigraph", (sys.executable, "-m", f"{_MODULES}.pyoxigraph_driver"))]
-    absent = {"rsp-rs": "Weir brings no driver for it yet; give one by --rival rsp-rs=COMMAND"}
-    try:
-        home = install("rsp-js")
-        found.append(Rival("rsp-js", ("node", str(_DRIVERS / "rsp_js_driver.js")), home))
-    except PeerUnavailable as error:
-        absent["rsp-js"] = str(error)
-    for text in extra:
-        name, equals, command = text.partition("=")
-        if not equals or not name or not shlex.split(command):
-            raise UsageError(f"{text!r} names no rival", hint="--rival NAME=COMMAND")
-        absent.pop(name, None)
-        found = [each for each in found if each.name != name]
-        found.append(Rival(name, tuple(shlex.split(command))))
-    return found, absent
+    absent = {}
+    for name, make in (("rsp-rs", _rsp_rs), ("rsp-js", _rsp_js)):
+        if name in taken:
+            continue
+        try:
+            found.append(make())
+        except PeerUnavailable as error:
+            absent[name] = str(error)
+    return [each for each in found if each.name not in taken] + given, absent
 
 
-def drive(rival: Rival, folder: Path, mode: str, timeout: float = 120) -> Outcome:
-    """Run a driver once. Memory is the most that its process ever held."""
+def _rsp_rs() -> Rival:
+    program = built("rsp-rs", _DRIVERS / "rsp_rs_driver.rs", RSP_RS)
+    return Rival("rsp-rs", (str(program),), version=RSP_RS["rsp-rs"].lstrip("="))
+
+
+def _rsp_js() -> Rival:
+    command = ("node", str(_DRIVERS / "rsp_js_driver.js"))
+    return Rival("rsp-js", command, install("rsp-js"), PACKAGES["rsp-js"].partition("@")[2])
+
+
+def _given(text: str) -> Rival:
+    name, equals, command = text.partition("=")
+    if not equals or not name or not shlex.split(command):
+        raise UsageError(f"{text!r} names no rival", hint="--rival NAME=COMMAND")
+    return Rival(name, tuple(shlex.split(command)))
+
+
+def drive(rival: Rival, folder: Path, mode: str, *, rows: bool = False, timeout: float = 120) -> Outcome:
+    """Run a driver once. Memory is the most that its process ever held; ``rows`` asks for its answers."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
         try:
             process = Popen(
@@ -89,8 +110,13 @@ def drive(rival: Rival, folder: Path, mode: str, timeout: float = 120) -> Outcom
         out.seek(0)
         errors.seek(0)
         lines, said = out.read().splitlines(), errors.read().decode(errors="replace")
-    figures = _figures(lines)
-    if process.returncode or figures is None:
+    if process.returncode == _TIMED_OUT:
+        return Outcome(failure=f"it took more than {timeout:g} s")
+    told = _told(lines)
+    if process.returncode == 0 and "cannot" in told:
+        return Outcome(cannot=str(told["cannot"]))
+    figures = told.get("figures")
+    if process.returncode or not isinstance(figures, dict) or not {"seconds", "results"} <= set(figures):
         return Outcome(failure=f"exit status {process.returncode}: {said[-300:]}")
     if figures["results"] != len(lines) - 1:
         return Outcome(failure=f"it tells of {figures['results']} results and wrote {len(lines) - 1}")
@@ -99,14 +125,20 @@ def drive(rival: Rival, folder: Path, mode: str, timeout: float = 120) -> Outcom
         len(lines) - 1,
         figures.get("first_result"),
         figures.get("latency_ms"),
+        figures.get("latency_p99_ms"),
         used.ru_maxrss / 1024,
+        rows=rows_of(lines[:-1]) if rows else None,
     )
 
 
-def _figures(lines: Sequence[bytes]) -> Mapping[str, Any] | None:
-    """The last line, if it is one of figures."""
+_TIMED_OUT = 124
+"""The exit status of ``timeout``."""
+
+
+def _told(lines: Sequence[bytes]) -> Mapping[str, Any]:
+    """The last line, if it is an object."""
     try:
-        found = json.loads(lines[-1])["figures"]
-        return found if {"seconds", "results"} <= set(found) else None
-    except (IndexError, ValueError, KeyError, TypeError):
-        return None
+        found = json.loads(lines[-1])
+    except (IndexError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -27,7 +27,10 @@ BENCHMARKS = (
 
 
 def bench(
-    name: Annotated[str, typer.Argument(help=f"{', '.join(BENCHMARKS)}, or all.")],
+    name: Annotated[str, typer.Argument(help=f"{', '.join(BENCHMARKS)}, or all; or report.")],
+    folder: Annotated[
+        Path | None, typer.Argument(help="For report: where the JSON of the runs is.", metavar="[DIR]")
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Small sizes: minutes instead of an hour.")] = False,
     json: Annotated[Path | None, typer.Option(help="Write the report.", metavar="FILE")] = None,
     plot: Annotated[Path | None, typer.Option(help="Write plots.", metavar="DIR")] = None,
@@ -35,8 +38,16 @@ def bench(
     rival: Annotated[
         list[str] | None, typer.Option(help="An engine that you have, for peers.", metavar="NAME=COMMAND")
     ] = None,
+    docs: Annotated[
+        Path | None, typer.Option(help="For report: put page, plots and runs there.", metavar="DIR")
+    ] = None,
 ) -> None:
-    """Reproduce the papers' experiments, and measure the pipeline."""
+    """Reproduce the papers' experiments, and measure the pipeline; report makes a page of the runs in DIR."""
+    if (name == "report") != (folder is not None):
+        raise UsageError("weir bench report takes a folder, and nothing else does", hint="weir bench report DIR")
+    if folder is not None:
+        typer.echo(load("weir_bench.pages").write_pages(folder, docs))
+        return
     given: dict[str, dict[str, Any]] = {"city": {"data": data}, "peers": {"rival": rival or ()}}
     every = [each for each in BENCHMARKS if each != "city" or data is not None]
     names = every if name == "all" else [name]

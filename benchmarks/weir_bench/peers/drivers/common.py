@@ -51,6 +51,12 @@ def drive(folder: Path, mode: str, feed: Feed, slab: int) -> None:
         "results": results,
         "first_result": first,
         "latency_ms": 1000 * statistics.median(waits) if mode == EACH else None,
+        "latency_p99_ms": 1000 * sorted(waits)[int(0.99 * (len(waits) - 1))] if mode == EACH else None,
     }
     sys.stdout.write(json.dumps({"figures": figures}) + "\n")
     sys.stdout.flush()
+
+
+def cannot(reason: str) -> None:
+    """Say instead of figures that this engine cannot say the query, and why."""
+    sys.stdout.write(json.dumps({"cannot": reason}) + "\n")

@@ -9,17 +9,20 @@ from weir_bench.peers.drivers.common import drive, told
 from weir_bench.replay import Replay
 
 SLAB = 5_000
+_LANGUAGES = {"query.rspql": "rspql", "query.cqels": "cqels", "query.csparql": "csparql"}
 
 
 def main(folder: Path, mode: str) -> None:
-    stream = told(folder)["stream"]
-    text = (folder / "query.rspql").read_text(encoding="utf-8")
-    static = folder / "static.nt"
-    graphs: dict[str | None, Path] | None = {None: static} if static.stat().st_size else None
-    with Replay({"peers": text}, graphs, "rspql") as replay:
+    about = told(folder)
+    name = next(name for name in _LANGUAGES if (folder / name).exists())
+    text = (folder / name).read_text(encoding="utf-8")
+    graphs: dict[str | None, Path] = {iri: folder / file for iri, file in about["graphs"].items()}
+    if (folder / "static.nt").stat().st_size:
+        graphs[None] = folder / "static.nt"
+    with Replay({"peers": text}, graphs, _LANGUAGES[name]) as replay:
 
         def feed(lines: bytes, last: bool) -> int:
-            sys.stdout.write(replay.batch({stream: lines}, ended=last).decode())
+            sys.stdout.write(replay.batch({about["stream"]: lines}, ended=last).decode())
             return replay.rows
 
         replay.batch({})
