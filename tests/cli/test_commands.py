@@ -9,7 +9,6 @@ import pytest
 import typer
 
 from cli_kit import EX, localisation, weir
-from weir.cli.bench import BENCHMARKS
 from weir.cli.main import COMMANDS
 from weir.cli.options import pair, read_query, reported
 from weir.cli.run import summary
@@ -52,16 +51,6 @@ def test_explain_with_a_set_needs_all(folder: Path) -> None:
     assert (same.exit_code, "the same name" in same.stderr) == (2, True)
     missing = weir("explain", "reaches.rq", "--analyze")
     assert "no file for the stream <rfid>" in missing.stderr
-
-
-def test_an_unknown_benchmark_is_bad_usage() -> None:
-    done = weir("bench", "everything")
-    assert done.exit_code == 2
-    assert f"one of {', '.join(BENCHMARKS)}, all" in done.stderr
-
-
-def test_a_conference_has_a_least_size(tmp_path: Path) -> None:
-    assert weir("generate", tmp_path, "--triples", "10").exit_code == 2
 
 
 @pytest.mark.parametrize(

@@ -150,4 +150,6 @@ def short(value: float) -> str:
 
 
 def _text(x: float, y: float, text: str, *, anchor: str = "start", size: int = 11, more: str = "") -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}"{more}>{escape(text)}</text>'
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}"{more}>{escape(text)}</text>'
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -257,4 +258,34 @@ def _fragments_history(figures: Figures) -> Plot:
     series = {"median": [1000 * each["median"] for each in told]}
     return Plot(
         "Evaluation over a history", [each["versions"] for each in told], series, "ms", "versions", log_x=True
+    )
+
+
+@figure_of("freshness.learned")
+def _freshness_learned(figures: Figures) -> Table:
+    rows = [
+        [f"{told['name']}, {told['changes']}", *map(number, _freshness(told).values())]
+        for told in figures["learned"]
+    ]
+    return Table(["share of fresh rows", *_freshness(figures["learned"][0])], rows)
+
+
+def _freshness(told: Mapping[str, Any]) -> dict[str, float | None]:
+    """Means over the seeds: each way of planning, what the account says, and exact phases where known."""
+    runs = told["runs"]
+    found: dict[str, float | None] = {
+        how: statistics.fmean(run["freshness"] for run in each) for how, each in runs.items()
+    }
+    found["estimate"] = statistics.fmean(run["estimate"] for run in runs["learned"])
+    found["exact phases"] = statistics.fmean(told["exact_phases"]) if told["exact_phases"] else None
+    return found
+
+
+@figure_of("freshness.plot")
+def _freshness_plot(figures: Figures) -> Plot:
+    cells = [told for told in figures["learned"] if told["changes"].startswith("equal")]
+    shown = [_freshness(told) for told in cells]
+    series = {how: [each[how] for each in shown] for how in shown[0]}
+    return Plot(
+        "Nothing declared, changes at equal intervals", [t["name"] for t in cells], series, "fresh rows"
     )

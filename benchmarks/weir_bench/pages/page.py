@@ -1,8 +1,8 @@
 """``weir bench report DIR``: a page from a template and the JSON of recorded runs.
 
-The template holds the prose; a line ``{{run NAME}}`` becomes how the figures were made, ``{{goals NAME}}`` the
-goals of the run, ``{{show NAME.FIGURE}}`` a table or a plot of ``figures``, ``{{recorded}}`` the list of runs.
-The same runs give the same page, so that a test can tell whether it is current.
+The template holds the prose; a line ``{{run NAME}}`` becomes how the figures were made, ``{{goals NAME}}``
+the goals of the run, ``{{show NAME.FIGURE}}`` a table or a plot of ``figures``, ``{{recorded}}`` the list
+of runs. The same runs give the same page, so that a test can tell whether it is current.
 """
 
 from __future__ import annotations
@@ -98,7 +98,9 @@ def _recorded(runs: Mapping[str, Run]) -> Table:
         goals = run["goals"]
         held = sum(bool(goal["holds"]) for goal in goals)
         size = "quick" if run["quick"] else "full"
-        rows.append([f"`{name}`", run["started"][:10], size, number(run["seconds"]), f"{held} of {len(goals)}"])
+        rows.append(
+            [f"`{name}`", run["started"][:10], size, number(run["seconds"]), f"{held} of {len(goals)}"]
+        )
     return Table(["benchmark", "date", "size", "seconds", "goals that hold"], rows)
 
 

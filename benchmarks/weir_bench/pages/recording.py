@@ -1,4 +1,4 @@
-"""The small form of a recorded run: what the page needs and a reader can check, without thousands of samples."""
+"""The small form of a recorded run: what the page needs and a reader can check."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """``weir bench peers``: Weir beside other engines, each in a process of its own, round after round in turn.
 
-Same data, same question, and the same answers by value, or the ratio does not count. Weir runs its pipeline in
-one process, without Spark. ``rival`` adds engines that a user has (the protocol is told in ``rivals``). What
-cannot be had is listed as absent.
+Same data, same question, and the same answers by value, or the ratio does not count. Weir runs its
+pipeline in one process, without Spark. ``rival`` adds engines that a user has (the protocol is told in
+``rivals``). What cannot be had is listed as absent.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def run(
     rival: Sequence[str] = (),
     only: Sequence[str] = (),
 ) -> Report:
-    """Every engine on every workload, as fast as it goes and one message at a time; ``only`` names workloads."""
+    """Every engine on every workload, as fast as it goes and message by message; ``only`` names workloads."""
     report = Report("peers", quick)
     report.step("engines are installed or built")
     found, absent = rivals(rival)
@@ -131,9 +131,7 @@ def _plot(folder: str | Path, outcomes: Outcomes) -> None:
     for mode, title in (("all", "as fast as it goes"), ("each", "one message at a time")):
         shown = {name: each for name, each in outcomes.items() if name.endswith(f", {mode}")}
         labels = [name.partition(",")[0] for name in shown]
-        with figure(
-            folder, f"peers-{mode}", title=f"Engines, {title}", x="", y="triples a second"
-        ) as axes:
+        with figure(folder, f"peers-{mode}", title=f"Engines, {title}", x="", y="triples a second") as axes:
             for name in names:
                 values = [each[name].get("triples_a_second", float("nan")) for each in shown.values()]
                 axes.plot(labels, values, "o", label=name)

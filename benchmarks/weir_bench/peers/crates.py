@@ -1,7 +1,7 @@
 """Engines in Rust: a driver of ours and the engine's crate, built by cargo in the user's cache.
 
-The project is made there, with the crate's version and no lock file of ours; it is built again when the driver
-or the version changes. The first build takes minutes, as the engine brings a store in C++.
+The project is made there, with the crate's version and no lock file of ours; it is built again when the
+driver or the version changes. The first build takes minutes, as the engine brings a store in C++.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
 """Engines that run beside Weir: how their drivers are started, and what comes back.
 
 Protocol: ``COMMAND DIR MODE``. ``DIR`` holds the question (``query.rspql``, ``query.csparql``, and
-``query.sparql`` for a store whose window is a graph; or ``query.cqels``), ``stream.tnq``, ``static.nt`` for the
-default graph, and ``workload.json``. ``MODE`` is ``all``, as fast as it goes, or ``each``, a message only when
-everything that follows from the one before is out. The driver writes a JSON line for each result, with its
-``bindings`` as in SPARQL's JSON, and last ``{"figures": {"seconds", "results", "first_result", "latency_ms"}}``:
-the time from the first message handed over to the last result written, the start of the engine and the reading
-of files left out. A driver whose engine has no such query writes ``{"cannot": reason}`` alone.
+``query.sparql`` for a store whose window is a graph; or ``query.cqels``), ``stream.tnq``, ``static.nt``
+for the default graph, and ``workload.json``. ``MODE`` is ``all``, as fast as it goes, or ``each``, a
+message only when everything that follows from the one before is out. The driver writes a JSON line for
+each result, with its ``bindings`` as in SPARQL's JSON, and last ``{"figures": {"seconds", "results",
+"first_result", "latency_ms"}}``: the time from the first message handed over to the last result written,
+the start of the engine and the reading of files left out. A driver whose engine has no such query writes
+``{"cannot": reason}`` alone.
 """
 
 from __future__ import annotations

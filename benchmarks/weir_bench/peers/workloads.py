@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from weir_bench.conference.queries import PREFIXES, QUERIES, Template
 from weir_bench.data.conference import FLOORPLAN, LV, RFID, Conference, conference, day, room_text
@@ -186,7 +187,7 @@ def write(workload: Workload, count: int, folder: Path) -> int:
         sensors = range(0, _SENSORS, 2) if workload.name == "static" else ()
         static = [f"<{_EX}s{each}> <{_EX}room> <{_EX}room{each % _ROOMS}> .\n" for each in sensors]
     (folder / "static.nt").write_text("".join(static), encoding="utf-8")
-    told = {"stream": workload.stream, "graphs": graphs}
+    told: dict[str, Any] = {"stream": workload.stream, "graphs": graphs}
     if workload.question is not None:
         told |= {"window": WINDOW, "range_ms": workload.question.range_ms, "step_ms": STEP}
     (folder / "workload.json").write_text(json.dumps(told), encoding="utf-8")

@@ -44,7 +44,9 @@ def bench(
 ) -> None:
     """Reproduce the papers' experiments, and measure the pipeline; report makes a page of the runs in DIR."""
     if (name == "report") != (folder is not None):
-        raise UsageError("weir bench report takes a folder, and nothing else does", hint="weir bench report DIR")
+        raise UsageError(
+            "weir bench report takes a folder, and nothing else does", hint="weir bench report DIR"
+        )
     if folder is not None:
         typer.echo(load("weir_bench.pages").write_pages(folder, docs))
         return
