@@ -1,13 +1,15 @@
 """Engines in Rust: a driver of ours and the engine's crate, built by cargo in the user's cache.
 
 The project is made there, with the crate's version and no lock file of ours; it is built again when the
-driver or the version changes. The first build takes minutes, as the engine brings a store in C++.
+driver or the version changes. The first build takes minutes: the engine's store brings RocksDB, in C++. That
+is built without optimisation, as the engine keeps its windows in memory and never calls it.
 """
 
 from __future__ import annotations
 
 import fcntl
 import hashlib
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -46,7 +48,13 @@ def built(name: str, source: Path, dependencies: dict[str, str], timeout: float 
         command = ["cargo", "build", "--release", "--quiet"]
         try:
             run = subprocess.run(
-                command, cwd=home, capture_output=True, text=True, timeout=timeout, check=False
+                command,
+                cwd=home,
+                env={**os.environ, "CXXFLAGS": f"{os.environ.get('CXXFLAGS', '')} -O0"},
+                capture_output=True,
+                text=True,
+                timeout=timeout,
+                check=False,
             )
         except subprocess.TimeoutExpired:
             raise PeerUnavailable(f"cargo took too long to build {name}", offline=False) from None
