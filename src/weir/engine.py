@@ -18,6 +18,7 @@ from weir.extras import load
 from weir.language import Query
 from weir.linked.graphs import GraphSources, RemoteGraph
 from weir.linked.graphs.graph_files import is_url
+from weir.linked.graphs.large_scans import Scanner, StreamedScan
 from weir.linked.service import config_of, refuse_bad_hints, settings_of
 from weir.plan.analysis.chain import refuse_bad_chains
 from weir.plan.querysets import parse_queries
@@ -286,7 +287,7 @@ class Engine:
                 partitions=self.partitions,
             )
             checkpoint.refuse_other(self.slots, self.partitions)
-            extractor = self._enrol(checkpoint, cores, resume, late is not None)
+            extractor = self._enrol(checkpoint, cores, resume, late is not None, runner.scanner)
             logs = checkpoint.own / "sinks"
             given = [sink_at(each) if isinstance(each, str) else each for each in sinks]
             every = [make(logs) if callable(make) else make for make in given]
@@ -329,7 +330,14 @@ class Engine:
         if not self._known:
             raise UsageError("no stream is given", hint="give one with --stream IRI=SOURCE")
 
-    def _enrol(self, checkpoint: Checkpoint, cores: int, resume: bool, keep_late: bool) -> Extractor:
+    def _enrol(
+        self,
+        checkpoint: Checkpoint,
+        cores: int,
+        resume: bool,
+        keep_late: bool,
+        scanner: Scanner = StreamedScan,
+    ) -> Extractor:
         """Write what is new to the control log; refuse what does not fit the checkpoint. The static graphs
         stay open for updates."""
         log = checkpoint.control()
@@ -359,7 +367,7 @@ class Engine:
             service = ServiceEntry(endpoint, settings)
             if catalog.services.get(endpoint) != service:
                 entries.append(entry_of(service, batch))
-        graphs = self._graphs.open(Dictionary(checkpoint.key), checkpoint.graphs / BASE)
+        graphs = self._graphs.open(Dictionary(checkpoint.key), checkpoint.graphs / BASE, scanner)
         extractor = Extractor(graphs, checkpoint)
         new = [item for name, item in self._queries.items() if name not in catalog.every_query]
         finite = {iri for iri, source in self._streams.items() if not source.endless}

@@ -9,7 +9,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from weir.errors import DataError, UsageError
-from weir.linked.graphs.parquet_store import GraphStore, StoreSource
+from weir.linked.graphs.parquet_store import GraphStore
+from weir.linked.graphs.store_source import StoreSource
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI
 from weir.spark import load

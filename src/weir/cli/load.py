@@ -15,7 +15,7 @@ from weir.linked.graphs import RemoteGraph
 from weir.linked.graphs.graph_files import fetch, is_url, kept
 from weir.linked.graphs.parquet_store import GraphStore
 from weir.spark.load import load_graphs
-from weir.spark.session import open_session
+from weir.spark.session import BATCH_SETTINGS, open_session
 from weir.storage.places import local_path
 
 
@@ -51,7 +51,7 @@ def load_with_progress(
     sources: Sequence[tuple[str, Path]], into: Path, master: str | None = None
 ) -> GraphStore:
     """Load graphs into a store with a bar on standard error, where that is a terminal."""
-    spark = open_session(master)
+    spark = open_session(master, BATCH_SETTINGS)
     columns = (TextColumn("reading"), BarColumn(), DownloadColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("reading", total=None)

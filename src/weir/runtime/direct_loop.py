@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from weir.errors import EvaluationError, UsageError, WeirError
+from weir.linked.graphs.large_scans import StreamedScan
 from weir.linked.http import WallClock
 from weir.runtime.control.checkpoint import Checkpoint
 from weir.runtime.control.extracts import Extractor
@@ -159,6 +160,7 @@ class DirectRunner:
 
     durable = False
     cores = 1
+    scanner = StreamedScan
 
     def __init__(self, master: object, spark: object) -> None:
         if master is not None or spark is not None:

@@ -30,6 +30,7 @@ from weir.runtime.running import RunningJob
 from weir.spark.dataframes import DataFrameStream
 from weir.spark.datasource import WeirSource
 from weir.spark.processor import CONTROL, GroupProcessor, observed
+from weir.spark.scans import scanner
 from weir.spark.session import named_sources, open_session, refuse_connect, settled
 from weir.spark.writers import Writer
 from weir.storage.files import remove, replace_file
@@ -328,6 +329,7 @@ class SparkRunner:
         self.spark = spark or open_session(master)
         refuse_connect(self.spark)
         self.cores = int(self.spark.sparkContext.defaultParallelism)
+        self.scanner = scanner(self.spark)
 
     def job(
         self,

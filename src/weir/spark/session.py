@@ -13,7 +13,7 @@ import tempfile
 import threading
 import time
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -70,6 +70,14 @@ LOCAL_SETTINGS = {
 """Only where all workers are on this host."""
 
 
+BATCH_SETTINGS = {
+    # A sort of all that was read is worth compiling, and worth memory.
+    "spark.driver.extraJavaOptions": "-XX:+UseParallelGC -Xss4m",
+    "spark.driver.memory": "4g",
+}
+"""For a session that Weir starts to move many rows, not to run a stream."""
+
+
 def check_java() -> None:
     """Raise with one clear line where Java is missing or too old."""
     home = os.environ.get("JAVA_HOME")
@@ -83,11 +91,11 @@ def check_java() -> None:
         raise UsageError(f"Spark needs Java 17 or newer, and {java} is older", hint=hint)
 
 
-def open_session(master: str | None = None) -> SparkSession:
+def open_session(master: str | None = None, settings: Mapping[str, str] | None = None) -> SparkSession:
     """The active session where there is one, else a new one on ``master`` (all local cores by default).
 
     On a cluster Weir's own code is shipped to the executors. Under ``spark-submit`` the master is the one
-    given to it, unless ``master`` says otherwise.
+    given to it, unless ``master`` says otherwise. ``settings`` are for a new session, beside Weir's own.
     """
     active = SparkSession.getActiveSession()
     if active is not None:
@@ -104,7 +112,8 @@ def open_session(master: str | None = None) -> SparkSession:
     if master is not None or not submitted:
         builder = builder.master(master or "local[*]")
     local = (master or (_submitted_to() if submitted else "local")).startswith("local")
-    for name, value in {**SETTINGS, **START_SETTINGS, **(LOCAL_SETTINGS if local else {})}.items():
+    told = {**SETTINGS, **START_SETTINGS, **(LOCAL_SETTINGS if local else {}), **(settings or {})}
+    for name, value in told.items():
         builder = builder.config(name, value)
     with _quiet() as log, _compiled_pyspark(local), interrupts_kept():
         try:

@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from weir.errors import DataError, UsageError
-from weir.linked.graphs.parquet_store import MANIFEST, REST, TERMS, GraphStore, Manifest, StoreSource
+from weir.linked.graphs.parquet_store import MANIFEST, REST, TERMS, GraphStore, Manifest
+from weir.linked.graphs.store_source import StoreSource
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI
 

@@ -13,7 +13,9 @@ __all__ = [
     "StaticGraphs",
     "graph_files",
     "history",
+    "large_scans",
     "parquet_store",
     "read_graphs",
+    "store_source",
     "triple_tables",
 ]

@@ -26,9 +26,11 @@ from weir.language.algebra.query import Describe, Query
 from weir.language.algebra.scope import may_be_empty
 from weir.linked.graphs.delta import Delta
 from weir.linked.graphs.history import background_of, contains
+from weir.linked.graphs.large_scans import LargeRows, assembled
 from weir.linked.graphs.triple_tables import (
     DEFAULT,
     IndexedTable,
+    LargeScan,
     PatternRows,
     Scan,
     TableSource,
@@ -39,6 +41,7 @@ from weir.linked.graphs.triple_tables import (
     take,
 )
 from weir.plan import nodes as p
+from weir.plan.analysis.demand import written_variables
 from weir.plan.analysis.ticks import graphs_read
 from weir.plan.planner import plan_query
 from weir.rdf.columns import Ids
@@ -68,11 +71,13 @@ class StaticGraphs:
         """The named graphs, those that updates made among them."""
         return tuple(dict.fromkeys((*self.source.names(), *self.delta.names())))
 
-    def extract(self, query: Query, streams: Sequence[str] = ()) -> Background:
-        """The graphs that ``query`` reads, reduced; every named graph is there, if only by its name."""
-        walk = _Walk(self, query, self.names())
-        found = self._collected(walk.all(streams))
-        return self._background({**dict.fromkeys(self.names(), GraphTable.empty()), **found})
+    def extract(self, query: Query, streams: Sequence[str] = (), *, every_text: bool = False) -> Background:
+        """The graphs that ``query`` reads, reduced; every named graph is there, if only by its name. Of large
+        ones the dictionary gets the texts that may be written or read, or ``every_text``."""
+        walk = _Walk(self, query, self.names(), every_text=every_text)
+        needed: list[Ids] = []
+        found = self._collected(walk.all(streams), needed)
+        return self._background({**dict.fromkeys(self.names(), GraphTable.empty()), **found}, needed)
 
     def apply(self, inserted: Background, deleted: Background) -> int:
         """Take in an update; its number. Its terms are in the dictionary, and no triple is in both."""
@@ -102,15 +107,19 @@ class StaticGraphs:
         new = set(self.delta.names()).difference(self.source.names())
         made = {name for name in new if self.delta.inserting[name][-1] == number}
         walk = _Walk(self, query, self.names(), self.delta.of(number), made)
-        found = {**dict.fromkeys(made, GraphTable.empty()), **self._collected(walk.all(streams))}
-        return self._background(found, number) if walk.touched else None
+        found = {**dict.fromkeys(made, GraphTable.empty()), **self._collected(walk.all(streams), [])}
+        return self._background(found, [], number) if walk.touched else None
 
-    def _background(self, tables: Mapping[str, GraphTable], number: int | None = None) -> Background:
-        """Those of the graphs that exist: a name in a query or in a deletion makes none."""
+    def _background(
+        self, tables: Mapping[str, GraphTable], needed: Sequence[Ids], number: int | None = None
+    ) -> Background:
+        """Those of the graphs that exist: a name in a query or in a deletion makes none. The dictionary gets
+        the texts of their terms, of large ones those that are ``needed``."""
         base, names = set(self.source.names()), {DEFAULT, *self.names()}
         found = background_of({name: table for name, table in tables.items() if name in names})
-        for table in (found.default, *found.named.values()):
-            self.source.add_texts(np.concatenate([table.subject, table.predicate, table.object]))
+        small = [each for each in (found.default, *found.named.values()) if each.index is None]
+        columns = [column for each in small for column in (each.subject, each.predicate, each.object)]
+        self.source.add_texts(np.concatenate([np.empty(0, np.int64), *columns, *needed]))
         made = {name: self._makers(name, number) for name in found.named if name not in base}
         return replace(found, made=made)
 
@@ -120,26 +129,53 @@ class StaticGraphs:
         found = self.delta.inserting[name]
         return (number,) if number is not None and found[-1] == number else tuple(found)
 
-    def _collected(self, parts: Iterable[PatternRows]) -> dict[str, GraphTable]:
+    def _collected(
+        self, parts: Iterable[PatternRows | LargeRows], needed: list[Ids]
+    ) -> dict[str, GraphTable]:
         kept: dict[Scan, list[Ids | None]] = {}
+        large: dict[Scan, list[LargeRows]] = {}
         added: dict[str, list[GraphTable]] = {}
         there: dict[str, list[GraphTable]] = {}
         for part in parts:
-            if not part.added:
+            if isinstance(part, LargeRows):
+                if part.few is None:
+                    large.setdefault(part.scan, []).append(part)
+                else:
+                    there.setdefault(part.scan[0], []).append(part.few.selected())
+            elif part.added:
+                triples = distinct(part.selected())
+                known = contains(self._near(part.scan, triples), triples)
+                there.setdefault(part.scan[0], []).append(take(triples, np.flatnonzero(known)))
+                added.setdefault(part.scan[0], []).append(take(triples, np.flatnonzero(~known)))
+            else:
                 kept.setdefault(part.scan, []).append(part.rows)
-                continue
-            triples = distinct(part.selected())
-            known = contains(self.base(part.scan).table, triples)
-            there.setdefault(part.scan[0], []).append(take(triples, np.flatnonzero(known)))
-            added.setdefault(part.scan[0], []).append(take(triples, np.flatnonzero(~known)))
         for scan, selections in kept.items():
             there.setdefault(scan[0], []).append(self._selected(scan, selections))
+        for scan, alternatives in large.items():
+            found = alternatives[0].source.rows([each.kept for each in alternatives])
+            there.setdefault(scan[0], []).append(found)
+            needed += [np.unique(getattr(found, place)) for each in alternatives for place in each.needed]
+        graphs = {graph: merged(tables) for graph, tables in there.items() if not _any_large(graph, large)}
+        graphs |= {graph: assembled(tables) for graph, tables in there.items() if graph not in graphs}
         if not self.delta.number:
-            return {graph: merged(tables) for graph, tables in there.items()}
+            return graphs
         return {
-            graph: self.delta.history(graph, merged(there.get(graph, [])), merged(added.get(graph, [])))
+            graph: self.delta.history(
+                graph, graphs.get(graph, GraphTable.empty()), merged(added.get(graph, []))
+            )
             for graph in dict.fromkeys((*there, *added))
         }
+
+    def large(self, scan: Scan) -> LargeScan | None:
+        """A scan that is too large to be held."""
+        return self.source.large(scan)
+
+    def _near(self, scan: Scan, triples: GraphTable) -> GraphTable:
+        """A scan of the graphs as they were read, or of a large one what may be among these triples."""
+        large = self.large(scan)
+        if large is None:
+            return self.base(scan).table
+        return large.rows([{"subject": np.unique(triples.subject)}])
 
     def base(self, scan: Scan) -> IndexedTable:
         """A scan of the graphs as they were read."""
@@ -174,12 +210,13 @@ class _Walk:
     names: Sequence[str]
     changed: TableSource | None = None
     made: Collection[str] = ()
+    every_text: bool = False
     touched: bool = field(default=False, init=False)
     mixed: bool = field(default=False, init=False)
     """Windows are part of the default graph, whose patterns may then match streamed triples: such patterns
     are restricted by their constants alone."""
 
-    def all(self, streams: Sequence[str]) -> Iterator[PatternRows]:
+    def all(self, streams: Sequence[str]) -> Iterator[PatternRows | LargeRows]:
         """The parts of the whole query."""
         if isinstance(self.query.form, Describe):
             for name in (DEFAULT, *self.names):
@@ -191,7 +228,7 @@ class _Walk:
         if plan.looking.tick.unit is not None:
             yield from self._updated()
 
-    def _updated(self) -> Iterator[PatternRows]:
+    def _updated(self) -> Iterator[PatternRows | LargeRows]:
         """Every triple that updates named of the graphs that the query reads: where it is looked at by the
         clock, any change of such a graph is an evaluation time, whether a pattern matches it or not."""
         read, named = graphs_read(self.query), self.graphs.triples if self.changed is None else self.changed
@@ -204,7 +241,7 @@ class _Walk:
                 self.touched = True
                 yield PatternRows(scan, IndexedTable(named.scan(scan)), {}, added=True)
 
-    def parts(self, plan: p.Plan) -> Iterator[PatternRows]:
+    def parts(self, plan: p.Plan) -> Iterator[PatternRows | LargeRows]:
         """The parts of one operator and those below it."""
         for formula in p.formulas(plan):
             for test in formula.tests:
@@ -232,7 +269,7 @@ class _Walk:
             return (DEFAULT, *self.query.dataset.default)
         return (source.graph.value,) if isinstance(source.graph, IRI) else tuple(self.names)
 
-    def _reduced(self, matches: Sequence[p.Match]) -> Iterator[PatternRows]:
+    def _reduced(self, matches: Sequence[p.Match]) -> Iterator[PatternRows | LargeRows]:
         joined: list[p.Match] = []
         for match in matches:
             if self.mixed and match.source.graph is None:
@@ -250,25 +287,35 @@ class _Walk:
             seeds = [PatternRows(scan, table, places, added=True) for scan, table in named if len(table)]
             if seeds:
                 self.touched = True
-                groups = [seeds if at == place else self._matching(other) for at, other in enumerate(joined)]
-                yield from _joined(groups)
+                others = [seeds if at == place else self._matching(other) for at, other in enumerate(joined)]
+                yield from _joined(others)
 
-    def _matching(self, match: p.Match) -> list[PatternRows]:
+    def _matching(self, match: p.Match) -> list[PatternRows | LargeRows]:
         """A pattern on all its graphs, as they were read and as updates changed them."""
         places = _places(match.pattern)
-        found: list[PatternRows] = []
+        found: list[PatternRows | LargeRows] = []
         for graph in self._graphs(match.source):
             scan = self._scan_of(graph, match.pattern)
-            found.append(PatternRows(scan, self.graphs.base(scan), places))
+            found.append(self._base(scan, places))
             added = self.graphs.added(scan)
             if len(added):
                 found.append(PatternRows(scan, added, places, added=True))
         return found
 
-    def _scan(self, scan: Scan) -> Iterator[PatternRows]:
+    def _base(self, scan: Scan, places: dict[str, str]) -> PatternRows | LargeRows:
+        """A scan of the graphs as they were read; of a large one the texts are needed that its variables
+        need, or all where it is no pattern."""
+        large = self.graphs.large(scan)
+        if large is None:
+            return PatternRows(scan, self.graphs.base(scan), places)
+        written = written_variables(self.query) if places and not self.every_text else None
+        needed = [place for name, place in places.items() if written is None or Variable(name) in written]
+        return LargeRows(scan, large, places, frozenset(needed if places else _ENDS))
+
+    def _scan(self, scan: Scan) -> Iterator[PatternRows | LargeRows]:
         """All triples of a scan, or those of them that changed."""
         if self.changed is None:
-            yield PatternRows(scan, self.graphs.base(scan), {})
+            yield self._base(scan, {})
             yield PatternRows(scan, self.graphs.added(scan), {}, added=True)
             return
         seeds = PatternRows(scan, IndexedTable(self.changed.scan(scan)), {}, added=True)
@@ -280,7 +327,7 @@ class _Walk:
         s, p, o = (None if term is None else self.graphs.dictionary.encode(term) for term in terms)
         return graph, s, p, o
 
-    def _path(self, plan: p.PathPattern) -> Iterator[PatternRows]:
+    def _path(self, plan: p.PathPattern) -> Iterator[PatternRows | LargeRows]:
         predicates = path_predicates(plan.path)
         open_ended = isinstance(plan.subject, Variable) and isinstance(plan.object, Variable)
         for graph in self._graphs(plan.source):
@@ -291,10 +338,19 @@ class _Walk:
                     yield from self._scan((graph, None, self.graphs.dictionary.encode(predicate), None))
 
 
-def _joined(groups: Sequence[list[PatternRows]]) -> Iterator[PatternRows]:
+def _joined(
+    groups: Sequence[Sequence[PatternRows | LargeRows]],
+) -> Iterator[PatternRows | LargeRows]:
     semi_join(groups)
     for group in groups:
         yield from group
+
+
+def _any_large(graph: str, large: Iterable[Scan]) -> bool:
+    return any(scan[0] == graph for scan in large)
+
+
+_ENDS = ("subject", "object")
 
 
 def _places(pattern: TriplePattern) -> dict[str, str]:

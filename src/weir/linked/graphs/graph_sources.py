@@ -12,7 +12,9 @@ from weir.kernel.contract import Background, GraphTable
 from weir.linked.graphs.extract import StaticGraphs
 from weir.linked.graphs.graph_files import RemoteGraph, fetch, graph_files, kept, read_file
 from weir.linked.graphs.history import background_of
-from weir.linked.graphs.parquet_store import MANIFEST, GraphStore, StoreSource
+from weir.linked.graphs.large_scans import Scanner, StreamedScan
+from weir.linked.graphs.parquet_store import MANIFEST, GraphStore
+from weir.linked.graphs.store_source import StoreSource
 from weir.linked.graphs.triple_tables import (
     DEFAULT,
     CombinedSource,
@@ -53,8 +55,10 @@ class GraphSources:
         """The key of the first store, which a new checkpoint should take; None without a store."""
         return self._stores[0][1].key if self._stores else None
 
-    def open(self, dictionary: Dictionary, downloads: Path | None = None) -> StaticGraphs:
-        """Read the files, and make everything ready for extracts.
+    def open(
+        self, dictionary: Dictionary, downloads: Path | None = None, scanner: Scanner = StreamedScan
+    ) -> StaticGraphs:
+        """Read the files, and make everything ready for extracts. ``scanner`` reads what is large in stores.
 
         Documents from URLs are kept in ``downloads``; what is there already is not fetched again, so that
         the base of a checkpoint stays what it was.
@@ -70,7 +74,7 @@ class GraphSources:
         ]
         for iri, store in self._stores:
             names = {name: name for name in store.manifest.graphs} if iri is None else {iri: DEFAULT}
-            parts.append((StoreSource(store, dictionary), names))
+            parts.append((StoreSource(store, dictionary, scanner), names))
         return StaticGraphs(CombinedSource(parts), dictionary)
 
 

@@ -11,7 +11,7 @@ rest, so a scan with a constant predicate reads little else.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,10 +23,8 @@ import pyarrow.compute as pc
 from weir.errors import DataError, UsageError
 from weir.extras import lazily
 from weir.kernel.contract import GraphTable
-from weir.linked.graphs.triple_tables import DEFAULT, Scan
 from weir.rdf.columns import Ids
-from weir.rdf.ids.dictionary import Dictionary
-from weir.rdf.terms import IRI
+from weir.rdf.ids.dictionary import TextTable
 from weir.storage.files import replace_file
 
 if TYPE_CHECKING:
@@ -97,10 +95,33 @@ class GraphStore:
         for name, constant in (("s", subject), ("p", predicate), ("o", object)):
             if constant is not None:
                 condition &= pc.field(name) == constant
-        folders = ds.partitioning(_PARTS, flavor="hive")
-        data = ds.dataset(self.folder / "triples", format="parquet", partitioning=folders)
-        found = data.to_table(columns=["s", "p", "o"], filter=condition)
+        found = self._triples().to_table(columns=["s", "p", "o"], filter=condition)
         return GraphTable(*(_column(found, name) for name in ("s", "p", "o")))
+
+    def _triples(self) -> ds.Dataset:
+        folders = ds.partitioning(_PARTS, flavor="hive")
+        return ds.dataset(self.folder / "triples", format="parquet", partitioning=folders)
+
+    def batches(self, graph: int, predicate: int) -> Iterator[tuple[Ids, Ids]]:
+        """Subjects and objects of one predicate, in their order, some at a time."""
+        part = pc.field("part") == self.manifest.partitions.get(str(predicate), REST)
+        condition = part & (pc.field("g") == graph) & (pc.field("p") == predicate)
+        found = self._triples().to_batches(columns=["s", "o"], filter=condition, **_AHEAD)
+        return ((_numbers(each, "s"), _numbers(each, "o")) for each in found if len(each))
+
+    def text_table(self, ids: Ids) -> TextTable:
+        """The texts of those of the ids, ascending, that the store has: columns, and no more than a few rows
+        beside them at a time."""
+        known: list[Ids] = [np.empty(0, np.int64)]
+        texts: list[pa.Array] = [pa.array([], pa.large_string())]
+        for batch in ds.dataset(self.folder / "terms", format="parquet").to_batches(**_AHEAD):
+            column = _numbers(batch, "id")
+            near = ids[ids.searchsorted(column[:1])[0] :] if len(column) else column
+            rows = np.flatnonzero(np.isin(column, near[: near.searchsorted(column[-1:], side="right")[0]]))
+            if len(rows):
+                known.append(column[rows])
+                texts.append(batch["text"].take(pa.array(rows)).cast(pa.large_string()))
+        return TextTable(np.concatenate(known), pa.concat_arrays(texts))
 
     def texts(self, ids: Ids) -> list[str]:
         """The texts of ids that the store has, each id hashed and distinct, in the order given."""
@@ -114,53 +135,15 @@ class GraphStore:
 
 
 _PARTS = pa.schema([("part", pa.int64())])
+_AHEAD = {"batch_size": 1 << 17, "batch_readahead": 2, "fragment_readahead": 1}
+"""What is read before it is asked for, so that a scan takes little memory."""
+
+
+def _numbers(batch: pa.RecordBatch, name: str) -> Ids:
+    column: Ids = batch[name].to_numpy(zero_copy_only=False)
+    return column
 
 
 def _column(table: pa.Table, name: str) -> Ids:
     column: Ids = table[name].combine_chunks().to_numpy(zero_copy_only=False)
     return column
-
-
-class StoreSource:
-    """The graphs of a Parquet store, as ids of ``dictionary``'s key.
-
-    Where the store has another key, what a scan finds is encoded anew by its texts: right, but as slow as
-    the scan is large. A new checkpoint takes the key of its store, so that this is the exception.
-    """
-
-    def __init__(self, store: GraphStore, dictionary: Dictionary) -> None:
-        self.store = store
-        self.dictionary = dictionary
-        self._own = Dictionary(store.key)
-        self._same = store.key == dictionary.key
-
-    def names(self) -> Sequence[str]:
-        return tuple(name for name in self.store.manifest.graphs if name != DEFAULT)
-
-    def scan(self, scan: Scan) -> GraphTable:
-        graph, *constants = scan
-        if graph not in self.store.manifest.graphs:
-            return GraphTable.empty()
-        number = 0 if graph == DEFAULT else self._own.encode(IRI(graph))
-        found = self.store.table(number, *(None if each is None else self._there(each) for each in constants))
-        if self._same:
-            return found
-        return GraphTable(*(self._here(column) for column in (found.subject, found.predicate, found.object)))
-
-    def add_texts(self, ids: Ids) -> None:
-        wanted = [each for each in np.unique(ids).tolist() if each and each not in self.dictionary]
-        if self._same and wanted:
-            missing = np.array(wanted, np.int64)
-            self.dictionary.add(missing, self.store.texts(missing))
-
-    def _there(self, identifier: int) -> int:
-        if self._same or identifier < 0:
-            return identifier
-        return int(self._own.encode_texts([self.dictionary.text(identifier)])[0])
-
-    def _here(self, column: Ids) -> Ids:
-        distinct, where = np.unique(column, return_inverse=True)
-        hashed = distinct > 0
-        if hashed.any():
-            distinct[hashed] = self.dictionary.encode_texts(self.store.texts(distinct[hashed]))
-        return distinct[where]

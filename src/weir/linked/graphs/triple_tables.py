@@ -44,6 +44,34 @@ class TripleSource(Protocol):
         """Put the texts of these of its terms into the dictionary, where they are not yet."""
         ...
 
+    def large(self, scan: Scan) -> LargeScan | None:
+        """The scan where it is too large to be held; else None."""
+        ...
+
+
+Kept: TypeAlias = Mapping[str, Ids]
+"""What is left of the subjects and objects, ascending; a place that is not there may have any."""
+
+
+class LargeScan(Protocol):
+    """The triples of one predicate of one graph, where they lie."""
+
+    def __len__(self) -> int:
+        """How many there are, or a close upper bound."""
+        ...
+
+    def count(self, kept: Kept) -> int:
+        """How many are left."""
+        ...
+
+    def values(self, place: str, kept: Kept) -> Ids:
+        """The distinct subjects or objects of those that are left, ascending."""
+        ...
+
+    def rows(self, alternatives: Sequence[Kept]) -> GraphTable:
+        """What one of several leaves, in the order of subject and object."""
+        ...
+
 
 class CombinedSource:
     """Several sources as one; each comes with the names under which its graphs are known here."""
@@ -62,6 +90,12 @@ class CombinedSource:
     def add_texts(self, ids: Ids) -> None:
         for source, _ in self.parts:
             source.add_texts(ids)
+
+    def large(self, scan: Scan) -> LargeScan | None:
+        graph, *rest = scan
+        s, p, o = rest
+        found = [source.large((names[graph], s, p, o)) for source, names in self.parts if graph in names]
+        return found[0] if len(found) == 1 else None
 
 
 class TableSource:
@@ -86,6 +120,9 @@ class TableSource:
 
     def add_texts(self, ids: Ids) -> None:
         """They are there since the graphs were read."""
+
+    def large(self, scan: Scan) -> None:
+        """What is in memory is not too large to be held."""
 
 
 def take(table: GraphTable, rows: Ids) -> GraphTable:
@@ -159,6 +196,24 @@ class IndexedTable:
         return np.sort(known.order[enumerated(*known.ranges(values))[1]])
 
 
+class Reducible(Protocol):
+    """One pattern on one graph while it is reduced; ``places`` has the place of each variable."""
+
+    places: dict[str, str]
+
+    def __len__(self) -> int:
+        """How many rows are left."""
+        ...
+
+    def values(self, variable: str) -> Ids:
+        """The values that are left of a variable."""
+        ...
+
+    def keep(self, variable: str, values: Ids) -> None:
+        """Keep the rows that have one of these values, ascending."""
+        ...
+
+
 _ROUNDS = 8
 _RARE = 8
 
@@ -197,9 +252,9 @@ class PatternRows:
         self.rows = rows[np.isin(column[rows], values)]
 
 
-def semi_join(groups: Sequence[list[PatternRows]]) -> None:
+def semi_join(groups: Sequence[Sequence[Reducible]]) -> None:
     """Reduce patterns that are all joined: a value of a shared variable must occur in each of them."""
-    shared: dict[str, list[list[PatternRows]]] = {}
+    shared: dict[str, list[Sequence[Reducible]]] = {}
     for parts in groups:
         for name in {name for part in parts for name in part.places}:
             shared.setdefault(name, []).append(parts)
@@ -221,10 +276,10 @@ def semi_join(groups: Sequence[list[PatternRows]]) -> None:
             return
 
 
-def _size(parts: Sequence[PatternRows]) -> int:
+def _size(parts: Sequence[Reducible]) -> int:
     return sum(len(part) for part in parts)
 
 
-def _values(parts: Sequence[PatternRows], variable: str) -> Ids:
+def _values(parts: Sequence[Reducible], variable: str) -> Ids:
     found = [part.values(variable) for part in parts]
     return found[0] if len(found) == 1 else np.unique(np.concatenate(found))

@@ -96,9 +96,28 @@ class Dictionary:
             raise KeyError(identifier)
         return found
 
+    def having(self, ids: Ids) -> TextTable:
+        """Those of the ids, ascending and distinct, whose texts are known."""
+        found: list[tuple[Ids, pa.LargeStringArray]] = []
+        rest = ids[ids > 0]
+        for table in self.tables.values():
+            place = np.minimum(table.ids.searchsorted(rest), len(table.ids) - 1)
+            here = table.ids[place] == rest
+            found.append((rest[here], table.texts.take(pa.array(place[here]))))
+            rest = rest[~here]
+        own = np.array([each for each in rest.tolist() if each in self._texts], np.int64)
+        texts = [self._texts[each] for each in own.tolist()]
+        found.append((own, pa.array(texts, pa.large_string())))
+        known = np.concatenate([each for each, _ in found])
+        order = np.argsort(known)
+        every = pa.concat_arrays([texts for _, texts in found])
+        return TextTable(known[order], every if len(found) == 1 else every.take(pa.array(order)))
+
     def attach(self, name: str, table: TextTable) -> None:
-        """Look texts up in a table, too, which is known by its name."""
-        self.tables[name] = table
+        """Look texts up in a table, too; in place of the one of that name."""
+        self.tables.pop(name, None)
+        if len(table.ids):
+            self.tables[name] = table
 
     def _stored(self, identifier: int) -> str | None:
         for table in self.tables.values():

@@ -45,18 +45,21 @@ FEW_TEXTS = 1 << 12
 def write_extract(
     background: Background, dictionary: Dictionary, folder: Path, *, durable: bool = True
 ) -> str:
-    """Write graphs and the texts of their terms into ``folder``; the name of the result."""
+    """Write graphs and the texts of their terms into ``folder``; the name of the result. Where a graph has an
+    index only those texts are written that the dictionary has."""
     graphs: Mapping[str, GraphTable] = {DEFAULT: background.default, **background.named}
     names = sorted(graphs)
     tables: dict[str, Mapping[str, Ids | pa.Array]] = {}
     ids = [np.empty(0, np.int64)]
     for number, name in enumerate(names):
         columns = _columns(graphs[name])
-        tables |= {f"graph {number}": columns, **_index(number, columns)}
+        tables |= {f"graph {number}": columns, **_index(number, columns, graphs[name].index)}
         ids += [np.unique(columns[place]) for place in _PLACES]
     hashed = np.unique(np.concatenate(ids))
-    hashed = hashed[hashed > 0]
-    tables["texts"] = {"id": hashed, "text": pa.array(dictionary.texts(hashed), pa.large_string())}
+    texts = dictionary.having(hashed)
+    if len(texts.ids) < np.count_nonzero(hashed > 0) and all(each.index is None for each in graphs.values()):
+        raise KeyError("the text of a term is not known")
+    tables["texts"] = {"id": texts.ids, "text": texts.texts}
     made = {name: list(times) for name, times in background.made.items()}
     header = {"names": names, "made": made}
     digest = _Digest()
@@ -102,16 +105,17 @@ class _Digest(io.RawIOBase):
         return memoryview(data).nbytes
 
 
-def _index(number: int, columns: Mapping[str, Ids]) -> dict[str, Mapping[str, Ids]]:
+def _index(number: int, columns: Mapping[str, Ids], known: GraphIndex | None) -> dict[str, Mapping[str, Ids]]:
     """The tables that find the rows of a large graph that never changes."""
     predicates = columns["p"]
     if "start" in columns or len(predicates) < INDEXED:
         return {}
     ends = np.append(np.flatnonzero(np.diff(predicates)) + 1, len(predicates))
-    by_object = np.lexsort((columns["o"], predicates))
+    by_object = np.lexsort((columns["o"], predicates)) if known is None else known.by_object
+    objects = columns["o"][by_object] if known is None else known.objects
     return {
         f"runs {number}": {"predicate": predicates[ends - 1], "end": ends},
-        f"objects {number}": {"row": by_object, "object": columns["o"][by_object]},
+        f"objects {number}": {"row": by_object, "object": objects},
     }
 
 
@@ -142,10 +146,11 @@ class Extractor:
             else:
                 graphs.apply(self.load(update.inserted), self.load(update.deleted))
 
-    def extract(self, query: Query, streams: Sequence[str]) -> tuple[str, int]:
-        """The name of a query's extract, and how many updates are in it."""
+    def extract(self, query: Query, streams: Sequence[str], *, every_text: bool = False) -> tuple[str, int]:
+        """The name of a query's extract, and how many updates are in it; with ``every_text`` of large graphs
+        where it is evaluated on terms."""
         with self.lock:
-            found = self.graphs.extract(query, streams)
+            found = self.graphs.extract(query, streams, every_text=every_text)
             return self._write(found), self.graphs.delta.number
 
     def apply(self, inserted: Background, deleted: Background) -> int:
@@ -228,6 +233,8 @@ class Extractor:
 
 def _columns(table: GraphTable) -> dict[str, Ids]:
     """A graph's triples sorted; a graph that never changes has no columns of validity."""
+    if table.index is not None:
+        return {"s": table.subject, "p": table.predicate, "o": table.object}
     order = np.lexsort((table.object, table.subject, table.predicate))
     columns = (table.subject, table.predicate, table.object, table.start, table.end)
     named = zip((*_PLACES, *_VALIDITY), columns, strict=True)

@@ -122,7 +122,8 @@ def registrations_of(
             elif split.by_time and made.evaluator == "interval" and _pays(made.reads, finite, many, beside):
                 made = replace(made, slots=tuple(range(beside)))
         if extractor is not None and made.evaluator != SHARED:
-            graphs, updates = extractor.extract(made.evaluated, made.over(streams))
+            every = made.evaluator == "reference"
+            graphs, updates = extractor.extract(made.evaluated, made.over(streams), every_text=every)
             made = replace(made, graphs=graphs, updates=updates)
         out.append(made)
     return out
