@@ -23,6 +23,7 @@ from weir.spark.tasks import packed
 from weir_bench.plots import figure
 from weir_bench.report import Report
 from weir_bench.scale import driver
+from weir_bench.scale.large_graphs import large_graph
 from weir_bench.scale.readings import readings
 
 SLOTS = (2, 8, 32, 128, 512)
@@ -69,9 +70,13 @@ def measure(triples: int, turns: int) -> dict[int, dict[str, float]]:
     return out
 
 
-def run(quick: bool = False, plot: Path | None = None) -> Report:
-    """The ratios, each a goal; the figures by number of slots."""
+def run(quick: bool = False, plot: Path | None = None, graph: int | None = None) -> Report:
+    """The ratios, each a goal; the figures by number of slots. With ``graph`` a static graph of so many
+    triples instead."""
     report = Report("scale", quick)
+    if graph is not None:
+        large_graph(report, graph)
+        return report
     triples = 20_000 if quick else 120_000
     report.step(f"{triples:,} triples for {', '.join(map(str, SLOTS))} slots")
     found = measure(triples, 3 if quick else 9)

@@ -35,6 +35,9 @@ def bench(
     json: Annotated[Path | None, typer.Option(help="Write the report.", metavar="FILE")] = None,
     plot: Annotated[Path | None, typer.Option(help="Write plots.", metavar="DIR")] = None,
     data: Annotated[Path | None, typer.Option(help="A clone of CityBench, for city.", metavar="DIR")] = None,
+    graph: Annotated[
+        int | None, typer.Option(help="For scale: a static graph of so many triples.", min=10_000)
+    ] = None,
     rival: Annotated[
         list[str] | None, typer.Option(help="An engine that you have, for peers.", metavar="NAME=COMMAND")
     ] = None,
@@ -50,7 +53,11 @@ def bench(
     if folder is not None:
         typer.echo(load("weir_bench.pages").write_pages(folder, docs))
         return
-    given: dict[str, dict[str, Any]] = {"city": {"data": data}, "peers": {"rival": rival or ()}}
+    given: dict[str, dict[str, Any]] = {
+        "city": {"data": data},
+        "peers": {"rival": rival or ()},
+        "scale": {"graph": graph},
+    }
     every = [each for each in BENCHMARKS if each != "city" or data is not None]
     names = every if name == "all" else [name]
     for each in names:
