@@ -1,6 +1,7 @@
 """The papers' experiments, each reproducible by one command: ``weir bench NAME`` runs ``NAME.benchmark``."""
 
 __all__ = [
+    "answers",
     "city",
     "conference",
     "data",
@@ -9,10 +10,12 @@ __all__ = [
     "language",
     "matching",
     "oxigraph",
+    "pages",
     "peers",
     "plots",
     "replay",
     "report",
     "service",
     "spark",
+    "suites",
 ]

@@ -1,7 +1,8 @@
 """Rows of different engines made comparable: multisets of rows whose terms are compared by value.
 
-Numbers are compared by value, because stores normalise them, and doubles to some digits, because sums may be
-added up in another order. Blank nodes keep their names: who compares rows with them looks around them.
+Numbers are compared by value, because stores normalise them, and those with fractions to some digits, because
+sums may be added up in another order, and divisions end somewhere. Blank nodes keep their names: who compares
+rows with them looks around them.
 """
 
 from __future__ import annotations
@@ -9,15 +10,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
-from decimal import Decimal, InvalidOperation
 from typing import Any
 
 _XSD = "http://www.w3.org/2001/XMLSchema#"
-_FLOATS = frozenset({_XSD + "double", _XSD + "float"})
-_EXACT = frozenset({_XSD + "decimal", _XSD + "integer"})
+_ROUNDED = frozenset({_XSD + "double", _XSD + "float", _XSD + "decimal"})
 BLANK = "blank node"
 DIGITS = 12
-"""Significant digits of a double that are compared."""
+"""Significant digits of a number with a fraction that are compared."""
 
 Cell = tuple[str, Hashable]
 Row = tuple[tuple[str, Cell], ...]
@@ -36,11 +35,11 @@ def cell_of(term: Mapping[str, Any]) -> Cell:
 def literal(text: str, datatype: str, language: str | None) -> Cell:
     """A literal by its value where it has one that is compared."""
     try:
-        if datatype in _FLOATS:
+        if datatype in _ROUNDED:
             return datatype, f"{float(text):.{DIGITS}g}"
-        if datatype in _EXACT:
-            return datatype, Decimal(text)
-    except (ValueError, InvalidOperation):
+        if datatype == _XSD + "integer":
+            return datatype, int(text)
+    except ValueError:
         pass
     return datatype, (text, language)
 

@@ -29,7 +29,7 @@ def write_conference(
 ) -> None:
     """``library/*.nt``, ``floorplan.nt`` and, where there are sightings, ``rfid/*.tnq`` in ``folder``."""
     folder.mkdir(parents=True, exist_ok=True)
-    _write(folder / "floorplan.nt", lines(world.floorplan))
+    write_text(folder / "floorplan.nt", lines(world.floorplan))
     write_library(spark, world, folder / "library")
     if sightings:
         write_sightings(spark, world, folder / "rfid", sightings, rate, seed)
@@ -40,9 +40,9 @@ def write_library(spark: SparkSession, world: Conference, folder: Path) -> None:
     library, quota = world.library, world.library.references()
 
     def write(number: int) -> None:
-        _write(folder / f"part-{number:05d}.nt", lines(library.part(number, quota[number])))
+        write_text(folder / f"part-{number:05d}.nt", lines(library.part(number, quota[number])))
 
-    _each(spark, library.blocks, folder, write)
+    each_on_workers(spark, library.blocks, folder, write)
 
 
 def write_sightings(
@@ -61,9 +61,9 @@ def write_sightings(
                 rooms.gather(room),
             )
         )
-        _write(folder / f"day-{number:05d}.tnq", text.to_series())
+        write_text(folder / f"day-{number:05d}.tnq", text.to_series())
 
-    _each(spark, -(-count // DAY), folder, write)
+    each_on_workers(spark, -(-count // DAY), folder, write)
 
 
 def lines(triples: Triples) -> pl.Series:
@@ -76,7 +76,8 @@ def _stamps(microseconds: pl.Series) -> pl.Series:
     return microseconds.cast(pl.Datetime("us")).dt.strftime("%Y-%m-%dT%H:%M:%S%.6fZ")
 
 
-def _write(path: Path, text: pl.Series) -> None:
+def write_text(path: Path, text: pl.Series) -> None:
+    """The texts one after the other; the file is there whole or not at all."""
     partial = path.with_name(f".{path.name}.partial")
     with open(partial, "wb") as file:
         for part in text.to_frame().iter_slices(200_000):
@@ -84,7 +85,7 @@ def _write(path: Path, text: pl.Series) -> None:
     partial.replace(path)
 
 
-def _each(spark: SparkSession, count: int, folder: Path, write: Callable[[int], None]) -> None:
+def each_on_workers(spark: SparkSession, count: int, folder: Path, write: Callable[[int], None]) -> None:
     """``write`` of every number below ``count``, each once, on the workers."""
     folder.mkdir(parents=True, exist_ok=True)
 

@@ -289,3 +289,39 @@ def _freshness_plot(figures: Figures) -> Plot:
     return Plot(
         "Nothing declared, changes at equal intervals", [t["name"] for t in cells], series, "fresh rows"
     )
+
+
+def _suite(told: Figures) -> Table:
+    rows = []
+    for name, each in told.items():
+        rates = [each["triples"] / seconds for seconds in each["cpu_seconds"]]
+        times = each["triples_a_second"] / each["store_triples_a_second"]
+        exact = "yes" if each["difference"] is None else "**no**"
+        shown = [exact, number(each["rows_checked"]), spread(rates), number(each["rows"])]
+        rows.append([f"{name}: {each['stresses']}", *shown, f"{number(times)} ×"])
+    return Table(["question", "exact", "rows checked", "triples/s a core", "rows", "the store's"], rows)
+
+
+@figure_of("suites.nexmark")
+def _suites_nexmark(figures: Figures) -> Table:
+    return _suite(figures["nexmark"])
+
+
+@figure_of("suites.lsbench")
+def _suites_lsbench(figures: Figures) -> Table:
+    return _suite(figures["lsbench"])
+
+
+@figure_of("suites.large")
+def _suites_large(figures: Figures) -> Table:
+    asked = {name: told for name, told in figures["large"].items() if isinstance(told, Mapping)}
+    rows = [
+        [name, number(told["triples"]), number(told["results"]), number(told["triples_a_second"])]
+        for name, told in asked.items()
+    ]
+    return Table(["through Spark", "triples", "results", "triples/s"], rows)
+
+
+@figure_of("suites.unsaid")
+def _suites_unsaid(figures: Figures) -> Table:
+    return Table(["NEXMark", "why it is not asked"], list(figures["nexmark unsaid"].items()))

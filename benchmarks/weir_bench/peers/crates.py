@@ -12,6 +12,8 @@ import hashlib
 import os
 import shutil
 import subprocess
+import sys
+from ctypes.util import find_library
 from pathlib import Path
 
 from weir_bench.fragments.peers import PeerUnavailable, peers_folder
@@ -27,6 +29,8 @@ edition = "2021"
 """
 RSP_RS = {"rsp-rs": "=0.3.5", "oxigraph": "0.5", "serde_json": "1"}
 """The engine, the store whose terms it takes, and JSON."""
+LIBCLANG = "libclang==18.1.1"
+"""On PyPI, for who has none."""
 
 
 def built(name: str, source: Path, dependencies: dict[str, str], timeout: float = 1_800) -> Path:
@@ -50,7 +54,7 @@ def built(name: str, source: Path, dependencies: dict[str, str], timeout: float 
             run = subprocess.run(
                 command,
                 cwd=home,
-                env={**os.environ, "CXXFLAGS": f"{os.environ.get('CXXFLAGS', '')} -O0"},
+                env=_environment(home),
                 capture_output=True,
                 text=True,
                 timeout=timeout,
@@ -63,3 +67,21 @@ def built(name: str, source: Path, dependencies: dict[str, str], timeout: float 
             raise PeerUnavailable(f"cargo cannot build {name}", offline=offline, detail=run.stderr[-400:])
         stamp.write_text(key)
         return binary
+
+
+def _environment(home: Path) -> dict[str, str]:
+    """What a build finds. The store's bindings are made by libclang: the system's, or PyPI's, which goes
+    without headers of its own and takes those of the system's compiler."""
+    found = {**os.environ, "CXXFLAGS": f"{os.environ.get('CXXFLAGS', '')} -O0"}
+    if "LIBCLANG_PATH" in found or find_library("clang"):
+        return found
+    library = home / "clang"
+    if not library.exists():
+        install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(library)]
+        subprocess.run([*install, LIBCLANG], capture_output=True, check=False)
+    headers = subprocess.run(
+        ["cc", "-print-file-name=include"], capture_output=True, text=True, check=False
+    ).stdout.strip()
+    found["LIBCLANG_PATH"] = str(library / "clang" / "native")
+    found["BINDGEN_EXTRA_CLANG_ARGS"] = f"-I{headers}"
+    return found

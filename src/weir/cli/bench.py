@@ -23,6 +23,7 @@ BENCHMARKS = (
     "start",
     "city",
     "peers",
+    "suites",
 )
 
 
