@@ -4,7 +4,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: setup run test test-spark test-processes test-rest check bench long clean java
+SITE   := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+.PHONY: setup run docs test test-spark test-processes test-rest check bench long clean java
 
 setup: $(STAMP)
 
@@ -34,7 +36,12 @@ check: setup
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+	@$(SITE) --site-dir build/site
 	@$(BIN)/python -m pytest tests/test_house.py tests/test_public_names.py
+
+docs: setup
+	@$(SITE) --site-dir build/site
+	@echo "weir: the documentation is build/site/index.html"
 
 bench: setup java
 	@$(BIN)/python -m weir bench all --quick

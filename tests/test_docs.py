@@ -34,7 +34,11 @@ FENCE = re.compile(r"^```(?P<info>[^\n`]+)\n(?P<body>.*?)^```$", re.MULTILINE | 
 PAGES = [
     ROOT / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
-    *sorted((ROOT / "docs" / "guide").glob("*.md")),
+    *(
+        page
+        for room in ("guide", "tutorial", "gallery")
+        for page in sorted((ROOT / "docs" / room).glob("*.md"))
+    ),
 ]
 
 
