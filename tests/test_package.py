@@ -1,4 +1,4 @@
-"""What people install: a wheel that answers the README's first query, a site, notebooks, an image's settings."""
+"""What people install: a wheel that answers the README's first query, notebooks, an image's settings."""
 
 from __future__ import annotations
 
