@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from weir.linked.service.config import PolicyName
 from weir_bench.freshness import benchmark as freshness
-from weir_bench.freshness.bound import bound
+from weir_bench.freshness.bound import bound, bound_without_phases
 from weir_bench.freshness.data import Setting, Trace, trace
 from weir_bench.freshness.figures import Cell, Figure, Spread, cell, courses
 from weir_bench.freshness.learned import HOW, LONG, drawn, learned_cells, play
@@ -199,3 +199,35 @@ def test_a_run_on_a_real_server(policy: PolicyName) -> None:
     assert 0.3 < found.freshness <= 1.0
     assert 0 < found.refreshed <= 8
     assert found.planning < found.latency
+
+
+@pytest.mark.parametrize("even", [True, False])
+def test_who_knows_no_phases_has_a_bound(even: bool) -> None:
+    """Every plan for two right nodes, one request an evaluation, and what it can be expected to keep fresh."""
+    setting = Setting(left=3, right=2, edges=4, change=(1500, 6000), evaluations=6, warm_up=0.0)
+    for seed in range(3):
+        data = drawn(setting, seed, even=even)
+        ages = np.arange(6)[:, None] * setting.slide / data.interval
+        true = np.maximum(1 - ages, 0) if even else np.exp(-ages)
+        best = 0.0
+        for plan in product((0, 1), repeat=5):
+            fetched, share = np.zeros(2, np.int64), []
+            for number, window in enumerate(data.windows):
+                if number:
+                    fetched[plan[number - 1]] = number
+                needs = np.bincount(data.edge_right, window.count[data.edge_left], 2)
+                if needs.sum():
+                    share.append(needs @ true[number - fetched, [0, 1]] / needs.sum())
+            best = max(best, sum(share) / 6)
+        limit = bound_without_phases(data, 1, even=even)
+        assert best <= limit + 1e-9 <= 1.1 * best + 0.1
+
+
+def test_no_bound_is_passed_where_changes_are_random() -> None:
+    setting = replace(Setting(), **LONG)
+    found = [drawn(setting, seed, even=False) for seed in range(3)]
+    limit = np.mean([bound_without_phases(data, 10, even=False) for data in found])
+    for how in HOW:
+        reached = np.mean([play(d, how, 10, s, even=False).freshness for s, d in enumerate(found)])
+        assert reached < limit
+    assert limit < np.mean([bound(data, 10) for data in found])

@@ -120,6 +120,8 @@ def _case_2(report: Report, figures: Sequence[Figure], plot: str | Path | None) 
             f"case 2: SBM_Agg above {worse.value}, distance of 95 % intervals", least, 0.0, "freshness"
         )
     sparse = figures[1].cells
+    name = "case 2, sparse: FBA_Agg above IBM_Agg, distance of 95 % intervals"
+    report.goal(name, _above(sparse, Contender.FBA, Contender.IBM), 0.0, "share of bound")
     name = "case 2, sparse: IBM_Agg above SBM_Agg, distance of 95 % intervals"
     report.goal(name, _above(sparse, Contender.IBM, Contender.SBM), 0.0, "share of bound")
     gain = 100 * max(x.improvement(Contender.IBM, Contender.SBM) for x in sparse)
@@ -181,7 +183,18 @@ def _learned(report: Report, cells: Sequence[LearnedCell], plot: str | Path | No
         ratios = [x.mean("learned") / x.mean(rival) for x in cells]
         name = f"learned rates against {rival.upper()}"
         report.goal(f"{name}, mean of all settings", float(np.mean(ratios)), 1.2, "ratio")
-        report.goal(f"{name}, least of all settings", min(ratios), 1.2, "ratio")
+        able = [x for x in cells if x.reachable >= 1.2 * x.mean(rival)]
+        least = min((x.mean("learned") / x.mean(rival) for x in able), default=float("inf"))
+        report.goal(f"{name}, least of {len(able)} settings where a bound allows 1.2", least, 1.2, "ratio")
+        report.figures[f"learned: 1.2 x {rival.upper()} is out of reach"] = {
+            f"{x.name}, {'equal intervals' if x.even else 'random times'}": x.reachable / x.mean(rival)
+            for x in cells
+            if x not in able
+        }
+    near = min(x.mean("learned") / x.reachable for x in cells if not x.even)
+    report.goal(
+        "learned rates, share of the bound, least where changes are random", near, 0.8, "share of bound"
+    )
     phases = [x.mean("learned") / float(np.mean(x.exact)) for x in cells if x.even]
     report.goal(
         "learned phases against exact ones, mean of all settings", float(np.mean(phases)), 0.8, "ratio"
@@ -195,6 +208,7 @@ def _learned(report: Report, cells: Sequence[LearnedCell], plot: str | Path | No
         series = {how: [x.mean(how) for x in some] for how in HOW}
         series["estimate"] = [float(np.mean([r.estimate for r in x.runs["learned"]])) for x in some]
         series["bound"] = [float(np.mean(x.bound)) for x in some]
+        series["bound without phases"] = [float(np.mean(x.blind)) for x in some]
         if even:
             series["exact phases"] = [float(np.mean(x.exact)) for x in some]
         name, title = f"learned-{kind.split()[0]}", f"Nothing declared, changes at {kind}"

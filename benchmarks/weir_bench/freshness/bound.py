@@ -87,3 +87,44 @@ def _bound_aggregate(data: Trace, budget: int) -> float:
         method="highs",
     )
     return float(min(-solved.fun / len(measured), 1.0))
+
+
+def bound_without_phases(data: Trace, budget: int, *, even: bool) -> float:
+    """What no policy can pass in the mean that knows the stream to come and the true rates, but not when
+    values change: each right node is refreshed when that pays most at a price of a request (a dynamic
+    programme), and the price is the one at which the budget is spent (Lagrange's dual, which bounds all
+    policies for every price). Requests before the measured evaluations cost nothing.
+
+    Where changes come at random times nothing that a policy sees of them tells when the next will come: then
+    it bounds every policy there is.
+    """
+    setting = data.setting
+    needs = [np.bincount(data.edge_right, w.count[data.edge_left], setting.right) for w in data.windows]
+    weight = np.array(needs[setting.first :], np.float64)
+    weight /= np.maximum(weight.sum(1, keepdims=True), 1e-9)
+    times, ages = len(weight), np.arange(len(weight))[:, None] * setting.slide / data.interval
+    true = np.maximum(1 - ages, 0) if even else np.exp(-ages)
+    gain = np.zeros((times, times + 1, setting.right))
+    for first in range(times):
+        gain[first, first + 1 :] = np.cumsum(weight[first:] * true[: times - first], 0)
+    least, low, high = float("inf"), 0.0, float(weight.max()) * times
+    for _ in range(30):
+        price = (low + high) / 2
+        worth, spent = _best_times(gain, price)
+        least = min(least, worth + price * budget * (times - 1))
+        low, high = (price, high) if spent > budget * (times - 1) else (low, price)
+    return least / times
+
+
+def _best_times(gain: NDArray[np.float64], price: float) -> tuple[float, int]:
+    """The best refreshes at a price, the first of each right node for nothing: what they give less what they
+    cost, and how many they are. ``gain[s, t]`` is what a refresh at s gives until t."""
+    times, rights = gain.shape[0], np.arange(gain.shape[2])
+    worth, spent = np.zeros((times + 1, len(rights))), np.zeros((times + 1, len(rights)), np.int64)
+    for first in range(times - 1, -1, -1):
+        after = np.arange(first + 1, times + 1) < times
+        options = gain[first, first + 1 :] + worth[first + 1 :] - price * after[:, None]
+        best = options.argmax(0)
+        worth[first] = options[best, rights]
+        spent[first] = spent[first + 1 + best, rights] + after[best]
+    return float(worth[0].sum()), int(spent[0].sum())

@@ -19,6 +19,7 @@ from weir_bench.freshness.data import Setting, trace
 from weir_bench.freshness.simulation import Contender, simulate
 
 PLAIN = (Contender.RAND, Contender.LRU, Contender.SBM, Contender.IBM)
+FLEXIBLE = (*PLAIN, Contender.FBA)
 EVERY = tuple(Contender)
 
 
@@ -175,7 +176,7 @@ def figure_3(seeds: int) -> list[Figure]:
             "Figure 3(b): aggregates, 100 edges",
             "budget γ",
             tuple(map(str, budgets)),
-            tuple(cell(Setting(edges=100, aggregate=True), g, seeds, PLAIN) for g in budgets),
+            tuple(cell(Setting(edges=100, aggregate=True), g, seeds, FLEXIBLE) for g in budgets),
         ),
     ]
 

@@ -2,7 +2,7 @@
 code.
 
 Beside it, under the same budget: RAND and LRU, which know nothing and learn nothing; the same policy told the
-true rates (but no phases); the paper's IBM told the exact phases; and the bound. Changes come at equal
+true rates (but no phases); the paper's IBM told the exact phases; and the bounds. Changes come at equal
 intervals, as in the paper, or at random times with the same means. A learner needs time to learn: runs have
 150 evaluations, of which the first 50 do not count.
 """
@@ -22,7 +22,7 @@ from weir.linked.service.local_view import LocalView
 from weir.linked.service.maintenance_graph import MaintenanceGraph
 from weir.linked.service.policies import best
 from weir.rdf.columns import Ids
-from weir_bench.freshness.bound import bound
+from weir_bench.freshness.bound import bound, bound_without_phases
 from weir_bench.freshness.data import Setting, Trace, Window, trace
 from weir_bench.freshness.simulation import Contender, simulate
 
@@ -179,6 +179,13 @@ class LearnedCell:
     runs: Mapping[str, Sequence[LearnedRun]]
     exact: Sequence[float]
     bound: Sequence[float]
+    blind: Sequence[float]
+    """The bound of those who know the rates but no phases."""
+
+    @property
+    def reachable(self) -> float:
+        """What no policy can pass that does not know the future: of random changes there are no phases."""
+        return float(np.mean(self.bound if self.even else self.blind))
 
     def mean(self, how: str) -> float:
         return float(np.mean([run.freshness for run in self.runs[how]]))
@@ -197,6 +204,7 @@ class LearnedCell:
             "runs": {how: [asdict(run) for run in runs] for how, runs in self.runs.items()},
             "exact_phases": list(self.exact),
             "bound": list(self.bound),
+            "bound_without_phases": list(self.blind),
         }
 
 
@@ -223,7 +231,7 @@ def learned_cells(seeds: int, names: Sequence[str] | None = None) -> list[Learne
             exact = (
                 [simulate(d, Contender.IBM, budget, s).freshness for s, d in enumerate(data)] if even else []
             )
-            cells.append(
-                LearnedCell(name, setting, budget, even, runs, exact, [bound(d, budget) for d in data])
-            )
+            blind = [bound_without_phases(d, budget, even=even) for d in data]
+            limits = [bound(d, budget) for d in data]
+            cells.append(LearnedCell(name, setting, budget, even, runs, exact, limits, blind))
     return cells

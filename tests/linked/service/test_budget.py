@@ -17,8 +17,6 @@ from weir.linked.service.maintenance_graph import RightNodes
 @pytest.mark.parametrize("aggregate", [False, True])
 def test_what_was_never_fetched_comes_before_what_is_stale(policy: PolicyName, aggregate: bool) -> None:
     """Node 2 is worth least, but nothing is known of it."""
-    if policy is PolicyName.FBA and aggregate:
-        pytest.skip("there is no FBA for aggregates")
     graph = graph_of([(0, 0), (1, 1), (2, 2)], [(0, 3), (0, 3), (1, 3), (1, 3), (2, 3)], [3, 3, 3])
     none = np.zeros(3, np.int64)
     right = RightNodes(ids([0, 0, NEVER]), none, none + 8, none + 3, np.zeros(3, np.bool_), np.zeros(3))
@@ -39,19 +37,18 @@ def test_nothing_allowed_chooses_nothing() -> None:
 
 
 def test_a_budget_that_cannot_move_has_no_fba() -> None:
-    def definite(policy: PolicyName, budget: Budget, aggregate: bool = False) -> PolicyName:
-        return definite_policy(policy, budget, aggregate, learned=False)
+    def definite(policy: PolicyName, budget: Budget) -> PolicyName:
+        return definite_policy(policy, budget, learned=False)
 
     assert definite(PolicyName.AUTO, Budget(3)) is PolicyName.IBM
     assert definite(PolicyName.AUTO, Budget(None, 3)) is PolicyName.FBA
-    assert definite(PolicyName.FBA, Budget(None, 3), True) is PolicyName.IBM
     assert definite(PolicyName.LRU, Budget(3)) is PolicyName.LRU
 
 
 def test_where_intervals_are_learned_the_expected_rows_count() -> None:
     for budget in (Budget(3), Budget(None, 3)):
-        assert definite_policy(PolicyName.AUTO, budget, False, learned=True) is PolicyName.EXPECTED
-    assert definite_policy(PolicyName.IBM, Budget(3), False, learned=True) is PolicyName.IBM
+        assert definite_policy(PolicyName.AUTO, budget, learned=True) is PolicyName.EXPECTED
+    assert definite_policy(PolicyName.IBM, Budget(3), learned=True) is PolicyName.IBM
 
 
 def test_rows_ahead_are_those_that_last_and_those_to_come() -> None:

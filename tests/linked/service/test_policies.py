@@ -17,6 +17,7 @@ from weir.linked.service.policies import (
     capped_sums,
     capped_table,
     fba,
+    fba_agg,
     fba_scores,
     ibm_agg,
     ibm_agg_scores,
@@ -288,6 +289,41 @@ def test_a_budget_is_saved_for_a_better_version() -> None:
     offered = versions(np.array([True, False]), ids([5, 5]), ids([10, 30]), now=0, slide=10, horizon=4)
     assert fba(graph, offered, 1, 4, np.random.default_rng(0)).tolist() == []
     assert fba(graph, offered, 4, 4, np.random.default_rng(0)).tolist() == [0]
+
+
+def test_a_budget_is_saved_for_an_aggregate_that_stays_whole() -> None:
+    """Left node 0 needs right nodes 0 and 1, of which 0 changes at every evaluation; left node 1 needs right
+    node 2, fresh now, whose version from the next slide on lasts.
+
+        slide      0    1    2    3
+        node 0     a    b    c    d
+        node 1     A    A    A    A
+        node 2     .    x    x    x
+    """
+    graph = graph_of([(0, 0), (0, 1), (1, 2)], [(0, 4), (1, 4)], [1, 4, 1])
+    stale, change, interval = np.array([True, True, False]), ids([5, 45, 5]), ids([10, 90, 90])
+    offered = versions(stale, change, interval, now=0, slide=10, horizon=4)
+    for budget, now in ((1, []), (2, []), (9, [0, 1])):
+        found = fba_agg(graph, offered, budget, 4, np.random.default_rng(0))
+        assert sorted(found.tolist()) == now
+
+
+@bounded
+@given(graphs(), st.data(), st.integers(0, 6), seeds)
+def test_fba_agg_plans_whole_aggregates(
+    graph: MaintenanceGraph, data: st.DataObject, budget: int, chance: np.random.Generator
+) -> None:
+    """What it asks for now is stale, no more than the budget, and completes left nodes that are needed."""
+    stale, change, interval = data.draw(clocks(graph.right))
+    horizon = int(graph.row_life.max())
+    offered = versions(stale, ids(change), ids(interval), 0, 10, horizon)
+    now = fba_agg(graph, offered, budget, horizon, chance)
+    assert len(set(now.tolist())) == len(now) <= budget and stale[now].all()
+    if len(now) and horizon == 1:
+        done = stale & ~np.isin(np.arange(graph.right), now)
+        left = np.bincount(graph.edge_left[done[graph.edge_right]], minlength=graph.left)
+        touched = np.unique(graph.edge_left[np.isin(graph.edge_right, now)])
+        assert (left[touched] == 0).any()
 
 
 @st.composite

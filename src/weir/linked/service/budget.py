@@ -13,6 +13,7 @@ from weir.linked.service.policies import (
     best,
     capped_table,
     fba,
+    fba_agg,
     ibm_agg,
     ibm_bgp,
     lru,
@@ -35,12 +36,12 @@ _PLAIN: dict[PolicyName, tuple[Policy, Policy]] = {
 }
 
 
-def definite_policy(policy: PolicyName, budget: Budget, aggregate: bool, *, learned: bool) -> PolicyName:
+def definite_policy(policy: PolicyName, budget: Budget, *, learned: bool) -> PolicyName:
     """AUTO made definite: EXPECTED where intervals are ``learned``, else FBA. FBA plans for a budget that can
     be moved; under a mere cap per evaluation IBM takes its place, because what is not spent now is lost."""
     if policy is PolicyName.AUTO:
         policy = PolicyName.EXPECTED if learned else PolicyName.FBA
-    if policy is PolicyName.FBA and (budget.per_period is None or aggregate):
+    if policy is PolicyName.FBA and budget.per_period is None:
         return PolicyName.IBM
     return policy
 
@@ -94,7 +95,8 @@ def choose(
         horizon = horizon_of(graph)
         interval = np.maximum(right.interval, 1)
         offered = versions(stale, right.change, interval, at, slide, min(slides, horizon))
-        picked = fba(graph, offered, allowed.ahead, horizon, rng, steady_arrivals(graph))
+        plan = fba_agg if aggregate else fba
+        picked = plan(graph, offered, allowed.ahead, horizon, rng, steady_arrivals(graph))
         return picked[: allowed.now]
     if policy is PolicyName.EXPECTED:
         doubtful = stale & (right.chance < 0.5)

@@ -164,7 +164,7 @@ class RemoteCall:
         rows = None
         if config.budget is not None:
             learned = self.target.parts.value.interval is None and not config.stated
-            policy = definite_policy(config.policy, config.budget, aggregate, learned=learned)
+            policy = definite_policy(config.policy, config.budget, learned=learned)
             if policy is PolicyName.EXPECTED:
                 stale = (right.chance < _SURE) & ~right.waiting
             rows = self._lifetimes.update(found.left.name, found.left.count, at, self._pace)

@@ -83,8 +83,8 @@ class LocalView:
         self._prior = prior
         self._learning = learning
         declared = interval is not None and interval < NEVER_CHANGES
-        self.rates = ChangeRates(interval if declared and interval is not None else prior)
-        self.phases = ChangePhases()
+        first = interval if declared and interval is not None else prior
+        self.rates, self.phases = ChangeRates(first), ChangePhases(first)
         none = np.empty(0, np.int64)
         self.keys: dict[str, Ids] = dict.fromkeys(self.key or (_ALL,), none)
         for name, value in _OF_KEYS.items():
@@ -169,9 +169,9 @@ class LocalView:
         unstated = np.flatnonzero(~self._certain(numbers) & (fetched > NEVER))
         if self._learning and len(unstated):
             some, elapsed = numbers[unstated], np.maximum(at - fetched[unstated], 0)
-            regular = self.phases.regular[some]
-            found[unstated] = self.rates.unchanged(some, elapsed)
-            found[unstated[regular]] = self.phases.unchanged(some[regular], elapsed[regular])
+            even = self.phases.even(some)
+            by_rate, by_phase = (each.unchanged(some, elapsed) for each in (self.rates, self.phases))
+            found[unstated] = even * by_phase + (1 - even) * by_rate
         return np.where(fetched >= at, 1.0, np.where(fetched > NEVER, found, 0.0))
 
     def worth(self, numbers: Ids, at: int, slide: int, alive: Floats) -> Floats:
@@ -180,8 +180,10 @@ class LocalView:
         last."""
         elapsed = np.minimum(at - np.maximum(self.fetched[numbers], at - _AGES), _AGES)
         found = self.rates.lasting(numbers, -(-elapsed // slide), slide, alive)
-        regular = self.phases.regular[numbers] & (self.fetched[numbers] > NEVER)
-        found[regular] = self.phases.lasting(numbers[regular], elapsed[regular], slide, alive[regular])
+        even = np.where(self.fetched[numbers] > NEVER, self.phases.even(numbers), 0.0)
+        some = np.flatnonzero(even > 0)
+        by_phase = self.phases.lasting(numbers[some], elapsed[some], slide, alive[some])
+        found[some] += even[some] * (by_phase - found[some])
         stated = np.flatnonzero(self._certain(numbers) & (self.fetched[numbers] > NEVER))
         if len(stated):
             change, _ = self.next_change(numbers[stated], at)
@@ -234,8 +236,10 @@ class LocalView:
         if not self._learning:
             return
         began, changed = self.fetched[numbers], self.digest[numbers] != digest
+        self.phases.observe(
+            numbers, began, at, changed, self.rates.unchanged(numbers, at - began, random=True)
+        )
         self.rates.observe(numbers, at - began, changed)
-        self.phases.observe(numbers, began, at, changed, self.rates)
 
     def _replace(self, numbers: Ids, rows: Mapping[str, Ids], owner: Ids) -> None:
         places, old = self.places(numbers)

@@ -14,7 +14,7 @@ the right nodes to refresh, at most ``budget`` of them. Equal scores are drawn a
   budget of all those slides on the best of them; those of the present slide are asked for now. The paper
   lists a node once per slide at which it would be stale. While its version lasts, such entries are the same
   refresh made later, for less; Weir keeps the first alone. Versions are then independent of each other, so
-  the best ones are also the exact optimum over the rows of the present window.
+  the best ones are also the exact optimum over the rows of the present window. FBA_Agg is Weir's own.
 """
 
 from __future__ import annotations
@@ -215,10 +215,7 @@ def fba_scores(
     node, each living as long as the longest-lived row of the window. Without them every later slide
     looks poorer than it will be, and the budget is spent too early.
     """
-    per_left = capped_table(graph.row_left, graph.row_life, graph.left, horizon).astype(np.float64)
-    if arrivals is not None:
-        alive = np.minimum(np.arange(horizon), graph.row_life.max(initial=0))
-        per_left[:, 1:] += arrivals[:, None] * np.cumsum(alive)
+    per_left = _left_values(graph, horizon, arrivals)
     per_right = np.zeros((graph.right, horizon + 1))
     for b in range(1, horizon + 1):
         weight = per_left[graph.edge_left, b]
@@ -226,6 +223,17 @@ def fba_scores(
     last = np.minimum(offered.slide + offered.fresh_for, horizon)
     score: NDArray[np.float64] = per_right[offered.right, last] - per_right[offered.right, offered.slide]
     return score
+
+
+def _left_values(
+    graph: MaintenanceGraph, horizon: int, arrivals: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """``value[i, b]``: the rows of left node i that are fresh if it is at the slides before b."""
+    value = capped_table(graph.row_left, graph.row_life, graph.left, horizon).astype(np.float64)
+    if arrivals is not None:
+        alive = np.minimum(np.arange(horizon), graph.row_life.max(initial=0))
+        value[:, 1:] += arrivals[:, None] * np.cumsum(alive)
+    return value
 
 
 def steady_arrivals(graph: MaintenanceGraph) -> NDArray[np.float64]:
@@ -248,3 +256,80 @@ def fba(
     chosen = best(fba_scores(graph, offered, horizon, arrivals), budget, rng)
     now: Ids = offered.right[chosen[offered.slide[chosen] == 0]]
     return now
+
+
+def fba_agg(
+    graph: MaintenanceGraph,
+    offered: Versions,
+    budget: int,
+    horizon: int,
+    rng: np.random.Generator,
+    arrivals: NDArray[np.float64] | None = None,
+) -> Ids:
+    """FBA for aggregates (beyond the paper): a left node is fresh from a slide on if it has every version that
+    its right nodes show then, until the first of them ends. Chosen again and again is, over the present and
+    the coming slides, what keeps most rows fresh for a request (a greedy cover, as SBM_Agg's is); versions
+    once chosen cost nothing more. Gives the right nodes that are needed at the present slide."""
+    value = _left_values(graph, horizon, arrivals)
+    stays = _Stays.of(graph, offered, horizon)
+    need, gain = stays.need.copy(), value[stays.left, stays.until] - value[stays.left, stays.slide]
+    gain = gain * (1 + 1e-6 * rng.random(len(gain)))
+    chosen = np.zeros(len(offered.right), np.bool_)
+    picked: list[Ids] = []
+    while budget > 0 and len(need):
+        ratio = np.where((need > 0) & (need <= budget), gain / np.maximum(need, 1), 0.0)
+        stay = int(np.argmax(ratio))
+        if ratio[stay] <= 0:
+            break
+        mine = stays.versions[stays.start[stay] : stays.start[stay + 1]]
+        if stays.slide[stay] == 0:
+            picked.append(mine)
+        mine = mine[~chosen[mine]]
+        chosen[mine] = True
+        budget -= len(mine)
+        need -= np.bincount(stays.owner[np.isin(stays.versions, mine)], minlength=len(need))
+    found = np.concatenate(picked) if picked else np.empty(0, np.int64)
+    now: Ids = offered.right[found[np.sort(np.unique(found, return_index=True)[1])]]
+    return now
+
+
+@dataclass(frozen=True, slots=True)
+class _Stays:
+    """Times over which left nodes can be fresh: from ``slide`` to ``until``, with the ``need`` versions
+    ``versions[start[s]:start[s + 1]]``; ``owner`` says whose each of them is."""
+
+    left: Ids
+    slide: Ids
+    until: Ids
+    need: Ids
+    versions: Ids
+    owner: Ids
+    start: Ids
+
+    @staticmethod
+    def of(graph: MaintenanceGraph, offered: Versions, horizon: int) -> _Stays:
+        """A left node's times begin at the slides at which one of its right nodes has a new version."""
+        order = np.argsort(offered.slide, kind="stable")
+        present, ends = np.full(graph.right, -1, np.int64), np.full(graph.right, horizon, np.int64)
+        first = np.full(graph.right, horizon, np.int64)
+        np.minimum.at(first, offered.right, offered.slide)
+        ends = np.minimum(ends, first)
+        parts: list[tuple[Ids, ...]] = []
+        for slide in range(horizon):
+            new = order[offered.slide[order] == slide]
+            present[offered.right[new]] = new
+            ends[offered.right[new]] = np.minimum(slide + offered.fresh_for[new], horizon)
+            fresh = np.zeros(graph.right, np.bool_)
+            fresh[offered.right[new]] = True
+            begins = np.bincount(graph.edge_left[fresh[graph.edge_right]], minlength=graph.left) > 0
+            lefts = np.flatnonzero(begins)
+            until = np.full(graph.left, horizon, np.int64)
+            np.minimum.at(until, graph.edge_left, ends[graph.edge_right])
+            edges = np.flatnonzero(begins[graph.edge_left] & (present[graph.edge_right] >= 0))
+            edges = edges[np.argsort(graph.edge_left[edges], kind="stable")]
+            need = np.bincount(graph.edge_left[edges], minlength=graph.left)[lefts]
+            at = np.full(len(lefts), slide, np.int64)
+            parts.append((lefts, at, np.maximum(until[lefts], slide), need, present[graph.edge_right[edges]]))
+        left, slides, ended, need, versions = (np.concatenate(each) for each in zip(*parts, strict=True))
+        start = np.concatenate(([0], np.cumsum(need)))
+        return _Stays(left, slides, ended, need, versions, np.repeat(np.arange(len(left)), need), start)

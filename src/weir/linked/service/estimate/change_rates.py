@@ -101,9 +101,14 @@ class ChangeRates:
         found: Floats = weight / weight.sum(1, keepdims=True)
         return found
 
-    def unchanged(self, numbers: Ids, elapsed: Ids) -> Floats:
-        """The chance that each key has not changed in a time since it was fetched."""
-        found: Floats = (self.beliefs(numbers) * surviving(elapsed, _EVERY, _RANDOM)).sum(1)
+    def unchanged(self, numbers: Ids, elapsed: Ids, *, random: bool = False) -> Floats:
+        """The chance that each key has not changed in a time since it was fetched; if ``random``, granted
+        that its changes come at random times."""
+        weight = self.beliefs(numbers)
+        if random:
+            weight = np.where(_RANDOM, weight + 1e-12, 0.0)
+            weight /= weight.sum(1, keepdims=True)
+        found: Floats = (weight * surviving(elapsed, _EVERY, _RANDOM)).sum(1)
         return found
 
     def intervals(self, numbers: Ids) -> Ids:
