@@ -203,7 +203,7 @@ def test_a_run_on_a_real_server(policy: PolicyName) -> None:
 
 @pytest.mark.parametrize("even", [True, False])
 def test_who_knows_no_phases_has_a_bound(even: bool) -> None:
-    """Every plan for two right nodes, one request an evaluation, and what it can be expected to keep fresh."""
+    """Every plan for two right nodes, one request an evaluation, and what each can be expected to give."""
     setting = Setting(left=3, right=2, edges=4, change=(1500, 6000), evaluations=6, warm_up=0.0)
     for seed in range(3):
         data = drawn(setting, seed, even=even)

@@ -31,7 +31,7 @@ from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI
 from weir.storage import numbers, pack, unpack
 
-_KIND = "service views, version 5"
+_KIND = "service views, version 6"
 
 Spent = tuple[str, str, int, int]
 """The name of a ledger, a query, an evaluation time and the requests that were sent at it."""
