@@ -268,7 +268,7 @@ def fba_agg(
 ) -> Ids:
     """FBA for aggregates (beyond the paper): a left node is fresh from a slide on if it has every version
     that its right nodes show then, until the first of them ends. Chosen again and again is, over the present
-    and the coming slides, what keeps most rows fresh for a request (a greedy cover, as SBM_Agg's is); versions
+    and the coming slides, what keeps most rows fresh for a request (a greedy cover, as SBM_Agg is); versions
     once chosen cost nothing more. Gives the right nodes that are needed at the present slide."""
     value = _left_values(graph, horizon, arrivals)
     stays = _Stays.of(graph, offered, horizon)

@@ -247,4 +247,5 @@ def _resampled(weight: Floats, chance: np.random.Generator) -> Ids:
     row = np.arange(len(weight))[:, None]
     places, marks = ends / ends[:, -1:] + 2.0 * row, wanted / ends[:, -1:] + 2.0 * row
     found = np.searchsorted(places.ravel(), marks.ravel()).reshape(weight.shape) - row * SAMPLES
-    return np.clip(found, 0, SAMPLES - 1)
+    kept: Ids = np.clip(found, 0, SAMPLES - 1)
+    return kept
