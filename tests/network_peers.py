@@ -28,9 +28,10 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from weir.runtime.ingest.receivers import Receivers
-from weir.runtime.ingest.sources import Place, source_from
+from weir.runtime.ingest.sources import Place
 from weir.runtime.ingest.sources.feeds import Reached
 from weir.runtime.ingest.sources.log_source import LogSource, Record, log_folder, records
+from weir.runtime.ingest.sources.source_addresses import source_from
 from weir.runtime.mqtt_clients import leave
 from weir.storage.segments import Segments
 from weir_bench.oxigraph import free_port

@@ -14,13 +14,15 @@ from weir.errors import (
     TranslationError,
     UsageError,
     WeirError,
+    WeirWarning,
 )
 
 if TYPE_CHECKING:
     from weir.engine import Engine
+    from weir.explain import explanation
     from weir.fragments.client import follow
     from weir.language import Query, parse
-    from weir.notebook import FrameStream, Results, literal, query
+    from weir.notebook import FrameStream, Live, Results, literal, live, query
     from weir.spark.continuous import continuous
 
 __all__ = [
@@ -29,6 +31,7 @@ __all__ = [
     "Engine",
     "EvaluationError",
     "FrameStream",
+    "Live",
     "Query",
     "RemoteError",
     "Results",
@@ -36,9 +39,12 @@ __all__ = [
     "TranslationError",
     "UsageError",
     "WeirError",
+    "WeirWarning",
     "continuous",
+    "explanation",
     "follow",
     "literal",
+    "live",
     "parse",
     "query",
 ]
@@ -46,11 +52,14 @@ __all__ = [
 _LATER = {
     "Engine": "weir.engine",
     "FrameStream": "weir.notebook",
+    "Live": "weir.notebook",
     "Query": "weir.language",
     "Results": "weir.notebook",
     "continuous": "weir.spark.continuous",
+    "explanation": "weir.explain",
     "follow": "weir.fragments.client",
     "literal": "weir.notebook",
+    "live": "weir.notebook",
     "parse": "weir.language",
     "query": "weir.notebook",
 }

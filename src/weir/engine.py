@@ -6,6 +6,7 @@ import shutil
 import signal
 import tempfile
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -13,7 +14,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from weir.errors import UsageError
+from weir.errors import UsageError, WeirWarning
 from weir.extras import load
 from weir.language import Query
 from weir.linked.graphs import GraphSources, RemoteGraph
@@ -39,10 +40,10 @@ from weir.runtime.control.graph_updates import BASE
 from weir.runtime.control.planning import SOURCE_NAME, feed_key, feed_of
 from weir.runtime.control.registration import offer, refuse_changes, registrations_of
 from weir.runtime.control.registry import IDLE, stream_entry
-from weir.runtime.ingest.sources import Source, path_source, source_from, source_of
+from weir.runtime.ingest.sources import Source, source_at, source_of
 from weir.runtime.output.metrics import Metrics
 from weir.runtime.output.sinks.base import Sink
-from weir.runtime.output.sinks.making import SinkMaker, sink_at
+from weir.runtime.output.sinks.making import SinkMaker, any_sink
 from weir.runtime.output.sinks.result_files import ExactFile, json_lines_sink
 from weir.runtime.running import RunningJob
 from weir.storage.places import local_path
@@ -56,7 +57,7 @@ RUNNERS = {"spark": ("weir.spark.job", "SparkRunner"), "direct": ("weir.runtime.
 """What starts jobs, by the names of the runners; loaded when it is chosen."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Engine:
     """Streams, graphs and queries of one job.
 
@@ -66,7 +67,8 @@ class Engine:
     one with which it was registered. ``slots`` is into how many parts queries and their state can be split,
     ``partitions`` how many tasks work on them side by side; both are fixed when a checkpoint is made, and are
     the number of cores then where nothing is said. A job goes on with them on any number of cores.
-    A query that takes more than ``limits`` allow fails.
+    A query that takes more than ``limits`` allow fails. A query that names a graph nobody gave, or uses a
+    variable that can never be bound, draws a ``WeirWarning`` at the start; ``strict`` refuses it.
 
     The ``runner`` is ``spark``, durable and distributed, or ``direct``: the same results from one process
     without Spark, which starts at once and keeps nothing, so that it has no checkpoint.
@@ -80,6 +82,7 @@ class Engine:
     partitions: int | None = None
     limits: QueryLimits = UNLIMITED
     runner: str = "spark"
+    strict: bool = False
     _streams: dict[str, Source] = field(default_factory=dict)
     _graphs: GraphSources = field(default_factory=GraphSources)
     _queries: dict[str, Registration] = field(default_factory=dict)
@@ -95,6 +98,11 @@ class Engine:
                 "the direct runner keeps nothing, so it cannot go on from a checkpoint",
                 hint='use runner="spark", or leave out the checkpoint',
             )
+
+    def __repr__(self) -> str:
+        streams, queries = self._known, list(self._queries)
+        given = [f"{len(found)} {what}" for found, what in ((streams, "streams"), (queries, "queries"))]
+        return f"<weir.Engine on {self.runner}: {', '.join(given)}, {len(self._given)} graphs>"
 
     def service(self, endpoint: str, **settings: Any) -> None:
         """What is declared about a SERVICE endpoint, ``"*"`` for all others: ``budget=10``,
@@ -128,16 +136,18 @@ class Engine:
         if iri in self._streams or iri in self._frames:
             raise UsageError(f"the stream <{iri}> is given twice")
         if not isinstance(source, (str, Path, Source)):
-            if self.runner != "spark":
-                raise UsageError(f"a {type(source).__name__} is no source of the {self.runner} runner")
+            rows_of_spark = hasattr(source, "isStreaming") or hasattr(source, "frames")
+            if self.runner != "spark" or not rows_of_spark:
+                raise UsageError(
+                    f"the stream <{iri}> is given a {type(source).__name__}, which is no source",
+                    hint="give a path, an address or a streaming DataFrame; weir.query takes frames",
+                )
             rows = load("weir.spark.dataframes").stream_of(source, format or "tnq", time)
             rows.check_named(self._frames.values())
             self._frames[iri] = rows
             return
-        made = source_from(source) if isinstance(source, str) else source
-        if made is None or isinstance(made, Path):
-            told = {"files_per_batch": files_per_batch, "format": format, "time": time, "unit": unit}
-            made = path_source(str(source), {**told, "watch": watch or None})
+        told = {"files_per_batch": files_per_batch, "format": format, "time": time, "unit": unit}
+        made = source_at(source, {**told, "watch": watch or None})
         made.check()
         self._streams[iri] = made
 
@@ -204,21 +214,26 @@ class Engine:
         self,
         *,
         out: str | Path | None = None,
-        sinks: Sequence[Sink | SinkMaker | str] = (),
+        sinks: Sequence[Sink | SinkMaker | str] | str = (),
         dead_letters: str | Path | None = None,
         late: str | Path | None = None,
         observer: Callable[[Metrics], None] | None = None,
         writer: Writer | str | None = None,
+        waiting: Callable[[RunningJob], None] = lambda job: None,
     ) -> Metrics:
         """Run to the end of finite sources, or until interrupted; ``out`` is a JSON Lines file, ``sinks`` are
         where results go as well, also addresses such as ``mqtt://host/topic``, ``writer`` as in ``start``.
+
+        ``waiting`` is called about once a second while the job runs, and once at its start.
 
         A query that fails ends alone: ``failures`` of what this returns tell which did, and why."""
         with _interruptible() as interrupted:
             job = self.start(
                 out=out, sinks=sinks, dead_letters=dead_letters, late=late, observer=observer, writer=writer
             )
+            waiting(job)
             while not job.wait(1):
+                waiting(job)
                 if interrupted.is_set():
                     job.stop()
                     job.metrics.interrupted = True
@@ -229,7 +244,7 @@ class Engine:
         self,
         *,
         out: str | Path | None = None,
-        sinks: Sequence[Sink | SinkMaker | str] = (),
+        sinks: Sequence[Sink | SinkMaker | str] | str = (),
         dead_letters: str | Path | None = None,
         late: str | Path | None = None,
         observer: Callable[[Metrics], None] | None = None,
@@ -289,7 +304,7 @@ class Engine:
             checkpoint.refuse_other(self.slots, self.partitions)
             extractor = self._enrol(checkpoint, cores, resume, late is not None, runner.scanner)
             logs = checkpoint.own / "sinks"
-            given = [sink_at(each) if isinstance(each, str) else each for each in sinks]
+            given = [any_sink(each) for each in ([sinks] if isinstance(sinks, str) else sinks)]
             every = [make(logs) if callable(make) else make for make in given]
             if results is not None:
                 every.append(json_lines_sink(ExactFile(results, logs / "out.commits")))
@@ -311,6 +326,16 @@ class Engine:
             job.graphs.keep_fresh(self._graphs.remotes)
             job.afterwards.append(undone.pop_all().close)
         return job
+
+    @property
+    def sources(self) -> dict[str, Source]:
+        """The streams that are given here, by IRI; not those that are DataFrames."""
+        return dict(self._streams)
+
+    @property
+    def queries(self) -> dict[str, Query]:
+        """The queries that are registered here, by name."""
+        return {name: item.query for name, item in self._queries.items()}
 
     @property
     def _known(self) -> list[str]:
@@ -369,6 +394,7 @@ class Engine:
                 entries.append(entry_of(service, batch))
         graphs = self._graphs.open(Dictionary(checkpoint.key), checkpoint.graphs / BASE, scanner)
         extractor = Extractor(graphs, checkpoint)
+        self._warn(extractor)
         new = [item for name, item in self._queries.items() if name not in catalog.every_query]
         finite = {iri for iri, source in self._streams.items() if not source.endless}
         declared = {endpoint: ServiceEntry(endpoint, told) for endpoint, told in self._services.items()}
@@ -378,6 +404,16 @@ class Engine:
         log.append([*entries, *(entry_of(each, batch) for each in made)])
         extractor.sweep(log.entries())
         return extractor
+
+    def _warn(self, extractor: Extractor) -> None:
+        """Say what is hardly meant, or refuse it."""
+        for name, item in self._queries.items():
+            for text in extractor.warnings(item.query):
+                if self.strict:
+                    raise UsageError(
+                        f"the query {name!r}: {text}", hint="it runs where strict is not asked for"
+                    )
+                warnings.warn(f"the query {name!r}: {text}", WeirWarning, stacklevel=4)
 
     def _take_back(self, catalog: Catalog) -> None:
         """Streams and graphs of the checkpoint that were not given again."""

@@ -12,6 +12,8 @@
     └── BacklogFull        a stream has more unread input than it may hold; the sender is to wait
     OutOfTime                a query's evaluation takes too long; raised into it from outside, so no Exception
 
+    WeirWarning          a ``UserWarning``: what is allowed, and hardly ever meant
+
 A message is a primary line in lower case, then an optional detail and an optional hint.
 """
 
@@ -109,6 +111,10 @@ class RemoteError(WeirError):
 
 class BacklogFull(WeirError):
     """A stream has more unread input than it may hold, or takes no more; the sender is to wait."""
+
+
+class WeirWarning(UserWarning):
+    """Something is allowed and hardly ever meant: a graph that was not given, rows that are left out."""
 
 
 class OutOfTime(BaseException):

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from cli_kit import EX, localisation, weir
-from weir.cli.main import COMMANDS
+from cli_kit import localisation, weir
 from weir.cli.options import pair, read_query, reported
 from weir.cli.run import summary
 from weir.errors import EvaluationError, UsageError
@@ -22,35 +21,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     localisation(tmp_path)
     return tmp_path
-
-
-def test_every_command_has_its_help() -> None:
-    shown = weir("--help").stdout
-    for command in COMMANDS:
-        assert command in shown
-
-
-@pytest.mark.usefixtures("folder")
-def test_explain_and_translate() -> None:
-    shown = weir("explain", "reaches.rq")
-    assert shown.exit_code == 0
-    assert "== algebra ==" in shown.stdout
-    assert f"? <{EX}detectedAt> ?" in shown.stdout
-    written = weir("translate", "reaches.rq", "--to", "rspql")
-    assert written.exit_code == 0
-    assert "ISTREAM" in written.stdout
-    refused = weir("translate", "reaches.rq", "--to", "sparqlstream")
-    assert refused.exit_code == 2
-    assert "cannot express" in refused.stderr
-
-
-def test_explain_with_a_set_needs_all(folder: Path) -> None:
-    done = weir("explain", "reaches.rq", "reaches.rq")
-    assert (done.exit_code, "with --all" in done.stderr) == (2, True)
-    same = weir("explain", "reaches.rq", "reaches.rq", "--all")
-    assert (same.exit_code, "the same name" in same.stderr) == (2, True)
-    missing = weir("explain", "reaches.rq", "--analyze")
-    assert "no file for the stream <rfid>" in missing.stderr
 
 
 @pytest.mark.parametrize(
@@ -170,3 +140,21 @@ def test_a_second_job_is_refused_before_spark_starts(folder: Path, monkeypatch: 
     assert done.exit_code == 2
     assert "another job runs with the checkpoint" in done.stderr
     assert "stop it first" in done.stderr
+
+
+WARNED = """PREFIX : <http://example.org/>
+SELECT ?p ?l ?nobody FROM NAMED :plan FROM NAMED WINDOW :w ON <rfid> [RANGE 2 STEP 1]
+WHERE { WINDOW :w { ?p :detectedAt ?l } OPTIONAL { GRAPH :plan { ?l :conn ?m } } }"""
+
+
+def test_what_is_hardly_meant_draws_a_warning_and_strict_refuses_it(folder: Path) -> None:
+    (folder / "q.rq").write_text(WARNED)
+    done = weir("try", "q.rq", "--stream", "rfid=rfid.tnq")
+    assert done.exit_code == 0, done.stderr
+    assert "weir: warning: the query 'q': ?nobody can never be bound where SELECT uses it" in done.stderr
+    assert "weir: warning: the query 'q': the graph <http://example.org/plan> is not given" in done.stderr
+    assert ":m1" in done.stdout and "<http://example.org/" not in done.stdout
+    given = weir("try", "q.rq", "--stream", "rfid=rfid.tnq", "--graph", "http://example.org/plan=floor.ttl")
+    assert "is not given" not in given.stderr
+    refused = weir("try", "q.rq", "--stream", "rfid=rfid.tnq", "--strict")
+    assert (refused.exit_code, refused.stdout) == (2, "")

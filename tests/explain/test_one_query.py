@@ -46,5 +46,11 @@ def test_an_unknown_routing_is_refused(tmp_path: Path) -> None:
 
 def test_every_stage_has_its_heading() -> None:
     headings = [line.strip("= ") for line in explain_text(parse(QUERY)).splitlines() if line[:2] == "=="]
-    stages = ["ast", "algebra", "dataset", "semantics", "plan", "windows", "evaluator", "streams", "layout"]
+    stages = ["meaning", "semantics", "dataset", "algebra", "plan", "evaluator", "streams", "layout"]
     assert headings == stages
+    assert "\n\n== ast ==\nSelect at " in explain_text(parse(QUERY), syntax=True)
+
+
+def test_what_is_sent_out_is_said_in_words() -> None:
+    said = explain_text(parse(QUERY.replace("SELECT", "REGISTER ISTREAM <out> AS SELECT")))
+    assert "It sends the answers that are new since the evaluation before (ISTREAM)" in said

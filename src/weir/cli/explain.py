@@ -37,8 +37,9 @@ def explain(
     default_graph: Annotated[
         list[Path] | None, typer.Option(help="With --analyze: the default graph.", metavar="FILE")
     ] = None,
+    syntax: Annotated[bool, typer.Option("--syntax", help="Also show the syntax tree.")] = False,
 ) -> None:
-    """Show every stage of a query, and how it would run; with --analyze, how it did.
+    """Say what a query means, how it is planned, and how it would run; with --analyze, how it did.
 
     With --all, show what the queries of all files have in common instead.
     """
@@ -53,7 +54,7 @@ def explain(
     if len(found) > 1 or len(found[0]) > 1:
         raise UsageError("explain shows one query", hint="with --all it shows a whole set")
     (parsed,) = found[0].values()
-    typer.echo(explain_text(parsed, routing))
+    typer.echo(explain_text(parsed, routing, syntax=syntax))
     if analyze:
         library = load("weir.linked.graphs").GraphSources()
         for text in graph or ():

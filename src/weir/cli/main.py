@@ -5,8 +5,11 @@ A command's module is imported when the command is asked for: `explain` needs ne
 
 from __future__ import annotations
 
+from importlib import metadata
+from typing import Annotated, Any
+
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from weir.cli.options import reported
 from weir.extras import lazily, load
@@ -18,6 +21,7 @@ COMMANDS = {
     "rescale": ("rescale", "rescale"),
     "load": ("load", "load"),
     "explain": ("explain", "explain"),
+    "compare": ("compare", "compare"),
     "translate": ("explain", "translate"),
     "follow": ("follow", "follow"),
     "serve": ("serve", "serve"),
@@ -28,8 +32,26 @@ COMMANDS = {
 """The module of each command, and the function in it."""
 
 
+def _plain(params: list[Any]) -> list[Any]:
+    """Options; those that are given or not have no type to tell."""
+    for each in params:
+        if getattr(each, "is_flag", False):
+            each.metavar = ""
+    return params
+
+
+class Command(TyperCommand):
+    """A command, and its help."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _plain(super().get_params(ctx))
+
+
 class Commands(TyperGroup):
     """The commands by name, each made when it is first asked for."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _plain(super().get_params(ctx))
 
     def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
         return list(COMMANDS)
@@ -39,7 +61,8 @@ class Commands(TyperGroup):
             return None
         module, function = COMMANDS[cmd_name]
         alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-        alone.command(cmd_name)(reported()(getattr(load(f"weir.cli.{module}"), function)))
+        found = getattr(load(f"weir.cli.{module}"), function)
+        alone.command(cmd_name, cls=Command)(reported()(found))
         made = typer.main.get_command(alone)
         made.name = cmd_name
         return made  # type: ignore[return-value]
@@ -48,17 +71,25 @@ class Commands(TyperGroup):
 app = typer.Typer(
     name="weir",
     cls=Commands,
-    no_args_is_help=True,
+    invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
 
 
 @app.callback()
-def weir() -> None:
+def weir(
+    ctx: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
     """Continuous SPARQL queries over RDF streams joined with Linked Data, on Apache Spark."""
+    if version:
+        typer.echo(f"weir {metadata.version('weir')}")
+        raise typer.Exit
+    if ctx.invoked_subcommand is None:
+        typer.echo(ctx.get_help())
 
 
 def main() -> None:
     """Run the command that was asked for."""
-    app()
+    app(prog_name="weir")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from weir.errors import CheckpointError, SyntaxError, TranslationError, UsageError, WeirError
+from weir.errors import CheckpointError, SyntaxError, TranslationError, UsageError, WeirError, WeirWarning
 from weir.storage.places import local_path
 
-QueryFiles = Annotated[list[Path], typer.Argument(help="Query files.", metavar="QUERY...")]
+QueryFiles = Annotated[list[Path], typer.Argument(help="Query files.", metavar="QUERY")]
 QueryFile = Annotated[Path, typer.Argument(help="A query file.", metavar="QUERY")]
 Dialect = Annotated[str, typer.Option(help="auto, rspql, cqels, csparql or sparqlstream.")]
 Routing = Annotated[str, typer.Option(help="How joins are ordered while they run: cost or cardinality.")]
@@ -46,9 +47,24 @@ _USAGE = (SyntaxError, UsageError, TranslationError, CheckpointError)
 
 @contextmanager
 def reported() -> Iterator[None]:
-    """Weir's errors as messages on standard error, with the exit status of their kind."""
+    """Weir's errors and warnings as messages on standard error; an error has the exit status of its kind."""
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", WeirWarning)
+            warnings.showwarning = _shown(warnings.showwarning)
+            yield
     except WeirError as error:
         typer.echo(f"weir: {error}", err=True)
         raise typer.Exit(2 if isinstance(error, _USAGE) else 1) from None
+
+
+def _shown(before: Callable[..., Any]) -> Callable[..., Any]:
+    """Shows Weir's warnings as messages, and others as ``before``."""
+
+    def show(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
+        if issubclass(category, WeirWarning):
+            typer.echo(f"weir: warning: {message}", err=True)
+        else:
+            before(message, category, *place, **more)
+
+    return show

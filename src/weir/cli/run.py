@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weir.cli.options import Dialect, Master, QueryFiles, Routing, pair, read_query
+from weir.cli.waiting import Waiting
 from weir.engine import Engine
 from weir.errors import UsageError
 from weir.extras import load
+from weir.language import declared_prefixes
 from weir.linked.graphs.graph_files import is_url
 from weir.runtime.output.metrics import Metrics
 from weir.runtime.output.sinks.making import FORMATS, sink_at, sink_for
@@ -38,6 +40,10 @@ Refresh = Annotated[
 Services = Annotated[
     list[str] | None,
     typer.Option("--service", help="An endpoint, ENDPOINT#weir:budget=10&interval=5s.", metavar="ENDPOINT"),
+]
+Strict = Annotated[
+    bool,
+    typer.Option("--strict", help="Refuse graphs that are not given, and variables that can never be bound."),
 ]
 Evaluator = Annotated[str, typer.Option(help="auto, interval or reference.")]
 ResultFormat = Annotated[str, typer.Option(help=f"One of {', '.join(FORMATS)}.")]
@@ -89,9 +95,17 @@ def run(
     ] = None,
     dead_letters: DeadLetters = None,
     late: Late = None,
+    strict: Strict = False,
 ) -> None:
     """Run continuous queries on Spark; with finite sources to their end."""
-    engine = Engine(checkpoint=checkpoint, master=master, routing=routing, slots=slots, partitions=partitions)
+    engine = Engine(
+        checkpoint=checkpoint,
+        master=master,
+        routing=routing,
+        slots=slots,
+        partitions=partitions,
+        strict=strict,
+    )
     give_streams(engine, stream, watch, files_per_batch)
     give_graphs(engine, graph, default_graph, refresh, service)
     give_queries(engine, queries, dialect, evaluator)
@@ -120,9 +134,10 @@ def attempt(
     to: To = None,
     dead_letters: DeadLetters = None,
     late: Late = None,
+    strict: Strict = False,
 ) -> None:
     """Run continuous queries in this process, without Spark: at once, with the same results, kept nowhere."""
-    engine = Engine(runner="direct", routing=routing)
+    engine = Engine(runner="direct", routing=routing, strict=strict)
     give_streams(engine, stream, watch, files_per_batch)
     give_graphs(engine, graph, default_graph, refresh, service)
     give_queries(engine, queries, dialect, evaluator)
@@ -169,11 +184,14 @@ def run_to_end(
     writer: Writer | None = None,
 ) -> None:
     """Run, tell how it went, and leave with the exit status of that."""
+    prefixes = {name: declared_prefixes(query) for name, query in engine.queries.items()}
+    results = sink_for(format, out, sys.stdout.buffer, prefixes)
     metrics = engine.run(
-        sinks=[] if writer else [sink_for(format, out, sys.stdout.buffer), *map(sink_at, to or ())],
+        sinks=[] if writer else [results, *map(sink_at, to or ())],
         dead_letters=letters,
         late=late,
         writer=writer,
+        waiting=Waiting(),
     )
     typer.echo(summary(metrics, letters, resumable=engine.runner == "spark"), err=True)
     if metrics.interrupted and not watch:

@@ -28,6 +28,10 @@ def parse(text: str, dialect: str = "auto", file: str | None = None, base: str |
     A text without stream constructs is plain SPARQL, unless a dialect is asked for. Under ``auto`` a text
     that fits several dialects must mean the same in all of them.
     """
+    if not isinstance(text, str):
+        raise UsageError(
+            f"a query is a text, not a {type(text).__name__}", hint="for a file, its read_text()"
+        )
     source = Source(text, file)
     wanted = dialect_named(dialect)
     parser = QueryParser(Tokens(source), wanted, base)

@@ -4,8 +4,8 @@
 terms become; ``frame_streams`` make a stream of a table.
 """
 
-from weir.notebook.asking import query
+from weir.notebook.asking import Live, live, query
 from weir.notebook.frame_streams import FrameStream, literal
 from weir.notebook.result_set import Results
 
-__all__ = ["FrameStream", "Results", "literal", "query"]
+__all__ = ["FrameStream", "Live", "Results", "literal", "live", "query"]

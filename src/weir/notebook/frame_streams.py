@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from string import Formatter
 from typing import Any
@@ -10,7 +11,7 @@ from urllib.parse import quote
 import polars as pl
 import pyarrow as pa
 
-from weir.errors import UsageError
+from weir.errors import UsageError, WeirWarning
 from weir.rdf.terms import XSD, is_absolute_iri
 
 _ESCAPED = (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\r", "\\r"))
@@ -44,11 +45,13 @@ Part = str | ColumnLiteral
 
 
 def is_frame(source: object) -> bool:
-    """Whether this is a frame or table that gives its columns to Arrow."""
-    return hasattr(source, "__arrow_c_stream__")
+    """Whether this is a frame or table that gives its columns to Arrow; one of Spark's, unless it streams."""
+    return hasattr(source, "__arrow_c_stream__") or (
+        hasattr(source, "toArrow") and not getattr(source, "isStreaming", False)
+    )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class FrameStream:
     """The rows of a ``frame`` as messages: rows of one time are one.
 
@@ -56,7 +59,7 @@ class FrameStream:
     ``predicate``, ``object`` and ``graph`` say where each part of the triple comes from: a column of IRIs or
     of terms as in N-Triples; ``literal(column, datatype)``; an IRI, which is the same in all rows; or one
     with columns in braces, ``http://example.org/sensor/{id}``, whose values are written as IRIs need it. A
-    row in which one of them is null is left out.
+    row in which one of them is null is left out, with a ``WeirWarning`` that counts them.
     """
 
     frame: Any
@@ -66,18 +69,34 @@ class FrameStream:
     object: Part = "object"
     graph: Part | None = None
 
+    def __repr__(self) -> str:
+        parts = f"{self.subject} {self.predicate} {self.object}"
+        return f"<weir.FrameStream of a {type(self.frame).__name__}: {parts}>"
+
     def lines(self) -> bytes:
         """The stream lines, in the order of their times."""
         if not is_frame(self.frame):
             raise UsageError(
-                f"a {type(self.frame).__name__} is no frame", hint="give one of pandas, Polars or Arrow"
+                f"a {type(self.frame).__name__} is no frame",
+                hint="give one of pandas, Polars, Arrow or Spark",
             )
-        found = pl.from_arrow(pa.table(self.frame))
+        given = self.frame if hasattr(self.frame, "__arrow_c_stream__") else self.frame.toArrow()
+        found = pl.from_arrow(pa.table(given))
         assert isinstance(found, pl.DataFrame)
         graph = self.graph if self.graph is not None else "graph" if "graph" in found.columns else None
         parts = [self.subject, self.predicate, self.object, *([graph] if graph is not None else [])]
         texts = [_texts(found, part).alias(f"part {place}") for place, part in enumerate(parts)]
-        rows = pl.DataFrame([_times(found, self.time), *texts]).drop_nulls().sort("time", maintain_order=True)
+        rows = pl.DataFrame([_times(found, self.time), *texts])
+        whole = rows.drop_nulls()
+        if len(whole) < len(rows):
+            empty = [name for name in found.columns if found[name].null_count()]
+            warnings.warn(
+                f"{len(rows) - len(whole):,} of {len(rows):,} rows are left out: "
+                f"there are nulls in {', '.join(map(repr, empty))}",
+                WeirWarning,
+                stacklevel=2,
+            )
+        rows = whole.sort("time", maintain_order=True)
         line = pl.concat_str(pl.all().exclude("time"), separator=" ")
         written = rows.select(pl.concat_str("time", pl.lit("\t"), line, pl.lit(" .\n"))).to_series()
         return "".join(written.to_list()).encode()

@@ -19,7 +19,7 @@ from weir.runtime.control.graph_updates import GraphUpdates, When
 from weir.runtime.control.planning import ControlWriter, feed_key
 from weir.runtime.control.registry import QueryInfo, Registry, StreamInfo
 from weir.runtime.ingest.receivers import Receivers
-from weir.runtime.ingest.sources import Source, source_of
+from weir.runtime.ingest.sources import Source, source_at, source_of
 from weir.runtime.output.metrics import Metrics
 from weir.runtime.output.sinks.base import Sink
 from weir.runtime.output.sinks.result_files import ExactFile
@@ -149,9 +149,10 @@ class RunningJob(ABC):
         if batch is not None:
             self.metrics.forget(name, batch)
 
-    def add_stream(self, iri: str, source: Source) -> None:
-        """Add a stream while the job runs. A finite source waits for the first query that reads it."""
-        self.registry.add_stream(iri, source)
+    def add_stream(self, iri: str, source: Source | str | Path) -> None:
+        """Add a stream while the job runs, maybe as a path or an address. A finite source waits for the first
+        query that reads it."""
+        self.registry.add_stream(iri, source_at(source))
 
     def drop_stream(self, iri: str) -> None:
         """Drop a stream; refused while a query reads it, also a paused one."""
@@ -168,6 +169,13 @@ class RunningJob(ABC):
         checkpoint = self.checkpoint
         batch = checkpoint.next_batch() - 1
         return working(checkpoint.own / WORKING, batch) if checkpoint.under_way() else {}
+
+    def warnings(self, name: str) -> tuple[str, ...]:
+        """What is allowed in a query and hardly meant, as it stands: graphs that nobody gave, variables that
+        can never be bound."""
+        found = self.registry.catalog().every_query.get(name)
+        extractor = self.registry.extractor
+        return () if found is None or extractor is None else extractor.warnings(found.query)
 
     def queries(self) -> list[QueryInfo]:
         """What is registered, counting changes whose batch is still to come."""

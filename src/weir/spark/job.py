@@ -27,7 +27,7 @@ from weir.runtime.output.outputs import OUTPUT_SCHEMA, Output
 from weir.runtime.output.sinks.base import Sink
 from weir.runtime.output.task_reports import Reports
 from weir.runtime.running import RunningJob
-from weir.spark.dataframes import DataFrameStream
+from weir.spark.dataframes import DataFrameStream, stream_of
 from weir.spark.datasource import WeirSource
 from weir.spark.processor import CONTROL, GroupProcessor, observed
 from weir.spark.scans import scanner
@@ -199,15 +199,17 @@ class Job(RunningJob):
         self.receivers.close_all()
         replace_file(self.checkpoint.own / FINISH, b"")
 
-    def add_stream(self, iri: str, source: Source | DataFrameStream) -> None:
-        """Add a stream while the job runs. A finite source waits for the first query that reads it.
+    def add_stream(self, iri: str, source: Source | str | Path | DataFrameStream | DataFrame) -> None:
+        """Add a stream, as a path or an address, while the job runs. A finite source waits for the first
+        query that reads it.
 
-        A streaming DataFrame (``DataFrameStream``) is a source of Spark's own: the job stops between two
-        batches and goes on with it from its checkpoint.
+        A streaming DataFrame, maybe in a ``DataFrameStream``, is a source of Spark's own: the job stops
+        between two batches and goes on with it from its checkpoint.
         """
-        if not isinstance(source, DataFrameStream):
-            self.registry.add_stream(iri, source)
+        if isinstance(source, Source | str | Path):
+            super().add_stream(iri, source)
             return
+        source = stream_of(source, "tnq", None)
         with self.graphs.lock:
             source.check_named(self.rows.values())
             entry = self.registry.fresh_stream(iri)

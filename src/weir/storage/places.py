@@ -21,6 +21,8 @@ _SHOWN = 40
 
 def local_path(place: str | Path, what: str) -> Path:
     """The path of a place; ``what`` is kept there, for the message where its scheme is refused."""
+    if not isinstance(place, (str, Path)):
+        raise UsageError(f"{what} is at a path, not at a {type(place).__name__}")
     text = str(place)
     found = _SCHEME.match(text)
     if found is None:

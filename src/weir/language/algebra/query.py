@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from html import escape
 from typing import TypeAlias
 
 from weir.language.algebra.fold import mapped, patterns
@@ -102,7 +103,7 @@ class Describe:
 Form: TypeAlias = Select | Construct | Ask | Describe
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Query:
     """``pattern`` is the expression SE; evaluation times follow from windows and ``semantics``.
 
@@ -118,6 +119,20 @@ class Query:
     dialect: Dialect = field(default=Dialect.SPARQL, compare=False)
     text: str = field(default="", compare=False, repr=False)
     warnings: tuple[str, ...] = field(default=(), compare=False, repr=False)
+
+    def __repr__(self) -> str:
+        what = f"{type(self.form).__name__.upper()}{''.join(f' ?{v.name}' for v in self._selected())}"
+        over = ", ".join(f"<{each}>" if isinstance(each, str) else f"?{each.name}" for each in self.streams)
+        named = "" if self.output is None else f" {self.output}"
+        return f"<weir.Query{named} ({self.dialect.value}): {what}{' over ' * bool(over)}{over}>"
+
+    def _selected(self) -> tuple[Variable, ...]:
+        return self.form.variables if isinstance(self.form, Select) else ()
+
+    def _repr_html_(self) -> str:
+        """The text, with the warnings above it."""
+        told = "".join(f"<p><b>warning</b> {escape(each)}</p>" for each in self.warnings)
+        return f"{told}<pre>{escape(self.text or repr(self))}</pre>"
 
     @property
     def streams(self) -> tuple[str | Variable, ...]:

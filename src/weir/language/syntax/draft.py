@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from weir.language.algebra import query as q
 from weir.language.algebra import windows as w
 from weir.language.algebra.patterns import Pattern
+from weir.language.algebra.unbound import unbound
 from weir.language.presets import Preset
 from weir.language.syntax.lexer import Source
 from weir.rdf.terms import Variable
@@ -75,7 +76,7 @@ class Draft:
             self.output,
             preset.dialect,
             self.source.text,
-            self.warnings,
+            (*self.warnings, *unbound(self.form, self.pattern, windows)),
         )
 
     def _tick(self) -> w.Tick | None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from weir.language.algebra import patterns as a
 from weir.language.syntax.terms import REPEATED, TYPE
 from weir.rdf.terms import IRI, XSD, XSD_STRING, BlankNode, Literal, TripleTerm, Variable
+from weir.rdf.xsd.numbers import INTEGER_RANGES, XSD_DECIMAL, XSD_DOUBLE, XSD_FLOAT
 
 _LOCAL = re.compile(r"[A-Za-z_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?")
 _BARE = {
@@ -87,3 +88,14 @@ class Terms:
                 backward = [f"^{self.node(iri)}" for iri in inverse]
                 return f"!({'|'.join([*map(self.node, forward), *backward])})"
         return f"({text})" if own < level else text
+
+
+class ShownTerms(Terms):
+    """Terms for people: every number is written as a number, also where a query could not read it back."""
+
+    def literal(self, literal: Literal) -> str:
+        number = literal.datatype in _NUMERIC
+        return literal.lexical if number else super().literal(literal)
+
+
+_NUMERIC = frozenset({*INTEGER_RANGES, XSD_DECIMAL, XSD_DOUBLE, XSD_FLOAT})

@@ -71,6 +71,11 @@ class StaticGraphs:
         """The named graphs, those that updates made among them."""
         return tuple(dict.fromkeys((*self.source.names(), *self.delta.names())))
 
+    def absent(self, query: Query) -> list[str]:
+        """The graphs that a query names and that are not there: they are empty."""
+        dataset, read = query.dataset, graphs_read(query).named or ()
+        return sorted({*dataset.default, *dataset.named, *read}.difference(self.names()))
+
     def extract(self, query: Query, streams: Sequence[str] = (), *, every_text: bool = False) -> Background:
         """The graphs that ``query`` reads, reduced; every named graph is there, if only by its name. Of large
         ones the dictionary gets the texts that may be written or read, or ``every_text``."""

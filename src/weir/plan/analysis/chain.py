@@ -74,7 +74,7 @@ def refuse_bad_chains(queries: Mapping[str, Query], streams: Collection[str]) ->
                 raise UsageError(
                     f"query {name!r} reads the unknown stream <{stream}>",
                     detail=f"known streams: {known}",
-                    hint=f"give it with --stream {stream}=SOURCE",
+                    hint=f"give it with --stream {stream}=SOURCE, in Python by streams or Engine.stream",
                 )
 
 

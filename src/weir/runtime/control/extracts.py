@@ -146,6 +146,13 @@ class Extractor:
             else:
                 graphs.apply(self.load(update.inserted), self.load(update.deleted))
 
+    def warnings(self, query: Query) -> tuple[str, ...]:
+        """What is hardly meant in a query: the parser's warnings, and graphs that are not there."""
+        with self.lock:
+            absent = self.graphs.absent(query)
+        told = [f"the graph <{name}> is not given: the query finds it empty" for name in absent]
+        return (*query.warnings, *told)
+
     def extract(self, query: Query, streams: Sequence[str], *, every_text: bool = False) -> tuple[str, int]:
         """The name of a query's extract, and how many updates are in it; with ``every_text`` of large graphs
         where it is evaluated on terms."""

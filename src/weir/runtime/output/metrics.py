@@ -35,7 +35,7 @@ SUMS = (
 """Of all slots together; ``lag_ms``, which comes behind them, is that of the slot that is behind most."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Metrics:
     """Counts since the job started; per stream and per query as of the last batch. ``failures`` are those of
     queries that failed and were not resumed."""
@@ -56,6 +56,13 @@ class Metrics:
     left: dict[str, int] = field(default_factory=dict, repr=False)
     arrivals: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=_RECENT), repr=False)
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        failed = f", failed: {', '.join(self.failures)}" if self.failures else ""
+        return (
+            f"<Metrics: {self.triples:,} triples in, {self.evaluations:,} evaluations, "
+            f"{self.results:,} results, {self.batches:,} batches{failed}>"
+        )
 
     @property
     def late(self) -> int:

@@ -113,6 +113,11 @@ class RegisteredQuery(BaseModel):
     output: str | None
     published: bool
     through: str | None = None
+    warnings: list[str] = Field(
+        default=[],
+        description="What is allowed and hardly meant: graphs that are not given, variables that "
+        "can never be bound, a name that REGISTER overrides.",
+    )
 
 
 class Queries(BaseModel):

@@ -66,6 +66,7 @@ def query_json(service: Service, info: QueryInfo) -> RegisteredQuery:
         output=info.output,
         published=info.name in service.sink.publishers,
         through=None if through is None else timestamp(through),
+        warnings=list(service.job.warnings(info.name)),
     )
 
 
@@ -93,7 +94,10 @@ def register_query(service: Here, body: NewQuery, response: Response) -> Registe
     """Register a continuous query in any dialect; it sees messages from now on."""
     made = service.register(body.text, body.name, body.dialect, body.evaluator)
     response.headers["Location"] = f"/api/queries/{slug(made.name)}"
-    return query_json(service, made)
+    told = query_json(service, made)
+    if body.name is not None and body.name != made.name:
+        told.warnings.append(f"the name is {made.name!r}, that of REGISTER, and not {body.name!r}")
+    return told
 
 
 @router.get("/queries/{id}", dependencies=[Depends(READ)])

@@ -13,7 +13,8 @@ import pytest
 from network_peers import Broker, dead, logged, mosquitto, until
 from weir.errors import UsageError
 from weir.runtime.ingest.receivers import Receivers, mqtt_receiver
-from weir.runtime.ingest.sources import Place, source_from
+from weir.runtime.ingest.sources import Place
+from weir.runtime.ingest.sources.source_addresses import source_from
 
 pytestmark = pytest.mark.network
 
@@ -112,7 +113,8 @@ DIES = """
 import os, sys, time
 from pathlib import Path
 from weir.runtime.ingest.receivers.mqtt_receiver import MqttReceiver
-from weir.runtime.ingest.sources import Place, source_from
+from weir.runtime.ingest.sources import Place
+from weir.runtime.ingest.sources.source_addresses import source_from
 source = source_from(sys.argv[2])
 writer = source.writer(Place("urn:s", Path(sys.argv[1]), "feed", 2))
 acknowledge = MqttReceiver._acknowledge

@@ -14,9 +14,10 @@ from confluent_kafka import Consumer
 from kafka_broker import create_topic, kafka, produce
 from network_peers import until
 from weir.errors import CheckpointError, RemoteError, UsageError
-from weir.runtime.ingest.sources import Place, source_from, source_of
+from weir.runtime.ingest.sources import Place, source_of
 from weir.runtime.ingest.sources.kafka_client import consumer_of, read_kafka_part
 from weir.runtime.ingest.sources.kafka_source import KafkaSource
+from weir.runtime.ingest.sources.source_addresses import source_from
 from weir.runtime.output.sinks.base import Results
 from weir.runtime.output.sinks.kafka_sink import KafkaSink
 from weir.runtime.output.sinks.making import sink_at

@@ -1,12 +1,12 @@
 """Sources: descriptions of where messages come from, and the feeds that plan batches from them.
 
-``source_from`` and ``path_source`` read what a user writes, ``source_of`` what the control log keeps. What is
+``source_at`` reads what a user writes, ``source_of`` what the control log keeps. What is
 pushed over a network goes through a durable log (``log_writer``), whose receivers have a room of their own.
 """
 
 from weir.runtime.ingest.sources.feeds import Feed, Place, Reached, Source
 from weir.runtime.ingest.sources.file_source import FileSource
-from weir.runtime.ingest.sources.source_addresses import path_source, source_from, source_of
+from weir.runtime.ingest.sources.source_addresses import path_source, source_at, source_of
 
 __all__ = [
     "Feed",
@@ -19,6 +19,6 @@ __all__ = [
     "path_source",
     "push_sources",
     "source_addresses",
-    "source_from",
+    "source_at",
     "source_of",
 ]

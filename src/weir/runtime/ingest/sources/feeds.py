@@ -79,6 +79,11 @@ class Source(ABC):
     def endless(self) -> bool:
         return True
 
+    @property
+    def address(self) -> str:
+        """Where messages come from, as people write it; options are left out."""
+        return self.kind
+
     @abstractmethod
     def check(self) -> None:
         """Raise ``UsageError`` where nothing can be read."""

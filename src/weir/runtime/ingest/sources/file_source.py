@@ -51,6 +51,10 @@ class FileSource(Source):
     def endless(self) -> bool:
         return self.watch
 
+    @property
+    def address(self) -> str:
+        return self.path
+
     def check(self) -> None:
         """Raise where nothing can be read."""
         path = Path(self.path)

@@ -45,6 +45,10 @@ class KafkaSource(Source):
     times_distinct: bool = False
 
     @property
+    def address(self) -> str:
+        return f"kafka://{self.servers}/{self.topic}"
+
+    @property
     def stamped(self) -> bool:
         """Whether the time is Kafka's own."""
         return not format_of(self.format).timed and self.time is None

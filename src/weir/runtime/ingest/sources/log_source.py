@@ -54,6 +54,10 @@ class LogSource(Source):
     times_distinct: bool = False
 
     @property
+    def address(self) -> str:
+        return "push:"
+
+    @property
     def beats(self) -> str:
         """The heartbeats that the source has."""
         return self.heartbeat or "last"

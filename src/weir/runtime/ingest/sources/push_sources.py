@@ -69,6 +69,10 @@ class MqttSource(PushSource):
     password_env: str = ""
     tls: bool = False
 
+    @property
+    def address(self) -> str:
+        return f"mqtt{'s' if self.tls else ''}://{self.host}:{self.port}/{self.topic}"
+
     def check(self) -> None:
         PushSource.check(self)
         if self.qos not in QOS:
@@ -92,6 +96,10 @@ class WebSocketSource(PushSource):
     url: str
     hello: str = ""
 
+    @property
+    def address(self) -> str:
+        return self.url
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SseSource(PushSource):
@@ -108,6 +116,10 @@ class SseSource(PushSource):
     url: str
     silence: float = 60.0
 
+    @property
+    def address(self) -> str:
+        return f"sse+{self.url}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TcpSource(PushSource):
@@ -119,6 +131,10 @@ class TcpSource(PushSource):
 
     host: str
     port: int
+
+    @property
+    def address(self) -> str:
+        return f"tcp://{self.host}:{self.port}"
 
     def check(self) -> None:
         PushSource.check(self)
@@ -146,6 +162,10 @@ class FragmentsSource(PushSource):
     least: float = 0.1
     most: float = 60.0
     listen: bool = False
+
+    @property
+    def address(self) -> str:
+        return f"fragments+{self.url}"
 
     @property
     def beats(self) -> str:
@@ -184,6 +204,10 @@ class LdesSource(PushSource):
     since: str = ""
     poll: float = 5.0
     format: str = "ntriples"
+
+    @property
+    def address(self) -> str:
+        return f"ldes+{self.url}"
 
     @property
     def beats(self) -> str:

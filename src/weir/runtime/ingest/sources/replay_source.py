@@ -52,6 +52,10 @@ class ReplaySource(Source):
         return self.loop
 
     @property
+    def address(self) -> str:
+        return f"replay:{self.path}"
+
+    @property
     def files(self) -> FileSource:
         return FileSource(self.path)
 

@@ -47,6 +47,7 @@ REPLAY = "replay:"
 """What comes before the path of a file that is to be played."""
 
 _PUSH = "push:"
+_NOTHING: Mapping[str, Any] = {}
 _YES, _NO = ("true", "yes", "1", ""), ("false", "no", "0")
 _FILE_OPTIONS = ("time", "format", "unit", "watch", "files_per_batch", "times_distinct")
 _REPLAY_OPTIONS = ("rate", "speed", "unit", "loop", "times_distinct")
@@ -86,6 +87,16 @@ def path_source(text: str, told: Mapping[str, Any]) -> Source:
     if unknown:
         raise UsageError(f"unknown option {unknown[0]!r} of {path}", hint=f"known: {', '.join(known)}")
     return kind(str(local_path(path, "a stream").absolute()), **_values(kind, options))
+
+
+def source_at(given: Source | str | Path, told: Mapping[str, Any] = _NOTHING) -> Source:
+    """The source that a path or an address means, or the one that is given; ``told`` is for paths."""
+    made = source_from(given) if isinstance(given, str) else given
+    if made is None or isinstance(made, Path):
+        made = path_source(str(given), told)
+    if not isinstance(made, Source):
+        raise UsageError(f"a {type(given).__name__} is no source", hint="give a path, an address or a Source")
+    return made
 
 
 def source_of(values: Mapping[str, Any]) -> Source:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -26,6 +26,7 @@ from urllib.parse import quote
 import pyarrow as pa
 
 from weir.extras import lazily
+from weir.language.writing.terms import ShownTerms
 from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term, TripleTerm, json_term, parse_term
 from weir.runtime.output.sinks.base import Results
 from weir.runtime.output.sinks.result_files import Render
@@ -85,36 +86,42 @@ def written(column: pa.ChunkedArray, write: Callable[[Term], str]) -> list[str]:
     return [known[text] for text in column.to_pylist()]
 
 
-def table_text(console: consoles.Console | None = None) -> Render:
-    """Results as a table per query, the columns as wide as ``console`` allows, by default the terminal."""
+Prefixes = Mapping[str, Mapping[str, str]]
+"""Namespaces by prefix, for each query by name."""
+_NONE: Prefixes = {}
+_USUAL = {
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+    "xsd": XSD,
+}
+
+
+def table_text(console: consoles.Console | None = None, prefixes: Prefixes = _NONE) -> Render:
+    """Results as a table per query, the columns as wide as ``console`` allows, by default the terminal; terms
+    as in the query."""
     wide = console or consoles.Console()
 
     def render(results: Sequence[Results], note: str) -> tuple[bytes, str]:
         buffer = io.StringIO()
         out = consoles.Console(file=buffer, width=wide.width, force_terminal=wide.is_terminal)
         for result in results:
-            out.print(rich_table(result))
+            out.print(rich_table(result, prefixes.get(result.name, {})))
         return buffer.getvalue().encode(), note
 
     return render
 
 
-def rich_table(result: Results) -> tables.Table:
+def rich_table(result: Results, prefixes: Mapping[str, str]) -> tables.Table:
     """One query's results of a batch."""
+    write = ShownTerms({**_USUAL, **prefixes}).node
     names = variables(result)
     table = tables.Table(title=result.name, title_justify="left", show_edge=False, pad_edge=False)
     for name in ("at", "op", *names):
         table.add_column(name, overflow="fold")
-    shown = [written(column, _shown) for column in result.table.columns[2:]]
+    shown = [written(column, write) for column in result.table.columns[2:]]
     for row in zip(*stamps(result.table), *shown, strict=True):
         table.add_row(*(texts.Text(value or "") for value in row))
     return table
-
-
-def _shown(term: Term) -> str:
-    if isinstance(term, Literal) and term.datatype == XSD + "boolean":
-        return term.lexical
-    return str(term)
 
 
 def csv_text(results: Sequence[Results], note: str) -> tuple[bytes, str]:

@@ -20,7 +20,7 @@ from weir.extras import load
 from weir.runtime.ingest.sources.source_addresses import password, peer_of
 from weir.runtime.output.sinks.base import KAFKA_TOPIC, MQTT_TOPIC, Sink
 from weir.runtime.output.sinks.folders import ParquetFolder
-from weir.runtime.output.sinks.formats import RENDERS, table_text
+from weir.runtime.output.sinks.formats import RENDERS, Prefixes, table_text
 from weir.runtime.output.sinks.result_files import ExactFile, FilePerQuery, TextSink, json_lines_sink
 from weir.storage.places import local_path
 
@@ -29,6 +29,8 @@ _MQTT_OPTIONS = ("qos", "retain", "password_env")
 _SCHEMES = {"mqtt": _MQTT_OPTIONS, "mqtts": _MQTT_OPTIONS, "kafka": ("config_env",), "live": ("token_env",)}
 """The kinds of addresses, and their options."""
 
+_NONE: Prefixes = {}
+
 SinkMaker = Callable[[Path], Sink]
 """Makes a sink, given the folder for its log."""
 
@@ -36,8 +38,9 @@ FORMATS = ("table", "jsonl", *RENDERS, "parquet")
 """What results can be written as."""
 
 
-def sink_for(form: str, out: str | Path | None, stream: IO[bytes]) -> SinkMaker:
-    """The sink of a format: into the file or folder ``out`` exactly once, or to ``stream``."""
+def sink_for(form: str, out: str | Path | None, stream: IO[bytes], prefixes: Prefixes = _NONE) -> SinkMaker:
+    """The sink of a format: into the file or folder ``out`` exactly once, or to ``stream``. Tables shorten
+    IRIs by ``prefixes``."""
     if form not in FORMATS:
         raise UsageError(f"unknown format {form!r}", hint=f"one of {', '.join(FORMATS)}")
     path = None if out is None else local_path(out, "results").absolute()
@@ -53,7 +56,7 @@ def sink_for(form: str, out: str | Path | None, stream: IO[bytes]) -> SinkMaker:
 
     if form == "jsonl":
         return lambda logs: json_lines_sink(target(logs))
-    render = table_text() if form == "table" else RENDERS[form]
+    render = table_text(prefixes=prefixes) if form == "table" else RENDERS[form]
     return lambda logs: TextSink(render, target(logs))
 
 
@@ -100,6 +103,17 @@ def sink_at(text: str) -> SinkMaker:
         password=password(options.get("password_env", "")),
         tls=scheme == "mqtts",
     )
+
+
+def any_sink(given: Sink | SinkMaker | str) -> Sink | SinkMaker:
+    """A sink, or what makes one, where an address may stand for it."""
+    if isinstance(given, str):
+        return sink_at(given)
+    if not callable(given) and not hasattr(given, "write"):
+        raise UsageError(
+            f"a {type(given).__name__} is no sink", hint="give an address such as files:DIR, or a Sink"
+        )
+    return given
 
 
 def _maker(module: str, name: str, *values: Any, **options: Any) -> SinkMaker:
