@@ -14,12 +14,12 @@ from weir.kernel.contract import FailedAt, Slab
 from weir.language.algebra.query import Query
 from weir.linked.graphs import GraphSources
 from weir.plan.analysis.demand import demands
+from weir.plan.analysis.shares import share
 from weir.plan.analysis.split import splitting
 from weir.rdf.formats.tnq import parse_lines
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.messages import Messages
 from weir.runtime.control.failure import reason_of
-from weir.runtime.ingest.dealing import share
 from weir.runtime.ingest.matching import Selection
 from weir.runtime.output.text_columns import timestamp
 

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from weir.plan.analysis.shares import share
 from weir.rdf.formats.tnq import parse_lines
 from weir.rdf.messages import Messages
 from weir.runtime.control.catalog import Catalog, Registration, StreamEntry
-from weir.runtime.ingest.dealing import Cut, Dealt, homes, share
+from weir.runtime.ingest.dealing import Cut, Dealt, homes
 from weir.runtime.ingest.frames import Frame
 from weir.runtime.ingest.matching import MatchPlan
 from weir.runtime.ingest.parts import LaneInput

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from weir.runtime.ingest.dealing import share
+from weir.plan.analysis.shares import share
 from weir.runtime.ingest.pools import Entry, Pool, Table
 
 POOL = ("s", False)

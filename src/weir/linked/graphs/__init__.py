@@ -3,11 +3,12 @@
 An engine collects ``GraphSources``; opened, they are ``StaticGraphs``, which give the extract of each query.
 """
 
-from weir.linked.graphs.extract import StaticGraphs
+from weir.linked.graphs.extract import Dealt, StaticGraphs
 from weir.linked.graphs.graph_files import RemoteGraph
 from weir.linked.graphs.graph_sources import GraphSources, read_graphs
 
 __all__ = [
+    "Dealt",
     "GraphSources",
     "RemoteGraph",
     "StaticGraphs",

@@ -16,12 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 import numpy as np
 
 from weir.kernel.contract import Background, GraphTable
-from weir.language.algebra.fold import path_predicates
-from weir.language.algebra.patterns import TriplePattern, constant
+from weir.language.algebra.fold import path_predicates, walk
+from weir.language.algebra.patterns import Project, TriplePattern, constant
 from weir.language.algebra.query import Describe, Query
 from weir.language.algebra.scope import may_be_empty
 from weir.linked.graphs.delta import Delta
@@ -47,6 +48,9 @@ from weir.plan.planner import plan_query
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, Variable
+
+Dealt: TypeAlias = Mapping[str, Mapping[int, str]]
+"""Of graphs by name, the predicates whose triples are dealt to slots, and by which place."""
 
 
 class StaticGraphs:
@@ -83,6 +87,11 @@ class StaticGraphs:
         needed: list[Ids] = []
         found = self._collected(walk.all(streams), needed)
         return self._background({**dict.fromkeys(self.names(), GraphTable.empty()), **found}, needed)
+
+    def dealt(self, query: Query, streams: Sequence[str], variable: Variable) -> Dealt:
+        """The predicates of each graph of which a slot needs its share alone, where a query is split by this
+        variable: those of which every pattern has it at one place, the same in all."""
+        return _Walk(self, query, self.names()).dealt(streams, variable)
 
     def apply(self, inserted: Background, deleted: Background) -> int:
         """Take in an update; its number. Its terms are in the dictionary, and no triple is in both."""
@@ -233,6 +242,24 @@ class _Walk:
         if plan.looking.tick.unit is not None:
             yield from self._updated()
 
+    def dealt(self, streams: Sequence[str], variable: Variable) -> Dealt:
+        """See ``StaticGraphs.dealt``. In a subquery the name may mean another variable: then nothing is."""
+        if sum(isinstance(node, Project) for node in walk(self.query.pattern)) > 1:
+            return {}
+        found: dict[tuple[str, int], set[str | None]] = {}
+        for match in _matches(plan_query(self.query, streams).root):
+            for graph in self._graphs(match.source):
+                _, _, predicate, _ = self._scan_of(graph, match.pattern)
+                if predicate is not None:
+                    place = _places(match.pattern).get(variable.name)
+                    found.setdefault((graph, predicate), set()).add(place)
+        out: dict[str, dict[int, str]] = {}
+        for (graph, predicate), places in found.items():
+            place = places.pop()
+            if place is not None and not places:
+                out.setdefault(graph, {})[predicate] = place
+        return out
+
     def _updated(self) -> Iterator[PatternRows | LargeRows]:
         """Every triple that updates named of the graphs that the query reads: where it is looked at by the
         clock, any change of such a graph is an evaluation time, whether a pattern matches it or not."""
@@ -356,6 +383,17 @@ def _any_large(graph: str, large: Iterable[Scan]) -> bool:
 
 
 _ENDS = ("subject", "object")
+
+
+def _matches(plan: p.Plan) -> Iterator[p.Match]:
+    """Every pattern, those inside EXISTS among them."""
+    if isinstance(plan, p.Match):
+        yield plan
+    for formula in p.formulas(plan):
+        for test in formula.tests:
+            yield from _matches(test.plan)
+    for child in p.children(plan):
+        yield from _matches(child)
 
 
 def _places(pattern: TriplePattern) -> dict[str, str]:

@@ -21,12 +21,13 @@ import pyarrow as pa
 from weir.kernel.contract import Background, GraphIndex, GraphTable
 from weir.language.algebra.query import Query
 from weir.language.update import Update
-from weir.linked.graphs import StaticGraphs, read_graphs
+from weir.linked.graphs import Dealt, StaticGraphs, read_graphs
 from weir.linked.graphs.history import layered
 from weir.linked.graphs.triple_tables import DEFAULT
+from weir.plan.analysis.shares import share
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary, TextTable
-from weir.rdf.terms import Term, relabelled
+from weir.rdf.terms import Term, Variable, relabelled
 from weir.runtime.control.catalog import Entry, Registration, UpdateEntry
 from weir.runtime.control.checkpoint import Checkpoint
 from weir.storage import Container, numbers, pack, unpack
@@ -34,6 +35,9 @@ from weir.storage.files import make_folder, remove, writing
 
 _KIND, _SUFFIX = "weir.extract/2", ".graphs"
 _PLACES, _VALIDITY = ("s", "p", "o"), ("start", "end")
+_LETTERS = {"subject": "s", "object": "o"}
+_WHOLE = -1
+"""In the place of a slot: all of them."""
 
 INDEXED = 1 << 16
 """From so many triples on a graph is stored with its index."""
@@ -43,17 +47,24 @@ FEW_TEXTS = 1 << 12
 
 
 def write_extract(
-    background: Background, dictionary: Dictionary, folder: Path, *, durable: bool = True
+    background: Background,
+    dictionary: Dictionary,
+    folder: Path,
+    *,
+    durable: bool = True,
+    dealt: Dealt | None = None,
+    slots: int = 1,
 ) -> str:
     """Write graphs and the texts of their terms into ``folder``; the name of the result. Where a graph has an
-    index only those texts are written that the dictionary has."""
+    index only those texts are written that the dictionary has. What is ``dealt`` of large ones lies by slot.
+    """
     graphs: Mapping[str, GraphTable] = {DEFAULT: background.default, **background.named}
     names = sorted(graphs)
     tables: dict[str, Mapping[str, Ids | pa.Array]] = {}
     ids = [np.empty(0, np.int64)]
     for number, name in enumerate(names):
-        columns = _columns(graphs[name])
-        tables |= {f"graph {number}": columns, **_index(number, columns, graphs[name].index)}
+        columns, by_slot = _columns(graphs[name]), (dealt or {}).get(name, {})
+        tables |= {f"graph {number}": columns, **_index(number, columns, graphs[name].index, by_slot, slots)}
         ids += [np.unique(columns[place]) for place in _PLACES]
     hashed = np.unique(np.concatenate(ids))
     texts = dictionary.having(hashed)
@@ -72,8 +83,9 @@ def write_extract(
     return name
 
 
-def load_extract(path: Path, dictionary: Dictionary) -> Background:
-    """The graphs of an extract, mapped; their texts are known to ``dictionary`` then."""
+def load_extract(path: Path, dictionary: Dictionary, slot: int | None = None) -> Background:
+    """The graphs of an extract, mapped; their texts are known to ``dictionary`` then. Of what is dealt the
+    index finds the share of ``slot`` alone."""
     with open(path, "rb") as file:
         found = unpack(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), _KIND)
     texts = found.table("texts")
@@ -86,7 +98,7 @@ def load_extract(path: Path, dictionary: Dictionary) -> Background:
     for number, name in enumerate(found.header["names"]):
         table = {column: numbers(values) for column, values in found.table(f"graph {number}").items()}
         triple, bounds = (table[place] for place in _PLACES), (table.get(v) for v in _VALIDITY)
-        graphs[name] = GraphTable(*triple, *bounds, index=_stored_index(number, found))
+        graphs[name] = GraphTable(*triple, *bounds, index=_stored_index(number, found, slot))
     made = {name: tuple(times) for name, times in found.header["made"].items()}
     return Background(graphs.pop(DEFAULT, GraphTable.empty()), graphs, made)
 
@@ -105,28 +117,59 @@ class _Digest(io.RawIOBase):
         return memoryview(data).nbytes
 
 
-def _index(number: int, columns: Mapping[str, Ids], known: GraphIndex | None) -> dict[str, Mapping[str, Ids]]:
-    """The tables that find the rows of a large graph that never changes."""
+def _index(
+    number: int,
+    columns: dict[str, Ids],
+    known: GraphIndex | None,
+    dealt: Mapping[int, str],
+    slots: int,
+) -> dict[str, Mapping[str, Ids]]:
+    """The tables that find the rows of a large graph that never changes. What is dealt is put in the order of
+    slots, within each predicate."""
     predicates = columns["p"]
     if "start" in columns or len(predicates) < INDEXED:
         return {}
-    ends = np.append(np.flatnonzero(np.diff(predicates)) + 1, len(predicates))
-    by_object = np.lexsort((columns["o"], predicates)) if known is None else known.by_object
-    objects = columns["o"][by_object] if known is None else known.objects
-    return {
-        f"runs {number}": {"predicate": predicates[ends - 1], "end": ends},
-        f"objects {number}": {"row": by_object, "object": objects},
-    }
+    ends = np.append(np.flatnonzero(np.diff(predicates)) + 1, len(predicates)).tolist()
+    runs: list[tuple[int, int, int]] = []
+    if dealt:
+        columns |= {place: column.copy() for place, column in columns.items()}
+        known = None
+    for first, end in itertools.pairwise([0, *ends]):
+        predicate = int(predicates[first])
+        place = dealt.get(predicate)
+        if place is None:
+            runs.append((predicate, _WHOLE, end))
+            continue
+        slot = share([columns[_LETTERS[place]][first:end]], 0, slots)
+        order = np.argsort(slot, kind="stable") + first
+        for letter in ("s", "o"):
+            columns[letter][first:end] = columns[letter][order]
+        until = np.cumsum(np.bincount(slot, minlength=slots)) + first
+        runs += [(predicate, each, last) for each, last in enumerate(until.tolist())]
+    by_object, objects = _by_object(columns["o"], runs) if known is None else (known.by_object, known.objects)
+    table = dict(zip(("predicate", "slot", "end"), np.array(runs, np.int64).T, strict=True))
+    return {f"runs {number}": table, f"objects {number}": {"row": by_object, "object": objects}}
 
 
-def _stored_index(number: int, found: Container) -> GraphIndex | None:
+def _by_object(objects: Ids, runs: Sequence[tuple[int, int, int]]) -> tuple[Ids, Ids]:
+    """The rows of each run in the order of their objects, and these."""
+    rows = np.empty(len(objects), np.int64)
+    for first, end in itertools.pairwise([0, *(end for _, _, end in runs)]):
+        rows[first:end] = np.argsort(objects[first:end], kind="stable") + first
+    return rows, objects[rows]
+
+
+def _stored_index(number: int, found: Container, slot: int | None) -> GraphIndex | None:
     runs, objects = found.table(f"runs {number}"), found.table(f"objects {number}")
     if not runs:
         return None
-    ends = [0, *numbers(runs["end"]).tolist()]
-    predicates = numbers(runs["predicate"]).tolist()
-    ranges = dict(zip(predicates, itertools.pairwise(ends), strict=True))
-    return GraphIndex(ranges, numbers(objects["row"]), numbers(objects["object"]))
+    slots = numbers(runs["slot"])
+    if slot is None and (slots != _WHOLE).any():
+        return None
+    ranges = itertools.pairwise([0, *numbers(runs["end"]).tolist()])
+    every = zip(numbers(runs["predicate"]).tolist(), slots.tolist(), ranges, strict=True)
+    own = {predicate: place for predicate, of, place in every if of in (_WHOLE, slot)}
+    return GraphIndex(own, numbers(objects["row"]), numbers(objects["object"]))
 
 
 class Extractor:
@@ -153,12 +196,21 @@ class Extractor:
         told = [f"the graph <{name}> is not given: the query finds it empty" for name in absent]
         return (*query.warnings, *told)
 
-    def extract(self, query: Query, streams: Sequence[str], *, every_text: bool = False) -> tuple[str, int]:
+    def extract(
+        self,
+        query: Query,
+        streams: Sequence[str],
+        *,
+        every_text: bool = False,
+        split: tuple[Variable, int] | None = None,
+    ) -> tuple[str, int]:
         """The name of a query's extract, and how many updates are in it; with ``every_text`` of large graphs
-        where it is evaluated on terms."""
+        where it is evaluated on terms, dealt to so many slots where it is ``split`` by a variable."""
         with self.lock:
             found = self.graphs.extract(query, streams, every_text=every_text)
-            return self._write(found), self.graphs.delta.number
+            variable, slots = split or (None, 1)
+            dealt = {} if variable is None else self.graphs.dealt(query, streams, variable)
+            return self._write(found, dealt, slots), self.graphs.delta.number
 
     def apply(self, inserted: Background, deleted: Background) -> int:
         """Take in an update; its number. It counts once its entry is in the control log."""
@@ -230,8 +282,9 @@ class Extractor:
         with self.lock:
             return read_graphs({graph or DEFAULT: [path]}, self.graphs.dictionary)
 
-    def _write(self, background: Background) -> str:
-        return write_extract(background, self.graphs.dictionary, self.folder, durable=self._durable)
+    def _write(self, background: Background, dealt: Dealt | None = None, slots: int = 1) -> str:
+        durable, dictionary = self._durable, self.graphs.dictionary
+        return write_extract(background, dictionary, self.folder, durable=durable, dealt=dealt, slots=slots)
 
     def load(self, name: str) -> Background:
         """An extract by its name."""

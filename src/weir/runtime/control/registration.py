@@ -111,7 +111,7 @@ def registrations_of(
     out = []
     for each in offers:
         own, reads = chosen[each.name], streams_read(each.query, streams)
-        made = replace(each, evaluator=own, slots=(slot[each.name],), reads=reads)
+        made, dealt = replace(each, evaluator=own, slots=(slot[each.name],), reads=reads), None
         many = len(known) + len(new)
         if made.evaluator != SHARED and many <= FEW * slots and slots > 1:
             split = splitting(each.query, outputs)
@@ -119,11 +119,14 @@ def registrations_of(
                 most = slots if split.every is None else min(slots, MOST_TOLD)
                 staged = split.stages is not None
                 made = replace(made, slots=tuple(range(most)), share=split.place, staged=staged)
+                dealt = None if split.variable is None else (split.variable, most)
             elif split.by_time and made.evaluator == "interval" and _pays(made.reads, finite, many, beside):
                 made = replace(made, slots=tuple(range(beside)))
         if extractor is not None and made.evaluator != SHARED:
             every = made.evaluator == "reference"
-            graphs, updates = extractor.extract(made.evaluated, made.over(streams), every_text=every)
+            graphs, updates = extractor.extract(
+                made.evaluated, made.over(streams), every_text=every, split=dealt
+            )
             made = replace(made, graphs=graphs, updates=updates)
         out.append(made)
     return out

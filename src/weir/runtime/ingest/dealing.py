@@ -18,7 +18,6 @@ import polars as pl
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from weir.plan.analysis.split import WHOLE_TRIPLE
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.compiled import njit
 from weir.rdf.messages import Messages, Terms
@@ -27,19 +26,6 @@ from weir.runtime.output.text_columns import arrow_texts
 
 BITS = np.array([1, 2, 4, 8], np.uint8)
 """Of the places of a quad: which of them have to be there as texts."""
-
-
-_MIXERS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)
-
-
-def share(quads: Sequence[Ids], place: int, slots: int, rows: Ids | slice = slice(None)) -> Ids:
-    """The slot that each of the rows belongs to, where a query is split over ``slots`` by a place or by all
-    three."""
-    places = (0, 1, 2) if place == WHOLE_TRIPLE else (place,)
-    mixed = np.zeros(len(quads[0][rows]), np.uint64)
-    for mixer, each in zip(_MIXERS, places, strict=False):
-        mixed += quads[each][rows].view(np.uint64) * np.uint64(mixer)
-    return ((mixed >> np.uint64(33)) % np.uint64(slots)).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)

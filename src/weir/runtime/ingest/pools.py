@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weir.kernel.matching.automaton import Matcher
+from weir.plan.analysis.shares import share
 from weir.rdf.columns import Ids
-from weir.runtime.ingest.dealing import BITS, share
+from weir.runtime.ingest.dealing import BITS
 
 
 class Entry(NamedTuple):

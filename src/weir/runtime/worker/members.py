@@ -26,11 +26,11 @@ from weir.language.algebra.windows import All, Elements, Now, Past, Range, TickK
 from weir.linked.graphs.history import layered, resolved
 from weir.plan.analysis.demand import Reading, demands, readings
 from weir.plan.analysis.own_messages import evaluated_apart
+from weir.plan.analysis.shares import share
 from weir.rdf.columns import NEVER
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.messages import Messages
 from weir.runtime.control.catalog import SHARED, Catalog, Registration, UpdateEntry
-from weir.runtime.ingest.dealing import share
 from weir.runtime.ingest.matching import Selection, needs_every_text
 
 Loader: TypeAlias = Callable[[str], Background]

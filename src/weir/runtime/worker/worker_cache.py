@@ -157,7 +157,7 @@ class WorkerCache:
             if slot not in registration.slots or name in group.members or name in silent:
                 continue
             with group.failures.of(registration, OSError):
-                background = settled(registration, (), catalog, {}, self._loader(group))
+                background = settled(registration, (), catalog, {}, self._loader(group, slot))
                 member = make_member(
                     registration, background, group.dictionary, catalog.streams, group.services
                 )
@@ -169,11 +169,11 @@ class WorkerCache:
         """Bring the graphs of a group's members up to ``batch``; their state is that of the batch before."""
         for member in group.members.values():
             with group.failures.of(member.registration, OSError):
-                member.follow(self.catalog(batch), self._loader(group))
+                member.follow(self.catalog(batch), self._loader(group, member.slot))
         group.dictionary.settle()
 
-    def _loader(self, group: Group) -> Loader:
-        return lambda name: load_extract(self.checkpoint.graphs / name, group.dictionary)
+    def _loader(self, group: Group, slot: int) -> Loader:
+        return lambda name: load_extract(self.checkpoint.graphs / name, group.dictionary, slot)
 
 
 _CACHES: dict[str, WorkerCache] = {}

@@ -13,6 +13,7 @@ from weir.kernel.operators.inputs.pattern_inputs import StaticGraphs
 from weir.language import parse
 from weir.rdf.ids.dictionary import Dictionary
 from weir.runtime.control import extracts
+from weir.runtime.worker import worker_cache
 from weir.testing import Scenario
 
 PEOPLE = "".join(
@@ -71,3 +72,36 @@ def test_a_query_answers_the_same_from_a_stored_graph(limit: int, monkeypatch: p
     monkeypatch.setattr(compiler, "VIEW_LIMIT", limit)
     assert plain
     assert run() == plain
+
+
+DEALT = """PREFIX : <urn:> SELECT ?one ?name FROM NAMED WINDOW <w> ON <s> [RANGE 10 STEP 10]
+WHERE { WINDOW <w> { ?one :at ?room } GRAPH :g { ?one :name ?name }
+  OPTIONAL { GRAPH :g { ?paper :creator ?one } } }"""
+
+
+def test_a_slot_finds_its_share_of_what_is_dealt(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[GraphTable] = []
+
+    def load(path: Path, dictionary: Dictionary, slot: int | None = None) -> Background:
+        background = extracts.load_extract(path, dictionary, slot)
+        found.append(background.named["urn:g"])
+        return background
+
+    def run() -> list[str]:
+        return sorted(
+            str(line) for line in Scenario(DEALT, graphs={"urn:g": PEOPLE}, slots=3).run([SEEN], "s")
+        )
+
+    plain = run()
+    monkeypatch.setattr(extracts, "INDEXED", 1)
+    monkeypatch.setattr(worker_cache, "load_extract", load)
+    assert run() == plain != []
+    shares = [each.index for each in found]
+    assert len(shares) == 3
+    for predicate in np.unique(found[0].predicate).tolist():
+        places = [range(*each.runs[predicate]) for each in shares if each is not None]
+        assert (
+            sorted(row for place in places for row in place)
+            == np.flatnonzero(found[0].predicate == predicate).tolist()
+        )
+        assert max(map(len, places)) < sum(map(len, places))
