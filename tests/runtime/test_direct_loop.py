@@ -218,7 +218,7 @@ def test_what_only_spark_has_is_refused(tmp_path: Path) -> None:
     engine.register(query("q"))
     with pytest.raises(UsageError, match="has no Spark"):
         engine.start()
-    with pytest.raises(UsageError, match="a list is no source"):
+    with pytest.raises(UsageError, match="given a list, which is no source"):
         engine.stream("urn:t", [])  # type: ignore[arg-type]
 
 
@@ -241,5 +241,6 @@ def test_a_sign_ends_it_quietly_with_one_line(tmp_path: Path, sign: signal.Signa
         child.send_signal(sign)
         _, said = child.communicate(timeout=60)
     assert child.returncode == 0
-    assert said.startswith("weir: 2 triples in") and said.rstrip().endswith("(interrupted)")
-    assert len(said.splitlines()) == 1
+    waiting, summed_up = said.splitlines()
+    assert waiting == f"weir: <urn:s>: watching {tmp_path / 's'}, waiting for messages"
+    assert summed_up.startswith("weir: 2 triples in") and summed_up.endswith("(interrupted)")

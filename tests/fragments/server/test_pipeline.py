@@ -17,7 +17,7 @@ from weir.fragments.protocol.annotation import Annotation, Fact, Labeling, Metho
 from weir.fragments.server import Dataset, FragmentsApp, Publisher, server
 from weir.linked.http import WallClock
 from weir.runtime.ingest.receivers.http_receivers import FragmentsReceiver
-from weir.runtime.ingest.sources import Place, source_from
+from weir.runtime.ingest.sources import Place, source_at
 from weir.runtime.ingest.sources.push_sources import FragmentsSource
 from weir.runtime.output.sinks.base import FragmentsSink
 
@@ -57,7 +57,7 @@ def coming() -> int:
 def test_each_evaluation_is_a_message_in_the_log(tmp_path: Path) -> None:
     begin = coming()
     with serving(lambda port: server(FragmentsApp([board(begin, 4)]), port=port)) as base:
-        source = source_from(f"fragments+{base}/board#weir:query={CONSTRUCT.replace(' ', '+')}")
+        source = source_at(f"fragments+{base}/board#weir:query={CONSTRUCT.replace(' ', '+')}")
         assert isinstance(source, FragmentsSource)
         with source.writer(Place("board", tmp_path, "board")) as writer:
             receiver = FragmentsReceiver(source, writer)
@@ -85,7 +85,7 @@ def logged(folder: Path) -> list[str]:
 
 def test_only_construct_makes_a_stream() -> None:
     with pytest.raises(UsageError, match="only CONSTRUCT"):
-        source_from("fragments+http://127.0.0.1:9/d#weir:query=SELECT+*+{?s+?p+?o}")
+        source_at("fragments+http://127.0.0.1:9/d#weir:query=SELECT+*+{?s+?p+?o}")
 
 
 @pytest.mark.network
