@@ -37,10 +37,10 @@ class Pages:
     runs: Mapping[str, Run]
 
 
-def runs_in(folder: Path) -> dict[str, Run]:
-    """The latest run of each benchmark among the JSON files of a folder."""
+def runs_in(*folders: Path) -> dict[str, Run]:
+    """The latest run of each benchmark among the JSON files of folders."""
     found: dict[str, Run] = {}
-    for path in sorted(folder.glob("*.json")):
+    for path in sorted(path for folder in folders for path in folder.glob("*.json")):
         run = json.loads(path.read_text(encoding="utf-8"))
         missing = [key for key in _RECORDED if key not in run] if isinstance(run, dict) else ["everything"]
         if missing:
@@ -54,7 +54,7 @@ def runs_in(folder: Path) -> dict[str, Run]:
             found[run["benchmark"]] = run
     if not found:
         raise UsageError(
-            f"{folder} holds no report of a benchmark", hint="weir bench NAME --json FOLDER/NAME.json"
+            f"{folders[0]} holds no report of a benchmark", hint="weir bench NAME --json FOLDER/NAME.json"
         )
     return found
 
@@ -106,13 +106,13 @@ def _recorded(runs: Mapping[str, Run]) -> Table:
 
 def write_pages(folder: Path, docs: Path | None = None) -> Path:
     """Make the page of the runs in ``folder``, there or in a documentation's folders: ``guide`` for the page,
-    ``benchmarks`` for plots and the runs in their small form. The page's path."""
-    runs = runs_in(folder)
+    ``benchmarks`` for plots and the runs in their small form, beside those that are kept there. The page's
+    path."""
     if docs is None:
-        page, beside, made = folder / PAGE, folder, page_of(runs)
+        page, beside, made = folder / PAGE, folder, page_of(runs_in(folder))
     else:
         page, beside = docs / "guide" / PAGE, docs / "benchmarks"
-        made = page_of(runs, "../benchmarks/")
+        made = page_of(runs_in(folder, beside), "../benchmarks/")
         _write(beside, {f"{name}.json": as_text(run) for name, run in made.runs.items()})
     _write(beside, made.plots)
     _write(page.parent, {page.name: made.text})

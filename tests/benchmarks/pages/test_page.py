@@ -88,3 +88,12 @@ def test_a_page_goes_into_its_folder_or_into_a_documentation(tmp_path: Path) -> 
     write_pages(tmp_path / "docs" / "benchmarks", tmp_path / "again")
     for path in (tmp_path / "docs").rglob("*.*"):
         assert (tmp_path / "again" / path.relative_to(tmp_path / "docs")).read_text() == path.read_text()
+
+
+def test_a_new_run_stands_beside_those_that_are_kept(tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    for name in ("language", "service"):
+        (runs / "one.json").write_text(json.dumps(run_of(name)))
+        text = write_pages(runs, tmp_path / "docs").read_text()
+    assert "| `language` |" in text and "| `service` |" in text
