@@ -78,7 +78,7 @@ def rivals(extra: Sequence[str] = ()) -> tuple[list[Rival], dict[str, str]]:
 
 
 def _rsp_rs() -> Rival:
-    program = built("rsp-rs", _DRIVERS / "rsp_rs_driver.rs", RSP_RS)
+    program = built("rsp-rs", _DRIVERS / "rsp_rs_driver.rs", RSP_RS, plain="oxigraph")
     return Rival("rsp-rs", (str(program),), version=RSP_RS["rsp-rs"].lstrip("="))
 
 
