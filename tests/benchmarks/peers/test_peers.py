@@ -10,9 +10,7 @@ import pytest
 from fragments_peers import peer
 from weir.errors import UsageError
 from weir_bench.answers import difference
-from weir_bench.fragments.peers import PeerUnavailable
 from weir_bench.peers.benchmark import rounds_of, run, set_goals
-from weir_bench.peers.crates import built
 from weir_bench.peers.rivals import WEIR, Rival, drive, rivals
 from weir_bench.peers.workloads import Workload, workloads, write
 from weir_bench.report import Report
@@ -114,16 +112,3 @@ def test_a_rival_of_the_users_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert rivals()[1]["rsp-rs"] == "cargo is not installed"
     with pytest.raises(UsageError, match="names no rival"):
         rivals(["rsp-rs"])
-
-
-def test_what_cargo_cannot_build_is_unavailable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cargo = tmp_path / "cargo"
-    cargo.write_text("#!/bin/sh\necho 'error: failed to download crates' >&2; exit 101\n")
-    cargo.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    monkeypatch.setenv("WEIR_PEERS", str(tmp_path / "peers"))
-    source = tmp_path / "driver.rs"
-    source.write_text("fn main() {}")
-    with pytest.raises(PeerUnavailable, match="cargo cannot build engine") as raised:
-        built("engine", source, {"engine": "1"})
-    assert raised.value.offline
