@@ -92,17 +92,10 @@ class Texts:
         """The texts by their codes."""
         return arrow_texts(pl.concat(self._texts)) if self._texts else pa.array([], pa.large_string())
 
-    @cached_property
-    def _gathered(self) -> pa.LargeStringArray:
-        if not self._texts:
-            return self.known
-        texts = self._texts[0] if len(self._texts) == 1 else pl.concat(self._texts)
-        return arrow_texts(texts.gather(self.code))
-
     def of(self, slot: int) -> tuple[Ids, pa.LargeStringArray]:
         """Ids and texts; what stands at several places of rows may be there for each."""
         first, last = self.slot.searchsorted([slot, slot + 1]).tolist()
-        return self._ids[first:last], self._gathered[first:last]
+        return self._ids[first:last], self.known.take(pa.array(self.code[first:last]))
 
 
 @njit(over=("code",), cache=True)
