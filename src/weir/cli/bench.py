@@ -39,6 +39,9 @@ def bench(
     graph: Annotated[
         int | None, typer.Option(help="For scale: a static graph of so many triples.", min=10_000)
     ] = None,
+    simulate: Annotated[
+        bool, typer.Option("--simulate", help="For scale: a cluster of up to 1,000 cores, simulated.")
+    ] = False,
     rival: Annotated[
         list[str] | None, typer.Option(help="An engine that you have, for peers.", metavar="NAME=COMMAND")
     ] = None,
@@ -57,7 +60,7 @@ def bench(
     given: dict[str, dict[str, Any]] = {
         "city": {"data": data},
         "peers": {"rival": rival or ()},
-        "scale": {"graph": graph},
+        "scale": {"graph": graph, "simulate": simulate},
     }
     every = [each for each in BENCHMARKS if each != "city" or data is not None]
     names = every if name == "all" else [name]

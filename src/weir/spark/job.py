@@ -24,6 +24,7 @@ from weir.runtime.control.failure import UNLIMITED, QueryLimits
 from weir.runtime.control.planning import FINISH, HOLD, SOURCE_NAME, STOP, ControlWriter, PlanningHold
 from weir.runtime.ingest.sources import Source
 from weir.runtime.output.outputs import OUTPUT_SCHEMA, Output
+from weir.runtime.output.report_rows import rows_of
 from weir.runtime.output.sinks.base import Sink
 from weir.runtime.output.task_reports import Reports
 from weir.runtime.running import RunningJob
@@ -286,10 +287,14 @@ class Job(RunningJob):
             if last is not None and batch > last:
                 return
             try:
+                told = rows_of(self._reports.read(batch))
                 # A task that Spark runs twice may tell of a batch that is over.
                 if batch > self._heard:
-                    self._deliver(batch, self._reports.read(batch))
+                    self._deliver(batch, told)
                     self._heard = batch
+                if self._writer is not None:
+                    self.checkpoint.check()
+                    self._writer.publish(batch, told)
                 self._reports.heard(batch)
             except Exception as error:
                 self._failure = error

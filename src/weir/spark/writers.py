@@ -11,31 +11,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 from urllib.parse import parse_qsl
 
 import numpy as np
 import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.sql import DataFrame
-from pyspark.sql.datasource import DataSource, DataSourceStreamArrowWriter, WriterCommitMessage
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from weir.errors import UsageError
 from weir.runtime.control.checkpoint import Checkpoint
 from weir.runtime.output.outputs import OUTPUT_SCHEMA, Output, merged, written_row
+from weir.runtime.output.report_rows import packed_rows, parts_in, parts_row
 from weir.runtime.output.results import COLUMNS
 from weir.runtime.output.sinks.base import Results, Sink
 from weir.runtime.output.sinks.making import sink_at
 from weir.runtime.output.sinks.part_folders import FORMATS, PartFolder, ResultPart
 from weir.runtime.output.task_reports import Reports
 from weir.runtime.worker.worker_cache import worker_cache
+from weir.spark.part_writer import PARTS_NAME, WeirParts
 from weir.spark.tasks import current_batch
-from weir.storage.lease import check
 from weir.storage.places import local_path
 from weir.storage.spool import Spool
 
-PARTS_NAME = "weir-parts"
 TASKS = "tasks:"
 _SINK_SCHEMA = "query string, at timestamp, op string, bindings map<string,string>"
 _AT = pa.timestamp("us", tz="UTC")
@@ -65,6 +64,10 @@ class Writer(Protocol):
     def stream(self, rows: DataFrame, checkpoint: Checkpoint) -> DataStreamWriter:
         """What writes the rows that come out of the slots."""
         ...
+
+    def publish(self, batch: int, told: Sequence[Output]) -> None:
+        """In the driver, once it has heard what tasks ``told`` of a batch, and before Spark commits it if the
+        writer ``reports``."""
 
 
 def writer_at(text: str) -> Writer | None:
@@ -116,8 +119,13 @@ class PartsWriter:
             "epoch": str(epoch),
             "place": self.place,
             "form": self.format,
+            "rows": OUTPUT_SCHEMA,
         }
         return rows.writeStream.format(PARTS_NAME).options(**options)
+
+    def publish(self, batch: int, told: Sequence[Output]) -> None:
+        if self.format:
+            PartFolder(Path(self.place), self.format).publish(batch, parts_in(told))
 
 
 class SentByTasks:
@@ -137,70 +145,21 @@ class SentByTasks:
                 self._sink.close()
         return []
 
-    def publish(self, batch: int, parts: Sequence[ResultPart]) -> bool:
-        return True
-
 
 def target_of(place: str, format: str) -> PartFolder | SentByTasks:
     """What tasks write to."""
     return PartFolder(Path(place), format) if format else SentByTasks(sink_at(place)(Path()))
 
 
-@dataclass
-class Written(WriterCommitMessage):
-    """What a task has written, and the rows that are for the driver."""
-
-    parts: list[ResultPart]
-    told: list[Output]
-
-
-class PartsStreamWriter(DataSourceStreamArrowWriter):
-    """``write`` runs in tasks, ``commit`` on the driver's host in a process of its own."""
-
-    def __init__(self, options: Mapping[str, str]) -> None:
-        self._options = options
-
-    @property
-    def _target(self) -> PartFolder | SentByTasks:
-        return target_of(self._options["place"], self._options["form"])
-
-    def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
-        """Write what the slots of one task answered."""
-        batch, target = current_batch(), self._target
-        spool = worker_cache(self._options["folder"]).checkpoint.spool()
-        answers, told = apart(iterator, target.form, spool)
-        results = merged(answers)
-        context = TaskContext.get()
-        parts = target.write(batch, context.partitionId() if context is not None else 0, results)
-        return Written(parts, [*told, written_row(sum(map(len, results)))])
-
-    def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
-        """Tell the driver of the batch, and publish it once that has heard."""
-        own = Path(self._options["folder"]) / "weir"
-        said = [message for message in messages if isinstance(message, Written)]
-        reports, epoch = Reports(own), int(self._options["epoch"])
-        check(own, epoch)
-        reports.tell(batchId, "all", [row for message in said for row in message.told])
-        reports.wait()
-        check(own, epoch)
-        self._target.publish(batchId, [part for message in said for part in message.parts])
-
-    def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
-        """Leave what tasks wrote: it goes when the batch is published."""
-
-
-class WeirParts(DataSource):
-    """``writeStream.format("weir-parts")``; options: folder (of the checkpoint), epoch, place, form."""
-
-    @classmethod
-    def name(cls) -> str:
-        return PARTS_NAME
-
-    def schema(self) -> str:
-        return OUTPUT_SCHEMA
-
-    def streamWriter(self, schema: Any, overwrite: bool) -> DataSourceStreamArrowWriter:
-        return PartsStreamWriter(dict(self.options))
+def write_parts(options: Mapping[str, str], batches: Iterable[pa.RecordBatch]) -> bytes:
+    """Write what the slots of one task answered; what the driver is told of it."""
+    batch, target = current_batch(), target_of(options["place"], options["form"])
+    spool = worker_cache(options["folder"]).checkpoint.spool()
+    answers, told = apart(batches, target.form, spool)
+    results = merged(answers)
+    context = TaskContext.get()
+    parts = target.write(batch, context.partitionId() if context is not None else 0, results)
+    return packed_rows([*told, written_row(sum(map(len, results))), parts_row(parts)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +178,9 @@ class SparkSink:
         answers = rows.mapInArrow(sink_rows(str(checkpoint.folder)), _SINK_SCHEMA)
         return answers.writeStream.outputMode("append").format(self.name).options(**self.options)
 
+    def publish(self, batch: int, told: Sequence[Output]) -> None:
+        """The sink has done so."""
+
 
 def sink_rows(folder: str) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """What makes rows for a sink of what slots said; the rest is told to the driver."""
@@ -234,7 +196,7 @@ def sink_rows(folder: str) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.R
             context = TaskContext.get()
             name = str(context.partitionId() if context is not None else 0)
             count = written_row(sum(map(len, results)))
-            Reports(checkpoint.own).tell(batch, name, [*told, count])
+            Reports(checkpoint.own).tell(batch, name, [packed_rows([*told, count])])
 
     return run
 

@@ -4,7 +4,7 @@
 writes the answers in them, ``compact`` those of queries evaluated together, ``text_columns`` is what both are
 made of. ``partial_answers`` are those of slots that answer a query together, ``putting_together`` makes its
 answers of them. ``metrics`` are the counters, ``task_reports`` what tasks tell that write results themselves,
-``subscriptions`` lets followers read results while they come.
+``report_rows`` as what, ``subscriptions`` lets followers read results while they come.
 """
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "outputs",
     "partial_answers",
     "putting_together",
+    "report_rows",
     "results",
     "subscriptions",
     "task_reports",

@@ -3,23 +3,23 @@
 A report is a file beside the control log. The driver hears it and removes it; until then whoever told it
 waits, or whoever plans the next batch. So the driver has logged which queries failed before anything follows
 from that, as where it takes the results itself.
+
+Who tells may be a process that Spark starts anew for each batch, so this module imports next to nothing: what
+is told are bytes (``report_rows``).
 """
 
 from __future__ import annotations
 
+import struct
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
-import pyarrow as pa
-
 from weir.errors import CheckpointError
-from weir.runtime.output.outputs import Output
-from weir.storage import pack, unpack
 from weir.storage.files import make_folder, remove, remove_folder, replace_file
 
-_KIND = "weir.report/1"
 _REFUSED = "refused"
+_LENGTH = struct.Struct("<q")
 _LOOK = 0.005
 _LONGEST = 120.0
 """Seconds after which the driver is taken for dead."""
@@ -31,30 +31,25 @@ class Reports:
     def __init__(self, own: Path) -> None:
         self._folder = own / "reports"
 
-    def tell(self, batch: int, name: str, rows: Sequence[Output]) -> None:
-        """Leave rows for the driver; who tells the same again replaces it."""
-        columns = {
-            "kind": pa.array([row.kind for row in rows], pa.string()),
-            "name": pa.array([row.name for row in rows], pa.string()),
-            "slot": pa.array([row.slot for row in rows], pa.int64()),
-            "data": pa.array([row.data[:] for row in rows], pa.large_binary()),
-            "counts": pa.array([row.counts for row in rows], pa.list_(pa.int64())),
-        }
+    def tell(self, batch: int, name: str, told: Sequence[bytes]) -> None:
+        """Leave word for the driver; who tells the same again replaces it."""
         make_folder(self._folder)
-        replace_file(self._folder / f"{batch}-{name}", bytes(pack(_KIND, {}, {"rows": columns})))
+        pieces = (piece for each in told for piece in (_LENGTH.pack(len(each)), each))
+        replace_file(self._folder / f"{batch}-{name}", b"".join(pieces))
 
     def batches(self) -> list[int]:
         """The batches of which something is told."""
         return sorted({int(path.name.partition("-")[0]) for path in self._folder.glob("[0-9]*-*")})
 
-    def read(self, batch: int) -> list[Output]:
+    def read(self, batch: int) -> list[bytes]:
         """All that is told of a batch."""
-        found: list[Output] = []
+        found: list[bytes] = []
         for path in sorted(self._folder.glob(f"{batch}-*")):
-            columns = unpack(path.read_bytes(), _KIND).table("rows")
-            found += [
-                Output(*row) for row in zip(*(each.to_pylist() for each in columns.values()), strict=True)
-            ]
+            data, at = path.read_bytes(), 0
+            while at < len(data):
+                (length,) = _LENGTH.unpack_from(data, at)
+                at += _LENGTH.size + length
+                found.append(data[at - length : at])
         return found
 
     def heard(self, batch: int) -> None:
