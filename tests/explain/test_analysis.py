@@ -29,6 +29,22 @@ def test_analyze_runs_the_query_and_shows_the_routes_taken(tmp_path: Path) -> No
     assert "routes:" in done.output
 
 
+def test_what_every_slot_gets_is_told(tmp_path: Path) -> None:
+    """Where a slot gets all of some predicate, it has those and its part of the others."""
+    text = QUERY.replace("GRAPH <plan> { ?x :next ?y }", "").replace("?b :in ?y", "?b :on ?y")
+    (tmp_path / "q.rspql").write_text(text)
+    triple = "{}\t<http://e/{}> <http://e/{}> <http://e/r> .\n"
+    lines = [triple.format(n, n, "in" if n % 2 else "on") for n in range(400)]
+    (tmp_path / "s.tnq").write_text("".join(lines))
+    files = ["--analyze", "--stream", f"s={tmp_path / 's.tnq'}"]
+    done = CliRunner().invoke(app, ["explain", str(tmp_path / "q.rspql"), *files])
+    assert "at most 8, by ?a, wherever a pattern has it" in done.output, done.output
+    assert "each slot gets all triples of <http://e/on>" in done.output
+    shown = [line for line in done.output.splitlines() if line.startswith("over ")]
+    assert [line.partition(":")[0] for line in shown] == ["over 2 slots", "over 8 slots"]
+    assert "the mean of 300 triples" in shown[0] and "the mean of 225 triples" in shown[1]
+
+
 def test_analyze_needs_a_file_for_every_stream(tmp_path: Path) -> None:
     (tmp_path / "q.rspql").write_text(QUERY)
     done = CliRunner().invoke(app, ["explain", str(tmp_path / "q.rspql"), "--analyze"])

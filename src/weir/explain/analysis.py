@@ -14,8 +14,9 @@ from weir.kernel.contract import FailedAt, Slab
 from weir.language.algebra.query import Query
 from weir.linked.graphs import GraphSources
 from weir.plan.analysis.demand import demands
-from weir.plan.analysis.shares import share
-from weir.plan.analysis.split import splitting
+from weir.plan.analysis.shares import EVERYWHERE, share, share_by_predicate
+from weir.plan.analysis.split import BY_PREDICATE, MOST_TOLD, places_of, splitting
+from weir.rdf.columns import Ids
 from weir.rdf.formats.tnq import parse_lines
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.messages import Messages
@@ -53,13 +54,26 @@ def analyze_text(
 
 def _skew(query: Query, batches: Mapping[str, Messages], dictionary: Dictionary) -> Iterator[str]:
     """How evenly the triples that a split query wants are spread over some numbers of slots."""
-    place = splitting(query).place
+    split = splitting(query)
+    place = split.place
     if place is None:
         return
+    mixed = places_of(query, place) if place >= BY_PREDICATE else {}
+    places = {dictionary.encode(each): at for each, at in mixed.items()}
+
+    def held_by(messages: Messages, slots: int) -> Ids:
+        if places:
+            found = share_by_predicate(messages.quads, places, slots)
+        else:
+            found = share(messages.quads, place, slots)
+        everywhere = found == EVERYWHERE
+        own: Ids = np.bincount(found[~everywhere], minlength=slots) + np.sum(everywhere)
+        return own
+
     wanted = demands(query, tuple(batches))
     found = [Selection(wanted.get(stream, ()), dictionary).of(each) for stream, each in batches.items()]
-    for slots in SLOTS:
-        held = sum(np.bincount(share(each.quads, place, slots), minlength=slots) for each in found)
+    for slots in (each for each in SLOTS if each <= MOST_TOLD or not split.few):
+        held = sum(held_by(each, slots) for each in found)
         mean = float(np.sum(held)) / slots
         if mean:
             most = float(np.max(held)) / mean

@@ -47,6 +47,14 @@ SPLIT = {
     "union": query(body="{ WINDOW <w> { ?x :p ?y } } UNION { WINDOW <w> { ?x :q ?z } }"),
     "minus": query(body="WINDOW <w> { ?x :p ?y } MINUS { WINDOW <w> { ?x :q ?z } }"),
     "static": query(body="WINDOW <w> { ?x :p ?y } OPTIONAL { ?x :in ?r } MINUS { ?x :in :attic }"),
+    "at two places": query(body="WINDOW <w> { ?x :p ?y . ?y :q ?z }"),
+    "counted at two places": query(
+        "SELECT ?y (COUNT(*) AS ?n)", body="WINDOW <w> { ?x :p ?y . ?y :q ?z }", after="GROUP BY ?y"
+    ),
+    "nothing in common": query(body="WINDOW <w> { ?x :p ?y . ?z :q ?w }"),
+    "some everywhere": query(body="WINDOW <w> { ?x :p ?y OPTIONAL { ?z :q :x } }"),
+    "some everywhere, outside": query(body="WINDOW <w> { ?x :p ?y } MINUS { WINDOW <w> { ?z :q ?y } }"),
+    "new at two places": query("SELECT ISTREAM *", body="WINDOW <w> { ?x :p ?y . ?y :q ?z }"),
 }
 STAGED = {
     "triples": query("CONSTRUCT { ?x :r ?y . ?y :r ?x }"),
@@ -81,14 +89,17 @@ STAGED = {
         body="WINDOW <w> { ?x :p ?y . ?x :q ?z } ?y :size ?v",
         after="GROUP BY ?z",
     ),
+    "ends of a join": query(
+        "SELECT ?x (COUNT(?z) AS ?n)", body="WINDOW <w> { ?x :p ?y . ?y :q ?z }", after="GROUP BY ?x"
+    ),
     "texts": query("SELECT (GROUP_CONCAT(STR(?y)) AS ?t) (COUNT(*) AS ?n)", after="GROUP BY (STR(?z))"),
 }
 WHOLE = {
-    "share no variable": query(body="WINDOW <w> { ?x :p ?y . ?y :q ?z }"),
+    "share no variable": query(body="WINDOW <w> { ?x :p ?y . ?y :p ?z }"),
     "counts triples": query(window="[TRIPLES 3 REPORT CONTENT CHANGE]"),
     "default graph": query().replace("FROM NAMED WINDOW", "FROM WINDOW").replace("WINDOW <w> {", "{"),
     "message by message": query(window="[NOW TICK TUPLE]"),
-    "new or gone": query("SELECT ISTREAM ?z"),
+    "new or gone": query("SELECT ISTREAM (STR(?z) AS ?t)"),
     "joined": query(body="GRAPH <plan> { ?x :in ?r } OPTIONAL { WINDOW <w> { ?x :p ?y } }"),
     "SERVICE": query(body="WINDOW <w> { ?x :p ?y } SERVICE <http://e/> { ?x :q ?z }"),
     "a path": query(body="WINDOW <w> { ?x :p+ ?y }"),

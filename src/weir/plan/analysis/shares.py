@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -20,3 +20,16 @@ def share(quads: Sequence[Ids], place: int, slots: int, rows: Ids | slice = slic
     for mixer, each in zip(_MIXERS, places, strict=False):
         mixed += quads[each][rows].view(np.uint64) * np.uint64(mixer)
     return ((mixed >> np.uint64(33)) % np.uint64(slots)).astype(np.int64)
+
+
+EVERYWHERE = -1
+
+
+def share_by_predicate(quads: Sequence[Ids], places: Mapping[int, int | None], slots: int) -> Ids:
+    """The same where the id of a predicate decides the place; ``EVERYWHERE`` where all slots get a triple."""
+    found = np.full(len(quads[0]), EVERYWHERE)
+    for predicate, place in places.items():
+        if place is not None:
+            rows = np.flatnonzero(quads[1] == predicate)
+            found[rows] = share(quads, place, slots, rows)
+    return found

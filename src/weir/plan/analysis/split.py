@@ -2,10 +2,11 @@
 
 Every slot sees only those triples whose term at one place hashes to it, and of the messages all, or those
 alone that have such a triple (``own_messages``). That changes nothing where each solution comes from triples
-that have the same term there: all patterns on windows have one variable at the same place, and whatever is
-joined, counted or compared is so per value of it (``keyed``). Static graphs are whole in every slot, so
-solutions may draw on them but none may come from them alone. Where it is so of the patterns, but not of what
-is counted, ordered or made of their solutions, that is done in a second stage (``two_stages``).
+that have the same term there: all patterns on windows have one variable at the same place, or at that which
+their predicate decides, and whatever is joined, counted or compared is so per value of it (``keyed``).
+Triples of predicates that have no such place are whole in every slot, as static graphs are: solutions may
+draw on them, but none may come from them alone. Where it is so of the patterns, but not of what is counted,
+ordered or made of their solutions, that is done in a second stage (``two_stages``).
 
 Where that does not apply, every slot may see everything and evaluate a stretch of the evaluation times: what
 a query answers at τ depends on its windows there and just before alone. So any query can be split that is not
@@ -14,7 +15,7 @@ read by another, reads no other and asks no endpoint. It costs the windows once 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from weir.language.algebra import expressions as e
@@ -22,25 +23,28 @@ from weir.language.algebra import patterns as a
 from weir.language.algebra.fold import walk
 from weir.language.algebra.query import R2S, Construct, Query, Select
 from weir.language.algebra.windows import Elements, TickKind, Triples
-from weir.plan.analysis.keyed import keyed_by
+from weir.plan.analysis.keyed import TRIPLE, keyed_by
 from weir.plan.analysis.own_messages import needs_every_message
 from weir.plan.analysis.two_stages import Stages, staged
-from weir.rdf.terms import Variable
+from weir.rdf.terms import IRI, Variable
 
 PLACES = ("subject", "predicate", "object")
 WHOLE_TRIPLE = 4
 """In the place of a place: all three."""
-_TRIPLE = Variable(".triple")
+BY_PREDICATE = 8
+"""From here on in the place of a place: the one that a triple's predicate decides, by ``places_of``."""
 MOST_TOLD = 8
-"""Over so many slots a query is split at most that has to be told of every message in each of them."""
+"""Over so many slots a query is split at most that has to be told of every message in each of them, or needs
+some of the triples in each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
     """``place`` (0 subject, 1 predicate, 2 object) of ``variable`` splits the query, or ``WHOLE_TRIPLE``
-    does; None with a reason, and whether it can be split ``by_time`` all the same. Where a slot has to be
-    told of ``every`` message, not only of its own, that is why. ``stages`` are there where what the slots
-    answer has to be put together; where nobody does that, it is split ``by_time``."""
+    does, or, from ``BY_PREDICATE`` on, what ``places_of`` says; None with a reason, and whether it can be
+    split ``by_time`` all the same. Where a slot has to be told of ``every`` message, not only of its own,
+    that is why. Triples of the predicates ``copied`` go to every slot. ``stages`` are there where what the
+    slots answer has to be put together; where nobody does that, it is split ``by_time``."""
 
     place: int | None = None
     variable: Variable | None = None
@@ -48,15 +52,26 @@ class Split:
     by_time: bool = False
     every: str | None = None
     stages: Stages | None = None
+    copied: tuple[IRI, ...] = ()
+
+    @property
+    def few(self) -> bool:
+        """Whether each slot costs as much again, so that few are better than many."""
+        return self.every is not None or bool(self.copied)
 
     def __str__(self) -> str:
         if self.place is not None and self.variable is not None:
             by = "by the triple that its one pattern matches, so that no value has one slot for itself"
-            if self.place != WHOLE_TRIPLE:
+            if self.place in range(len(PLACES)):
                 by = f"by ?{self.variable.name}, the {PLACES[self.place]} of every pattern"
+            elif self.place >= BY_PREDICATE:
+                by = f"by ?{self.variable.name}, wherever a pattern has it"
+            if self.copied:
+                by += f"; each slot gets all triples of {', '.join(map(str, self.copied))}"
             after = "" if self.stages is None else f".\nAt each evaluation time, of all slots: {self.stages}"
             if self.every is None:
-                return f"split over all slots {by}.\nA slot gets the messages that have triples for it{after}"
+                over = f"at most {MOST_TOLD} slots" if self.few else "all slots"
+                return f"split over {over} {by}.\nA slot gets the messages that have triples for it{after}"
             return (
                 f"split over all slots, at most {MOST_TOLD}, {by}.\n"
                 f"Each of them is told the times of all messages: {self.every}{after}"
@@ -77,29 +92,41 @@ def splitting(query: Query, outputs: Collection[str] = ()) -> Split:
     refused = _refusal(query)
     if refused is not None:
         return Split(reason=refused, by_time=True)
-    found = _shared(query)
-    if isinstance(found, str):
-        return Split(reason=found, by_time=True)
-    reasons = []
-    for place, variable in found:
-        problem = _whole(query, variable)
-        if problem is None:
-            return Split(place, variable, every=needs_every_message(query))
-        reasons.append(problem)
-    for place, variable in (*_salted(query), *found):
-        stages = staged(query, variable)
-        if isinstance(stages, Stages):
-            every = needs_every_message(stages.first)
-            return Split(place, variable, reasons[-1], True, every, stages)
-        reasons.append(stages)
+    shared = [(place, variable, ()) for place, variable in _shared(query)]
+    mixed = [(place, variable, _copied(places)) for place, (variable, places) in _by_predicate(query)]
+    whole = [*shared, *(each for each in mixed if not each[2])]
+    salted = [(place, variable, ()) for place, variable in _salted(query)]
+    reasons = ["the patterns on its streams share no variable"]
+    for alone, staged_too in ((whole, [*salted, *whole]), (some := [m for m in mixed if m[2]], some)):
+        for place, variable, copied in alone:
+            problem = _whole(query, variable)
+            if problem is None:
+                return Split(place, variable, every=needs_every_message(query), copied=copied)
+            reasons.append(problem)
+        why = reasons[-1]
+        for place, variable, copied in staged_too:
+            stages = staged(query, variable)
+            if isinstance(stages, Stages):
+                every = needs_every_message(stages.first)
+                return Split(place, variable, why, True, every, stages, copied)
+            reasons.append(stages)
     return Split(reason=reasons[-1], by_time=True)
+
+
+def _copied(places: Places) -> tuple[IRI, ...]:
+    return tuple(predicate for predicate, place in places.items() if place is None)
+
+
+def places_of(query: Query, place: int) -> Places:
+    """Of a query that is split by predicate the place that splits the triples of each; None where they go to
+    every slot."""
+    return dict(_by_predicate(query))[place][1]
 
 
 def stages_of(query: Query, place: int) -> Stages:
     """The stages of a query that is split by the variable at ``place``."""
-    found = _shared(query)
-    assert not isinstance(found, str)
-    stages = staged(query, dict([*found, (WHOLE_TRIPLE, _TRIPLE)])[place])
+    mixed = [(number, variable) for number, (variable, _) in _by_predicate(query)]
+    stages = staged(query, dict([*_shared(query), (WHOLE_TRIPLE, TRIPLE), *mixed])[place])
     assert isinstance(stages, Stages)
     return stages
 
@@ -107,27 +134,53 @@ def stages_of(query: Query, place: int) -> Stages:
 def _salted(query: Query) -> list[tuple[int, Variable]]:
     """What splits aggregates over one pattern such that however many triples have one term, each slot gets
     its part of them. Distinct values would be given by every slot then."""
-    patterns = [node for node in walk(query.pattern) if isinstance(node, a.Window)]
-    triples = [node for node in walk(tuple(patterns)) if isinstance(node, a.TriplePattern)]
     groups = [node for node in walk(query.pattern) if isinstance(node, a.Group)]
     aggregates = [each for group in groups for _, each in group.aggregates]
     plain = all(not each.distinct and each.function is not e.Aggregation.GROUP_CONCAT for each in aggregates)
-    return [(WHOLE_TRIPLE, _TRIPLE)] if len(triples) == 1 and groups and plain else []
+    return [(WHOLE_TRIPLE, TRIPLE)] if len(_triples(query)) == 1 and groups and plain else []
 
 
-def _shared(query: Query) -> list[tuple[int, Variable]] | str:
-    """The variables that all patterns on windows have at one place, or why there are none."""
+def _triples(query: Query) -> list[a.TriplePattern]:
+    """The patterns on windows."""
     windows = [node for node in walk(query.pattern) if isinstance(node, a.Window)]
-    patterns = [node for node in walk(tuple(windows)) if isinstance(node, a.TriplePattern)]
-    if not patterns:
-        return "no pattern reads a stream"
-    found = []
+    return [node for node in walk(tuple(windows)) if isinstance(node, a.TriplePattern)]
+
+
+def _shared(query: Query) -> list[tuple[int, Variable]]:
+    """The variables that all patterns on windows have at one place."""
+    patterns, found = _triples(query), []
     for place, name in enumerate(PLACES):
         nodes = {getattr(pattern, name) for pattern in patterns}
-        node = nodes.pop()
+        node = nodes.pop() if nodes else None
         if not nodes and isinstance(node, Variable):
             found.append((place, node))
-    return found or "the patterns on its streams share no variable at one place"
+    return found
+
+
+Places = Mapping[IRI, int | None]
+
+
+def _by_predicate(query: Query) -> list[tuple[int, tuple[Variable, Places]]]:
+    """The variables that at least half of the patterns have at a place that their predicate decides, those
+    of most patterns first, by the number that stands for each."""
+    patterns = _triples(query)
+    predicates = [each.predicate for each in patterns if isinstance(each.predicate, IRI)]
+    if len(predicates) < len(patterns):
+        return []
+    found: list[tuple[int, Variable, Places]] = []
+    for variable in dict.fromkeys(v for each in patterns for v in (each.subject, each.object)):
+        if not isinstance(variable, Variable):
+            continue
+        places: dict[IRI, set[int | None]] = {}
+        for each, predicate in zip(patterns, predicates, strict=True):
+            own = [place for place in (0, 2) if getattr(each, PLACES[place]) == variable]
+            places.setdefault(predicate, set()).add(own[0] if own else None)
+        alone = {predicate: next(iter(each)) for predicate, each in places.items() if len(each) == 1}
+        split = sum(places[each] != {None} for each in predicates)
+        if len(alone) == len(places) and 2 * split >= len(patterns):
+            found.append((split, variable, alone))
+    found.sort(key=lambda each: -each[0])
+    return [(BY_PREDICATE + number, (v, places)) for number, (_, v, places) in enumerate(found)]
 
 
 def _together(query: Query, outputs: Collection[str]) -> str | None:

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from weir.errors import CheckpointError
 from weir.language.algebra.query import Query
 from weir.plan.analysis.chain import parsed
-from weir.plan.analysis.split import stages_of
+from weir.plan.analysis.split import BY_PREDICATE, Places, places_of, stages_of
 from weir.plan.analysis.two_stages import Stages
 from weir.runtime.control.failure import Failure, earliest
 
@@ -117,6 +117,12 @@ class Registration:
     def stages(self) -> Stages | None:
         """What its slots do and what is done after them, where that is staged."""
         return stages_of(self.query, self.share) if self.staged and self.share is not None else None
+
+    @cached_property
+    def places(self) -> Places:
+        """The place that splits the triples of each predicate, where that is not the same for all."""
+        mixed = self.share is not None and self.share >= BY_PREDICATE
+        return places_of(self.query, self.share) if mixed and self.share is not None else {}
 
     @property
     def evaluated(self) -> Query:

@@ -116,7 +116,7 @@ def registrations_of(
         if made.evaluator != SHARED and many <= FEW * slots and slots > 1:
             split = splitting(each.query, outputs)
             if split.place is not None and (stages or split.stages is None):
-                most = slots if split.every is None else min(slots, MOST_TOLD)
+                most = min(slots, MOST_TOLD) if split.few else slots
                 staged = split.stages is not None
                 made = replace(made, slots=tuple(range(most)), share=split.place, staged=staged)
                 dealt = None if split.variable is None else (split.variable, most)

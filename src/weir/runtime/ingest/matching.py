@@ -22,6 +22,7 @@ from weir.plan.analysis.own_messages import needs_every_message
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.messages import Messages, Parsed
+from weir.rdf.terms import IRI
 from weir.runtime.control.catalog import SHARED, Catalog, Registration
 from weir.runtime.ingest.dealing import Cut, Dealt, Texts, homes
 from weir.runtime.ingest.frames import Frame, Watermark
@@ -129,10 +130,13 @@ class MatchPlan:
             machines = pool.matcher.add(Dictionary(self._key).encode_terms(terms).reshape(-1, 4))
             first = 0
             for each, count in owners[place]:
-                rows = slice(first, first + count)
+                asked = found[first : first + count]
                 # Names are never split: whoever asks for them gets them all.
-                by = None if place[1] else each.share
-                self._entries[each.name].append(Entry(place, each.slots, by, machines[rows], texts[rows]))
+                by = [None if place[1] else _split_by(each, pattern) for pattern in asked]
+                for own in dict.fromkeys(by):
+                    rows = first + np.flatnonzero([known == own for known in by])
+                    entry = Entry(place, each.slots, own, machines[rows], texts[rows])
+                    self._entries[each.name].append(entry)
                 first += count
 
     def _read(self, catalog: Catalog) -> None:
@@ -212,6 +216,14 @@ class MatchPlan:
     def statements(self, stream: str, parsed: Parsed) -> list[list[str]] | None:
         """What a side output shows of each message if it is late, None where nobody asks."""
         return statements(parsed) if stream in self._keep_late else None
+
+
+def _split_by(registration: Registration, wanted: Wanted) -> int | None:
+    """The place by which what a pattern matches is split, None where all slots get it."""
+    if not registration.places:
+        return registration.share
+    assert isinstance(wanted.predicate, IRI)
+    return registration.places[wanted.predicate]
 
 
 class _Part:

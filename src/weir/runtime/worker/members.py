@@ -26,7 +26,7 @@ from weir.language.algebra.windows import All, Elements, Now, Past, Range, TickK
 from weir.linked.graphs.history import layered, resolved
 from weir.plan.analysis.demand import Reading, demands, readings
 from weir.plan.analysis.own_messages import evaluated_apart
-from weir.plan.analysis.shares import share
+from weir.plan.analysis.shares import EVERYWHERE, share, share_by_predicate
 from weir.rdf.columns import NEVER
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.messages import Messages
@@ -101,6 +101,8 @@ class Member:
     """Whether the state store has an earlier state of it."""
     apart: bool = False
     """Whether its slot has evaluation times of its own."""
+    places: Mapping[int, int | None] = field(default_factory=dict)
+    """By the id of a predicate the place that splits its triples, where that is not the same for all."""
 
     @property
     def name(self) -> str:
@@ -160,7 +162,11 @@ class Member:
         place = self.registration.share
         if place is None:
             return messages
-        return messages.rows(share(messages.quads, place, len(self.registration.slots)) == self.slot)
+        slots = len(self.registration.slots)
+        if not self.places:
+            return messages.rows(share(messages.quads, place, slots) == self.slot)
+        found = share_by_predicate(messages.quads, self.places, slots)
+        return messages.rows((found == self.slot) | (found == EVERYWHERE))
 
     def count(self, answers: Answers) -> None:
         self.evaluations += answers.evaluations
@@ -244,7 +250,9 @@ def make_member(
     if isinstance(evaluator, ReferenceEvaluator):
         selections = {stream: Selection(patterns, dictionary) for stream, patterns in wanted.items()}
     apart = registration.share is not None and evaluated_apart(query)
-    return Member(registration, evaluator, readings(query, registered), selections, apart=apart)
+    places = {dictionary.encode(each): place for each, place in registration.places.items()}
+    asked = readings(query, registered)
+    return Member(registration, evaluator, asked, selections, apart=apart, places=places)
 
 
 def horizon(query: Query) -> int | None:
