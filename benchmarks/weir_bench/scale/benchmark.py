@@ -24,12 +24,14 @@ from weir_bench.plots import figure
 from weir_bench.report import Report
 from weir_bench.scale import driver
 from weir_bench.scale import simulate as simulation
+from weir_bench.scale.costs import COUNTS, SPAN, dealt
 from weir_bench.scale.large_graphs import large_graph
-from weir_bench.scale.readings import readings
+from weir_bench.scale.readings import hot, readings
 
 SLOTS = (2, 8, 32, 128, 512)
 GOAL = 1.3
 DRIVER_GOAL = 0.02
+HOT_SLOTS = 128
 _KEY = b"weir bench scale"
 _QUERY = """PREFIX : <http://example.org/> SELECT ?person ?room
 FROM NAMED WINDOW <w> ON <s> [RANGE PT10S STEP PT5S] WHERE { WINDOW <w> { ?person :in ?room } }"""
@@ -93,6 +95,11 @@ def run(
         report.goal(f"reader's CPU a triple, {slots} slots", spent, GOAL, "× that of 2", at_least=False)
         sent = each["bytes"] / few["bytes"]
         report.goal(f"bytes a triple, {slots} slots", sent, GOAL, "× those of 2", at_least=False)
+    report.step("an aggregate of which one group has half of all triples")
+    with TemporaryDirectory(prefix="weir-bench-") as name:
+        loads = dealt(Path(name), HOT_SLOTS, hot(triples, SPAN), COUNTS)
+    report.figures["hot key"] = {"slots": HOT_SLOTS, "loads": loads}
+    report.goal("the fullest slot, one hot key", max(loads), 2.0, "× the mean", at_least=False)
     readers = 40_000 if quick else 600_000
     report.step(f"{readers:,} triples on a standalone cluster, driver heap {driver.HEAP}")
     told = driver.measure(readers)

@@ -98,10 +98,10 @@ def seconds_of(work: Callable[[], object]) -> float:
     return time.process_time() - began
 
 
-def dealt(folder: Path, slots: int, triples: int) -> list[float]:
-    """How many of so many triples the router gives to each slot, beside the mean."""
-    stages = Stages(folder, slots)
-    parsed = parse_lines(padded(crowd(triples, SPAN)), scope="s 0", key=KEY)
+def dealt(folder: Path, slots: int, data: bytes, query: str = ROOMS) -> list[float]:
+    """How many triples the router gives to each slot, beside the mean."""
+    stages = Stages(folder, slots, query)
+    parsed = parse_lines(padded(data), scope="s 0", key=KEY)
     found = stages.place.match_plan(0).dealt(STREAM, parsed.messages)
     counts = np.bincount(found.slot, minlength=slots)
     return [float(each) for each in counts / counts.mean()]
@@ -233,5 +233,5 @@ def contention(data: bytes, turns: int) -> Sample:
 
 def parsing(data: bytes, turns: int) -> None:
     """Print the seconds that lines take to be parsed, each turn."""
-    for _ in range(10 * turns):
+    for _ in range(4 * turns):
         print(seconds_of(lambda: parse_lines(padded(data), scope="s 0", key=KEY)))

@@ -22,6 +22,13 @@ def crowd(triples: int, milliseconds: int, after: int = 0) -> bytes:
     return _lines(BEGIN + after + np.arange(triples) * milliseconds // triples, 1_000_000, chance)
 
 
+def hot(triples: int, milliseconds: int) -> bytes:
+    """A crowd of which every second one is in the same room."""
+    lines = crowd(triples, milliseconds).splitlines(keepends=True)
+    lines[::2] = [line[: line.rindex(b"/")] + b"/0> .\n" for line in lines[::2]]
+    return b"".join(lines)
+
+
 def _lines(times: Iterable[int], people: int, chance: np.random.Generator) -> bytes:
     times = np.asarray(times)
     who, rooms = chance.integers(people, size=len(times)), chance.integers(500, size=len(times))

@@ -20,7 +20,7 @@ import numpy as np
 
 from weir_bench.plots import figure
 from weir_bench.report import Report
-from weir_bench.scale.costs import COUNTS, Sample, Stages, contention, dealt, fitted
+from weir_bench.scale.costs import COUNTS, SPAN, Sample, Stages, contention, dealt, fitted
 from weir_bench.scale.model import (
     PER_CORE,
     STEPS,
@@ -45,7 +45,7 @@ MANY = 512
 _FEW = 66
 _BESIDE = 16
 _WARM = 2
-_DRAWS = 200
+_DRAWS = 40
 
 
 def routing(folder: Path, turns: int, size: int) -> tuple[list[Sample], list[Sample]]:
@@ -80,7 +80,8 @@ def driving(folder: Path, turns: int, most: int) -> tuple[list[Sample], list[Sam
     """Seconds of the driver: planning a batch and a part; a commit, a task and a slot of it; and those of a
     second stage for a slot. The largest of each has the size of a cluster of ``most`` cores."""
     small = Stages(folder / "told", 2)
-    told = next(islice(small.slot(1, small.frames(1, 1000, 4)), 2, 3))[1]
+    found = next(islice(small.slot(1, small.frames(1, 1000, 4)), 2, 3))[1]
+    told = [row for row in found if row.kind != small.results.form]
     planned, committed, merged = [], [], []
     shapes = [(most // 50, 2), (most // 50, most // 50), (PER_CORE * most, 2), (PER_CORE * most, most)]
     drivers = {shape: Stages(folder / f"drive-{shape[0]}-{shape[1]}", shape[0]) for shape in shapes}
@@ -171,7 +172,7 @@ def checked(folder: Path, report: Report, costs: Costs, stream: Stream, slower: 
     close = True
     for slots in (2, MANY):
         measured = took(folder / f"check-{slots}", stream, 2, slots, 2).large
-        loads = dealt(folder / f"loads-{slots}", slots, 50_000)
+        loads = dealt(folder / f"loads-{slots}", slots, crowd(50_000, SPAN))
         cluster = Cluster(2, slots, 2, loads, slower=slower.median)
         predicted = sum(batch(costs, cluster, stream.large))
         off = predicted / measured.median - 1
@@ -185,12 +186,13 @@ def checked(folder: Path, report: Report, costs: Costs, stream: Stream, slower: 
 def extrapolated(folder: Path, costs: Costs, cores: Sequence[int], chance: np.random.Generator) -> Any:
     """For each number of cores what they keep up with, where the time goes, and how sure that is."""
     found: dict[str, dict[str, Any]] = {}
+    people = crowd(1_000_000, SPAN)
     for each in cores:
-        loads = dealt(folder / f"cluster-{each}", PER_CORE * each, 1_000_000 if each > 100 else 100_000)
+        loads = dealt(folder / f"cluster-{each}", PER_CORE * each, people)
         cluster = Cluster(each, PER_CORE * each, each, loads, staged=True)
         shaken = drawn(chance)
         rate, steps = sustained(costs, cluster, INTERVAL, typical, shaken)
-        spread = [sustained(costs, cluster, INTERVAL, drawn(chance))[0] for _ in range(_DRAWS)]
+        spread = [sustained(costs, cluster, INTERVAL, drawn(chance), shaken)[0] for _ in range(_DRAWS)]
         asked = batch(costs, cluster, RATE * INTERVAL, typical, shaken)
         found[str(each)] = {
             "rate": rate,
