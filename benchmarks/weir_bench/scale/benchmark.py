@@ -3,7 +3,8 @@
 A part of badge readings is parsed, matched with a query that is split by person, and made into the rows that
 are shuffled: the stages of a job, without Spark. Processor time and bytes for each triple are compared with
 those of two slots, measured in turns in the same run. They should depend on the triples, not on the slots.
-Then a job on a standalone cluster whose tasks write results: what the driver spends beside the workers.
+Then the router's part of an aggregate with one hot key, a job on a standalone cluster whose tasks write
+results (what the driver spends beside the workers), and a long run. With ``--simulate`` a cluster instead.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from weir.runtime.ingest.parts import LaneInput
 from weir.spark.tasks import packed
 from weir_bench.plots import figure
 from weir_bench.report import Report
-from weir_bench.scale import driver
+from weir_bench.scale import driver, growth
 from weir_bench.scale import simulate as simulation
 from weir_bench.scale.costs import COUNTS, SPAN, dealt
 from weir_bench.scale.large_graphs import large_graph
@@ -109,6 +110,15 @@ def run(
     report.goal("driver's CPU one more result", ratio, DRIVER_GOAL, "× the workers'", at_least=False)
     fewest = min(each.results for each in told.large)
     report.goal("results in a batch", fewest, 1_000_000, "results", at_least=True)
+    short, long = (800_000, 3_200_000) if quick else (8_000_000, 80_000_000)
+    report.step(f"{short:,} -> {long:,} triples in one run")
+    with TemporaryDirectory(prefix="weir-bench-") as name:
+        grown = growth.measure(Path(name), long, short // 4)
+    report.figures["growth"] = grown.as_json()
+    ratio = grown.per_triple(long) / grown.per_triple(short)
+    report.goal("CPU a triple, ten times as many", ratio, 1.1, "×", at_least=False)
+    ratio = grown.python(long) / grown.python(short)
+    report.goal("memory of Python, ten times as many triples", ratio, 1.1, "×", at_least=False)
     if plot is not None:
         with figure(plot, "scale", title="What a reader sends", x="slots", y="bytes a triple") as axes:
             axes.plot(SLOTS, [found[slots]["bytes"] for slots in SLOTS], marker="o")

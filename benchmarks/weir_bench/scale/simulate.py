@@ -45,7 +45,6 @@ MANY = 512
 _FEW = 66
 _BESIDE = 16
 _WARM = 2
-_DRAWS = 40
 
 
 def routing(folder: Path, turns: int, size: int) -> tuple[list[Sample], list[Sample]]:
@@ -183,16 +182,17 @@ def checked(folder: Path, report: Report, costs: Costs, stream: Stream, slower: 
     return close
 
 
-def extrapolated(folder: Path, costs: Costs, cores: Sequence[int], chance: np.random.Generator) -> Any:
-    """For each number of cores what they keep up with, where the time goes, and how sure that is."""
+def extrapolated(folder: Path, costs: Costs, cores: Sequence[int], people: bytes, draws: int = 40) -> Any:
+    """For each number of cores what they keep up with, where the time goes, and how sure that is. The router
+    deals the readings of ``people`` to the slots."""
+    chance = np.random.default_rng(1)
     found: dict[str, dict[str, Any]] = {}
-    people = crowd(1_000_000, SPAN)
     for each in cores:
         loads = dealt(folder / f"cluster-{each}", PER_CORE * each, people)
         cluster = Cluster(each, PER_CORE * each, each, loads, staged=True)
         shaken = drawn(chance)
         rate, steps = sustained(costs, cluster, INTERVAL, typical, shaken)
-        spread = [sustained(costs, cluster, INTERVAL, drawn(chance), shaken)[0] for _ in range(_DRAWS)]
+        spread = [sustained(costs, cluster, INTERVAL, drawn(chance), shaken)[0] for _ in range(draws)]
         asked = batch(costs, cluster, RATE * INTERVAL, typical, shaken)
         found[str(each)] = {
             "rate": rate,
@@ -225,7 +225,7 @@ def simulate(quick: bool = False, plot: Path | None = None) -> Report:
             return report
         report.step(f"{', '.join(f'{each:,}' for each in CORES)} cores")
         costs_on = replace(costs, **_slowed(costs, slower.median))
-        found = extrapolated(folder, costs_on, CORES, np.random.default_rng(1))
+        found = extrapolated(folder, costs_on, CORES, crowd(1_000_000, SPAN))
     report.figures["clusters"] = found
     for each in CORES:
         told = found[str(each)]
