@@ -400,7 +400,17 @@ class Engine:
         declared = {endpoint: ServiceEntry(endpoint, told) for endpoint, told in self._services.items()}
         so_far = replace(catalog, services={**catalog.services, **declared})
         slots, tasks = checkpoint.slots, checkpoint.partitions
-        made = registrations_of(new, so_far, tuple(self._known), slots, extractor, finite, tasks, stages=True)
+        made = registrations_of(
+            new,
+            so_far,
+            tuple(self._known),
+            slots,
+            extractor,
+            finite,
+            tasks,
+            stages=True,
+            sources=self._streams,
+        )
         log.append([*entries, *(entry_of(each, batch) for each in made)])
         extractor.sweep(log.entries())
         return extractor

@@ -15,7 +15,7 @@ read by another, reads no other and asks no endpoint. It costs the windows once 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from weir.language.algebra import expressions as e
@@ -25,6 +25,7 @@ from weir.language.algebra.query import R2S, Construct, Query, Select
 from weir.language.algebra.windows import Elements, TickKind, Triples
 from weir.plan.analysis.keyed import TRIPLE, keyed_by
 from weir.plan.analysis.own_messages import needs_every_message
+from weir.plan.analysis.rates import TOO_FULL, Rates
 from weir.plan.analysis.two_stages import Stages, staged
 from weir.rdf.terms import IRI, Variable
 
@@ -84,8 +85,15 @@ class Split:
         return f"one slot: {self.reason}"
 
 
-def splitting(query: Query, outputs: Collection[str] = ()) -> Split:
-    """How a query can be split; ``outputs`` are the streams that queries make."""
+def splitting(
+    query: Query,
+    outputs: Collection[str] = (),
+    rates: Callable[[], Rates] = Rates,
+    slots: int = 1,
+) -> Split:
+    """How a query can be split; ``outputs`` are the streams that queries make. ``rates`` says what of them is
+    known, if anything: with it an aggregate is not split by a term that would fill one of the ``slots``, and
+    of the triples to be copied the fewest are."""
     refused = _together(query, outputs)
     if refused is not None:
         return Split(reason=refused)
@@ -97,9 +105,12 @@ def splitting(query: Query, outputs: Collection[str] = ()) -> Split:
     whole = [*shared, *(each for each in mixed if not each[2])]
     salted = [(place, variable, ()) for place, variable in _salted(query)]
     reasons = ["the patterns on its streams share no variable"]
-    for alone, staged_too in ((whole, [*salted, *whole]), (some := [m for m in mixed if m[2]], some)):
+    if len(some := [each for each in mixed if each[2]]) > 1:
+        known = rates()
+        some.sort(key=lambda each: known.of(each[2]))
+    for alone, staged_too in ((whole, [*salted, *whole]), (some, some)):
         for place, variable, copied in alone:
-            problem = _whole(query, variable)
+            problem = _whole(query, variable) or _hot(query, place, salted, rates, slots)
             if problem is None:
                 return Split(place, variable, every=needs_every_message(query), copied=copied)
             reasons.append(problem)
@@ -111,6 +122,18 @@ def splitting(query: Query, outputs: Collection[str] = ()) -> Split:
                 return Split(place, variable, why, True, every, stages, copied)
             reasons.append(stages)
     return Split(reason=reasons[-1], by_time=True)
+
+
+def _hot(
+    query: Query, place: int, salted: Sequence[object], rates: Callable[[], Rates], slots: int
+) -> str | None:
+    """What one slot would have too much of, None where nothing is known of it or nothing else can be done."""
+    if not salted or isinstance(staged(query, TRIPLE), str):
+        return None
+    fullest = rates().fullest(place, slots)
+    if fullest <= TOO_FULL:
+        return None
+    return f"one slot of {slots} would have {fullest:.1f} x the mean, by what the streams begin with"
 
 
 def _copied(places: Places) -> tuple[IRI, ...]:
@@ -177,7 +200,8 @@ def _by_predicate(query: Query) -> list[tuple[int, tuple[Variable, Places]]]:
             places.setdefault(predicate, set()).add(own[0] if own else None)
         alone = {predicate: next(iter(each)) for predicate, each in places.items() if len(each) == 1}
         split = sum(places[each] != {None} for each in predicates)
-        if len(alone) == len(places) and 2 * split >= len(patterns):
+        differ = len(set(alone.values())) > 1
+        if differ and len(alone) == len(places) and 2 * split >= len(patterns):
             found.append((split, variable, alone))
     found.sort(key=lambda each: -each[0])
     return [(BY_PREDICATE + number, (v, places)) for number, (_, v, places) in enumerate(found)]

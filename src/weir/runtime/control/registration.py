@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from weir.errors import CheckpointError, SyntaxError, UsageError
 from weir.kernel.contract import Background
@@ -28,6 +29,7 @@ from weir.linked.service import (
 )
 from weir.plan.analysis.chain import parsed, place, refuse_bad_chains, streams_read
 from weir.plan.analysis.conjunctions import conjunction
+from weir.plan.analysis.rates import Rates
 from weir.plan.analysis.split import MOST_TOLD, splitting
 from weir.plan.analysis.templates import Shape, instance
 from weir.plan.analysis.ticks import looking
@@ -35,6 +37,8 @@ from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI
 from weir.runtime.control.catalog import SHARED, Catalog, Registration
 from weir.runtime.control.extracts import Extractor
+from weir.runtime.control.samples import rates_of
+from weir.runtime.ingest.sources import Source
 
 FEW = 8
 """Up to this many queries for each slot, those that can be are split; more keep all slots busy anyway.
@@ -92,11 +96,13 @@ def registrations_of(
     tasks: int | None = None,
     *,
     stages: bool = False,
+    sources: Mapping[str, Source] | None = None,
 ) -> list[Registration]:
     """The registrations of new queries beside those of ``catalog``; raises where they do not fit together.
 
     ``streams`` are those with a source, ``finite`` those that end. ``tasks`` evaluate the slots side by side,
-    None for one each; ``stages`` says that what slots answer can be put together. The extracts of their
+    None for one each; ``stages`` says that what slots answer can be put together, ``sources`` where streams
+    come from, as far as they can be looked into. The extracts of their
     graphs are written; queries that are evaluated together read none."""
     new = {each.name: each.query for each in offers}
     configs = _configs(catalog)
@@ -114,7 +120,8 @@ def registrations_of(
         made, dealt = replace(each, evaluator=own, slots=(slot[each.name],), reads=reads), None
         many = len(known) + len(new)
         if made.evaluator != SHARED and many <= FEW * slots and slots > 1:
-            split = splitting(each.query, outputs)
+            look = partial(rates_of, each.query, sources or {}, streams) if stages else Rates
+            split = splitting(each.query, outputs, look, slots)
             if split.place is not None and (stages or split.stages is None):
                 most = min(slots, MOST_TOLD) if split.few else slots
                 staged = split.stages is not None

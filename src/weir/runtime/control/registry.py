@@ -18,6 +18,7 @@ from weir.runtime.control.extracts import Extractor
 from weir.runtime.control.failure import Failure
 from weir.runtime.control.planning import ControlWriter
 from weir.runtime.control.registration import offer, registrations_of
+from weir.runtime.control.samples import sources_of
 from weir.runtime.ingest.sources import Source, source_of
 
 IDLE = 10_000_000
@@ -221,6 +222,7 @@ class Registry:
                 finite,
                 tasks,
                 stages=True,
+                sources=sources_of(catalog.streams),
             )
             with self.staging() if any(each.staged for each in made) else nullcontext():
                 return self.control.append(lambda batch: [entry_of(each, batch) for each in made])
