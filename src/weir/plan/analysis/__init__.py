@@ -6,6 +6,7 @@ __all__ = [
     "conjunctions",
     "demand",
     "own_messages",
+    "rates",
     "shares",
     "split",
     "templates",
