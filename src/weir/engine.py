@@ -399,17 +399,9 @@ class Engine:
         finite = {iri for iri, source in self._streams.items() if not source.endless}
         declared = {endpoint: ServiceEntry(endpoint, told) for endpoint, told in self._services.items()}
         so_far = replace(catalog, services={**catalog.services, **declared})
-        slots, tasks = checkpoint.slots, checkpoint.partitions
+        slots, tasks, names = checkpoint.slots, checkpoint.partitions, tuple(self._known)
         made = registrations_of(
-            new,
-            so_far,
-            tuple(self._known),
-            slots,
-            extractor,
-            finite,
-            tasks,
-            stages=True,
-            sources=self._streams,
+            new, so_far, names, slots, extractor, finite, tasks, stages=True, sources=self._streams
         )
         log.append([*entries, *(entry_of(each, batch) for each in made)])
         extractor.sweep(log.entries())
