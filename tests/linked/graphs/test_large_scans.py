@@ -11,12 +11,14 @@ import pytest
 from graph_store_kit import written_store
 from weir.kernel.contract import GraphTable
 from weir.language import parse
+from weir.language.update import parse_update
 from weir.linked.graphs import StaticGraphs, large_scans
 from weir.linked.graphs.large_scans import StreamedScan, assembled
 from weir.linked.graphs.parquet_store import GraphStore
 from weir.linked.graphs.store_source import StoreSource
+from weir.linked.graphs.triple_tables import bounds
 from weir.rdf.ids.dictionary import Dictionary
-from weir.runtime.control.extracts import load_extract, write_extract
+from weir.runtime.control.extracts import load_extract, net_of, write_extract
 
 PREFIX = "PREFIX : <urn:> SELECT * FROM NAMED WINDOW <w> ON <s> [RANGE 10] WHERE { WINDOW <w> { ?a :at ?r } "
 BODIES = (
@@ -46,8 +48,7 @@ def little(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
 
 
 def triples(background_table: GraphTable) -> list[tuple[int, ...]]:
-    table = background_table
-    return sorted(zip(*(c.tolist() for c in (table.subject, table.predicate, table.object)), strict=True))
+    return sorted(in_order(background_table))
 
 
 @pytest.mark.parametrize("body", BODIES)
@@ -101,3 +102,30 @@ def test_tables_are_put_together_in_order_and_equal_rows_once() -> None:
     assert triples(found) == [(1, 7, 2), (2, 8, 4), (3, 7, 1), (4, 8, 4), (5, 6, 5)]
     assert found.index is not None and found.index.runs == {6: (0, 1), 7: (1, 3), 8: (3, 5)}
     assert found.object[found.index.by_object].tolist() == found.index.objects.tolist() == [5, 1, 2, 4, 4]
+
+
+@pytest.mark.parametrize("body", BODIES[:3])
+def test_updates_of_a_large_graph_add_what_they_add_to_any(
+    body: str, store: GraphStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inserted, deleted = "<urn:1> <urn:p> <urn:new> . <urn:new> <urn:q> 3", "<urn:2> <urn:p> <urn:3>"
+    request = f"INSERT DATA {{ {inserted} }} ; DELETE DATA {{ {deleted} }}"
+    query, found = parse(PREFIX + body), []
+    for large in (0, 1 << 40):
+        monkeypatch.setattr(large_scans, "LARGE", large)
+        dictionary = Dictionary(store.key)
+        graphs = StaticGraphs(StoreSource(store, dictionary), dictionary)
+        first = graphs.extract(query)
+        number = graphs.apply(*net_of(parse_update(request), dictionary, "u"))
+        change, later = graphs.change(query, number), graphs.extract(query)
+        assert change is not None
+        found.append([events(each.default) for each in (first, change, later)])
+    assert found[0] == found[1]
+
+
+def events(table: GraphTable) -> list[tuple[object, ...]]:
+    return sorted(zip(in_order(table), *(b.tolist() for b in bounds(table)), strict=True))
+
+
+def in_order(table: GraphTable) -> list[tuple[int, ...]]:
+    return list(zip(*(c.tolist() for c in (table.subject, table.predicate, table.object)), strict=True))
