@@ -66,6 +66,9 @@ class StillJob:
     def failures(self) -> dict[str, Failure]:
         return {}
 
+    def warnings(self, name: str) -> tuple[str, ...]:
+        return self._queries[name].query.warnings
+
     def streams(self) -> list[StreamInfo]:
         return list(self._streams.values())
 

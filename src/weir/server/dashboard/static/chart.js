@@ -97,7 +97,10 @@ export class Chart {
     const all = [...this.series.values()].flat();
     let [low, high] = extent(all.map((point) => point[1]));
     if (low > 0 && low < high * 0.5) low = 0;
-    if (low === high) [low, high] = [low - 1, high + 1];
+    if (low === high) {
+      const beside = Math.max(1, Math.abs(low) * 1e-3);
+      [low, high] = [low - beside, high + beside];
+    }
     const values = ticks(low, high, 4);
     low = Math.min(low, Math.floor(low / values.step) * values.step);
     high = Math.max(high, Math.ceil(high / values.step) * values.step);

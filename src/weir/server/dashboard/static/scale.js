@@ -7,10 +7,13 @@ export function niceStep(span, most) {
   return power * 10;
 }
 
+// Ticks are counted, not added up: beside a number of thirty digits a step of one is nothing, and a sum of such
+// steps would never end.
 export function ticks(low, high, most) {
-  const step = niceStep(high - low || 1, most);
+  const step = niceStep(high - low || Math.max(1, Math.abs(high) * 1e-3), most);
+  const first = Math.ceil(low / step);
   const found = [];
-  for (let at = Math.ceil(low / step) * step; at <= high + step * 1e-9; at += step) found.push(at);
+  for (let i = 0; i <= 4 * most && (first + i) * step <= high + step * 1e-9; i += 1) found.push((first + i) * step);
   return { step, found };
 }
 
