@@ -52,6 +52,17 @@ def test_settings_come_from_a_file_and_the_command_line(tmp_path: Path) -> None:
             read_settings(path)
 
 
+def test_streams_and_sinks_have_any_address(tmp_path: Path) -> None:
+    path = tmp_path / "weir.toml"
+    path.write_text('sinks = ["files:out"]\n[[streams]]\niri = "urn:a"\nsource = "mqtt://host/topic"\n')
+    settings = read_settings(path, streams=[("urn:b", "push:")], sinks=None)
+    assert settings.streams == (("urn:a", "mqtt://host/topic"), ("urn:b", "push:"))
+    assert settings.sinks == ("files:out",)
+    path.write_text('[[streams]]\niri = "urn:a"\n')
+    with pytest.raises(UsageError, match="streams"):
+        read_settings(path)
+
+
 def test_without_a_file_there_are_defaults() -> None:
     settings = read_settings(None)
     assert (settings.host, settings.port, settings.data) == ("127.0.0.1", 8080, Path("weir-data"))

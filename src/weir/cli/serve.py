@@ -55,6 +55,14 @@ def serve(
             help="Seconds for which caches may keep static triples; 3600, or 10 where facts may be pushed."
         ),
     ] = None,
+    stream: Annotated[
+        list[str] | None,
+        typer.Option(help="A stream, IRI=SOURCE, beside those of FILE.", metavar="IRI=SOURCE"),
+    ] = None,
+    to: Annotated[
+        list[str] | None,
+        typer.Option(help="Where results go as well: mqtt://…, kafka://…, files:DIR.", metavar="ADDRESS"),
+    ] = None,
     history: Annotated[
         float | None, typer.Option(help="Seconds of history kept with intervals; all by default.")
     ] = None,
@@ -86,7 +94,8 @@ def serve(
         for name, path in pairs
     ]
     given: dict[str, Any] = {"host": host, "port": port, "data": data, "master": master, "routing": routing}
-    given |= {"certificate": certificate, "key": key}
+    given |= {"certificate": certificate, "key": key, "sinks": to}
+    given["streams"] = [pair(text, "--stream", "IRI=SOURCE") for text in stream or ()]
     settings = load("weir.server").read_settings(config, **given)
     scheme = "http" if settings.certificate is None else "https"
     address = f"{scheme}://{settings.host}:{settings.port}"

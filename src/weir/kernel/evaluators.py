@@ -8,10 +8,14 @@ from typing import Any
 
 from weir.errors import UsageError
 from weir.kernel.contract import Background, Evaluator, NotCovered
+from weir.kernel.functions.casts import CASTS
+from weir.kernel.functions.extensions import extensions
 from weir.kernel.interval.evaluator import IntervalEvaluator
 from weir.kernel.operators.join import Policy
 from weir.kernel.reference import ReferenceEvaluator
 from weir.kernel.service_calls import Services
+from weir.language.algebra.expressions import TIMESTAMP, FunctionCall
+from weir.language.algebra.fold import walk
 from weir.language.algebra.query import Query
 from weir.rdf.ids.dictionary import Dictionary
 
@@ -63,3 +67,10 @@ def choose_evaluator(
                 ) from None
             reason = lacking.primary
     return Choice("reference", ReferenceEvaluator(query, background, dictionary, **given), reason)
+
+
+def unknown_functions(query: Query) -> list[str]:
+    """The IRIs that a query calls as functions and that name none: each call is an error."""
+    called = {node.function.value for node in walk(query.pattern) if isinstance(node, FunctionCall)}
+    left = called.difference(CASTS, (TIMESTAMP,))
+    return sorted(left.difference(extensions())) if left else []

@@ -103,8 +103,10 @@ class Service:
             engine.service(endpoint, **values)
         for iri, source in settings.graphs:
             engine.graph(iri, source)
+        for iri, address in settings.streams:
+            engine.stream(iri, address)
         job = engine.start(
-            sinks=[self.log, self.sink],
+            sinks=[self.log, self.sink, *settings.sinks],
             dead_letters=settings.data / "dead-letters.jsonl",
             late=settings.data / "late.jsonl",
             live=True,

@@ -9,6 +9,8 @@ routing = "cost"
 [tls]                   certificate = "FILE"      key = "FILE"
 [[tokens]]              token = "…"   scope = "read"   name = "dashboard"
 [[graphs]]              iri = "…"     source = "FILE or URL"
+[[streams]]             iri = "…"     source = "mqtt://…, kafka://…, a path, …"
+sinks = ["files:DIR", "mqtt://…"]
 [services."https://example.org/sparql"]           budget = 10     change_interval = "5s"
 """
 
@@ -101,7 +103,8 @@ class Token:
 
 @dataclass(frozen=True, slots=True, config=_CONFIG)
 class Settings:
-    """Everything that a service is told. ``graphs`` are (IRI or None, file or URL)."""
+    """Everything that a service is told. ``graphs`` are (IRI or None, file or URL), ``streams`` (IRI, path or
+    address), ``sinks`` addresses to which all results go as well."""
 
     host: str = "127.0.0.1"
     port: int = 8080
@@ -117,11 +120,14 @@ class Settings:
     key: Path | None = Field(default=None, validation_alias=AliasPath("tls", "key"))
     tokens: tuple[Token, ...] = ()
     graphs: tuple[tuple[str | None, str], ...] = ()
+    streams: tuple[tuple[str, str], ...] = ()
+    sinks: tuple[str, ...] = ()
     services: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict)
 
 
 def read_settings(path: Path | None, **given: Any) -> Settings:
-    """The settings of a file, with what is ``given`` (and not None) in place of what it says."""
+    """The settings of a file, with what is ``given`` (and not None) in place of what it says; streams and sinks
+    that are given come to those of the file."""
     values: dict[str, Any] = {}
     if path is not None:
         try:
@@ -134,6 +140,10 @@ def read_settings(path: Path | None, **given: Any) -> Settings:
         token.setdefault("name", str(number))
     if "graphs" in values:
         values["graphs"] = [(each.get("iri"), each.get("source")) for each in values["graphs"]]
+    if "streams" in values:
+        values["streams"] = [(each.get("iri"), each.get("source")) for each in values["streams"]]
+    for name in ("streams", "sinks"):
+        values[name] = [*values.get(name, ()), *(given.pop(name, None) or ())]
     values |= {name: value for name, value in given.items() if value is not None}
     if isinstance(values.get("data"), (str, Path)):
         values["data"] = local_path(values["data"], "the data of a service")

@@ -22,13 +22,15 @@ def test_examples_parse_in_their_dialects() -> None:
 def test_prometheus_has_families_with_labels() -> None:
     told = {
         "batches": 3, "streams": {'a"b': {"messages": 4}}, "accepted": {}, "backlog": {"s": 1},
-        "queries": {"q": {"results": 1, "routes": {}}},
+        "queries": {"q": {"results": 1, "routes": {}, "lag": 1.5}}, "sink_seconds": 0.25,
     }  # fmt: skip
     text = prometheus_text(told).decode()
     assert "# TYPE weir_batches_total counter\nweir_batches_total 3.0\n" in text
     assert 'weir_stream_messages_total{stream="a\\"b"} 4.0' in text
     assert 'weir_stream_backlog{stream="s"} 1.0' in text
     assert "weir_query_results_total" in text
+    assert "# HELP weir_query_lag_seconds Event time between the newest message" in text
+    assert 'weir_query_lag_seconds{query="q"} 1.5' in text and "weir_sink_seconds 0.25" in text
     assert "weir_query_bytes" not in text
 
 

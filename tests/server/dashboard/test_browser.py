@@ -173,6 +173,20 @@ def test_an_example_runs_in_one_click(site: Site, open_page: Callable[..., Page]
     expect(option(page, "climate")).to_contain_text("paused")
 
 
+def test_a_number_of_thirty_digits_does_not_stop_the_page(site: Site, open_page: Callable[..., Page]) -> None:
+    stream = "http://example.org/huge"
+    site.service.add_stream(stream)
+    text = f"SELECT ?s ?v WHERE {{ STREAM <{stream}> [NOW] {{ ?s <http://example.org/v> ?v }} }}"
+    site.service.register(text, "huge", "cqels", "auto")
+    page = open_page(f"{site.open}/?query=huge")
+    value = '"123456789012345678901234567890.5"^^<http://www.w3.org/2001/XMLSchema#decimal>'
+    for after in (0, 1000):
+        site.push(stream, f"{BASE + after}\t<http://example.org/s> <http://example.org/v> {value} .")
+    expect(rows(page)).to_have_count(2)
+    expect(page.locator("#chart svg path.series")).to_have_count(1)
+    expect(page.locator("#chart .chart-legend")).to_contain_text("1.235 × 10^29")
+
+
 def test_it_fits_on_a_phone(site: Site, open_page: Callable[..., Page]) -> None:
     page = open_page(f"{site.open}/?query=counted", width=360, height=740)
     expect(rows(page)).not_to_have_count(0)

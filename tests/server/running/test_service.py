@@ -253,7 +253,13 @@ def test_graphs_are_loaded_updated_and_asked(api: httpx.Client) -> None:
         "/sparql", params={"query": "SELECT * { ?s ?p ?o }", "default-graph-uri": "http://e/people"}
     )
     assert len(named.json()["results"]["bindings"]) == 1
-    assert {"id": "default", "iri": None} in api.get("/api/graphs").json()["graphs"]
+    building = api.put("/api/graphs/building", content="<http://e/c> a 5 .", headers=turtle)
+    assert building.status_code == 200
+    named = {each["id"]: each["iri"] for each in api.get("/api/graphs").json()["graphs"]}
+    assert named["default"] is None and named["people"] == "http://e/people"
+    assert named["building"] == "urn:weir:graph:building"
+    again = api.put("/api/graphs/other?iri=http://e/people", content="", headers=turtle)
+    assert (again.status_code, "'people'" in again.text) == (409, True)
     assert api.delete("/api/graphs/people-9").status_code == 404
     assert api.get("/sparql", params={"query": "SELECT * {"}).json()["line"] == 1
     bad = api.put("/api/graphs/default", content="<a> <b", headers=turtle)

@@ -10,6 +10,7 @@ __all__ = [
     "aggregate",
     "builtins",
     "evaluate",
+    "extensions",
     "holds",
     "operators",
     "scalar",

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from weir.kernel.functions import extensions
 from weir.kernel.functions.builtins import BUILTINS
 from weir.kernel.functions.casts import CASTS
 from weir.kernel.functions.operators import (
@@ -213,8 +214,10 @@ def _function_call(node: e.FunctionCall, solution: Solution, context: Context) -
     if name == TIMESTAMP and len(arguments) == 3:
         return _timestamp(context.timestamp(arguments[0], arguments[1], arguments[2]))
     cast = CASTS.get(name)
-    if cast is None or len(arguments) != 1:
-        raise ExpressionError(f"unknown function {name} of {len(arguments)} arguments")
+    if cast is None:
+        return extensions.call(name, arguments)
+    if len(arguments) != 1:
+        raise ExpressionError(f"the cast {name} takes one argument, not {len(arguments)}")
     return cast(arguments[0])
 
 

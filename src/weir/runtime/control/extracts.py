@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from weir.kernel.contract import Background, GraphIndex, GraphTable
+from weir.kernel.evaluators import unknown_functions
 from weir.language.algebra.query import Query
 from weir.language.update import Update
 from weir.linked.graphs import Dealt, StaticGraphs, read_graphs
@@ -194,6 +195,7 @@ class Extractor:
         with self.lock:
             absent = self.graphs.absent(query)
         told = [f"the graph <{name}> is not given: the query finds it empty" for name in absent]
+        told += [f"no function is called <{name}>: its calls are errors" for name in unknown_functions(query)]
         return (*query.warnings, *told)
 
     def extract(

@@ -45,20 +45,30 @@ def _names(service: Service) -> dict[str, str | None]:
     extractor = service.job.graphs.extractor
     found: dict[str, str | None] = {"default": None}
     if extractor is not None:
-        found |= {slug(name): name for name in extractor.graphs.names()}
+        found |= {_id(service, name): name for name in extractor.graphs.names()}
     return found
+
+
+def _id(service: Service, iri: str) -> str:
+    """The id under which a graph was made, or else that of its IRI."""
+    return str(service.records.get("graphs", iri).get("id") or slug(iri))
 
 
 def _graph(service: Service, id: str, iri: str | None) -> str | None:
     known = _names(service)
     if id in known:
         return known[id]
-    return iri or f"urn:weir:graph:{id}"
+    made = iri or f"urn:weir:graph:{id}"
+    if made in known.values():
+        raise Problem(409, f"the graph <{made}> has another id", f"it is {_id(service, made)!r}")
+    if _id(service, made) != id:
+        service.records.put("graphs", made, {"id": id})
+    return made
 
 
 @router.get("/api/graphs", dependencies=[Depends(READ)])
 def list_graphs(service: Here) -> dict[str, Any]:
-    """The static graphs; the default graph has no IRI."""
+    """The static graphs; the default graph has no IRI. A graph has the id under which it was made."""
     return {"graphs": [{"id": id, "iri": iri} for id, iri in _names(service).items()]}
 
 
@@ -85,8 +95,8 @@ def add_to_graph(
 @changing
 def replace_graph(service: Here, id: Id, request: Request, body: Body, iri: Iri = None) -> Updated:
     """Replace a graph's triples by those of the body or of an allowed URL."""
-    graph = _graph(service, id, iri)
     with _document(service, id, request, body) as path, service.job.graphs.lock:
+        graph = _graph(service, id, iri)
         new = _extractor(service).file(graph, path)
         old = _whole(service, graph)
         return Updated(update=service.running.graphs.replace(minus(new, old), minus(old, new)))

@@ -66,6 +66,29 @@ _GAUGES = ("subscribers", "uptime")
 _OF_STREAMS = {"messages": True, "late": True, "waiting": False}
 _OF_QUERIES = {"evaluations": True, "results": True, "live_rows": False, "bytes": False}
 """Which of them are counters."""
+_HELP = {
+    "batches": "Batches since the job started.",
+    "triples": "Triples read since the job started.",
+    "bytes": "Bytes read since the job started.",
+    "results": "Results since the job started.",
+    "rejected": "Lines and messages set aside as malformed.",
+    "restarts": "Times that the job was started again after it had failed.",
+    "subscribers": "Open subscriptions to results.",
+    "uptime": "Seconds since the job started.",
+    "sink_seconds": "Mean time in which sinks wrote a batch, over the latest batches, in seconds.",
+    "stream_messages": "Messages of a stream that were read.",
+    "stream_late": "Messages of a stream that came too late.",
+    "stream_waiting": "Messages of a stream that wait for their time.",
+    "stream_accepted": "Messages that were pushed into a stream and are on stable storage.",
+    "stream_backlog": "Bytes that were pushed into a stream and are not read yet.",
+    "query_failed": "1 for each query that has failed.",
+    "query_evaluations": "Evaluations of a query.",
+    "query_results": "Results of a query.",
+    "query_live_rows": "Rows that a query keeps.",
+    "query_bytes": "Bytes that the rows of a query take.",
+    "query_lag_seconds": "Event time between the newest message and what a query is done with, in seconds.",
+}
+"""What each metric counts, and in which unit."""
 
 
 def prometheus_text(told: dict[str, Any]) -> bytes:
@@ -87,12 +110,15 @@ def _families(told: dict[str, Any]) -> Iterator[Metric]:
     for name, counter in _OF_QUERIES.items():
         values = {query: each.get(name) for query, each in told["queries"].items()}
         yield from _family(f"query_{name}", counter, values, "query")
+    lags = {query: each.get("lag") for query, each in told["queries"].items()}
+    yield from _family("query_lag_seconds", False, lags, "query")
+    yield from _family("sink_seconds", False, {"": told.get("sink_seconds")})
 
 
 def _family(name: str, counter: bool, values: Mapping[str, Any], label: str = "") -> Iterator[Metric]:
     """One family, where any of its values is a number."""
     kind = CounterMetricFamily if counter else GaugeMetricFamily
-    family = kind(f"weir_{name}", name.replace("_", " "), labels=[label] if label else None)
+    family = kind(f"weir_{name}", _HELP[name], labels=[label] if label else None)
     for key, value in values.items():
         if isinstance(value, (int, float)):
             family.add_metric([key] if label else [], value)

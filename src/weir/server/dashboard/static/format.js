@@ -7,6 +7,7 @@ const NUMERIC = new Set(["integer", "decimal", "double", "float", "int", "long",
 
 export function count(value) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
+  if (Math.abs(value) >= 1e15) return value.toExponential(3).replace("e+", " × 10^");
   if (value >= 1e9) return `${(value / 1e9).toFixed(1)} G`;
   if (value >= 1e6) return `${(value / 1e6).toFixed(1)} M`;
   if (value >= 1e4) return `${(value / 1e3).toFixed(1)} k`;
