@@ -63,6 +63,9 @@ def serve(
         list[str] | None,
         typer.Option(help="Where results go as well: mqtt://…, kafka://…, files:DIR.", metavar="ADDRESS"),
     ] = None,
+    access_log: Annotated[
+        bool, typer.Option("--access-log", help="Log each request as a JSON line, on standard error.")
+    ] = False,
     history: Annotated[
         float | None, typer.Option(help="Seconds of history kept with intervals; all by default.")
     ] = None,
@@ -95,6 +98,7 @@ def serve(
     ]
     given: dict[str, Any] = {"host": host, "port": port, "data": data, "master": master, "routing": routing}
     given |= {"certificate": certificate, "key": key, "sinks": to}
+    given["access_log"] = access_log or None
     given["streams"] = [pair(text, "--stream", "IRI=SOURCE") for text in stream or ()]
     settings = load("weir.server").read_settings(config, **given)
     scheme = "http" if settings.certificate is None else "https"

@@ -11,6 +11,7 @@ routing = "cost"
 [[graphs]]              iri = "…"     source = "FILE or URL"
 [[streams]]             iri = "…"     source = "mqtt://…, kafka://…, a path, …"
 sinks = ["files:DIR", "mqtt://…"]
+access_log = true                                 # a JSON line for each request, on standard error
 [services."https://example.org/sparql"]           budget = 10     change_interval = "5s"
 """
 
@@ -122,12 +123,13 @@ class Settings:
     graphs: tuple[tuple[str | None, str], ...] = ()
     streams: tuple[tuple[str, str], ...] = ()
     sinks: tuple[str, ...] = ()
+    access_log: bool = False
     services: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict)
 
 
 def read_settings(path: Path | None, **given: Any) -> Settings:
-    """The settings of a file, with what is ``given`` (and not None) in place of what it says; streams and sinks
-    that are given come to those of the file."""
+    """The settings of a file, with what is ``given`` (and not None) in place of what it says; streams and
+    sinks that are given come to those of the file."""
     values: dict[str, Any] = {}
     if path is not None:
         try:

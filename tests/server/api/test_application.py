@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from pathlib import Path
 
+import httpx
+import pytest
+
 from server_kit import call
+from weir.server.api.access_log import AccessLog
 from weir.server.api.application import build, server
 from weir.server.service import Service
 from weir.server.settings import Settings
@@ -37,3 +43,28 @@ def test_other_origins_are_let_in_where_they_are_named(tmp_path: Path) -> None:
 def test_a_server_listens_where_it_is_told_to(tmp_path: Path) -> None:
     made = server(Settings(data=tmp_path, port=1234), push="secret")
     assert (made.config.host, made.config.port) == ("127.0.0.1", 1234)
+
+
+SAID = ("127.0.0.9", "GET", "/nowhere")
+
+
+def test_requests_are_logged_without_what_may_be_a_secret(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app = server(Settings(data=tmp_path, access_log=True)).config.app
+
+    async def asked() -> None:
+        transport = httpx.ASGITransport(app, client=("127.0.0.9", 1))  # type: ignore[arg-type]
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8080") as client:
+            await client.get("/nowhere?secret=1")
+
+    asyncio.run(asked())
+    line = json.loads(capsys.readouterr().err.splitlines()[-1])
+    assert (line["client"], line["method"], line["path"], line["status"]) == (
+        "127.0.0.9",
+        "GET",
+        "/nowhere",
+        404,
+    )
+    assert line["bytes"] > 0 and line["ms"] > 0
+    assert not isinstance(server(Settings(data=tmp_path)).config.app, AccessLog)

@@ -1,9 +1,9 @@
 """Functions of others, called in queries by their IRIs: entry points of the group ``weir.functions``.
 
 The name of an entry point is the IRI; or it names a mapping from IRIs to functions. A function takes a value
-of Python for each argument (``int``, ``Decimal``, ``float``, ``bool``, ``str``; a term for all else) and gives
-one of these, a term, or None for an error. Law: it is pure, for it is called once for equal arguments, in
-every process that evaluates the query. What it raises is an error of the expression, as SPARQL has them.
+of Python for each argument (``int``, ``Decimal``, ``float``, ``bool``, ``str``; a term for all else) and
+gives one of these, a term, or None for an error. Law: it is pure, for it is called once for equal arguments,
+in every process that evaluates the query. What it raises is an error of the expression, as SPARQL has them.
 """
 
 from __future__ import annotations

@@ -33,6 +33,7 @@ from weir.linked.serving.bounded_protocol import bounded_options
 from weir.server.api import graph_routes, query_routes, result_routes, status_routes, stream_routes
 from weir.server.api.access import HEADERS as GUARDED
 from weir.server.api.access import WRITE, Gate
+from weir.server.api.access_log import AccessLog
 from weir.server.api.lanes import Lanes
 from weir.server.problems import Problem, install
 from weir.server.service import Service, Supervisor
@@ -184,10 +185,12 @@ def server(
         **options,
     }
     gate = _gate(service)
-    if not settings.origins and settings.certificate is None:
+    if not settings.origins and settings.certificate is None and not settings.access_log:
         fast = FastPath(service.fragments, "/fragments", gate=gate, extra=GUARDED)
         values["http"] = protocol(fast)
     app = _shared(gate, settings)
+    if settings.access_log:
+        app = AccessLog(app)
     return uvicorn.Server(uvicorn.Config(app, host=settings.host, port=settings.port, **values))
 
 
