@@ -39,14 +39,6 @@ def test_what_makes_no_messages_is_refused(spark: SparkSession, rate: DataFrame)
         DataFrameStream(spark.range(1))
 
 
-def test_a_column_of_the_wrong_type_is_refused_when_it_is_given(rate: DataFrame) -> None:
-    parts = [f"'<urn:{name}>' AS {name}" for name in ("subject", "predicate")]
-    with pytest.raises(UsageError, match="the column object of the DataFrame is of type bigint"):
-        DataFrameStream(rate.selectExpr("timestamp AS time", *parts, "value AS object"))
-    with pytest.raises(UsageError, match="the column time of the DataFrame is of type double, not a time"):
-        DataFrameStream(rate.selectExpr("1.5D AS time", *parts, "'<urn:o>' AS object"))
-
-
 def test_a_source_needs_a_name_of_its_own(rate: DataFrame) -> None:
     stream = DataFrameStream(rate.selectExpr("timestamp AS time", "string(value) AS value"))
     stream.check_named()

@@ -8,8 +8,7 @@ from typing import Any
 
 from weir.errors import UsageError
 from weir.kernel.contract import Background, Evaluator, NotCovered
-from weir.kernel.functions.casts import CASTS
-from weir.kernel.functions.extensions import extensions
+from weir.kernel.functions.extensions import known
 from weir.kernel.interval.evaluator import IntervalEvaluator
 from weir.kernel.operators.join import Policy
 from weir.kernel.reference import ReferenceEvaluator
@@ -72,5 +71,4 @@ def choose_evaluator(
 def unknown_functions(query: Query) -> list[str]:
     """The IRIs that a query calls as functions and that name none: each call is an error."""
     called = {node.function.value for node in walk(query.pattern) if isinstance(node, FunctionCall)}
-    left = called.difference(CASTS, (TIMESTAMP,))
-    return sorted(left.difference(extensions())) if left else []
+    return sorted(iri for iri in called if iri != TIMESTAMP and not known(iri))

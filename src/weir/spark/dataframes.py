@@ -30,18 +30,6 @@ from weir.spark.carried import unpacked
 from weir.spark.session import EVOLUTION
 from weir.spark.tasks import FRAME_SCHEMA, current_batch, packed
 
-_TERMS = "a string of terms as in N-Triples"
-_TYPED = (
-    """for values, write literals: concat('"', celsius, '"^^<http://www.w3.org/2001/XMLSchema#decimal>')"""
-)
-_TIMES = (T.TimestampType, T.TimestampNTZType, T.IntegralType, T.StringType)
-_COLUMNS: tuple[tuple[str, tuple[type[T.DataType], ...], str], ...] = (
-    *((name, (T.StringType,), _TERMS) for name in (*TRIPLE, "graph")),
-    ("time", _TIMES, "a timestamp, whole milliseconds or the text of an xsd:dateTime"),
-    ("lane", (T.StringType, T.IntegralType), "a string or a whole number"),
-    ("position", (T.IntegralType,), "a whole number"),
-)
-"""The types that columns may have, and what that is called."""
 _NAMED = 'name="'
 _PARTITION, _BATCH = 28, 40
 """Bits: positions of rows that have none are (batch, partition, row)."""
@@ -70,13 +58,6 @@ class DataFrameStream:
                 f"the DataFrame has the columns {', '.join(columns)}, which make no messages",
                 hint="time, subject, predicate, object, maybe graph; or a text, value; maybe lane, position",
             )
-        for name, wanted, what in _COLUMNS:
-            term, kind = name in (*TRIPLE, "graph"), kinds.get(name)
-            if kind is not None and (self.triples or not term) and not isinstance(kind, wanted):
-                raise UsageError(
-                    f"the column {name} of the DataFrame is of type {kind.simpleString()}, not {what}",
-                    hint=_TYPED if term else None,
-                )
         if self.triples:
             timed = "time" in columns
         else:

@@ -15,6 +15,7 @@ from importlib import metadata
 from typing import Any
 
 from weir.errors import UsageError
+from weir.kernel.functions.casts import CASTS
 from weir.kernel.functions.operators import ExpressionError
 from weir.rdf.terms import IRI, BlankNode, Literal, Term, TripleTerm
 from weir.rdf.xsd.numbers import Number, NumericKind, literal_of
@@ -34,6 +35,11 @@ def extensions() -> Mapping[str, Callable[..., Any]]:
             raise UsageError(f"the function <{point.name}> cannot be loaded", detail=str(error)) from error
         found |= made if isinstance(made, Mapping) else {point.name: made}
     return found
+
+
+def known(iri: str) -> bool:
+    """Whether a function has that name: one of a package, or a cast."""
+    return iri in CASTS or iri in extensions()
 
 
 def call(iri: str, arguments: list[Term]) -> Term:
