@@ -73,6 +73,8 @@ def test_the_fewest_triples_are_copied(tmp_path: Path, many: str) -> None:
     )
     assert rates_of(parse(CROSS), {"s": few}, ["s"]).predicates == {}, "so few tell nothing"
     assert rates_of(parse(CROSS), {}, ["s"]).commonest == {}, "as do streams that are no files"
+    gone = FileSource(str(tmp_path / "gone"))
+    assert rates_of(parse(CROSS), {"s": gone}, ["s"]).commonest == {}, "and files that are gone"
 
 
 def test_a_layout_stays_when_the_job_starts_again(tmp_path: Path) -> None:

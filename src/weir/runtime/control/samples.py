@@ -52,11 +52,13 @@ def rates_of(query: Query, sources: Mapping[str, Source], streams: Sequence[str]
 
 
 def _beginning(source: FileSource, key: bytes) -> Messages:
-    """Of the first file, if it can be read from the middle."""
-    path = next((path for path in source.listing() if source.cut(str(path))), None)
-    if path is None:
+    """Of the first file, if it can be read from the middle. One that cannot be read is told of when it is
+    its turn."""
+    try:
+        path = next(path for path in source.listing() if source.cut(str(path)))
+        with open(path, "rb") as file:
+            data = file.read(BYTES)
+    except (StopIteration, OSError):
         return Messages()
-    with open(path, "rb") as file:
-        data = file.read(BYTES)
     whole = data if len(data) < BYTES else data[: data.rfind(b"\n") + 1]
     return parse_lines(whole, scope=path.name, key=key).messages
