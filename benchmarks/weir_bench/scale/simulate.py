@@ -82,7 +82,7 @@ def driving(folder: Path, turns: int, most: int) -> tuple[list[Sample], list[Sam
     found = next(islice(small.slot(1, small.frames(1, 1000, 4)), 2, 3))[1]
     told = [row for row in found if row.kind != small.results.form]
     planned, committed, merged = [], [], []
-    shapes = [(most // 50, 2), (most // 50, most // 50), (PER_CORE * most, 2), (PER_CORE * most, most)]
+    shapes = [(most // 10, 2), (most // 10, most // 10), (PER_CORE * most, 2), (PER_CORE * most, most)]
     drivers = {shape: Stages(folder / f"drive-{shape[0]}-{shape[1]}", shape[0]) for shape in shapes}
     staged = Stages(folder / "staged", PER_CORE * most, COUNTS)
     counted = Stages(folder / "counted", 2, COUNTS)

@@ -1,7 +1,7 @@
 """Weir's stream writer for Spark: tasks write results, and the commit of a batch has the driver publish them.
 
-Spark commits in a process that it starts anew for each batch. It reads this module and what the module
-imports, which therefore is next to nothing; what tasks need is loaded by them.
+Spark commits in processes of its own beside the driver. They read this module and what the module imports,
+which therefore is next to nothing; what tasks need is loaded by them.
 """
 
 from __future__ import annotations

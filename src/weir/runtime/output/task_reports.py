@@ -4,12 +4,13 @@ A report is a file beside the control log. The driver hears it and removes it; u
 waits, or whoever plans the next batch. So the driver has logged which queries failed before anything follows
 from that, as where it takes the results itself.
 
-Who tells may be a process that Spark starts anew for each batch, so this module imports next to nothing: what
-is told are bytes (``report_rows``).
+Who tells may be a process of Spark's beside the driver, so this module imports next to nothing: what is told
+are bytes (``report_rows``). The driver looks for reports a hundred times a second, so a look is cheap.
 """
 
 from __future__ import annotations
 
+import os
 import struct
 import time
 from collections.abc import Sequence
@@ -39,7 +40,11 @@ class Reports:
 
     def batches(self) -> list[int]:
         """The batches of which something is told."""
-        return sorted({int(path.name.partition("-")[0]) for path in self._folder.glob("[0-9]*-*")})
+        try:
+            names = os.listdir(self._folder)
+        except FileNotFoundError:
+            return []
+        return sorted({int(name.partition("-")[0]) for name in names if name[:1].isdigit()})
 
     def read(self, batch: int) -> list[bytes]:
         """All that is told of a batch."""
