@@ -11,11 +11,12 @@ const { RSPEngine } = local("rsp-js");
 const { R2ROperator } = local("rsp-js/dist/operators/r2r.js");
 const N3 = local("n3");
 
+const WARM = 300; // lines that another engine sees before the clock runs, so that code is loaded
 const [folder, mode] = process.argv.slice(2);
 const read = (name) => fs.readFileSync(path.join(folder, name), "utf8");
 const parsed = (text) => new N3.Parser({ format: "N-Triples" }).parse(text);
 
-let pending = 0, results = 0, first = null, began = 0, failed = null;
+let timed = false, pending = 0, results = 0, first = null, began = 0, failed = null;
 const seconds = () => Number(process.hrtime.bigint()) / 1e9;
 const execute = R2ROperator.prototype.execute;
 R2ROperator.prototype.execute = async function (container) {
@@ -53,6 +54,7 @@ function started(told) {
     }
   }
   engine.register().on("RStream", (found) => {
+    if (!timed) return;
     results += 1;
     if (first === null) first = seconds() - began;
     const bindings = {};
@@ -69,8 +71,15 @@ async function main() {
     return;
   }
   const told = JSON.parse(read("workload.json"));
-  const stream = started(told).getStream(told.stream);
   const lines = read("stream.tnq").split("\n").filter((line) => line);
+  const warm = started(told).getStream(told.stream);
+  for (const line of lines.slice(0, WARM)) {
+    const [time, statement] = line.split("\t");
+    warm.add(parsed(statement)[0], Number(time));
+  }
+  await answered();
+  const stream = started(told).getStream(told.stream);
+  timed = true;
   const waits = [];
   let before = null, start = 0;
   began = seconds();
