@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -41,6 +42,7 @@ class MoodyServer:
         self.headers: dict[str, str] = {}
         self.status = 503
         self.busy = {"Retry-After": "0"}
+        self.most: int | None = None
         self.bodies: list[bytes] = []
         self.port = 0
         self._target = target
@@ -111,6 +113,8 @@ class MoodyServer:
                 self._reply(writer, 304, b"", extra)
             else:
                 answer = self.body if self._target is None else await self._forward(head, body)
+                if self.most is not None:
+                    answer, extra = _cut(answer, self.most), f"{extra}X-SPARQL-MaxRows: {self.most}\r\n"
                 self._reply(writer, 200, answer, extra)
         elif mood is Mood.GARBAGE:
             self._reply(writer, 200, b"\x00\xff<html>not { a result")
@@ -166,6 +170,13 @@ class MoodyServer:
             writer.close()
         got, _, rest = raw.partition(HEADER_END)
         return _dechunked(rest) if b"chunked" in got.lower() else rest
+
+
+def _cut(answer: bytes, most: int) -> bytes:
+    """The first rows of a result, as servers give them that give no more."""
+    document = json.loads(answer)
+    document["results"]["bindings"] = document["results"]["bindings"][:most]
+    return json.dumps(document).encode()
 
 
 def _dechunked(data: bytes) -> bytes:

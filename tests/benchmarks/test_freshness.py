@@ -21,6 +21,7 @@ from weir_bench.freshness.learned import HOW, LONG, drawn, learned_cells, play
 from weir_bench.freshness.overhead import Planner, exponent, planning_times
 from weir_bench.freshness.server import run_on_server, scaled
 from weir_bench.freshness.simulation import Contender, Run, simulate
+from weir_bench.freshness.through_spark import run_through_spark
 from weir_bench.freshness.zones import WEEK, zones
 from weir_bench.report import Report
 
@@ -231,3 +232,12 @@ def test_no_bound_is_passed_where_changes_are_random() -> None:
         reached = np.mean([play(d, how, 10, s, even=False).freshness for s, d in enumerate(found)])
         assert reached < limit
     assert limit < np.mean([bound(data, 10) for data in found])
+
+
+@pytest.mark.network
+def test_the_whole_path_is_judged_by_its_rows() -> None:
+    """With a request for each right node everything is true from the second evaluation on; without, not."""
+    setting = Setting(edges=40, left=10, right=10, evaluations=6, warm_up=1 / 3)
+    rich, poor = (run_through_spark(setting, 1, "lru", budget, runner="direct") for budget in (10, 2))
+    assert rich.freshness > 0.95 and rich.most <= 10
+    assert poor.freshness < 0.8 and poor.most <= 2

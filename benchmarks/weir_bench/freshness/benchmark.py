@@ -35,6 +35,7 @@ from weir_bench.freshness.outages import DEADLINE, Phase, trouble
 from weir_bench.freshness.overhead import SIZES, exponent, planning_times, share_of_slide
 from weir_bench.freshness.server import ServerRun, run_on_server, scaled
 from weir_bench.freshness.simulation import Contender
+from weir_bench.freshness.through_spark import SparkRun, run_through_spark
 from weir_bench.freshness.zones import zones_figures
 from weir_bench.plots import figure, lines
 from weir_bench.report import PACKAGES, Report
@@ -60,6 +61,7 @@ def run(quick: bool = False, json: str | Path | None = None, plot: str | Path | 
     _overhead(report, quick, plot)
     _server(report, quick, plot)
     _trouble(report)
+    _spark(report, quick)
     if json is not None:
         report.write(json)
     return report
@@ -310,6 +312,24 @@ def _server(report: Report, quick: bool, plot: str | Path | None) -> None:
     if plot is not None:
         with figure(plot, "server", title="Real SPARQL server", x="policy", y="freshness") as axes:
             axes.bar(list(runs), [found.freshness for found in runs.values()])
+
+
+def _spark(report: Report, quick: bool) -> None:
+    """Nothing declared, files and Spark and a real SPARQL server, by the rows of the results."""
+    setting = Setting(edges=200, evaluations=90 if quick else 150, warm_up=1 / 3)
+    policies = ("expected", "lru") if quick else ("expected", "lru", "rand")
+    runs: dict[str, SparkRun] = {}
+    for policy in policies:
+        report.step(f"through Spark: {policy}")
+        runs[policy] = run_through_spark(setting, 1, policy, 10)
+    report.figures["through_spark"] = {name: asdict(found) for name, found in runs.items()}
+    learned = runs["expected"]
+    over = max(found.most - 10 for found in runs.values())
+    report.goal("through Spark: requests over the budget", over, 0.0, "requests", at_least=False)
+    gain = learned.freshness / runs["lru"].freshness
+    report.goal("through Spark, real server: learned rates against LRU", gain, 1.2, "ratio")
+    apart = abs((learned.estimate or 0.0) - learned.freshness)
+    report.goal("through Spark: estimate and truth apart", apart, 0.03, "freshness", at_least=False)
 
 
 def _trouble(report: Report) -> None:

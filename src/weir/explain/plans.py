@@ -33,7 +33,8 @@ def service_text(asked: Asked) -> str:
         )
     return (
         f"{name} is asked for everything that the pattern matches\n"
-        "warning: nothing beside it binds a variable of the pattern; bind one, or give it a cache"
+        "warning: nothing beside it binds a variable of the pattern; bind one, or give it a cache\n"
+        "an answer that the endpoint cuts is read in pages"
     )
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from service_servers import MoodyServer
 from weir.testing import Scenario
+from weir_bench.oxigraph import Oxigraph
 
 pytestmark = pytest.mark.network
 
@@ -75,3 +76,59 @@ def test_rows_with_and_without_a_key_are_asked_for_apart(server: MoodyServer, ev
     found = run(server, where, evaluator)
     assert names([line for line in found if line["bindings"]["k"]["value"] == f"{E}k1"], "v") == ["2"]
     assert len(found) == 81
+
+
+@pytest.mark.parametrize("most", [2, 7, 39, 40])
+def test_an_answer_that_the_endpoint_cuts_is_read_in_pages(server: MoodyServer, most: int) -> None:
+    """Nothing binds ?m, so all forty are asked for, and the endpoint gives a few at a time."""
+    server.most = most
+    found = run(server, "SERVICE <e> { ?m :value ?v }", "interval")
+    assert sorted(int(each) for each in names(found, "v")) == sorted([*range(40)] * 3)
+
+
+def test_of_many_keys_that_are_cut_half_are_asked_for(server: MoodyServer) -> None:
+    server.most = 2
+    lines = ["".join(f"500\t<{E}k{n}> <{E}seen> <{E}x> .\n" for n in range(9))]
+    text = f"""PREFIX : <{E}> REGISTER RSTREAM <out> AS SELECT *
+    FROM NAMED WINDOW <w> ON <s> [RANGE 1s STEP 1s]
+    WHERE {{ WINDOW <w> {{ ?k :seen ?x }} SERVICE <{server.endpoint}> {{ ?k :value ?v }} }}"""
+    assert names(Scenario(text).run(lines, "s"), "v") == [str(n) for n in range(9)]
+    asked = [unquote_plus(body.decode()) for body in server.bodies]
+    assert sum("LIMIT" in text for text in asked) == 0 < len(asked)
+
+
+def test_pages_are_requests_of_the_budget(server: MoodyServer) -> None:
+    """Two requests an evaluation: the whole answer is there at the third, once, and not before."""
+    server.most = 12
+    lines = [f"{1000 * n + 500}\t<{E}k{n}> <{E}seen> <{E}x{n}> .\n" for n in range(9)]
+    text = f"""PREFIX : <{E}> REGISTER RSTREAM <out> AS SELECT *
+    FROM NAMED WINDOW <w> ON <s> [RANGE 1s STEP 1s]
+    WHERE {{ WINDOW <w> {{ ?k :seen ?x }}
+      SERVICE <{server.endpoint}#weir:budget=2&interval=1h> {{ ?m :value ?v }} }}"""
+    scenario = Scenario(text)
+    counts, before = [], 0
+    for line in lines:
+        scenario.lane("s").put(line)
+        found = scenario.batch()
+        assert server.requests - before <= 2
+        before = server.requests
+        counts.append(len(found))
+    assert set(counts) <= {0, 40} and counts[-1] == 40
+    assert counts == sorted(counts)
+
+
+def test_a_change_between_two_pages_is_noticed(server: MoodyServer, store: Oxigraph) -> None:
+    """The first row goes while the pages are read: the answer is none, and a later one is whole."""
+    server.most = 12
+    text = f"""PREFIX : <{E}> REGISTER RSTREAM <out> AS SELECT *
+    FROM NAMED WINDOW <w> ON <s> [RANGE 1s STEP 1s]
+    WHERE {{ WINDOW <w> {{ ?k :seen ?x }}
+      SERVICE <{server.endpoint}#weir:budget=1&interval=1h> {{ ?m :value ?v }} }}"""
+    scenario, counts = Scenario(text), []
+    for n in range(12):
+        scenario.lane("s").put(f"{1000 * n + 500}\t<{E}k{n}> <{E}seen> <{E}x{n}> .\n")
+        counts.append(len(scenario.batch()))
+        if server.requests == 3:
+            store.update(f"DELETE DATA {{ <{E}k0> <{E}value> 0 }}")
+    store.update(f"INSERT DATA {{ <{E}k0> <{E}value> 0 }}")
+    assert set(counts) <= {0, 39} and counts[-1] == 39 and counts[5] == 0

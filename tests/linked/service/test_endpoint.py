@@ -84,19 +84,26 @@ def test_an_answer_that_has_a_name_is_sent_once(server: MoodyServer, named: dict
 
 
 @pytest.mark.parametrize(
-    ("headers", "limit"), [({"X-SPARQL-MaxRows": "2"}, 0), ({"X-SQL-State": "S1TAT"}, 0), ({}, 2), ({}, 1)]
+    ("headers", "limit"), [({"X-SPARQL-MaxRows": "2"}, 0), ({"X-SPARQL-MaxRows": "9"}, 2), ({}, 2), ({}, 1)]
 )
 def test_half_an_answer_is_none(server: MoodyServer, headers: dict[str, str], limit: int) -> None:
     """A server says that it gave a part, or gives as many rows as it ever does."""
     server.headers, server.body = headers, result(2)
+    assert ask(server.endpoint, replace(QUICK, row_limit=limit)).cut
+    assert server.requests == 1
+
+
+def test_an_answer_that_ran_out_of_time_is_none(server: MoodyServer) -> None:
+    server.headers, server.body = {"X-SQL-State": "S1TAT"}, result(2)
     with pytest.raises(RemoteError, match="has cut its answer after 2 rows"):
-        ask(server.endpoint, replace(QUICK, row_limit=limit))
+        ask(server.endpoint)
     assert server.requests == 1
 
 
 def test_a_short_answer_is_whole(server: MoodyServer) -> None:
     server.headers, server.body = {"X-SPARQL-MaxRows": "3", "X-SQL-State": "00000"}, result(2)
-    assert ask(server.endpoint, replace(QUICK, row_limit=3)).solutions.length == 2
+    answer = ask(server.endpoint, replace(QUICK, row_limit=3))
+    assert answer.solutions.length == 2 and not answer.cut
 
 
 def result(rows: int) -> bytes:

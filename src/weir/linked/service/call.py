@@ -12,7 +12,7 @@ link that never changes. An aggregate is as old as the oldest key it is made of.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -104,11 +104,11 @@ class RemoteCall:
         asked = requests = 0
         planned = answered = perf_counter()
         if self._advance(at):
-            chosen, unmet = self._choose(found, right, at)
+            chosen, rest, unmet = self._choose(found, right, at)
             planned = perf_counter()
-            asked, requests = self._refresher.ask(found, chosen, at)
+            asked, requests = self._refresher.ask(found, chosen, at, rest)
             self.ledger.spend(self.target.query, at, requests, call=self.name, keys=asked, left=unmet)
-            if asked or (self.target.config.budget is None and right.waiting.any()):
+            if requests or (self.target.config.budget is None and right.waiting.any()):
                 failures += self._refresher.receive(at, wait=True)
                 answered = perf_counter()
                 found, right = self._look(left, at)
@@ -156,8 +156,9 @@ class RemoteCall:
         self._at = at
         return True
 
-    def _choose(self, found: NeededKeys, right: RightNodes, at: int) -> tuple[Ids, Wants]:
-        """Right nodes to ask for now, best first, and what is left to want."""
+    def _choose(self, found: NeededKeys, right: RightNodes, at: int) -> tuple[Ids, int, Wants]:
+        """Right nodes to ask for now, best first; before them so many requests for the rest of answers that
+        were cut; and what is left to want."""
         config, links = self.target.config, len(found.link)
         policy, aggregate = None, self.target.parts.outer is not None
         stale = ~right.fresh(at) & ~right.waiting
@@ -168,10 +169,11 @@ class RemoteCall:
             if policy is PolicyName.EXPECTED:
                 stale = (right.chance < _SURE) & ~right.waiting
             rows = self._lifetimes.update(found.left.name, found.left.count, at, self._pace)
-        if self._refresher.blocked or not stale.any():
-            return np.empty(0, np.int64), Wants()
+        owed = self._refresher.owed
+        if self._refresher.blocked or not (owed or stale.any()):
+            return np.empty(0, np.int64), 0, Wants()
         never = stale & ~right.known()
-        wants = Wants(self._requests(never, links), self._requests(stale & ~never, links))
+        wants = Wants(owed + self._requests(never, links), self._requests(stale & ~never, links))
         slides, graph = 1, None
         if rows is not None:
             graph = maintenance_graph(found, right, rows, at, self._pace)
@@ -179,6 +181,9 @@ class RemoteCall:
         allowed = self.ledger.allowance(
             self.target.query, at, self._pace, slides, call=self.name, wants=wants
         )
+        rest = min(owed, allowed.now)
+        owed -= rest
+        allowed = replace(allowed, now=allowed.now - rest)
         if policy is None or graph is None:
             chosen = np.concatenate((np.flatnonzero(never), np.flatnonzero(stale & ~never)))
         else:
@@ -195,7 +200,8 @@ class RemoteCall:
             chosen = self._with_probe(found, right, graph, chosen, allowed)
         left = stale.copy()
         left[chosen] = False
-        return chosen, Wants(self._requests(left & never, links), self._requests(left & ~never, links))
+        unmet = owed + self._requests(left & never, links)
+        return chosen, rest, Wants(unmet, self._requests(left & ~never, links))
 
     def _requests(self, wanted: Mask, links: int) -> int:
         """How many requests ask for so many right nodes."""
@@ -242,7 +248,7 @@ class RemoteCall:
 
     def _trim(self) -> None:
         """Keep the views within bounds, while nothing on its way refers to their keys."""
-        if not self._refresher.pending:
+        if not self._refresher.pending + self._refresher.owed:
             for view in (self._views.link, self._views.value):
                 if view is not None and len(view) > self.target.config.max_keys:
                     view.forget(self.target.config.max_keys * 9 // 10)

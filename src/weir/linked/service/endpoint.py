@@ -31,12 +31,14 @@ _TAGGED, _TAGGED_ROWS = 256, 1_000
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Solutions, for how many seconds the server says they hold (None: it does not say), and costs."""
+    """Solutions, for how many seconds the server says they hold (None: it does not say), and costs; ``cut``
+    where there may be more of them."""
 
     solutions: Solutions
     valid_for: float | None
     seconds: float
     attempts: int
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,7 @@ class SparqlClient:
         known = self._tagged.get(query)
 
         def read(response: Response) -> Answer:
+            cut = False
             if response.status == 304 and known is not None:
                 solutions = known.solutions
             else:
@@ -97,11 +100,12 @@ class SparqlClient:
                     solutions = parse_results(response.body, response.media_type)
                 except DataError as error:
                     raise Transient(str(error)) from None
-                self._refuse_cut(response, solutions.length)
-                self._remember(query, response, solutions)
+                cut = self._cut(response, solutions.length)
+                if not cut:
+                    self._remember(query, response, solutions)
             # A view answers for many queries: it is a shared cache.
             valid_for = freshness(response.headers, shared=True) if self.config.trust_headers else None
-            return Answer(solutions, valid_for, monotonic() - started, response.attempt)
+            return Answer(solutions, valid_for, monotonic() - started, response.attempt, cut)
 
         ask = partial(self._client.request, gate=gate, attempts=attempts)
         if self.config.method == "GET":
@@ -112,17 +116,17 @@ class SparqlClient:
             )
         return await ask(self.endpoint, read, method="POST", data={"query": query})
 
-    def _refuse_cut(self, response: Response, rows: int) -> None:
-        """Raise where a server has given but a part of its answer: it says so, as Virtuoso does (a state, or
-        how many rows it gives at most), or there are as many rows as it is declared to give."""
+    def _cut(self, response: Response, rows: int) -> bool:
+        """Whether there are as many rows as the server gives at most: it says how many, as Virtuoso does, or
+        is declared to. Raises where it says that time ran out: nobody knows what is missing then."""
         told = whole_number(response.headers.get("x-sparql-maxrows"))
         most = min((each for each in (told, self.config.row_limit) if each), default=None)
-        partial = response.headers.get("x-sql-state", "").upper() == _PARTIAL
-        if partial or (most is not None and rows >= most):
+        if response.headers.get("x-sql-state", "").upper() == _PARTIAL:
             raise RemoteError(
                 f"{self.endpoint} has cut its answer after {rows:,} rows",
                 hint="ask for fewer keys at once (batch), or by variables that are bound beside SERVICE",
             )
+        return most is not None and rows >= most
 
     def _remember(self, query: str, response: Response, solutions: Solutions) -> None:
         tagged = _Tagged(response.headers.get("etag"), response.headers.get("last-modified"), solutions)

@@ -83,8 +83,16 @@ def can_ask(term: Term) -> bool:
             return can_ask(subject) and can_ask(predicate) and can_ask(object)
 
 
-def request_text(part: ServicePart, keys: Sequence[Sequence[Term]]) -> str:
-    """The query for some keys of a part; all variables of its rows are projected."""
+@dataclass(frozen=True, slots=True)
+class Page:
+    """At most ``size`` rows of an answer from ``offset`` on, in the order of all its variables."""
+
+    size: int
+    offset: int = 0
+
+
+def request_text(part: ServicePart, keys: Sequence[Sequence[Term]], page: Page | None = None) -> str:
+    """The query for some keys of a part, or a page of its answer; all variables of its rows are projected."""
     taken = _all_names(part)
     names = {name: _public(name, taken) for name in _row_names(part)}
     main = _renamed(part.pattern, names)
@@ -94,7 +102,12 @@ def request_text(part: ServicePart, keys: Sequence[Sequence[Term]]) -> str:
     if part.along is not None:
         main = a.LeftJoin(main, _renamed(part.along, names))
     writer = QueryWriter(Terms({}))
-    writer.select(a.Project(main, tuple(Variable(name) for name in names.values())))
+    variables = tuple(Variable(name) for name in names.values())
+    if page is None:
+        writer.select(a.Project(main, variables))
+    else:
+        ordered = a.OrderBy(main, tuple(a.OrderKey(variable) for variable in variables))
+        writer.select(a.Slice(a.Project(ordered, variables), page.offset, page.size))
     return "\n".join(writer.lines)
 
 
@@ -129,6 +142,19 @@ class Solutions:
 
     columns: Mapping[str, Sequence[Term | None]]
     length: int
+
+
+def appended(before: Solutions, page: Solutions) -> Solutions:
+    """A page behind those before it, whose last row it repeats; what does not fit together is a
+    ``DataError``."""
+    for name, column in before.columns.items():
+        more = page.columns.get(name)
+        if not more or more[0] != column[-1]:
+            raise DataError("the data changed while an answer was read in pages")
+        if any(isinstance(term, BlankNode) for term in (*column[-1:], *more)):
+            raise DataError("an answer with blank nodes cannot be read in pages")
+    columns = {name: [*column, *page.columns[name][1:]] for name, column in before.columns.items()}
+    return Solutions(columns, before.length + page.length - 1)
 
 
 def parse_results(body: bytes, media_type: str) -> Solutions:

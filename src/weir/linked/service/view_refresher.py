@@ -2,6 +2,10 @@
 
 The budget is charged when a request is sent, whatever becomes of it. While the endpoint's breaker is
 open nothing is sent and nothing charged; when its cool-down is over, one key goes out as a probe.
+
+Where an endpoint has cut its answer, the rest is asked for: half the keys at a time, and what belongs to a
+single key in pages. Each is a request like any other, sent at once or, under a budget, when the next
+evaluations allow; until all have come the view stays as it was.
 """
 
 from __future__ import annotations
@@ -10,7 +14,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from concurrent import futures
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,6 +26,9 @@ from weir.linked.service.ledger import Ledger
 from weir.linked.service.local_view import LocalView
 from weir.linked.service.maintenance_graph import NeededKeys
 from weir.linked.service.remote_query import (
+    Page,
+    Solutions,
+    appended,
     can_ask,
     decode,
     instant,
@@ -35,6 +42,9 @@ from weir.rdf.columns import Ids, Mask
 from weir.rdf.ids.dictionary import Dictionary
 
 _log = logging.getLogger("weir.service")
+
+_PAGES = 1000
+"""How many pages an answer may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +61,21 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The context of a request: what was asked of which part, when."""
+    """The context of a request: what was asked of which part, when; of a ``page``, what was ``read``
+    before it."""
 
     part: ServicePart
     view: LocalView
     keys: Mapping[str, Ids]
     length: int
     at: int
+    page: Page | None = None
+    read: Solutions | None = None
+
+    def some(self, places: slice) -> _Asked:
+        """The same for some of the keys."""
+        keys = {name: column[places] for name, column in self.keys.items()}
+        return replace(self, keys=keys, length=len(range(self.length)[places]))
 
 
 class ViewRefresher:
@@ -76,6 +94,7 @@ class ViewRefresher:
         self._ledger = ledger
         self._loop = loop
         self._asked: list[tuple[_Asked, Future[Answer]]] = []
+        self._owed: list[_Asked] = []
         self._dictionary = dictionary
         self._troubled = False
 
@@ -83,6 +102,11 @@ class ViewRefresher:
     def pending(self) -> int:
         """Requests without an outcome."""
         return sum(not future.done() for _, future in self._asked)
+
+    @property
+    def owed(self) -> int:
+        """Requests for the rest of answers that were cut, still to be sent."""
+        return len(self._owed)
 
     @property
     def blocked(self) -> bool:
@@ -98,12 +122,14 @@ class ViewRefresher:
 
     # Asking
 
-    def ask(self, found: NeededKeys, chosen: Ids, at: int) -> tuple[int, int]:
-        """Send requests for right nodes; gives the numbers of keys and of requests."""
+    def ask(self, found: NeededKeys, chosen: Ids, at: int, rest: int = 0) -> tuple[int, int]:
+        """Send ``rest`` of the requests that are owed, and those for right nodes; gives the numbers of keys
+        and of requests."""
         if self.down:
-            chosen = chosen[:1]
+            rest = min(rest, 1)
+            chosen = chosen[: 1 - rest]
         links = len(found.link)
-        asked = requests = 0
+        asked, requests = 0, self._go_on(rest)
         parts = self._target.parts
         for part, view, numbers in (
             (parts.link, self._link, found.link[chosen[chosen < links]]),
@@ -154,20 +180,31 @@ class ViewRefresher:
             view.store(keys, len(never), rows, none, at, expiry=np.full(len(never), FOREVER))
         return numbers[good]
 
+    def _go_on(self, most: int) -> int:
+        """Send what is owed, so many requests at most."""
+        some, self._owed = self._owed[:most], self._owed[most:]
+        for asked in some:
+            self._submit(asked)
+        return len(some)
+
     def _send(self, part: ServicePart, view: LocalView, numbers: Ids, at: int) -> None:
+        view.waiting[numbers] = True
         keys = {name: view.keys[name][numbers] for name in view.key}
+        self._submit(_Asked(part, view, keys, len(numbers), at))
+
+    def _submit(self, asked: _Asked) -> None:
+        view, keys = asked.view, asked.keys
         terms = [[self._dictionary.decode(i) for i in keys[name].tolist()] for name in view.key]
         for name, column in zip(view.key, terms, strict=True):
             # The view outlives the window that brought the key, and so must its text.
             self._dictionary.add(keys[name], [str(term) for term in column])
-        text = request_text(part, list(zip(*terms, strict=True)))
-        view.waiting[numbers] = True
+        text = request_text(asked.part, list(zip(*terms, strict=True)), asked.page)
         # Under a limit every attempt is an evaluation's own, and charged to it.
         attempts = 1 if self._ledger.limited else None
         future = self._loop.submit(
             self._target.endpoint, self._target.config, text, self._ledger.gate, attempts
         )
-        self._asked.append((_Asked(part, view, keys, len(numbers), at), future))
+        self._asked.append((asked, future))
 
     # Receiving
 
@@ -177,7 +214,16 @@ class ViewRefresher:
         All calls of an endpoint wait for it together: one deadline an evaluation time, and none at all once
         it has missed one, until an answer of its comes that would have kept it.
         """
-        deadline = self._target.config.patience
+        deadline, failures = self._target.config.patience, list[RemoteError]()
+        while True:
+            failures += self._received(at, deadline, wait=wait)
+            # Without a limit the rest of an answer is asked for at once.
+            if self._ledger.limited or self.blocked or not self._go_on(self.owed):
+                return failures
+            if not wait:
+                return failures
+
+    def _received(self, at: int, deadline: float, *, wait: bool) -> list[RemoteError]:
         left = self._ledger.patience(at, deadline) if wait else 0.0
         done = futures.wait([future for _, future in self._asked], left).done
         outcomes = [(asked, _outcome(future)) for asked, future in self._asked if future in done]
@@ -202,6 +248,9 @@ class ViewRefresher:
         error = outcome if isinstance(outcome, RemoteError) else None
         if isinstance(outcome, Answer):
             try:
+                if rest := self._rest(asked, outcome):
+                    self._owed += rest
+                    return None
                 self._store(asked, outcome)
             except Exception as refused:
                 # Whatever an endpoint can say that nobody foresaw is a failed call, never more.
@@ -213,9 +262,29 @@ class ViewRefresher:
             asked.view.failed[numbers] = True
         return error
 
+    def _rest(self, asked: _Asked, answer: Answer) -> list[_Asked]:
+        """What is still to be asked for until the answer is whole."""
+        found, page = answer.solutions, asked.page
+        if page is None:
+            if not answer.cut:
+                return []
+            _log.warning("%s cuts its answers after %d rows", self._target.endpoint, found.length)
+            if asked.length > 1:
+                half = asked.length // 2
+                return [asked.some(slice(None, half)), asked.some(slice(half, None))]
+            if found.length < 2:
+                raise DataError("an answer cut to a row has no pages")
+            return [replace(asked, page=Page(found.length))]
+        if found.length < page.size:
+            return []
+        if page.offset > _PAGES * page.size:
+            raise DataError(f"the answer has more than {_PAGES} pages")
+        read = _whole(asked, answer)
+        return [replace(asked, page=Page(page.size, read.length - 1), read=read)]
+
     def _store(self, asked: _Asked, answer: Answer) -> None:
         part, valid_for = asked.part, answer.valid_for
-        rows = decode(part, answer.solutions, self._dictionary, self._target.endpoint)
+        rows = decode(part, _whole(asked, answer), self._dictionary, self._target.endpoint)
         mine = rows if part.along is None else rows.distinct(part.variables)
         self._put(asked.view, mine, asked.keys, asked.length, asked.at, valid_for)
         if part.along is None:
@@ -249,6 +318,11 @@ class ViewRefresher:
             stated = least(column, owner, length, self._dictionary, interval)
         columns = {name: rows.columns[name] for name in view.variables}
         view.store(keys, length, columns, owner, at, expiry, stated)
+
+
+def _whole(asked: _Asked, answer: Answer) -> Solutions:
+    """An answer with the pages before it."""
+    return answer.solutions if asked.read is None else appended(asked.read, answer.solutions)
 
 
 def _outcome(done: Future[Answer]) -> Answer | RemoteError:
