@@ -11,7 +11,7 @@ link that never changes. An aggregate is as old as the oldest key it is made of.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
@@ -37,7 +37,12 @@ from weir.linked.service.maintenance_graph import (
     right_nodes,
 )
 from weir.linked.service.remote_query import owners
-from weir.linked.service.service_parts import PartRows, evaluate_locally
+from weir.linked.service.service_parts import (
+    PartRows,
+    ServiceParts,
+    evaluate_locally,
+    parts_by_volatility,
+)
 from weir.linked.service.view_refresher import Target, ViewRefresher
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.ids.dictionary import Dictionary
@@ -66,9 +71,12 @@ class RemoteCall:
         width: int | None = None,
         slide: int | None = None,
         name: str = "0",
+        views_of: Callable[[ServiceParts], tuple[LocalView | None, LocalView]] | None = None,
     ) -> None:
-        self.target = target
+        self.target = self.given = target
         self.name = name
+        self._views_of = views_of
+        self._loop = loop
         self.answered: ServiceRows | None = None
         self._views = CallViews(target.parts, *views)
         self.ledger = ledger
@@ -79,6 +87,7 @@ class RemoteCall:
         self._pace = slide or _DEFAULT_SLIDE
         self._at: int | None = None
         self._audit = Audit()
+        self._volatile: frozenset[str] = frozenset()
 
     @property
     def join(self) -> tuple[str, ...]:
@@ -99,6 +108,8 @@ class RemoteCall:
     def _evaluated(self, bindings: Mapping[str, Ids], length: int, at: int) -> ServiceRows:
         failures = self._refresher.receive(at)
         started = perf_counter()
+        if not self._refresher.pending + self._refresher.owed:
+            self._take_apart(self._views.value.volatile, moving=True)
         left = LeftNodes.of({name: bindings[name] for name in self.join}, length)
         found, right = self._look(left, at)
         asked = requests = 0
@@ -142,6 +153,21 @@ class RemoteCall:
     def last(self) -> Freshness | None:
         """The account of the latest evaluation."""
         return None if self.answered is None else self.answered.freshness
+
+    def _take_apart(self, volatile: frozenset[str], *, moving: bool) -> None:
+        """Ask for what changes by itself from now on (M:N: one refresh of it serves all that need it), once
+        it is known what does; ``moving`` takes the rows along."""
+        parts = parts_by_volatility(self.target.parts, volatile, self.target.config)
+        if parts is None or self._views_of is None:
+            return
+        old, self._volatile = self._views.value, volatile
+        self.target = replace(self.target, parts=parts)
+        views = self._views_of(parts)
+        self._views = CallViews(parts, *views)
+        self._refresher = ViewRefresher(self.target, views, self.ledger, self._loop, self._dictionary)
+        self._audit = Audit(**self._audit.state())
+        if moving:
+            self._refresher.take_over(old)
 
     def _look(self, left: LeftNodes, at: int) -> tuple[NeededKeys, RightNodes]:
         found = self._views.needed(left, at)
@@ -257,7 +283,7 @@ class RemoteCall:
         """What the call knows besides its views: lives, pace, and the latest answer."""
         tables: dict[str, Mapping[str, Ids]] = {"lives": self._lifetimes.state()}
         header: dict[str, Any] = {"pace": self._pace, "at": self._at, "account": None}
-        header["audit"] = self._audit.state()
+        header |= {"audit": self._audit.state(), "volatile": sorted(self._volatile)}
         if self.answered is not None:
             rows = self.answered
             header["account"] = {name: int(getattr(rows.freshness, name)) for name in _ACCOUNT}
@@ -271,6 +297,7 @@ class RemoteCall:
         self._lifetimes.restore(tables["lives"])
         self._pace, self._at = header["pace"], header["at"]
         self._audit = Audit(**header["audit"])
+        self._take_apart(frozenset(header["volatile"]), moving=False)
         self.answered = None
         if header["account"] is not None:
             columns = {name: np.array(column) for name, column in tables.get("columns", {}).items()}

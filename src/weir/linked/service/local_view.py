@@ -36,6 +36,11 @@ _ALL = ".all"
 _AGES = 1 << 52
 """The longest age (µs) that is told from longer ones."""
 
+_TELLING = 12
+"""How many changes tell which variables change."""
+_SELDOM = 0.1
+"""The share of changes in which a variable may change that hardly ever does."""
+
 _OF_KEYS = {
     "fetched": NEVER,
     "expiry": NEVER,
@@ -94,6 +99,8 @@ class LocalView:
         self._index = SortedKeys(none)
         self.edition = 0
         self.numbering = 0
+        self._changes = 0
+        self._moved = dict.fromkeys((name for name in self.variables if name not in self.key), 0)
 
     def __len__(self) -> int:
         """The number of keys."""
@@ -222,6 +229,7 @@ class LocalView:
         newer = self.fetched[numbers] < at
         known = newer & (self.fetched[numbers] > NEVER)
         self._learn(numbers[known], digest[known], at)
+        self._compare(np.flatnonzero(known & (digest != self.digest[numbers])), numbers, rows, owner)
         if not newer.all():
             keep = newer[owner]
             rows = {name: column[keep] for name, column in rows.items()}
@@ -240,6 +248,30 @@ class LocalView:
             numbers, began, at, changed, self.rates.unchanged(numbers, at - began, random=True)
         )
         self.rates.observe(numbers, at - began, changed)
+
+    def _compare(self, changed: Ids, numbers: Ids, rows: Mapping[str, Ids], owner: Ids) -> None:
+        """Count in which variables the rows of keys (by place) are others than before."""
+        if not self._learning or len(self._moved) < 2 or not len(changed):
+            return
+        places, old = self.places(numbers[changed])
+        place = np.full(len(numbers), -1, np.int64)
+        place[changed] = np.arange(len(changed))
+        mine = place[owner] >= 0
+        self._changes += len(changed)
+        for name in self._moved:
+            before, after = np.zeros(len(changed), np.int64), np.zeros(len(changed), np.int64)
+            np.add.at(before, old, combine([self._columns[name][places]]) | 1)
+            np.add.at(after, place[owner[mine]], combine([rows[name][mine]]) | 1)
+            self._moved[name] += int((before != after).sum())
+
+    @property
+    def volatile(self) -> frozenset[str]:
+        """The variables in which rows change, once enough was seen: the others hardly ever do. Empty where
+        that is not known, or all of them change."""
+        if self._changes < _TELLING:
+            return frozenset()
+        found = frozenset(name for name, count in self._moved.items() if count > _SELDOM * self._changes)
+        return found if len(found) < len(self._moved) else frozenset()
 
     def _replace(self, numbers: Ids, rows: Mapping[str, Ids], owner: Ids) -> None:
         places, old = self.places(numbers)
@@ -330,7 +362,7 @@ class LocalView:
         tables = {"keys": {**keys, **state}, "rows": {**rows, "owner": self._owner}}
         if not self._learning:
             return {}, tables
-        return {"prior": self.rates.prior}, tables | {
+        return {"prior": self.rates.prior, "changes": self._changes, "moved": self._moved}, tables | {
             "rates": self.rates.state(),
             "phases": self.phases.state(),
         }
@@ -347,6 +379,7 @@ class LocalView:
         if self._learning:
             self.rates.restore(state[0]["prior"], state[1]["rates"])
             self.phases.restore(state[1]["phases"])
+            self._changes, self._moved = state[0]["changes"], dict(state[0]["moved"])
         self._renumbered()
 
     def _renumbered(self) -> None:

@@ -24,7 +24,7 @@ from weir.linked.service.endpoint import RemoteLoop, shared_loop
 from weir.linked.service.hints import hinted
 from weir.linked.service.ledger import Ledger
 from weir.linked.service.local_view import LocalView, State
-from weir.linked.service.service_parts import ServicePart, parts_of
+from weir.linked.service.service_parts import ServicePart, ServiceParts, parts_of
 from weir.linked.service.view_refresher import Target
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
@@ -83,20 +83,24 @@ class ServiceResolver:
         target = Target(query, endpoint, config, parts, service.silent, optional)
         calls = self._calls.setdefault(query, {})
         name = f"{len(calls) if place is None else place} {endpoint}"
-        if name in calls and calls[name].target == target:
+        if name in calls and calls[name].given == target:
             return calls[name]
-        link = None if parts.link is None else self._view(endpoint, config, parts.link)
-        value = self._view(endpoint, config, parts.value)
+
+        def views_of(parts: ServiceParts) -> tuple[LocalView | None, LocalView]:
+            link = None if parts.link is None else self._view(endpoint, config, parts.link)
+            return link, self._view(endpoint, config, parts.value)
+
         ledger = self._ledger(endpoint, config, query, f"{query} {name}")
         call = RemoteCall(
             target,
-            (link, value),
+            views_of(parts),
             ledger,
             self._loop if self._loop is not None else shared_loop(),
             self._dictionary,
             width,
             slide,
             f"{query} {name}",
+            views_of,
         )
         kept = f"{query} {name}"
         if kept in self._kept:
@@ -216,11 +220,11 @@ class ServiceResolver:
             if name:
                 tables[name][table] = columns
         holders = self._holders()
-        for name, values in found.header["states"].items():
-            if name in holders:
-                holders[name].restore((values, tables[name]))
-            else:
-                self._kept[name] = (values, tables[name])
+        states = {name: (values, tables[name]) for name, values in found.header["states"].items()}
+        # A call may need views that nobody has made yet.
+        self._kept |= {name: state for name, state in states.items() if name not in holders}
+        for name in states.keys() & holders.keys():
+            holders[name].restore(states[name])
 
 
 def _name(endpoint: str, part: ServicePart, cached: bool) -> str:

@@ -3,7 +3,8 @@
 Planning Ahead's μ^R = μ^SN ∪ μ^SR (section 4): in ``?tweet :mentions ?user . ?user :followers ?n`` with a
 change interval declared for :followers, ``link`` (the mentions) says which users a tweet needs and stays;
 ``value`` (the followers) is refreshed by user, and one refresh serves every tweet that mentions it.
-Without such a declaration the pattern is one part, refreshed by what it is joined on.
+Without such a declaration the pattern is one part, refreshed by what it is joined on, until it was seen in
+which variables its rows change: then it comes apart the same way (``parts_by_volatility``).
 
 An aggregate sub-query (case 2; section 4, footnote 4) is taken apart the same way below its GROUP BY and
 grouped locally: the endpoint gives the values, Weir adds them up. Law: the sub-query inside of SERVICE and
@@ -85,15 +86,35 @@ def parts_of(pattern: a.Pattern, joined: Sequence[str], config: ServiceConfig) -
     return _split(pattern, joined, config)
 
 
-def _split(pattern: a.Pattern, joined: Sequence[str], config: ServiceConfig) -> ServiceParts:
+def parts_by_volatility(
+    parts: ServiceParts, volatile: frozenset[str], config: ServiceConfig
+) -> ServiceParts | None:
+    """The same pattern as a stable and a changing part, where the variables were seen in which it changes;
+    None where it does not come apart so, or is declared how it does."""
+    one = parts.value
+    if parts.link is not None or not volatile or config.change_intervals or config.budget is None:
+        return None
+    found = _split(one.pattern, one.key, config, volatile)
+    return None if found.link is None else replace(found, outer=parts.outer)
+
+
+def _split(
+    pattern: a.Pattern, joined: Sequence[str], config: ServiceConfig, volatile: frozenset[str] = frozenset()
+) -> ServiceParts:
     own = _names(pattern)
     key = tuple(name for name in joined if name in own)
     one = ServicePart(pattern, key, own, _interval(pattern, config))
-    if config.budget is None or not config.change_intervals or not isinstance(pattern, a.BGP):
+    if config.budget is None or not isinstance(pattern, a.BGP):
         return ServiceParts(one)
     declared = config.declared
-    changing = tuple(t for t in pattern.triples if _predicate(t) in declared)
-    stable = tuple(t for t in pattern.triples if _predicate(t) not in declared)
+
+    def changes(triple: a.TriplePattern) -> bool:
+        terms = (triple.subject, triple.predicate, triple.object)
+        names = {term.name for term in terms if isinstance(term, Variable)}
+        return _predicate(triple) in declared or bool(names & volatile)
+
+    changing = tuple(t for t in pattern.triples if changes(t))
+    stable = tuple(t for t in pattern.triples if not changes(t))
     if not changing or not stable:
         return ServiceParts(one)
     link, value = a.BGP(stable), a.BGP(changing)
@@ -107,7 +128,7 @@ def _split(pattern: a.Pattern, joined: Sequence[str], config: ServiceConfig) -> 
             link,
             tuple(name for name in key if name in linked),
             linked,
-            FOREVER if config.change_interval is None else config.change_interval,
+            FOREVER if config.change_interval is None and not volatile else config.change_interval,
             along=value,
         ),
     )

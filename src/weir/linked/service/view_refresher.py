@@ -23,7 +23,7 @@ from weir.kernel.contract import FOREVER
 from weir.linked.service.config import ServiceConfig
 from weir.linked.service.endpoint import Answer, RemoteLoop
 from weir.linked.service.ledger import Ledger
-from weir.linked.service.local_view import LocalView
+from weir.linked.service.local_view import NEVER, LocalView
 from weir.linked.service.maintenance_graph import NeededKeys
 from weir.linked.service.remote_query import (
     Page,
@@ -205,6 +205,21 @@ class ViewRefresher:
             self._target.endpoint, self._target.config, text, self._ledger.gate, attempts
         )
         self._asked.append((asked, future))
+
+    def take_over(self, view: LocalView) -> None:
+        """Put the rows of a view over all the variables into those of the two parts, as old as they are."""
+        times, when = np.unique(view.fetched, return_inverse=True)
+        for place, at in enumerate(times.tolist()):
+            numbers = np.flatnonzero(when == place)
+            if at == NEVER or self._link is None:
+                continue
+            rows, _ = view.places(numbers)
+            whole = PartRows({name: view.column(name)[rows] for name in view.variables}, len(rows))
+            keys = {name: view.keys[name][numbers] for name in view.key}
+            self._put(self._link, whole.distinct(self._link.variables), keys, len(numbers), at, None)
+            values = whole.distinct(self._value.key)
+            mine = whole.distinct(self._value.variables)
+            self._put(self._value, mine, values.columns, values.length, at, None)
 
     # Receiving
 
