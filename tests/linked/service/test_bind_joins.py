@@ -132,3 +132,20 @@ def test_a_change_between_two_pages_is_noticed(server: MoodyServer, store: Oxigr
             store.update(f"DELETE DATA {{ <{E}k0> <{E}value> 0 }}")
     store.update(f"INSERT DATA {{ <{E}k0> <{E}value> 0 }}")
     assert set(counts) <= {0, 39} and counts[-1] == 39 and counts[5] == 0
+
+
+def test_halves_are_requests_of_the_budget(server: MoodyServer) -> None:
+    """One request an evaluation, two rows an answer: sixteen keys are there after many, none is lost."""
+    server.most = 2
+    text = f"""PREFIX : <{E}> REGISTER RSTREAM <out> AS SELECT *
+    FROM NAMED WINDOW <w> ON <s> [RANGE 1s STEP 1s]
+    WHERE {{ WINDOW <w> {{ ?k :seen ?x }}
+      SERVICE <{server.endpoint}#weir:budget=1&interval=1h> {{ ?k :value ?v }} }}"""
+    scenario, found = Scenario(text), []
+    for step in range(40):
+        seen = "".join(f"{1000 * step + 500}\t<{E}k{n}> <{E}seen> <{E}x> .\n" for n in range(16))
+        scenario.lane("s").put(seen)
+        before = server.requests
+        found = scenario.batch() or found
+        assert server.requests - before <= 1
+    assert names(found, "v") == sorted(str(n) for n in range(16))
