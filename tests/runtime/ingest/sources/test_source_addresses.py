@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from weir.errors import UsageError
-from weir.runtime.ingest.sources import source_from, source_of
+from weir.runtime.ingest.sources import source_at, source_of
 from weir.runtime.ingest.sources.kafka_source import KafkaSource
 from weir.runtime.ingest.sources.log_source import LogSource
 from weir.runtime.ingest.sources.push_sources import MqttSource, SseSource, TcpSource, WebSocketSource
+from weir.runtime.ingest.sources.source_addresses import source_from
 
 GOOD = {
     "mqtt://h/a/+/b/#": MqttSource(host="h", topic="a/+/b/#"),
@@ -71,3 +74,12 @@ def test_a_wrong_address_is_told(text: str) -> None:
 
 def test_a_path_is_no_address() -> None:
     assert source_from("some/file.tnq") is None
+
+
+def test_what_a_user_gives_is_a_source() -> None:
+    pushed = source_at("push:")
+    assert pushed.kind == "log" and source_at(pushed) is pushed
+    assert source_at(Path(__file__).with_name("x.tnq")).kind == "files"
+    assert source_at("mqtts://me@h/t").address == "mqtts://h:8883/t"
+    with pytest.raises(UsageError, match="a int is no source"):
+        source_at(5)  # type: ignore[arg-type]
