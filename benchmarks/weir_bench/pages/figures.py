@@ -271,13 +271,16 @@ def _freshness_learned(figures: Figures) -> Table:
 
 
 def _freshness(told: Mapping[str, Any]) -> dict[str, float | None]:
-    """Means over the seeds: each way of planning, what the account says, and exact phases where known."""
+    """Means over the seeds: each way of planning, what the account says, exact phases where known, and what
+    nobody can pass who knows the rates but no phases."""
     runs = told["runs"]
     found: dict[str, float | None] = {
         how: statistics.fmean(run["freshness"] for run in each) for how, each in runs.items()
     }
     found["estimate"] = statistics.fmean(run["estimate"] for run in runs["learned"])
     found["exact phases"] = statistics.fmean(told["exact_phases"]) if told["exact_phases"] else None
+    blind = told.get("bound_without_phases")
+    found["bound without phases"] = statistics.fmean(blind) if blind else None
     return found
 
 
