@@ -36,6 +36,8 @@ _SURE = 9.0
 """The most that the odds of a key may be, as a logarithm."""
 _STANDS_FOR = 3.0
 """How many keys the first priors count for beside those that were watched."""
+_SAMPLE = 4096
+"""How many keys the prior of being even is learned from at most."""
 _UNLIKELY = 0.02
 """Keys that are less likely to be even are not looked at."""
 CURIOUS = 6.0
@@ -87,6 +89,7 @@ class ChangePhases:
 
     def _likely(self, numbers: Ids) -> Floats:
         watched, prior = self._evidence[self._changed[:, -1] >= 0], 0.5
+        watched = watched[:: max(-(-len(watched) // _SAMPLE), 1)]
         for _ in range(20):
             odds = np.log(prior / (1 - prior))
             prior = (0.5 * _STANDS_FOR + _chance(watched + odds).sum()) / (_STANDS_FOR + len(watched))
