@@ -6,7 +6,9 @@ import asyncio
 import contextlib
 import json
 import os
+import shutil
 import signal
+import ssl
 import subprocess
 import sys
 import threading
@@ -19,6 +21,7 @@ from typing import Any
 
 import httpx
 import pyarrow as pa
+import pytest
 
 from weir.errors import UsageError
 from weir.language import parse
@@ -123,14 +126,33 @@ def call(service: Service, method: str, path: str, **options: Any) -> httpx.Resp
     return asyncio.run(answered())
 
 
-class Server:
-    """``weir serve`` in a process of its own, over a folder; it can be killed and started again."""
+def certificate_in(folder: Path) -> tuple[Path, Path]:
+    """A certificate of this machine, and its key."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("openssl makes the certificate, and it is not there")
+    certificate, key = folder / "certificate.pem", folder / "key.pem"
+    make = [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+    make += ["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
+    subprocess.run([*make, "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    return certificate, key
 
-    def __init__(self, folder: Path, config: str = "", *options: str) -> None:
+
+class Server:
+    """``weir serve`` in a process of its own, over a folder; it can be killed and started again. With ``tls``
+    it has a certificate, which ``trusted`` trusts."""
+
+    def __init__(self, folder: Path, config: str = "", *options: str, tls: bool = False) -> None:
         self.folder = folder
         self.options = options
         self.port = free_port()
         self.base = f"http://127.0.0.1:{self.port}"
+        self.trusted = ssl.create_default_context()
+        if tls:
+            certificate, key = certificate_in(folder)
+            self.options += ("--certificate", str(certificate), "--key", str(key))
+            self.base = f"https://127.0.0.1:{self.port}"
+            self.trusted.load_verify_locations(certificate)
         self.log = folder / "server.log"
         self.config = folder / "weir.toml"
         self.config.write_text(config)
@@ -148,7 +170,7 @@ class Server:
             if self.process.poll() is not None:
                 break
             try:
-                if httpx.get(f"{self.base}/health", timeout=5).status_code == 200:
+                if httpx.get(f"{self.base}/health", timeout=5, verify=self.trusted).status_code == 200:
                     return self
             except httpx.TransportError:
                 pass

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import ssl
 import subprocess
@@ -16,6 +15,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from server_kit import certificate_in
 from weir.cli.serve import secret_at
 from weir.errors import UsageError
 from weir_bench.oxigraph import free_port
@@ -72,14 +72,8 @@ def test_what_is_served_is_followed(served: str, tmp_path: Path) -> None:
 
 
 def test_fragments_are_served_with_tls(tmp_path: Path) -> None:
-    openssl = shutil.which("openssl")
-    if openssl is None:
-        pytest.skip("openssl makes the certificate, and it is not there")
-    data, certificate, key = (tmp_path / name for name in ("data.nt", "certificate.pem", "key.pem"))
+    data, certificate, key = tmp_path / "data.nt", *certificate_in(tmp_path)
     data.write_text("<http://e/a> <http://e/p> <http://e/b> .\n")
-    make = [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
-    make += ["-addext", "subjectAltName=DNS:localhost", "-keyout", str(key), "-out", str(certificate)]
-    subprocess.run(make, check=True, capture_output=True)
     port = free_port()
     command = [sys.executable, "-m", "weir", "serve", "--dataset", f"d={data}", "--port", str(port)]
     command += ["--certificate", str(certificate), "--key", str(key)]

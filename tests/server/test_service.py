@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,21 @@ def test_the_data_folder_is_its_owners_alone(tmp_path: Path) -> None:
         assert folder.stat().st_mode & 0o777 == 0o700
 
 
-def test_changes_wait_for_a_job_that_has_ended(tmp_path: Path) -> None:
+def test_changes_wait_for_a_job_that_is_started_again(tmp_path: Path) -> None:
+    service = still_service(tmp_path)
+    service.register(TEXT, "q", "cqels", "auto")
+    job = service.job
+    assert isinstance(job, StillJob)
+    job.active = False
+    with ThreadPoolExecutor() as pool:
+        changes = pool.submit(service.pause, "q"), pool.submit(service.register, TEXT, "r", "cqels", "auto")
+        assert not wait(changes, 0.3).done
+        job.active = True
+        assert [each.result(20).paused for each in changes] == [True, False]
+
+
+def test_changes_do_not_wait_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervised, "_PATIENCE", 0.2)
     service = still_service(tmp_path)
     assert isinstance(service.job, StillJob)
     service.job.active = False

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -41,6 +42,8 @@ from weir.storage import files
 _LOG = logging.getLogger(__name__)
 _PERIOD, _LONGEST = 1.0, 60.0
 """Seconds between two looks of the supervisor; the second one after failures."""
+_PATIENCE, _LOOK = 30.0, 0.1
+"""Seconds for which a change waits for a job that is being started again, and between two looks."""
 
 
 class Service:
@@ -74,7 +77,11 @@ class Service:
 
     @property
     def running(self) -> RunningJob:
-        """The job for changes, which it takes only while it runs."""
+        """The job for changes, which it takes only while it runs: one that is being started again is waited
+        for."""
+        until = time.monotonic() + _PATIENCE
+        while self._job is not None and not self._job.active and time.monotonic() < until:
+            time.sleep(_LOOK)
         if not self.job.active:
             raise Problem(503, "the job is being started again", self.failure, headers={"Retry-After": "5"})
         return self.job

@@ -6,7 +6,7 @@ import re
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -79,8 +79,9 @@ class Job(RunningJob):
         self._ends = ends
         self._query: StreamingQuery | None = None
         self._failure: BaseException | None = None
+        self._between = False
         self._spool = checkpoint.spool()
-        self._hold = PlanningHold(checkpoint.own, lambda: self.active)
+        self._hold = PlanningHold(checkpoint.own, lambda: self._running)
         control = ControlWriter(checkpoint, lambda: self._query is not None and not self.active, self._held)
         super().__init__(control, extractor, sinks, dead_letters=dead_letters, late=late)
         self._staged = False
@@ -140,14 +141,26 @@ class Job(RunningJob):
     def _staging(self) -> Iterator[None]:
         """Queries in two stages come. A job without such a query has no second stage, which would cost each
         batch a shuffle: it stops between two batches, and goes on with one."""
-        query = None if self._staged else self._query
-        if query is not None:
-            self._halt(query)
-        try:
+        with nullcontext() if self._staged else self._halted():
             yield
-        finally:
-            if query is not None:
+
+    @contextmanager
+    def _halted(self) -> Iterator[None]:
+        """Spark's query stops between two batches in here, and goes on afterwards with what has changed. The
+        job does not end: meanwhile nothing is planned, so that queries can be paused."""
+        query = self._query
+        if query is None:
+            yield
+            return
+        self._between = True
+        try:
+            self._halt(query)
+            try:
+                yield
+            finally:
                 self._launch()
+        finally:
+            self._between = False
 
     def wait(self, timeout: int | None = None) -> bool:
         assert self._query is not None
@@ -170,7 +183,8 @@ class Job(RunningJob):
         if self._query is None:
             return
         self.receivers.close_all()
-        self._halt(self._query)
+        with self.graphs.lock:
+            self._halt(self._query)
         self._close()
 
     def _halt(self, query: StreamingQuery) -> None:
@@ -214,12 +228,9 @@ class Job(RunningJob):
         with self.graphs.lock:
             source.check_named(self.rows.values())
             entry = self.registry.fresh_stream(iri)
-            if self._query is not None:
-                self._halt(self._query)
-            self.registry.control.append(lambda batch: [entry_of(entry, batch)])
-            self.rows[iri] = source
-            if self._query is not None:
-                self._launch()
+            with self._halted():
+                self.registry.control.append(lambda batch: [entry_of(entry, batch)])
+                self.rows[iri] = source
 
     def drop_stream(self, iri: str) -> None:
         """Drop a stream; refused while a query reads it, also a paused one. For a DataFrame the job stops
@@ -227,11 +238,8 @@ class Job(RunningJob):
         with self.graphs.lock:
             self.registry.drop_stream(iri)
             if iri in self.rows:
-                if self._query is not None:
-                    self._halt(self._query)
-                del self.rows[iri]
-                if self._query is not None:
-                    self._launch()
+                with self._halted():
+                    del self.rows[iri]
 
     @contextmanager
     def _held(self, wait: bool) -> Iterator[int]:
@@ -240,6 +248,11 @@ class Job(RunningJob):
 
     @property
     def active(self) -> bool:
+        return self._between or self._running
+
+    @property
+    def _running(self) -> bool:
+        """Whether Spark has a query that plans."""
         return self._query is not None and self._query.isActive
 
     def _frames(self) -> DataFrame:

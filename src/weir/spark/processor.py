@@ -103,9 +103,10 @@ class GroupProcessor(StatefulProcessor):
             limit=place.limit(self.limits.seconds, slot, batch),
             rows=self.limits.rows,
         )
-        _, found = advance(work, SlotBatch(batch, frames, now))
-        place.rest(slot)
-        return found
+        try:
+            return advance(work, SlotBatch(batch, frames, now))[1]
+        finally:
+            place.rest(slot)
 
     def _agree(self, place: WorkerCache, batch: int, told: set[int]) -> None:
         """See as much of the control log as the readers of the frames did; raise where one saw less."""

@@ -22,10 +22,11 @@ from weir.runtime.worker.group import Group
 from weir.runtime.worker.members import Loader, Member, make_member, settled
 from weir.runtime.worker.state_store import GroupCopy
 from weir.runtime.worker.texts import StreamTexts
-from weir.runtime.worker.watchdog import WORKING, Watchdog
+from weir.runtime.worker.watchdog import DEATHS, WORKING, Watchdog
 
 _PATIENCE = 4.0
 """After how many times the time of a query a process is ended that nothing else can end."""
+_DIED = f"its worker died, {DEATHS} times in a row, while it was being worked on"
 
 
 class WorkerCache:
@@ -65,8 +66,9 @@ class WorkerCache:
             if slot not in self._dogs:
                 self._dogs[slot] = Watchdog(self.checkpoint.own / WORKING, slot, _PATIENCE * seconds)
             self._limit.dog = self._dogs[slot]
-            if held := self._limit.dog.begin(batch):
-                self._note(slot, batch, held)
+            names, stuck = self._limit.dog.begin(batch)
+            if names:
+                self._note(slot, batch, names, self._held if stuck else _DIED)
         return self._limit
 
     def rest(self, slot: int) -> None:
@@ -76,12 +78,15 @@ class WorkerCache:
 
     def _give_up(self, slot: int, batch: int, names: Sequence[str]) -> None:
         """End this process, which queries hold that cannot be told to end; the next one knows which."""
-        self._note(slot, batch, names)
+        self._note(slot, batch, names, self._held)
         os._exit(1)
 
-    def _note(self, slot: int, batch: int, names: Sequence[str]) -> None:
+    @property
+    def _held(self) -> str:
+        return f"it took longer than {self._limit.seconds or 0:g} s in one batch, and could not be stopped"
+
+    def _note(self, slot: int, batch: int, names: Sequence[str], reason: str) -> None:
         asked = self.checkpoint.overdue().asked(batch).intersection(names)
-        reason = f"it took longer than {self._limit.seconds or 0:g} s in one batch, and could not be stopped"
         told = self._ended(asked, PAUSED, slot, batch) or self._ended(names, reason, slot, batch)
         self.checkpoint.overdue().leave(batch, slot, told)
 

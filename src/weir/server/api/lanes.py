@@ -1,8 +1,8 @@
 """Threads for requests that block, kept apart by what they are for, so that none starves another.
 
 SPARQL queries over the graphs may wait for one another; pushes and those who follow results never wait for
-them, nor for changes, which wait for a batch. All else has the threads of the framework; so has pausing a
-query, which waits for nobody.
+them, nor for changes, which wait for a batch. Pausing a query waits for no batch, but for a job that is being
+started again. All else has the threads of the framework.
 """
 
 from __future__ import annotations
@@ -42,3 +42,4 @@ class Lanes:
         self.pushes = Lane("pushes", 8, 1_000)
         self.results = Lane("requests for results", 8, 5_000)
         self.changes = Lane("changes", 8, 1_000)
+        self.pauses = Lane("pauses", 4, 1_000)

@@ -116,9 +116,10 @@ async def drop_query(service: Here, lanes: Threads, id: Id) -> Response:
 
 
 @router.post("/queries/{id}/pause", dependencies=[Depends(ADMIN)])
-def pause_query(service: Here, id: Id) -> RegisteredQuery:
+async def pause_query(service: Here, lanes: Threads, id: Id) -> RegisteredQuery:
     """Stop a query and remember it; its windows are forgotten. This waits for no batch that is under way."""
-    return query_json(service, service.pause(id))
+    paused = await lanes.pauses.run(service.pause, id)
+    return await lanes.results.run(query_json, service, paused)
 
 
 @router.post("/queries/{id}/resume", dependencies=[Depends(ADMIN)])
