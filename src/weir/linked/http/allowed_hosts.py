@@ -16,6 +16,7 @@ from urllib.request import getproxies
 
 from weir.errors import RemoteError
 from weir.extras import lazily, load
+from weir.linked.http.bodies import ENCODINGS, judge, judge_async
 
 if TYPE_CHECKING:
     import httpx
@@ -135,9 +136,10 @@ def plain_session(allowed: Allowed, timeout: float) -> httpx.Client:
         options = {"transport": transport, "trust_env": False}
     return httpx.Client(
         timeout=timeout,
+        headers=ENCODINGS,
         follow_redirects=True,
         max_redirects=_REDIRECTS,
-        event_hooks={"request": [lambda request: allowed.check(str(request.url))]},
+        event_hooks={"request": [lambda request: allowed.check(str(request.url))], "response": [judge]},
         **options,
     )
 
@@ -158,10 +160,10 @@ def following_session(allowed: Allowed, connections: int, timeout: float) -> htt
         options = {"transport": transport, "trust_env": False}
     return httpx.AsyncClient(
         timeout=timeout,
-        headers={"User-Agent": "weir"},
+        headers={"User-Agent": "weir", **ENCODINGS},
         follow_redirects=True,
         max_redirects=_REDIRECTS,
-        event_hooks={"request": [check]},
+        event_hooks={"request": [check], "response": [judge_async]},
         **options,
     )
 
@@ -177,4 +179,10 @@ def session(
     transport = httpx.AsyncHTTPTransport(verify=verify, limits=limits, trust_env=False)
     if not inner:
         transport._pool._network_backend = _backends().JudgedAsyncBackend(Allowed())
-    return httpx.AsyncClient(transport=transport, timeout=timeout, headers=headers, trust_env=False)
+    return httpx.AsyncClient(
+        transport=transport,
+        timeout=timeout,
+        headers={**headers, **ENCODINGS},
+        event_hooks={"response": [judge_async]},
+        trust_env=False,
+    )

@@ -40,10 +40,11 @@ class OverdueNotes:
         replace_file(self._asked, json.dumps([batch, names]).encode(), durable=False)
 
     def asked(self, batch: int) -> frozenset[str]:
-        """The queries that are to end in ``batch``."""
+        """The queries that are to end in ``batch``. The note is not synced: what a machine that stopped left
+        of it may say nothing."""
         try:
             asked_in, names = json.loads(self._asked.read_bytes())
-        except FileNotFoundError:
+        except (FileNotFoundError, ValueError):
             return frozenset()
         return frozenset(names) if asked_in == batch else frozenset()
 
