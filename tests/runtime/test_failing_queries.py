@@ -21,9 +21,11 @@ from weir.errors import EvaluationError, UsageError
 from weir.kernel.functions import builtins
 from weir.kernel.matching import resolve
 from weir.kernel.relations import keys
+from weir.kernel.windows import evaluation_times
 from weir.language.algebra.expressions import Builtin
 from weir.rdf.terms import Literal, Term
 from weir.runtime.control.failure import QueryLimits
+from weir.runtime.worker import alone
 from weir.testing import Scenario
 from weir_bench.oxigraph import Oxigraph
 
@@ -341,3 +343,26 @@ def test_a_query_that_takes_too_long_fails(monkeypatch: pytest.MonkeyPatch) -> N
     assert times(found, "good") == [10, 20, 30, 40, 50]
     assert times(found, "bad") == [10, 20]
     assert "longer than 0.5 s" in scenario.job.failures["bad"].reason
+
+
+ZERO = P + (
+    "REGISTER RSTREAM <bad> AS SELECT (COUNT(*) AS ?n) FROM NAMED WINDOW <w> ON <s> [RANGE 10 STEP 10] "
+    "WHERE { WINDOW <w> { ?x :p ?y } }"
+)
+
+
+@pytest.mark.parametrize("evaluator", ["interval", "reference"])
+def test_a_message_far_ahead_completes_only_so_many_evaluations(
+    monkeypatch: pytest.MonkeyPatch, evaluator: str
+) -> None:
+    """A count is answered at every close, 3,000 of which lie between the messages."""
+    monkeypatch.setattr(alone, "ROOM", 1000)
+    monkeypatch.setattr(evaluation_times, "CHUNK", 100)
+    batches = [message(1, "a"), message(11, "b"), message(30_011, "c"), message(30_021, "d")]
+    limits = QueryLimits(rows=1000)
+    scenario = Scenario({"good": counting(), "bad": ZERO}, evaluator=evaluator, limits=limits)
+    found = scenario.run(batches, "s")
+    assert results(found, "good") == results(Scenario({"good": counting()}).run(batches, "s"), "good")
+    assert "more than 1,000 answers in one batch" in scenario.job.failures["bad"].reason
+    assert 1000 <= len(results(found, "bad")) <= 1110
+    assert len(results(Scenario({"bad": ZERO}).run(batches, "s"), "bad")) == 3003

@@ -79,7 +79,7 @@ class Slab:
     evaluate every time once, each a stretch of them (``stretch``).
 
     With ``most`` only so many evaluations are made, the first ones: the next one is known to fail. The
-    evaluator is of no use after that.
+    evaluator is of no use after that. With ``room`` an evaluation fails that comes after so many answers.
     """
 
     batches: Mapping[str, Messages]
@@ -87,6 +87,7 @@ class Slab:
     end: bool = False
     turn: tuple[int, int] = (0, 1)
     most: int | None = None
+    room: int | None = None
 
     def stretch(self, count: int) -> tuple[int, int]:
         """The first of ``count`` evaluation times that is this turn's, and the first that is no longer. A few
@@ -113,6 +114,11 @@ class Answers:
     empty: Ids = field(default_factory=lambda: np.empty(0, np.int64))
     evaluations: int = 0
     numbers: tuple[Ids, Ids] | None = None
+
+    @property
+    def count(self) -> int:
+        """How many there are; an evaluation that is told of without results is one, too."""
+        return len(self.at) + len(self.empty)
 
     @property
     def evaluation(self) -> Ids:
@@ -222,6 +228,17 @@ class Lack(Enum):
 
 NOT_ITS_OWN = (KeyboardInterrupt, GeneratorExit)
 """What is no failure of an evaluation: somebody wants the process to stop."""
+
+
+def refuse_more(answers: int, room: int | None) -> None:
+    """Raise where there is no room for so many answers: one message may complete any number of evaluations,
+    and their answers are kept until all are made."""
+    if room is not None and answers > room:
+        raise EvaluationError(
+            f"more than {room:,} answers in one batch",
+            hint="a message that lies far ahead of those before it completes all evaluations between: AHEAD "
+            "in the query's windows sets it aside",
+        )
 
 
 class FailedAt(Exception):

@@ -157,7 +157,7 @@ class IntervalEvaluator:
 
     def advance(self, slab: Slab) -> Answers:
         """Evaluate every evaluation time that the slab completes."""
-        made = Pass(self._clock, self._answers, slab.most)
+        made = Pass(self._clock, self._answers, slab, lambda made: made.count)
         for chunk in self._chunks(slab):
             if made.full:
                 break
@@ -166,7 +166,7 @@ class IntervalEvaluator:
 
     def steps(self, slab: Slab) -> Steps:
         """``advance`` one evaluation at a time."""
-        made = Pass(self._clock, self._answers, slab.most)
+        made = Pass(self._clock, self._answers, slab, lambda made: made.count)
         for chunk in self._chunks(slab, 1):
             if made.full:
                 break

@@ -99,7 +99,7 @@ class ConjunctiveSet:
         for ready in self.arrivals.advance(slab.batches.get(self.stream), limit, before):
             self._take_in(ready)
         self.window.notice()
-        made = Pass(self.clock, self._evaluated, slab.most)
+        made = Pass(self.clock, self._evaluated, slab, lambda made: sum(map(len, made[1])))
         for chunk in self.clock.chunks(through, end=slab.end):
             if made.full:
                 break

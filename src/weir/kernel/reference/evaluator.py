@@ -22,6 +22,7 @@ from weir.kernel.contract import (
     Slab,
     Steps,
     all_of,
+    refuse_more,
 )
 from weir.kernel.reference.continuous_query import ContinuousQuery, Evaluated
 from weir.kernel.reference.datasets import Quad, Static, Timed
@@ -86,12 +87,15 @@ class ReferenceEvaluator:
         messages = {stream: self._messages(batch) for stream, batch in slab.batches.items()}
         self._terms.clear()
         evaluated: list[Evaluated] = []
+        answers = 0
         for due in self._continuous.due(messages, slab.through, end=slab.end):
             if len(evaluated) == slab.most:
                 break
             yield due.at
             try:
+                refuse_more(answers, slab.room)
                 evaluated.append(due.evaluate())
+                answers += len(evaluated[-1].rows) or self.query.semantics.report_empty
             except NOT_ITS_OWN:
                 raise
             except BaseException as error:

@@ -19,7 +19,8 @@ _LONGEST = 2_000
 @dataclass(frozen=True, slots=True)
 class QueryLimits:
     """What a query may take: ``seconds`` of work in one batch, and ``rows`` that it keeps after one in a
-    slot. None is no limit. One that takes more fails."""
+    slot; with these, it may give 16,777,216 answers there in one. None is no limit. One that takes more
+    fails."""
 
     seconds: float | None = None
     rows: int | None = None

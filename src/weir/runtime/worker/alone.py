@@ -34,6 +34,8 @@ def failure_of(query: Registration, error: BaseException, slot: int = 0) -> Fail
 
 Stuck: TypeAlias = Callable[[Sequence[str]], None]
 PAUSED = "it was paused while its batch was under way"
+ROOM = 1 << 24
+"""Answers of one query in one slot and batch, where what queries may take is limited: they lie in memory."""
 _LOOK, _GRACE = 1.0, 10.0
 """Seconds between two looks at the work, and that work has to end which was told to."""
 _IDLE = 3
@@ -163,12 +165,13 @@ def _raise_in(thread: int, kind: type[BaseException] | None) -> None:
 
 class Failures:
     """The failures that one pass over a batch finds, by query, and how long the work on each took. ``rows``
-    is how many a query may keep."""
+    is how many a query may keep; where that is limited, ``room`` is how many answers it may give."""
 
     def __init__(self, limit: TimeLimit | None = None, slot: int = 0, rows: int | None = None) -> None:
         self.limit = limit or TimeLimit()
         self.slot = slot
         self.rows = rows
+        self.room = None if rows is None else ROOM
         self.found: dict[str, Failure] = {}
         self.seconds: dict[str, float] = {}
 

@@ -304,7 +304,7 @@ class Group:
         }
         ending = self.ending.get(member.name)
         most = None if ending is None else ending.before
-        return Given(Slab(batches, through, end, member.turn, most), complete)
+        return Given(Slab(batches, through, end, member.turn, most, self.failures.room), complete)
 
     def _settle(self, member: Member, given: Given, answers: Answers, batch: int, now: int) -> Answers:
         """A query has answered what it was given: its output goes to those that read it. What counts of the

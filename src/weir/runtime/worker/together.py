@@ -109,8 +109,10 @@ class Together:
         through = box.progress.high if end else box.complete
         upto = FOREVER if end else box.complete
 
+        room = None if self.failures.room is None else self.failures.room * len(members)
+
         def slab(since: int) -> Slab:
-            return Slab({self.stream: box.take(given, upto, since)}, through, end, most=most)
+            return Slab({self.stream: box.take(given, upto, since)}, through, end, most=most, room=room)
 
         return lambda evaluator: evaluator.advance(slab, box.settled(upto))
 
