@@ -1,8 +1,7 @@
 """A query that holds its worker, on Spark: it is ended by its limit, or paused, and nobody waits for it.
 
 A function of the query is replaced in the workers. On one text it never lets go of the interpreter, so that
-neither an exception nor a thread of Python ends it; on another one it sleeps for ever, or ends its
-worker.
+neither an exception nor a thread of Python ends it; on another one it sleeps for ever.
 """
 
 from __future__ import annotations
@@ -23,9 +22,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.network, pytest.mark.long, pytest.m
 
 CONFIG = "[limits]\nbatch_seconds = 6.0\n"
 HOLD = """
-import os
 import re
-import signal
 import time
 from weir.kernel.functions.builtins import BUILTINS
 from weir.language.algebra.expressions import Builtin
@@ -37,8 +34,6 @@ def held(text):
         re.match("(a+)+$", "a" * 60 + "b")
     while text.lexical == "sleep":
         time.sleep(0.01)
-    if text.lexical == "die":
-        os.kill(os.getpid(), signal.SIGKILL)
     return real(text)
 
 BUILTINS[Builtin.UCASE] = held
@@ -125,18 +120,3 @@ def test_it_is_paused_while_its_batch_is_stuck(tmp_path: Path, monkeypatch: pyte
         until(lambda: "after" in api.get("/api/queries/good/results").text, 300)
         assert found(api, "bad")["paused"] and not found(api, "bad")["failed"]
         assert api.get("/api/metrics").json()["failures"] == {}
-
-
-def test_it_takes_its_worker_with_it_and_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each time the job ends and is started again; a pause that comes meanwhile waits for it."""
-    with served(tmp_path, monkeypatch, CONFIG) as api:
-        assert api.post("/api/queries", json={"text": GOOD, "name": "idle"}).status_code == 201
-        push(api, 3000, "die")
-        push(api, 4000, "after")
-        until(lambda: api.get("/health").status_code == 503, 120)
-        assert api.post("/api/queries/idle/pause", timeout=100).json()["paused"]
-        until(lambda: found(api, "bad")["failed"], 400)
-        assert "its worker died, 3 times in a row" in found(api, "bad")["reason"]
-        push(api, 5000, "last")
-        until(lambda: "after" in api.get("/api/queries/good/results").text, 300)
-        assert not found(api, "good")["failed"]

@@ -6,7 +6,7 @@ import re
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -79,9 +79,8 @@ class Job(RunningJob):
         self._ends = ends
         self._query: StreamingQuery | None = None
         self._failure: BaseException | None = None
-        self._between = False
         self._spool = checkpoint.spool()
-        self._hold = PlanningHold(checkpoint.own, lambda: self._running)
+        self._hold = PlanningHold(checkpoint.own, lambda: self.active)
         control = ControlWriter(checkpoint, lambda: self._query is not None and not self.active, self._held)
         super().__init__(control, extractor, sinks, dead_letters=dead_letters, late=late)
         self._staged = False
@@ -141,26 +140,14 @@ class Job(RunningJob):
     def _staging(self) -> Iterator[None]:
         """Queries in two stages come. A job without such a query has no second stage, which would cost each
         batch a shuffle: it stops between two batches, and goes on with one."""
-        with nullcontext() if self._staged else self._halted():
-            yield
-
-    @contextmanager
-    def _halted(self) -> Iterator[None]:
-        """Spark's query stops between two batches in here, and goes on afterwards with what has changed. The
-        job does not end: meanwhile nothing is planned, so that queries can be paused."""
-        query = self._query
-        if query is None:
-            yield
-            return
-        self._between = True
-        try:
+        query = None if self._staged else self._query
+        if query is not None:
             self._halt(query)
-            try:
-                yield
-            finally:
-                self._launch()
+        try:
+            yield
         finally:
-            self._between = False
+            if query is not None:
+                self._launch()
 
     def wait(self, timeout: int | None = None) -> bool:
         assert self._query is not None
@@ -183,8 +170,7 @@ class Job(RunningJob):
         if self._query is None:
             return
         self.receivers.close_all()
-        with self.graphs.lock:
-            self._halt(self._query)
+        self._halt(self._query)
         self._close()
 
     def _halt(self, query: StreamingQuery) -> None:
@@ -228,9 +214,12 @@ class Job(RunningJob):
         with self.graphs.lock:
             source.check_named(self.rows.values())
             entry = self.registry.fresh_stream(iri)
-            with self._halted():
-                self.registry.control.append(lambda batch: [entry_of(entry, batch)])
-                self.rows[iri] = source
+            if self._query is not None:
+                self._halt(self._query)
+            self.registry.control.append(lambda batch: [entry_of(entry, batch)])
+            self.rows[iri] = source
+            if self._query is not None:
+                self._launch()
 
     def drop_stream(self, iri: str) -> None:
         """Drop a stream; refused while a query reads it, also a paused one. For a DataFrame the job stops
@@ -238,8 +227,11 @@ class Job(RunningJob):
         with self.graphs.lock:
             self.registry.drop_stream(iri)
             if iri in self.rows:
-                with self._halted():
-                    del self.rows[iri]
+                if self._query is not None:
+                    self._halt(self._query)
+                del self.rows[iri]
+                if self._query is not None:
+                    self._launch()
 
     @contextmanager
     def _held(self, wait: bool) -> Iterator[int]:
@@ -248,11 +240,6 @@ class Job(RunningJob):
 
     @property
     def active(self) -> bool:
-        return self._between or self._running
-
-    @property
-    def _running(self) -> bool:
-        """Whether Spark has a query that plans."""
         return self._query is not None and self._query.isActive
 
     def _frames(self) -> DataFrame:

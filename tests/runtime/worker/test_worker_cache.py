@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 from weir.runtime.control.catalog import StreamEntry, entry_of
@@ -36,3 +38,32 @@ def test_a_process_has_one_cache_for_a_checkpoint(tmp_path: Path) -> None:
     cache = worker_cache(str(tmp_path / "c"))
     assert list(cache.catalog(0).queries) == ["a"]
     assert worker_cache(str(tmp_path / "c")) is cache
+
+
+DEADLY = """
+import os, signal, sys
+from weir.runtime.worker.worker_cache import WorkerCache
+
+for _ in range(3):
+    child = os.fork()
+    if not child:
+        cache = WorkerCache(sys.argv[1])
+        limit = cache.limit(60.0, 0, 1)
+        assert not cache.failing(0, 1)
+        with limit.over(["a"]):
+            pass
+        with limit.over(["b"]):
+            os.kill(os.getpid(), signal.SIGKILL)
+    assert os.waitpid(child, 0)[1] == signal.SIGKILL
+"""
+
+
+def test_a_query_at_which_processes_die_again_and_again_ends(tmp_path: Path) -> None:
+    job_with(tmp_path / "c", "a", "b")
+    subprocess.run([sys.executable, "-c", DEADLY, str(tmp_path / "c")], check=True, timeout=120)
+    cache = WorkerCache(str(tmp_path / "c"))
+    cache.limit(60.0, 0, 1)
+    (failure,) = cache.failing(0, 1).values()
+    assert failure.name == "b"
+    assert "its worker died, 3 times in a row" in failure.reason
+    assert not cache.failing(0, 2)
