@@ -19,6 +19,7 @@ from disk_kit import Faults
 from fragments_peers import begin_installing
 from weir.spark.session import open_session
 
+os.environ.setdefault("WEIR_CACHE", "off")  # No process in the background makes an archive meanwhile.
 settings.register_profile(
     "weir",
     max_examples=max(1, int(40 * float(os.environ.get("WEIR_EXAMPLES", "1")))),

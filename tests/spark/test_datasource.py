@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -54,3 +56,16 @@ def test_nothing_is_planned_for_a_driver_whose_checkpoint_has_another(reader: Pa
 def test_spark_finds_the_source_by_its_name() -> None:
     assert WeirSource.name() == "weir"
     assert WeirSource({}).schema() == "slot bigint, frame binary, control bigint"
+
+
+def test_planning_leaves_the_kernel_and_its_packages_alone() -> None:
+    """Spark starts six processes that plan, one after the other, before the first result."""
+    script = """if True:
+        import sys
+        import weir.spark.datasource
+        heavy = {"numba.core", "pandas", "polars.dataframe", "weir.fragments", "weir.kernel.interval",
+            "weir.linked.graphs", "weir.linked.service", "weir.runtime.worker"}
+        print(heavy & sys.modules.keys())
+    """
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "set()\n", done.stderr

@@ -7,7 +7,7 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rich.columns import Columns
@@ -28,6 +28,7 @@ from weir_bench.demo.world import FLOORPLAN, QUERIES, RFID, ROOMS, World
 _SHOWN = 10
 _WARM_UP = 30.0
 _LIMIT = 55.0
+_LOOK = 0.02
 RATE = 1_000
 
 
@@ -109,8 +110,7 @@ def run(*, seconds: float = 15.0, plain: bool = False) -> None:
         stream.first()
         job = engine.start(sinks=[board])
         console.print("weir: warming up …")
-        while not job.metrics.batches and time.time() - began < _WARM_UP:
-            job.wait(1)
+        _until(lambda: job.metrics.batches, job, began + _WARM_UP)
         board.latencies.clear()
         stream.start()
         console.print(f"weir: {len(world.people)} people, {len(ROOMS)} rooms, {RATE:,} detections a second")
@@ -131,6 +131,7 @@ def _follow(job: RunningJob, stream: Detections, began: float, seconds: float, s
     """Until the stream has flowed for ``seconds`` of results, then to its end; never past the limit."""
     assert callable(show)
     first: float | None = None
+    _until(lambda: job.metrics.batches > 1 and job.metrics.results, job, began + _LIMIT - 10)
     finished = False
     while not job.wait(1) and not job.metrics.ended and time.time() - began < _LIMIT:
         show()
@@ -144,6 +145,12 @@ def _follow(job: RunningJob, stream: Detections, began: float, seconds: float, s
     show()
 
 
+def _until(true: Callable[[], object], job: RunningJob, last: float) -> None:
+    """Wait for it, as long as the job runs and until ``last``: what is there is shown at once."""
+    while not true() and job.active and time.time() < last:
+        time.sleep(_LOOK)
+
+
 class _Ticker:
     """A line every two seconds, for logs and pipes."""
 
@@ -155,6 +162,8 @@ class _Ticker:
         console, board, job, stream = self.parts
         if time.time() - self._last < 2:
             return
+        if not self._last:
+            console.print("weir: the first live results")
         self._last = time.time()
         counts = ", ".join(f"{name} {count:,}" for name, count in board.counts.items())
         console.print(f"weir: {status(board, job, stream)}; {counts}", soft_wrap=True)

@@ -51,8 +51,8 @@ def write_inputs(folder: Path) -> None:
         (folder / name).write_text(text)
 
 
-def timed(arguments: Sequence[str], folder: Path) -> Took:
-    """Run Python with these arguments in ``folder``."""
+def timed(arguments: Sequence[str], folder: Path, awaited: str = "") -> Took:
+    """Run Python with these arguments in ``folder``; the first line is one that has what is ``awaited``."""
     began = time.perf_counter()
     first = 0.0
     lines = []
@@ -65,10 +65,13 @@ def timed(arguments: Sequence[str], folder: Path) -> Took:
     ) as child:
         assert child.stdout is not None and child.stderr is not None
         for line in child.stdout:
-            first = first or time.perf_counter() - began
+            if awaited in line:
+                first = first or time.perf_counter() - began
             lines.append(line)
         said = child.stderr.read()
         code = child.wait(LIMIT)
     if code:
         raise RuntimeError(f"{' '.join(arguments)} ended with {code}: {said[-500:]}")
+    if not first:
+        raise RuntimeError(f"{' '.join(arguments)} printed no line with {awaited!r}")
     return Took(first, time.perf_counter() - began, tuple(lines))

@@ -5,6 +5,9 @@ A command's module is imported when the command is asked for: `explain` needs ne
 
 from __future__ import annotations
 
+import sys
+import threading
+from contextlib import suppress
 from importlib import metadata
 from typing import Annotated, Any
 
@@ -91,5 +94,17 @@ def weir(
 
 
 def main() -> None:
-    """Run the command that was asked for."""
-    app(prog_name="weir")
+    """Run the command that was asked for. Where it needs Spark here, that comes up while Weir is read."""
+    elsewhere = any(text == "--help" or text.startswith("--master") for text in sys.argv)
+    if sys.argv[1:2] in (["run"], ["demo"]) and not elsewhere:
+        threading.Thread(target=_spark, daemon=True).start()
+    try:
+        app(prog_name="weir")
+    finally:
+        if "weir.spark.processes.class_archive" in sys.modules:
+            load("weir.spark.processes.class_archive").make_later()
+
+
+def _spark() -> None:
+    with suppress(Exception):  # Whoever needs it tries again, and says what is wrong.
+        load("weir.spark.session").start_jvm()

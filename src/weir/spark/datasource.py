@@ -3,6 +3,7 @@
 Spark's text source would carry every line through the JVM. Here only frames pass it (``stage``), and
 offsets say what no built-in source says: name order, cuts inside a file, and the end of the input. One
 source of Spark serves all streams; which there are is read from the control log whenever a batch is planned.
+Spark starts several processes that plan, one after the other, so what reads is loaded by workers alone.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
 
+from weir.extras import load
 from weir.runtime.control.planning import HOLD, SOURCE_NAME, STOP, Feeds, wait_while_held
 from weir.runtime.ingest.parts import shares_of
 from weir.runtime.output.task_reports import Reports
-from weir.spark.tasks import FRAME_SCHEMA, Share, frame_rows
+from weir.spark.shares import FRAME_SCHEMA, Share
 from weir.storage.lease import check
 
 _IDLE, _REST, _LOOK = 1.0, 0.1, 0.01
@@ -78,7 +80,7 @@ class PartReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return [InputPartition(Share(share, position)) for share in shares]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        yield from frame_rows(self._options["folder"], partition.value)
+        yield from load("weir.spark.tasks").frame_rows(self._options["folder"], partition.value)
 
 
 class WeirSource(DataSource):

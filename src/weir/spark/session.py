@@ -16,13 +16,15 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from pyspark import SparkConf, SparkContext
-from pyspark.find_spark_home import _find_spark_home
+from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from weir.errors import UsageError
+from weir.spark.processes.class_archive import home, is_kept
+from weir.spark.processes.class_archive import options as archive_options
 
 _STATE = "spark.sql.streaming.stateStore."
 _PATIENCE = 30.0
@@ -62,7 +64,7 @@ START_SETTINGS = {
 
 LOCAL_SETTINGS = {
     # Workers start with Weir imported; elsewhere Weir is not there before the first task brings it.
-    "spark.python.daemon.module": "weir.spark.python_daemon",
+    "spark.python.daemon.module": "weir.spark.processes.python_daemon",
     # Nobody else has business with Spark's ports, over which whoever reaches them can run code.
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
@@ -79,7 +81,7 @@ BATCH_SETTINGS = {
 
 
 def check_java() -> None:
-    """Raise with one clear line where Java is missing or too old."""
+    """Raise with one clear line where Java is missing or too old: asked where Spark did not start."""
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
     hint = "on Debian or Ubuntu: apt-get install openjdk-17-jre-headless; on macOS: brew install openjdk@17"
@@ -101,25 +103,20 @@ def open_session(master: str | None = None, settings: Mapping[str, str] | None =
     if active is not None:
         refuse_connect(active)
         return active
-    check_java()
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-    # A task is one core's work: libraries inside it must not start a thread per core of their own.
-    for name in ("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "ARROW_NUM_THREADS"):
-        os.environ.setdefault(name, "1")
     submitted = "PYSPARK_GATEWAY_PORT" in os.environ
+    if not submitted:
+        start_jvm(master, settings)
+    local = (master or (_submitted_to() if submitted else "local")).startswith("local")
     builder = SparkSession.builder.appName("weir")
     if master is not None or not submitted:
-        builder = builder.master(master or "local[*]")
-    local = (master or (_submitted_to() if submitted else "local")).startswith("local")
-    told = {**SETTINGS, **START_SETTINGS, **(LOCAL_SETTINGS if local else {}), **(settings or {})}
-    for name, value in told.items():
+        builder = builder.master(master or _HERE)
+    for name, value in _told(local, settings).items():
         builder = builder.config(name, value)
-    with _quiet() as log, _compiled_pyspark(local), interrupts_kept():
+    with interrupts_kept():
         try:
             session = builder.getOrCreate()
         except Exception as error:
-            raise UsageError("Spark did not start", detail=_tail(log) or str(error)) from error
+            raise _not_started(error) from error
     session.sparkContext.setLogLevel("OFF")
     session.conf.set(PARTITIONS, str(session.sparkContext.defaultParallelism))
     _without_checksum_files(session)
@@ -130,6 +127,65 @@ def open_session(master: str | None = None, settings: Mapping[str, str] | None =
         await_executors(session)
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
     return session
+
+
+def start_jvm(
+    master: str | None = None, settings: Mapping[str, str] | None = None, options: str | None = None
+) -> None:
+    """Start Spark's JVM, unless it runs. In a thread it comes up while the driver imports the rest of Weir.
+    What it prints goes into a file, of which an error shows the end: it is no use to anybody else. It has
+    these ``options``, or takes the archive of its classes."""
+    global started_at
+    context: Any = SparkContext
+    with _STARTING:
+        if context._gateway is not None:
+            return
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+        # A JVM of its own puts the command together, and nothing in it is worth compiling hard.
+        os.environ.setdefault("SPARK_LAUNCHER_OPTS", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1")
+        # A task is one core's work: libraries inside it must not start a thread per core of their own.
+        for name in ("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "ARROW_NUM_THREADS"):
+            os.environ.setdefault(name, "1")
+        local = (master or _HERE).startswith("local")
+        conf = SparkConf(loadDefaults=False).setMaster(master or _HERE).setAppName("weir")
+        _printed.append(tempfile.TemporaryFile(prefix="weir-spark-"))  # noqa: SIM115 -- the JVM keeps it
+        told, place = _told(local, settings), None
+        with ExitStack() as there:
+            if local and "SPARK_HOME" not in os.environ:
+                place = there.enter_context(_own_home())
+                more = archive_options(place) if options is None else options
+                told[_JAVA] = f"{told[_JAVA]} {more}".strip()
+            conf.setAll(list(told.items()))
+            try:
+                gateway = _launch(conf, {"stderr": _printed[-1]})
+            except Exception as error:
+                check_java()
+                raise _not_started(error) from error
+        context._ensure_initialized(gateway=gateway)
+        started_at = place
+
+
+started_at: Path | None = None
+"""The home of Spark whose JVM was started here."""
+_JAVA = "spark.driver.extraJavaOptions"
+_STARTING = threading.Lock()
+_launch: Any = launch_gateway
+_HERE = "local[*]"
+_printed: list[IO[bytes]] = []
+
+
+def _told(local: bool, more: Mapping[str, str] | None) -> dict[str, str]:
+    return {**SETTINGS, **START_SETTINGS, **(LOCAL_SETTINGS if local else {}), **(more or {})}
+
+
+def _not_started(error: Exception) -> UsageError:
+    said = b""
+    if _printed:
+        _printed[-1].seek(0)
+        said = _printed[-1].read()
+    last = "\n".join(said.decode(errors="replace").splitlines()[-5:])
+    return UsageError("Spark did not start", detail=last or str(error))
 
 
 def _submitted_to() -> str:
@@ -192,24 +248,14 @@ def _without_checksum_files(session: SparkSession) -> None:
 
 
 @contextmanager
-def _compiled_pyspark(local: bool) -> Iterator[None]:
-    """Let local Python processes import the installed ``pyspark``, compiled, and not the zip of sources.
-
-    Spark puts ``SPARK_HOME/python/lib/pyspark.zip`` first on their path, and nothing imported from a zip is
-    compiled once and for all: each process, several per job, spends a second of processor time on it. So
-    Spark gets a home that is the installed one without that zip.
-    """
-    if "SPARK_HOME" in os.environ or not local:
-        yield
-        return
-    home = Path(tempfile.mkdtemp(prefix="weir-spark-home-"))
-    atexit.register(shutil.rmtree, home, ignore_errors=True)
-    for entry in Path(_find_spark_home()).iterdir():
-        if entry.name in ("bin", "conf", "jars", "sbin"):
-            (home / entry.name).symlink_to(entry, target_is_directory=True)
-    os.environ["SPARK_HOME"] = str(home)
+def _own_home() -> Iterator[Path]:
+    """Spark's home is another one in here (``class_archive.home``)."""
+    place = home()
+    if not is_kept(place):
+        atexit.register(shutil.rmtree, place, ignore_errors=True)
+    os.environ["SPARK_HOME"] = str(place)
     try:
-        yield
+        yield place
     finally:
         del os.environ["SPARK_HOME"]
 
@@ -224,26 +270,6 @@ def interrupts_kept() -> Iterator[None]:
         free = kept is None or kept is signal.default_int_handler
         if not free and threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, kept)
-
-
-@contextmanager
-def _quiet() -> Iterator[Path]:
-    """Start the JVM with its standard error in a file: what it prints there is no use to anybody."""
-    descriptor, name = tempfile.mkstemp(prefix="weir-spark-", suffix=".log")
-    path = Path(name)
-    kept = os.dup(2)
-    os.dup2(descriptor, 2)
-    try:
-        yield path
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(descriptor)
-        path.unlink(missing_ok=True)
-
-
-def _tail(log: Path) -> str:
-    return "\n".join(log.read_text(errors="replace").splitlines()[-5:]) if log.exists() else ""
 
 
 def package_zip(folder: Path) -> Path:

@@ -8,7 +8,6 @@ partition has two slots more than another, and a slot keeps its key where their 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -17,13 +16,11 @@ from pyspark import TaskContext
 
 from weir.errors import CheckpointError
 from weir.runtime.control.checkpoint import Checkpoint
-from weir.runtime.ingest.parts import Part
 from weir.runtime.ingest.stage import packed_part
 from weir.runtime.worker.worker_cache import worker_cache
+from weir.spark.shares import Share
 from weir.storage.spool import INLINE
 
-FRAME_SCHEMA = "slot bigint, frame binary, control bigint"
-"""``control`` is the position in the control log up to which its reader had it."""
 _FRAME_ARROW = pa.schema([("slot", pa.int64()), ("frame", pa.binary()), ("control", pa.int64())])
 BATCH_PROPERTY = "streaming.sql.batchId"
 PARTITIONS = "spark.sql.streaming.internal.stateStore.partitions"
@@ -56,14 +53,6 @@ def current_batch() -> int:
     if value is None:
         raise RuntimeError("not inside a task of a streaming query")
     return int(value)
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """What one task reads: parts, and how much of the control log it must see to read them."""
-
-    parts: Sequence[Part]
-    position: int
 
 
 def frame_rows(folder: str, share: Share) -> Iterator[pa.RecordBatch]:

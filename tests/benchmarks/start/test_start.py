@@ -29,6 +29,9 @@ def test_a_process_is_timed_to_its_first_line_and_to_its_end(tmp_path: Path) -> 
     took = timed(("-c", script), tmp_path)
     assert took.lines == ("a\n", "b\n")
     assert 0 < took.first < took.whole - 0.25
+    assert timed(("-c", script), tmp_path, "b").first > took.first + 0.25
+    with pytest.raises(RuntimeError, match="no line with 'c'"):
+        timed(("-c", script), tmp_path, "c")
     with pytest.raises(RuntimeError, match="no such query file"):
         timed(("-m", "weir", "try", "nothing.rq", *QUERY[1:]), tmp_path)
 
@@ -45,7 +48,7 @@ def test_each_message_that_has_a_result_has_a_latency(tmp_path: Path) -> None:
 
 def test_goals_are_ratios_of_medians() -> None:
     report = Report("start")
-    seconds = {"import weir": 0.1, "weir explain": 0.5, "weir try": 1.0, "weir run": 10.0}
+    seconds = {"import weir": 0.1, "weir explain": 0.5, "weir try": 1.0, "weir run": 10.0, "make run": 12.0}
     cold = {**seconds, "empty job, file source": 8.0, "empty job, Python source": 9.0}
     report.figures = {
         "cold": {
@@ -60,4 +63,5 @@ def test_goals_are_ratios_of_medians() -> None:
     assert values["weir run / empty job with a file source, cold"] == (1.25, True)
     assert values["weir run / empty job with a Python source, cold"] == (1.111, False)
     assert values["Weir / empty job with a file source, second in a session"] == (2.0, False)
+    assert values["make run: first live result / empty job with a file source, cold"] == (1.5, False)
     assert values["Q1: message to result, p99"] == (9.0, False)

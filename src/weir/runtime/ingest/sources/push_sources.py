@@ -7,16 +7,18 @@ read from the log, so a job that dies and comes back reads what it had received.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from weir.errors import DataError, UsageError
-from weir.fragments.client import Options
-from weir.fragments.ldes import Bookmark, LdesOptions
-from weir.fragments.protocol.annotation import read_time
+from weir.extras import load
 from weir.language import parse
 from weir.language.algebra.query import Construct
 from weir.rdf.formats.media import format_of
 from weir.runtime.ingest.sources.log_source import LogSource
+
+if TYPE_CHECKING:
+    from weir.fragments.client import Options
+    from weir.fragments.ldes import Bookmark, LdesOptions
 
 MAX_MESSAGE = 16 << 20
 QOS = (0, 1)
@@ -180,9 +182,10 @@ class FragmentsSource(PushSource):
 
     def options(self) -> Options:
         """How to follow: for ever, also while there is nothing dynamic."""
-        return Options(
+        made: Options = load("weir.fragments.client").Options(
             min_interval=self.least, max_interval=self.most, listen=self.listen, stop_when_static=False
         )
+        return made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,11 +226,14 @@ class LdesSource(PushSource):
     def options(self) -> LdesOptions:
         """How to read."""
         path = None if self.time is None else f"<{self.time}>"
-        return LdesOptions(poll=self.poll, path=path, page_bytes=self.max_message, timeout=self.timeout)
+        options: type[LdesOptions] = load("weir.fragments.ldes").LdesOptions
+        return options(poll=self.poll, path=path, page_bytes=self.max_message, timeout=self.timeout)
 
     def start(self) -> Bookmark:
         """Where to begin."""
+        bookmark: type[Bookmark] = load("weir.fragments.ldes").Bookmark
+        read_time = load("weir.fragments.protocol.annotation").read_time
         try:
-            return Bookmark(read_time(f'"{self.since}"')) if self.since else Bookmark()
+            return bookmark(read_time(f'"{self.since}"')) if self.since else bookmark()
         except DataError as error:
             raise UsageError(f"'since' is no time: {error.primary}") from None
