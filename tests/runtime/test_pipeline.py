@@ -9,7 +9,7 @@ from weir.rdf.formats.tnq import parse_lines
 from weir.runtime.direct import Collected, DirectJob, MemoryStore, Records
 from weir.runtime.ingest.parts import LaneInput
 from weir.runtime.ingest.sources import FileSource
-from weir.runtime.output.output_rows import Output
+from weir.runtime.output.outputs import Output
 from weir.runtime.output.sinks.base import Results
 from weir.runtime.pipeline import Delivery, SlotBatch, SlotWork, advance
 

@@ -27,8 +27,7 @@ from weir.runtime.direct import DirectJob, MemoryStore
 from weir.runtime.ingest.frames import Frame, Watermark
 from weir.runtime.ingest.parts import FILE_SHIFT, LaneInput, Part, shares_of
 from weir.runtime.ingest.sources import FileSource
-from weir.runtime.output.output_rows import Output
-from weir.runtime.output.outputs import merged, written_row
+from weir.runtime.output.outputs import Output, merged, written_row
 from weir.runtime.output.partial_answers import PART
 from weir.runtime.output.putting_together import put_together
 from weir.runtime.output.report_rows import packed_rows, parts_in, parts_row, rows_of

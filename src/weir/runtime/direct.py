@@ -26,7 +26,7 @@ from weir.runtime.control.registry import Registry
 from weir.runtime.ingest.frames import Frame
 from weir.runtime.ingest.stage import part_frames
 from weir.runtime.output.metrics import Metrics
-from weir.runtime.output.output_rows import Output
+from weir.runtime.output.outputs import Output
 from weir.runtime.output.putting_together import put_together
 from weir.runtime.output.sinks.base import Results, Sink
 from weir.runtime.pipeline import Aside, Delivery, SlotBatch, SlotWork, advance

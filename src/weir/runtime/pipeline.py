@@ -18,10 +18,10 @@ from weir.linked.service import ServiceResolver
 from weir.runtime.control.failure import Failure, earliest
 from weir.runtime.ingest.frames import Frame
 from weir.runtime.output.metrics import Metrics
-from weir.runtime.output.output_rows import Output
 from weir.runtime.output.outputs import (
     FAILED,
     WRITTEN,
+    Output,
     answers_of,
     failed_row,
     failure_in,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from weir.runtime.output.output_rows import Output
+from weir.runtime.output.outputs import Output
 from weir.runtime.pipeline import SlotBatch, SlotWork, advance, advance_unsaved
 from weir.runtime.worker.group import Step
 from weir.runtime.worker.members import Member

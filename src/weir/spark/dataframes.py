@@ -28,7 +28,7 @@ from weir.runtime.ingest.stage import TRIPLE, row_frames
 from weir.runtime.worker.worker_cache import worker_cache
 from weir.spark.carried import unpacked
 from weir.spark.session import EVOLUTION
-from weir.spark.shares import FRAME_SCHEMA
+from weir.spark.task_shares import FRAME_SCHEMA
 from weir.spark.tasks import current_batch, packed
 
 _NAMED = 'name="'

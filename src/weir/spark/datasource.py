@@ -21,7 +21,7 @@ from weir.extras import load
 from weir.runtime.control.planning import HOLD, SOURCE_NAME, STOP, Feeds, wait_while_held
 from weir.runtime.ingest.parts import shares_of
 from weir.runtime.output.task_reports import Reports
-from weir.spark.shares import FRAME_SCHEMA, Share
+from weir.spark.task_shares import FRAME_SCHEMA, Share
 from weir.storage.lease import check
 
 _IDLE, _REST, _LOOK = 1.0, 0.1, 0.01

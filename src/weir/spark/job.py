@@ -23,7 +23,7 @@ from weir.runtime.control.extracts import Extractor
 from weir.runtime.control.failure import UNLIMITED, QueryLimits
 from weir.runtime.control.planning import FINISH, HOLD, SOURCE_NAME, STOP, ControlWriter, PlanningHold
 from weir.runtime.ingest.sources import Source
-from weir.runtime.output.output_rows import OUTPUT_SCHEMA, Output
+from weir.runtime.output.outputs import OUTPUT_SCHEMA, Output
 from weir.runtime.output.report_rows import rows_of
 from weir.runtime.output.sinks.base import Sink
 from weir.runtime.output.task_reports import Reports

@@ -16,7 +16,7 @@ from weir.errors import CheckpointError
 from weir.runtime.control.failure import UNLIMITED, QueryLimits
 from weir.runtime.ingest.frames import Frame
 from weir.runtime.output.metrics import SUMS
-from weir.runtime.output.output_rows import Output
+from weir.runtime.output.outputs import Output
 from weir.runtime.output.partial_answers import PART
 from weir.runtime.output.putting_together import put_together
 from weir.runtime.pipeline import SlotBatch, SlotWork, advance

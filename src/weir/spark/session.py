@@ -23,8 +23,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from weir.errors import UsageError
-from weir.spark.processes.class_archive import home, is_kept
-from weir.spark.processes.class_archive import options as archive_options
+from weir.spark.processes import class_archive
 
 _STATE = "spark.sql.streaming.stateStore."
 _PATIENCE = 30.0
@@ -154,7 +153,7 @@ def start_jvm(
         with ExitStack() as there:
             if local and "SPARK_HOME" not in os.environ:
                 place = there.enter_context(_own_home())
-                more = archive_options(place) if options is None else options
+                more = class_archive.options(place) if options is None else options
                 told[_JAVA] = f"{told[_JAVA]} {more}".strip()
             conf.setAll(list(told.items()))
             try:
@@ -250,8 +249,8 @@ def _without_checksum_files(session: SparkSession) -> None:
 @contextmanager
 def _own_home() -> Iterator[Path]:
     """Spark's home is another one in here (``class_archive.home``)."""
-    place = home()
-    if not is_kept(place):
+    place = class_archive.home()
+    if not class_archive.is_kept(place):
         atexit.register(shutil.rmtree, place, ignore_errors=True)
     os.environ["SPARK_HOME"] = str(place)
     try:

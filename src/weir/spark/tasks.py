@@ -18,7 +18,7 @@ from weir.errors import CheckpointError
 from weir.runtime.control.checkpoint import Checkpoint
 from weir.runtime.ingest.stage import packed_part
 from weir.runtime.worker.worker_cache import worker_cache
-from weir.spark.shares import Share
+from weir.spark.task_shares import Share
 from weir.storage.spool import INLINE
 
 _FRAME_ARROW = pa.schema([("slot", pa.int64()), ("frame", pa.binary()), ("control", pa.int64())])

@@ -22,8 +22,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from weir.errors import UsageError
 from weir.runtime.control.checkpoint import Checkpoint
-from weir.runtime.output.output_rows import OUTPUT_SCHEMA, Output
-from weir.runtime.output.outputs import merged, written_row
+from weir.runtime.output.outputs import OUTPUT_SCHEMA, Output, merged, written_row
 from weir.runtime.output.report_rows import packed_rows, parts_in, parts_row
 from weir.runtime.output.results import COLUMNS
 from weir.runtime.output.sinks.base import Results, Sink

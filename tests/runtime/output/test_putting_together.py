@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weir.runtime.output.output_rows import Output
+from weir.runtime.output.outputs import Output
 from weir.runtime.output.partial_answers import PART
 from weir.runtime.output.putting_together import put_together
 from weir.testing import Scenario

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -33,7 +33,6 @@ from weir.runtime.ingest.frames import Frame
 from weir.runtime.ingest.order import Dropped
 from weir.runtime.output.compact import COMPACT, Compact, SharedResults
 from weir.runtime.output.metrics import counts, told_by
-from weir.runtime.output.output_rows import Output
 from weir.runtime.output.partial_answers import PART, part_of
 from weir.runtime.output.results import APART, COLUMNS, Emission, by_query, query_tables, set_tables
 from weir.runtime.output.sinks.base import Results
@@ -45,8 +44,20 @@ from weir.storage.spool import Buffer, SpoolWriter
 FAILED = "failed"
 WRITTEN = "written"
 """The kind of the row that tells how many results a task has written itself."""
+OUTPUT_SCHEMA = "kind string, name string, slot bigint, data binary, counts array<bigint>"
 BLOCK = 1 << 16
 """Rows of the longest part that are put together at a time, with those of the others at the same times."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One row."""
+
+    kind: str
+    name: str
+    slot: int
+    data: Buffer
+    counts: list[int] | None = None
 
 
 def answers_of(

@@ -15,8 +15,7 @@ from weir.kernel.interval.second_stage import answers_of_all
 from weir.rdf.ids.dictionary import Dictionary
 from weir.runtime.control.catalog import Catalog, Registration
 from weir.runtime.output.compact import COMPACT
-from weir.runtime.output.output_rows import Output
-from weir.runtime.output.outputs import failed_row, written_answers
+from weir.runtime.output.outputs import Output, failed_row, written_answers
 from weir.runtime.output.partial_answers import PART, read_part
 from weir.runtime.output.results import COLUMNS
 from weir.runtime.worker.alone import failure_of

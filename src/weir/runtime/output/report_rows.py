@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 import pyarrow as pa
 
-from weir.runtime.output.output_rows import Output
+from weir.runtime.output.outputs import Output
 from weir.runtime.output.sinks.part_folders import ResultPart
 from weir.storage import pack, unpack
 

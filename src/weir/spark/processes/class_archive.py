@@ -26,6 +26,7 @@ from pyspark import SparkContext
 from pyspark.find_spark_home import _find_spark_home
 
 from weir.extras import load
+from weir.storage.files import move, put_if_absent, remove, replace_file
 
 CACHE = "WEIR_CACHE"
 """The variable of the environment that names another folder; ``off``: nothing is kept."""
@@ -102,22 +103,20 @@ def make(place: Path) -> None:
     mark, fresh = place / "making", place / "classes.new"
     with suppress(OSError):
         if time.time() - mark.stat().st_mtime > _LONG:
-            mark.unlink()
-    try:
-        os.close(os.open(mark, os.O_CREAT | os.O_EXCL))
-    except FileExistsError:
+            remove(mark)
+    if not put_if_absent(mark, b"", durable=False):
         return
     try:
         if _archive(place) is None:
             os.nice(15)
             _loaded(f"-XX:ArchiveClassesAtExit={fresh}")
-            fresh.replace(place / f"classes-{_checksum(fresh)}.jsa")
+            move(fresh, place / f"classes-{_checksum(fresh)}.jsa", durable=False)
             for other in place.parent.glob("spark-*"):
                 if time.time() - other.stat().st_mtime > _OLD:
                     _forget(other)
     finally:
-        fresh.unlink(missing_ok=True)
-        mark.unlink()
+        remove(fresh)
+        remove(mark)
 
 
 def _loaded(option: str) -> None:
@@ -125,7 +124,7 @@ def _loaded(option: str) -> None:
     load("weir.spark.session").start_jvm("local[2]", options=option)
     with tempfile.TemporaryDirectory(prefix="weir-classes-") as name:
         lines = Path(name) / "lines.tnq"
-        lines.write_text(_LINES)
+        replace_file(lines, _LINES.encode(), durable=False)
         engine = load("weir.engine").Engine(master="local[2]")
         engine.stream("s", lines)
         engine.register(_QUERY)
@@ -166,7 +165,7 @@ def _checksum(archive: Path) -> str:
 def _forget(place: Path) -> None:
     archive = _archive(place)
     if archive is not None:
-        archive.unlink(missing_ok=True)
+        remove(archive)
 
 
 def _java() -> Path:
