@@ -103,8 +103,8 @@ def open_session(master: str | None = None, settings: Mapping[str, str] | None =
         refuse_connect(active)
         return active
     submitted = "PYSPARK_GATEWAY_PORT" in os.environ
-    if not submitted:
-        start_jvm(master, settings)
+    _environment()
+    start_jvm(master, settings)
     local = (master or (_submitted_to() if submitted else "local")).startswith("local")
     builder = SparkSession.builder.appName("weir")
     if master is not None or not submitted:
@@ -131,21 +131,15 @@ def open_session(master: str | None = None, settings: Mapping[str, str] | None =
 def start_jvm(
     master: str | None = None, settings: Mapping[str, str] | None = None, options: str | None = None
 ) -> None:
-    """Start Spark's JVM, unless it runs. In a thread it comes up while the driver imports the rest of Weir.
-    What it prints goes into a file, of which an error shows the end: it is no use to anybody else. It has
-    these ``options``, or takes the archive of its classes."""
+    """Start Spark's JVM, unless it runs, as it does under ``spark-submit``. In a thread it comes up while the
+    driver imports the rest of Weir. What it prints goes into a file, of which an error shows the end: it is
+    no use to anybody else. It has these ``options``, or takes the archive of its classes."""
     global started_at
     context: Any = SparkContext
     with _STARTING:
-        if context._gateway is not None:
+        if context._gateway is not None or "PYSPARK_GATEWAY_PORT" in os.environ:
             return
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-        # A JVM of its own puts the command together, and nothing in it is worth compiling hard.
-        os.environ.setdefault("SPARK_LAUNCHER_OPTS", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1")
-        # A task is one core's work: libraries inside it must not start a thread per core of their own.
-        for name in ("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "ARROW_NUM_THREADS"):
-            os.environ.setdefault(name, "1")
+        _environment()
         local = (master or _HERE).startswith("local")
         conf = SparkConf(loadDefaults=False).setMaster(master or _HERE).setAppName("weir")
         _printed.append(tempfile.TemporaryFile(prefix="weir-spark-"))  # noqa: SIM115 -- the JVM keeps it
@@ -172,6 +166,16 @@ _STARTING = threading.Lock()
 _launch: Any = launch_gateway
 _HERE = "local[*]"
 _printed: list[IO[bytes]] = []
+
+
+def _environment() -> None:
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    # A JVM of its own puts the command together, and nothing in it is worth compiling hard.
+    os.environ.setdefault("SPARK_LAUNCHER_OPTS", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1")
+    # A task is one core's work: libraries inside it must not start a thread per core of their own.
+    for name in ("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "ARROW_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
 
 
 def _told(local: bool, more: Mapping[str, str] | None) -> dict[str, str]:
