@@ -68,15 +68,19 @@ class Coded:
 @dataclass(frozen=True, slots=True)
 class Woven:
     """Rows of text, put together when they are asked for; all texts lie in ``data``, from ``begins`` on, and
-    ``codes`` has a row of their numbers for each column."""
+    those of a column from its number in ``firsts`` on."""
 
-    codes: NDArray[np.int64]
+    columns: Sequence[Coded]
+    firsts: Sequence[int]
     begins: Ids
     data: Words
 
     def rows(self, first: int = 0, last: int | None = None) -> pa.LargeStringArray:
         """Some of the rows; each text is copied once, straight to its place."""
-        codes = self.codes[:, first:last]
+        some = [column.codes[first:last] for column in self.columns]
+        codes = np.empty((len(some), len(some[0])), np.int64)
+        for place, column in enumerate(some):
+            np.add(column, self.firsts[place], out=codes[place])
         offsets = _offsets(codes, self.begins)
         out = np.empty(int(offsets[-1]) + _WORD, np.uint8)
         _fill(words_of(out), offsets, codes, self.begins, self.data)
@@ -86,11 +90,10 @@ class Woven:
 def weave(columns: Sequence[Coded]) -> Woven:
     """The texts of each row side by side."""
     begins, data = bytes_of(arrow_texts(pl.concat([column.texts.fill_null("") for column in columns])))
-    firsts = np.cumsum([0, *(len(column.texts) for column in columns[:-1])])
-    codes = np.stack([column.codes + first for column, first in zip(columns, firsts, strict=True)])
+    firsts = np.cumsum([0, *(len(column.texts) for column in columns[:-1])]).tolist()
     padded = np.empty(len(data) + _WORD, np.uint8)
     padded[: len(data)] = data
-    return Woven(codes, begins, words_of(padded))
+    return Woven(columns, firsts, begins, words_of(padded))
 
 
 @njit(over=("codes",), cache=True)
