@@ -13,7 +13,7 @@ from random import Random
 
 import numpy as np
 
-from weir.kernel.contract import Answers, Background, Slab
+from weir.kernel.contract import Answers, Background, GraphTable, Slab
 from weir.kernel.reference import ReferenceEvaluator
 from weir.language.algebra.expressions import (
     Aggregate,
@@ -28,16 +28,18 @@ from weir.language.algebra.patterns import (
     Distinct,
     Extend,
     Filter,
+    Graph,
     Group,
     Join,
     LeftJoin,
     Minus,
+    Pattern,
     Project,
     TriplePattern,
     Union,
     Window,
 )
-from weir.language.algebra.query import R2S, Dataset, Previous, Query, Select, Semantics
+from weir.language.algebra.query import R2S, Construct, Dataset, Previous, Query, Select, Semantics
 from weir.language.algebra.scope import visible
 from weir.language.algebra.windows import (
     AlignedTo,
@@ -65,6 +67,7 @@ EXAMPLES = int(100 * float(os.environ.get("WEIR_EXAMPLES", "1")))
 STREAM = "urn:s"
 NODES = [IRI(f"urn:{name}") for name in "abc"]
 PREDICATES = [IRI(f"urn:{name}") for name in "pq"]
+GRAPH = IRI("urn:g")
 OBJECTS = [*NODES, Literal("1", XSD + "integer"), Literal("x")]
 VARIABLES = [Variable(name) for name in "xyzuv"]
 
@@ -102,6 +105,8 @@ def declaration(rng: Random, *, tuples: bool = True) -> WindowDeclaration:
     closable = getattr(kind, "step", None) is not None
     change = rng.random() < 0.5 or not closable
     tick = Tick(TickKind.TUPLE) if tuples and rng.random() < 0.2 else Tick()
+    if tick == Tick() and rng.random() < 0.1:
+        tick = rng.choice([Tick(TickKind.CHANGE, 1), Tick(TickKind.TIME, 2)])
     start = rng.choice([None, None, None, StartAt(rng.randint(0, 4)), AlignedTo(rng.randint(1, 5))])
     return WindowDeclaration(
         "urn:w",
@@ -148,7 +153,8 @@ def conjunctive(rng: Random, window: WindowDeclaration, means: Semantics) -> Que
 
 def general(rng: Random, window: WindowDeclaration, means: Semantics) -> list[Query]:
     """Queries of one shape that is no conjunction, with constants of their own."""
-    skeleton, kind = basic_pattern(rng, 2), rng.randrange(7)
+    skeleton, kind = basic_pattern(rng, 2), rng.randrange(12)
+    function, told = rng.choice(list(Aggregation)), rng.random() < 0.5
     extra, low, high = basic_pattern(rng, 1), rng.randint(0, 1), rng.randint(1, 2)
     names = [f"n{rng.randrange(100)}_" for _ in range(3)]
 
@@ -164,7 +170,7 @@ def general(rng: Random, window: WindowDeclaration, means: Semantics) -> list[Qu
 
     def one(prefix: str) -> Query:
         body, more = fresh(skeleton), fresh(extra)
-        x, n = Variable("x"), Variable("n")
+        x, n, z = Variable("x"), Variable("n"), Variable("m")
         match kind:
             case 0:
                 inner = LeftJoin(body, more)
@@ -182,9 +188,27 @@ def general(rng: Random, window: WindowDeclaration, means: Semantics) -> list[Qu
             case 5:
                 one_more = Calculate(Arithmetic.ADD, Variable("y"), Literal("1", XSD + "integer"))
                 inner = Extend(body, ((n, one_more),))
-            case _:
+            case 6:
                 inner = LeftJoin(Distinct(Project(body, (x,))), more)
-        pattern = Window(IRI(window.name), inner)
+            case 7:
+                inner = Group(
+                    body, (), ((n, Aggregate(function, Variable("y"))), (z, Aggregate(function, x)))
+                )
+            case 8:
+                bound = Literal(str(rng.randint(low, high)), XSD + "integer")
+                inner = LeftJoin(body, more, Compare(Comparison.GE, Variable("y"), bound))
+            case 9:
+                inner = Extend(body, ((n, rng.choice(OBJECTS)),))
+            case _:
+                inner = body
+        pattern: Pattern = Window(IRI(window.name), inner)
+        if kind > 9:
+            there = TriplePattern(x, PREDICATES[0], rng.choice(NODES) if told else Variable("v"))
+            pattern = Join(pattern, Graph(GRAPH, BGP((there,))) if kind == 10 else BGP((there,)))
+        if told and kind in (0, 1, 10):
+            made = TriplePattern(x, PREDICATES[1], rng.choice(NODES))
+            form = Construct((made, TriplePattern(x, PREDICATES[0], Variable("y"))))
+            return _prefixed(Query(form, pattern, Dataset(windows=(window,)), means), prefix)
         kept = tuple(v for v in visible(pattern) if rng.random() < 0.8 or v == x)
         query = Query(Select(kept), Project(pattern, kept), Dataset(windows=(window,)), means)
         return _prefixed(query, prefix)
@@ -243,14 +267,26 @@ def slabs(rng: Random, messages: list, dictionary: Dictionary, *, end: bool = Tr
 def answered(found: list[Answers], query: Query) -> Counter:
     """All answers as a multiset of (time, bindings)."""
     bag: Counter = Counter()
+    made = ("subject", "predicate", "object")
+    names = made if isinstance(query.form, Construct) else [v.name for v in query.form.variables]
     for answers in found:
-        columns = [answers.columns[v.name].tolist() for v in query.form.variables]
+        columns = [answers.columns[name].tolist() for name in names]
         for place, at in enumerate(answers.at.tolist()):
             bag[at, tuple(column[place] for column in columns)] += 1
     return bag
 
 
+def graphs(dictionary: Dictionary) -> Background:
+    """Static graphs, of which every query may use some."""
+
+    def table(places: tuple[int, ...]) -> GraphTable:
+        rows = [(NODES[place], PREDICATES[0], NODES[place - 1]) for place in places]
+        return GraphTable(*(dictionary.encode_terms([row[place] for row in rows]) for place in range(3)))
+
+    return Background(table((0, 1)), {GRAPH.value: table((0, 2))})
+
+
 def alone(query: Query, given: list[Slab], dictionary: Dictionary) -> Counter:
     """What the reference evaluator gives for one query."""
-    reference = ReferenceEvaluator(query, Background(), dictionary, streams=(STREAM,))
+    reference = ReferenceEvaluator(query, graphs(dictionary), dictionary, streams=(STREAM,))
     return answered([reference.advance(slab) for slab in given], query)

@@ -25,7 +25,6 @@ from weir.language.algebra.query import R2S, Describe
 from weir.language.algebra.windows import Elements, TickKind, Triples
 from weir.plan.analysis.split import splitting as split_of
 from weir.rdf.terms import IRI, BlankNode, Term, TripleTerm, Variable, triple_term
-from weir.runtime.control import registration
 
 pytestmark = pytest.mark.hypothesis
 """So that ``make long`` takes it."""
@@ -199,10 +198,8 @@ def splitting(rng: Random, given: Story) -> Iterator[dict[str, Lines]]:
 
 
 def shared(rng: Random, given: Story) -> Iterator[dict[str, Lines]]:
-    """With sharing from two queries on; the other one is alike."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(registration, "MANY", 2)
-        yield run(given, {"other": given.text.replace("<urn:out0>", "<urn:other>")})
+    """The other one is alike, so that they are evaluated together where they can be."""
+    yield run(given, {"other": given.text.replace("<urn:out0>", "<urn:other>")})
 
 
 def evaluators(rng: Random, given: Story) -> Iterator[dict[str, Lines]]:

@@ -20,63 +20,44 @@ from weir.kernel.matching.join_order import PLACES, link
 from weir.kernel.matching.shared import SharedEvaluator
 from weir.language.algebra.query import Query
 from weir.language.writing.windows import rspql
-from weir.plan.analysis.templates import instance
 from weir.rdf.ids.dictionary import Dictionary
-from weir.runtime.control.registration import MANY, alike, why_alone
+from weir.runtime.control.sharing import shape_key, together, why_alone
 
 _MOST = 20
 
 
 def explain_set_text(queries: Mapping[str, Query]) -> str:
-    """A whole query set: what its queries have in common, and which of them a job evaluates together."""
+    """A whole query set: who is evaluated with whom, and what keeps the others by themselves."""
     streams = tuple(dict.fromkeys(s for q in queries.values() for s in q.streams if isinstance(s, str)))
-    shared = SharedEvaluator(Background(), Dictionary(), streams=streams)
-    calling = {name for name, query in queries.items() if why_alone(query) is not None and _calls(query)}
-    shared.add({name: query for name, query in queries.items() if name not in calling})
-    alone = {name: why_alone(query) for name, query in queries.items()}
-    together = sum(reason is None for reason in alone.values())
-    shaped = alike({name: query for name, query in queries.items() if alone[name] is not None})
-    lines = [explain_all(shared), "in a job"]
-    if together >= MANY:
-        lines.append(f"  {together} queries share one evaluator per slot")
-    elif together:
-        lines.append(f"  {together} could share an evaluator: from {MANY} queries on they do")
-    if shaped:
-        lines.append(f"  {len(shaped)} queries share an evaluator with those of their shape")
-    lines += [
-        f"  {name} by itself: {reason}"
-        for name, reason in alone.items()
-        if reason is not None and name not in shaped
-    ]
-    return "\n".join(lines)
+    keys = {name: shape_key(query) for name, query in queries.items()}
+    shared = together(keys, {})
+    evaluator = SharedEvaluator(Background(), Dictionary(), streams=streams)
+    evaluator.add({name: queries[name] for name in queries if name in shared})
+    lines = [f"{_count(len(queries), 'query', 'queries')}", *_parts(evaluator)]
+    alone = [name for name in queries if name not in shared]
+    if alone:
+        lines += ["", f"by itself: {_count(len(alone), 'query', 'queries')}"]
+        lines += [f"  {name}: {why_alone(queries[name]) or 'no other query of its shape'}" for name in alone]
+    return "\n".join(lines) + "\n"
 
 
-def _calls(query: Query) -> bool:
-    """Whether it asks endpoints, without which it has no evaluator."""
-    return instance(query) == "SERVICE"
-
-
-def explain_all(shared: SharedEvaluator) -> str:
-    """The whole query set, one block per set of conjunctions, then templates, then single queries."""
-    lines = [f"{_count(len(shared), 'query', 'queries')}"]
+def _parts(shared: SharedEvaluator) -> Iterator[str]:
+    """One block per set of conjunctions, then one per template."""
     for (window, semantics), generations in shared.sets.items():
         for generation in generations:
-            lines.append("")
-            lines.append(f"conjunctions on <{window.stream}> {rspql(window)}, {semantics.r2s.name}")
-            lines += [f"  {line}" for line in _set(generation.set)]
-            if generation is not generations[0]:
-                lines.append("  joins the set above once the window holds nothing older")
-    for template in (each for each in shared.templates if each.alone is None):
-        lines.append("")
-        rows = len({reader.number for reader in template.readers.values()})
+            yield ""
+            yield f"conjunctions on <{window.stream}> {rspql(window)}, {semantics.r2s.name}"
+            yield from (f"  {line}" for line in _set(generation.set))
+    for template in shared.templates:
+        yield ""
         count = _count(len(template), "query", "queries")
-        lines.append(f"template of {count}: {rows} different, evaluated once")
-        lines.append(f"  {_some(list(template.readers))}")
-    alone = [(name, each.alone) for each in shared.templates for name in each.readers if each.alone]
-    if alone:
-        lines += ["", f"evaluated singly: {_count(len(alone), 'query', 'queries')}"]
-        lines += [f"  {name}: {reason}" for name, reason in alone]
-    return "\n".join(lines) + "\n"
+        yield f"template of {count}: {len(template.numbers)} different, evaluated once"
+        parameters = len(template.shape.parameters)
+        yield f"  {_count(parameters, 'constant', 'constants')} in a row of its table for each"
+        yield f"  {_some(list(template.queries))}"
+    for single in shared.singles:
+        yield ""
+        yield f"by itself: {single.name}: {single.reason}"
 
 
 def _set(found: ConjunctiveSet) -> Iterator[str]:

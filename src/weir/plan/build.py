@@ -18,6 +18,7 @@ from weir.language.algebra.expressions import Aggregate, And, Exists, Expression
 from weir.language.algebra.fold import rebuilt
 from weir.language.algebra.scope import ITSELF, has_exists, required, volatile
 from weir.plan import nodes as p
+from weir.plan.analysis.templates import Parameters
 from weir.plan.analysis.variables import certain, possible, reads, substituted
 from weir.plan.triple_terms import has_triple_terms, unfolded
 from weir.rdf.terms import IRI, Variable
@@ -77,6 +78,8 @@ class Builder:
                     made.append((variable.name, self.formula(expression, source, seen, outer)))
                     seen |= {variable.name}
                 return p.Extend(plan, tuple(made))
+            case Parameters(variables, rows, table, places):
+                return p.Parameters(tuple(variable.name for variable in variables), rows, table, places)
             case a.Values(variables, rows):
                 return p.Values(tuple(variable.name for variable in variables), rows)
             case a.Group(inner, keys, aggregates):

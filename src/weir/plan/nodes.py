@@ -15,6 +15,7 @@ from weir.language.algebra.expressions import Aggregate, Expression
 from weir.language.algebra.fold import rebuilt
 from weir.language.algebra.patterns import Node, OrderKey, Path, TriplePattern
 from weir.language.algebra.windows import WindowDeclaration
+from weir.plan.parameters import ParameterTable
 from weir.rdf.terms import IRI, Term, Variable
 
 
@@ -96,6 +97,14 @@ class Values:
 
     variables: tuple[str, ...]
     rows: tuple[tuple[Term | None, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters(Values):
+    """Inline rows that are no part of the plan: the columns of ``table`` at ``places``, all of them bound."""
+
+    table: ParameterTable
+    places: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,6 +142,8 @@ class StaticParts:
 
     def marked(self, plan: p.Plan, outer: frozenset[str] = _NOTHING) -> p.Plan:
         """The plan with its greatest static parts marked; values of ``outer`` are put into it."""
+        if isinstance(plan, p.Parameters):
+            return p.Static(plan)
         if isinstance(plan, p.Values | p.Static):
             return plan
         if self._once(plan, outer):
@@ -190,7 +192,9 @@ class StaticParts:
 
     def _grouped(self, plan: p.Join, outer: frozenset[str]) -> p.Join:
         static: list[p.Plan] = [
-            part for part in plan.parts if self._once(part, outer) and not isinstance(part, p.Values)
+            part
+            for part in plan.parts
+            if isinstance(part, p.Parameters) or (self._once(part, outer) and not isinstance(part, p.Values))
         ]
         rest = [part for part in plan.parts if part not in static]
         conditions = list(plan.conditions)

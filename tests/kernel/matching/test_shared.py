@@ -18,6 +18,7 @@ from matching_kit import (
     conjunctive,
     declaration,
     general,
+    graphs,
     semantics,
     slabs,
     stream,
@@ -62,7 +63,7 @@ def restarted(
     """The same evaluator in another process."""
     again = SharedEvaluator(Background(), dictionary, streams=(STREAM,))
     for name, query in shared.queries.items():
-        again.add({name: query}, since=life[name][0])
+        again.add({name: query}, life[name][0], {name: graphs(dictionary)})
     again.restore(shared.snapshot())
     return again
 
@@ -73,6 +74,7 @@ def check(seed: int) -> None:
     pool = queries_of(rng, rng.randint(1, 10))
     messages = stream(rng, 16)
     given_slabs = slabs(rng, messages, dictionary, end=rng.random() < 0.6)
+    static = graphs(dictionary)
     shared = SharedEvaluator(Background(), dictionary, streams=(STREAM,))
     life: dict[str, tuple[int, int]] = {}  # first slab, last slab
     found: dict[str, list] = {}
@@ -91,10 +93,10 @@ def check(seed: int) -> None:
         going = [n for n, (first, last) in life.items() if first < last == number]
         if rng.random() < 0.5:
             shared.drop(going)
-            shared.add(coming, since=number)
+            shared.add(coming, number, dict.fromkeys(coming, static))
         else:
             for name, query in coming.items():
-                shared.add({name: query}, since=number)
+                shared.add({name: query}, number, {name: graphs(dictionary)})
             for name in going:
                 shared.drop([name])
         if rng.random() < 0.2:

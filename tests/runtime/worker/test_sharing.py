@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from cuts_kit import Message, answers, cut_and_shuffled, line
 from weir.language import parse
 from weir.rdf.terms import XSD
-from weir.runtime.control import registration
 from weir.runtime.control.catalog import SHARED
-from weir.runtime.control.registration import MANY, alike, shape_of, shareable
+from weir.runtime.control.sharing import shape_key, why_alone
 from weir.runtime.direct import DirectJob
 from weir.runtime.ingest.sources import FileSource
 from weir.runtime.worker.state_store import load_group
@@ -55,14 +54,10 @@ SHAPED = {
 }
 
 
-def test_what_may_be_shared():
-    assert all(shareable(parse(text)) for text in QUERIES.values())
-    head = "SELECT * FROM NAMED WINDOW <w> ON <s> [NOW] "
-    assert not shareable(parse(head + "WHERE { WINDOW <w> { ?s <p> ?o FILTER (?o > 1) } }"))
-    assert not shareable(
-        parse(head.replace("[NOW]", "[NOW TICK TUPLE]") + "WHERE { WINDOW <w> { ?s ?p ?o } }")
-    )
-    assert not shareable(parse("SELECT * FROM WINDOW <w> ON <s> [NOW] WHERE { ?s <p> ?o }"))
+def test_conjunctions_on_equal_windows_have_one_key():
+    keys = {name: shape_key(parse(text)) for name, text in QUERIES.items()}
+    assert None not in keys.values()
+    assert len(set(keys.values())) == len({(name[:2], name[-1]) for name in QUERIES})
 
 
 @given(script=cut_and_shuffled(), workers=st.integers(0, 3))
@@ -85,22 +80,12 @@ def test_shared_queries_of_one_shape_give_what_evaluators_give(
     assert answers(SHAPED, "shared", batches, restarts=not workers, workers=workers or 1) == alone
 
 
-def test_many_queries_of_one_shape_are_shared(monkeypatch: pytest.MonkeyPatch) -> None:
-    queries = {name: parse(text) for name, text in SHAPED.items()}
-    assert alike(queries) == set()
-    monkeypatch.setattr(registration, "MANY", 4)
-    odd = parse(
-        "SELECT * FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?s ?p ?o } FILTER (?o = 1) }"
-    )
-    # The constants of MINUS cannot be joined with: its queries stay by themselves.
-    shaped = {name for name in queries if not name.startswith("s2")}
-    assert alike({**queries, "odd": odd}) == shaped
-    scenario = Scenario(SHAPED, evaluator="shared")
-    scenario.lane("s").put(line((1, "a", "p", "x")))
-    scenario.batch()
-    (shared,) = scenario.group.shared.values()
-    alone = [template.alone is not None for template in shared.evaluator.templates]
-    assert (alone.count(False), alone.count(True)) == (len(SHAPES) - 1, 4)
+def test_queries_of_one_shape_have_one_key_whatever_their_constants() -> None:
+    keys = {name: shape_key(parse(text)) for name, text in SHAPED.items()}
+    assert None not in keys.values()
+    by_shape = {shape: {key for name, key in keys.items() if name[1] == str(shape)} for shape in range(5)}
+    # The constants of MINUS cannot be joined with.
+    assert [len(each) for each in by_shape.values()] == [1, 1, 4, 1, 1]
 
 
 def test_a_job_shares_many_of_one_shape(tmp_path: Path) -> None:
@@ -108,7 +93,7 @@ def test_a_job_shares_many_of_one_shape(tmp_path: Path) -> None:
         "PREFIX : <http://e/> REGISTER ISTREAM <t{0}> AS SELECT ?x ?y FROM NAMED WINDOW <w> ON <s> "
         "[RANGE 20 STEP 10] WHERE {{ WINDOW <w> {{ ?x :p ?y FILTER (?y > {0}) }} }}"
     )
-    queries = {f"t{limit}": text.format(limit) for limit in range(MANY)}
+    queries = {f"t{limit}": text.format(limit) for limit in range(16)}
     lines = "".join(
         f'{time}\t<http://e/{"abc"[time % 3]}> <http://e/p> "{time % 23}"^^<{XSD}integer> .\n'
         for time in range(0, 200, 3)
@@ -128,19 +113,23 @@ def test_a_job_shares_many_of_one_shape(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("SELECT * FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?s <p> 1 } ?s <q> 2 }", "static"),
-        ("SELECT * FROM WINDOW <w> ON <s> [NOW] WHERE { ?s <p> 1 FILTER (?s != <a>) }", "static"),
         (
             "SELECT * FROM NAMED WINDOW <w> ON <s> [NOW TICK TUPLE] WHERE { WINDOW <w> { ?s <p> 1 } }",
-            "batch by",
+            "message",
         ),
-        ("ASK FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?s <p> 1 } }", "not a SELECT"),
+        ("ASK FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?s <p> 1 } }", "neither a SELECT"),
         ("SELECT * WHERE { ?s <p> 1 }", "one stream"),
+        ("SELECT * FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?s <p> 1 } } LIMIT 1", "LIMIT"),
+        (
+            "CONSTRUCT { [] <p> ?s } FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?s <p> 1 } }",
+            "blank",
+        ),
     ],
 )
-def test_what_is_not_shared_by_its_shape(text: str, reason: str) -> None:
-    found = shape_of(parse(text))
-    assert isinstance(found, str) and reason in found, found
+def test_why_a_query_is_by_itself(text: str, reason: str) -> None:
+    found = why_alone(parse(text))
+    assert found is not None and reason in found, found
+    assert shape_key(parse(text)) is None
 
 
 def test_results_and_evaluations_are_counted():

@@ -126,7 +126,7 @@ def plain_form(query: Query, terms: Terms, safe: frozenset[str]) -> PlainForm | 
     match query.form:
         case Select(variables):
             return PlainForm(tuple(variable.name for variable in variables))
-        case Construct((triple,)):
+        case Construct((triple,), ()):
             template: list[int | str] = []
             for node in (triple.subject, triple.predicate, triple.object):
                 if isinstance(node, BlankNode | TripleTermPattern):

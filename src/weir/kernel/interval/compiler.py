@@ -72,6 +72,8 @@ class Compiler:
                 return Scan(tuple(possible(plan)), self.leaves.names(source))
             case p.PathPattern():
                 return PathPattern(plan, self.leaves, self.present)
+            case p.Parameters(variables, _, table, places):
+                return Values(variables, table.rows[:, places], self.present)
             case p.Values(variables, rows):
                 encoded = [
                     [0 if term is None else self.leaves.dictionary.encode(term) for term in row]

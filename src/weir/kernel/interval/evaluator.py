@@ -33,6 +33,7 @@ from weir.kernel.service_calls import Calls, Services
 from weir.kernel.windows.arrivals import Arrivals
 from weir.kernel.windows.evaluation_times import Clock, Evaluations
 from weir.kernel.windows.instants import HIGHEST, Instants
+from weir.kernel.windows.likeness import alike
 from weir.kernel.windows.one_failure import Pass
 from weir.kernel.windows.stream_state import Streams, dump, load, table_rows, tables
 from weir.kernel.windows.window import Window, spec_of
@@ -314,6 +315,15 @@ class IntervalEvaluator:
         """Replace the state by a stored one of the same query, or bring it up to one."""
         self._through, self._ended = load(core, self.streams, self._clock, tables)
         self._restored()
+
+    def alike(self, other: IntervalEvaluator) -> bool:
+        """Whether another evaluator of this query, which may have seen less, answers every later slab as this
+        one does."""
+        if self._through != other._through or self._ended or other._ended:
+            return False
+        self._release()
+        other._release()
+        return alike((self.streams, self._clock), (other.streams, other._clock))
 
     def live_ids(self) -> Ids:
         """Every id whose text may still be needed and may be known of streams alone: of live rows, waiting

@@ -205,9 +205,6 @@ Part: TypeAlias = int | str | Blank | Nested
 """A part of a template: a constant's id, a variable's name, a blank node, a triple term."""
 
 
-_NO_TRIPLES = Sent(_NONE, dict.fromkeys(TRIPLE, _NONE))
-
-
 class QueryForms:
     """``safe`` are the variables that a subject position binds: no literals."""
 
@@ -228,6 +225,7 @@ class QueryForms:
             tuple(self._part(node) for node in (each.subject, each.predicate, each.object))
             for each in template
         )
+        self._beside = query.form.beside if isinstance(query.form, Construct) else ()
         self.columns = self._columns()
         self._ranked = _ranked(query)
         self._descriptions: Descriptions | None = None
@@ -241,6 +239,8 @@ class QueryForms:
                 return tuple(variable.name for variable in variables)
             case Ask():
                 return (ANSWER,)
+            case Construct(_, beside):
+                return (*TRIPLE, *(variable.name for variable in beside))
         return TRIPLE
 
     def answers(self, rows: Relation, at: Instants) -> Sent:
@@ -257,14 +257,14 @@ class QueryForms:
                 truth = _truth(rows, at)
                 chosen = Chosen(truth, *sent(truth, at, operator))
                 return Sent(chosen.index, {ANSWER: chosen.column(ANSWER) - 1})
-        rows = _named(rows)
+        rows = _named(rows, self.columns)
         chosen = Chosen(rows, *sent(rows, at, operator))
         if not len(chosen.index):
-            return _NO_TRIPLES
+            return Sent(_NONE, dict.fromkeys(self.columns, _NONE))
         if isinstance(form, Describe):
             assert self._descriptions is not None
-            return _set_of_triples([self._descriptions.of(form.targets, chosen)])
-        return _set_of_triples([self._instances(nodes, chosen, at) for nodes in self._template])
+            return _set_of_triples([self._descriptions.of(form.targets, chosen)], self.columns)
+        return _set_of_triples([self._instances(nodes, chosen, at) for nodes in self._template], self.columns)
 
     # CONSTRUCT
 
@@ -281,6 +281,7 @@ class QueryForms:
     def _instances(self, nodes: Sequence[Part], chosen: Chosen, at: Instants) -> tuple[Ids, list[Ids | int]]:
         """The triples that one pattern of the template makes of the solutions."""
         columns = [self._values(node, chosen, at) for node in nodes]
+        beside = [chosen.column(variable.name) for variable in self._beside]
         good: list[Mask] = []
         for position, (node, column) in enumerate(zip(nodes, columns, strict=True)):
             if isinstance(column, int) or isinstance(node, int | Blank):
@@ -291,8 +292,9 @@ class QueryForms:
                 good.append(self._allowed(column, position))
         mask = np.logical_and.reduce(good) if good else None
         if mask is None or mask.all():
-            return chosen.index, columns
-        return chosen.index[mask], [each if isinstance(each, int) else each[mask] for each in columns]
+            return chosen.index, columns + beside
+        kept = [each if isinstance(each, int) else each[mask] for each in columns]
+        return chosen.index[mask], kept + [each[mask] for each in beside]
 
     def _values(self, part: Part, chosen: Chosen, at: Instants) -> Ids | int:
         """What a part of the template stands for, one per solution; 0 where it makes no term."""
@@ -349,7 +351,7 @@ def _truth(rows: Relation, at: Instants) -> Relation:
     return Relation({ANSWER: value}, start, end)
 
 
-def _set_of_triples(parts: Sequence[tuple[Ids, Sequence[Ids | int]]]) -> Sent:
+def _set_of_triples(parts: Sequence[tuple[Ids, Sequence[Ids | int]]], names: Sequence[str]) -> Sent:
     """All parts together, each triple once at each instant, in the order of instants.
 
     A column may be one id for all rows: it tells nothing apart.
@@ -358,7 +360,9 @@ def _set_of_triples(parts: Sequence[tuple[Ids, Sequence[Ids | int]]]) -> Sent:
         index, columns = parts[0]
     else:
         index = np.concatenate([part[0] for part in parts])
-        columns = [np.concatenate([_whole(part[1][place], part[0]) for part in parts]) for place in range(3)]
+        columns = [
+            np.concatenate([_whole(part[1][place], part[0]) for part in parts]) for place in range(len(names))
+        ]
     if len(index) > 1:
         telling = [column for column in columns if not isinstance(column, int)]
         chosen = firsts([index, *telling], len(index))
@@ -367,15 +371,15 @@ def _set_of_triples(parts: Sequence[tuple[Ids, Sequence[Ids | int]]]) -> Sent:
         if len(chosen) < len(index) or len(parts) > 1:
             index = index[chosen]
             columns = [column if isinstance(column, int) else column[chosen] for column in columns]
-    return Sent(index, {name: _whole(column, index) for name, column in zip(TRIPLE, columns, strict=True)})
+    return Sent(index, {name: _whole(column, index) for name, column in zip(names, columns, strict=True)})
 
 
 def _whole(column: Ids | int, index: Ids) -> Ids:
     return np.full(len(index), column, np.int64) if isinstance(column, int) else column
 
 
-def _named(rows: Relation) -> Relation:
-    """Without internal variables, which do not belong to a solution."""
+def _named(rows: Relation, asked: Sequence[str]) -> Relation:
+    """Without internal variables, which do not belong to a solution unless they are asked for."""
     if any(name.startswith(".") for name in rows.columns):
-        return rows.keep(name for name in rows.columns if not name.startswith("."))
+        return rows.keep(name for name in rows.columns if not name.startswith(".") or name in asked)
     return rows

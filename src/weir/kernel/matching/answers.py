@@ -244,10 +244,12 @@ class TemplateAnswers:
 
     def of(self, query: str) -> Answers:
         reader = self.readers[query]
-        if reader.names is None:
+        if reader == Reader():
             return self.answers
-        rows = self._rows(reader)
-        columns = {name: self.answers.columns[column][rows] for column, name in reader.names}
+        rows, names = self._rows(reader), reader.names
+        if names is None:
+            names = tuple((name, name) for name in self.answers.columns if name != NUMBER.name)
+        columns = {name: self.answers.columns[column][rows] for column, name in names}
         return Answers(self.answers.at[rows], columns, self.answers.empty, self.answers.evaluations)
 
     def items(self) -> Iterator[tuple[str, Answers]]:

@@ -8,31 +8,50 @@ one template (``templates``), and what fits neither runs by itself; ``explain`` 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from weir.errors import UsageError
-from weir.kernel.contract import Answers, Background, Evaluator, Slab
+from weir.kernel.contract import Answers, Background, Evaluator, NotCovered, Slab
 from weir.kernel.evaluators import choose_evaluator
 from weir.kernel.matching.answers import Reader, SetAnswers, TemplateAnswers
 from weir.kernel.matching.conjunctive import ConjunctiveSet
 from weir.kernel.matching.generations import Generation, absorb, raise_levels
+from weir.kernel.matching.shapes import Template, put_together
 from weir.language.algebra.query import Query, Semantics
-from weir.language.algebra.windows import WindowDeclaration
+from weir.language.algebra.windows import TickKind, WindowDeclaration
 from weir.plan.analysis.conjunctions import Conjunction, conjunction
-from weir.plan.analysis.templates import Instance, Shape, instance, template
+from weir.plan.analysis.templates import Instance, Shape, instance
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
-from weir.rdf.terms import Term
 from weir.storage import pack, unpack
 
 SlabOf = Callable[[int], Slab]
 _FIRST, _LAST = -(1 << 62), 1 << 62
-_KIND = "weir.shared/4"
+_KIND = "weir.shared/5"
 SetKey = tuple[WindowDeclaration, Semantics]
+
+
+@dataclass(frozen=True, slots=True)
+class Conjunct:
+    """A conjunction, and the set that evaluates it."""
+
+    set: SetKey
+    conjunction: Conjunction
+
+
+def shared_as(query: Query, *, bare_default: bool = False) -> Conjunct | Instance | str:
+    """How a query is evaluated with others: as a conjunction of a set, as an instance of its shape, or, in
+    words, why by itself. It depends on the query alone."""
+    found = conjunction(query, bare_default=bare_default)
+    if isinstance(found, Conjunction) and (bare_default or not found.window.in_default):
+        batchwise = found.window.semantics.tick.kind is TickKind.BATCH
+        if batchwise and ConjunctiveSet.covers(found.window):
+            return Conjunct((found.window, Semantics(query.semantics.r2s, query.semantics.previous)), found)
+    return instance(query)
 
 
 @dataclass(frozen=True)
@@ -68,19 +87,17 @@ class SharedAnswers:
 
 
 @dataclass(slots=True)
-class Template:
-    """An evaluator and the queries that read it, from batch ``since`` on.
+class Single:
+    """A query that is evaluated by itself, from batch ``since`` on, and why."""
 
-    ``alone`` says why a query runs by itself; None for a template of several.
-    """
-
+    name: str
     evaluator: Evaluator
     since: int
-    readers: dict[str, Reader] = field(default_factory=dict)
-    alone: str | None = None
+    reason: str
 
-    def __len__(self) -> int:
-        return len(self.readers)
+    def advance(self, slab: Slab) -> TemplateAnswers:
+        """What it answers."""
+        return TemplateAnswers(self.evaluator.advance(slab), {self.name: Reader()})
 
 
 class SharedEvaluator:
@@ -106,7 +123,9 @@ class SharedEvaluator:
         self._since: dict[str, int] = {}
         self._staged: dict[str, None] = {}
         self._sets: dict[SetKey, list[Generation]] = {}
-        self._templates: list[Template] = []
+        self._shapes: dict[Shape, list[Template]] = {}
+        self._singles: dict[str, Single] = {}
+        self._graphs: dict[str, Background] = {}
 
     def __len__(self) -> int:
         return len(self._queries)
@@ -116,14 +135,31 @@ class SharedEvaluator:
         """The registered queries by name."""
         return dict(self._queries)
 
-    def add(self, queries: Mapping[str, Query], since: int = 0) -> None:
-        """Register queries that see the messages of batch ``since`` and later."""
+    def add(
+        self,
+        queries: Mapping[str, Query],
+        since: int = 0,
+        graphs: Mapping[str, Background] | None = None,
+    ) -> None:
+        """Register queries that see the messages of batch ``since`` and later; ``graphs`` are the static
+        graphs of those that have some of their own."""
         taken = sorted(name for name in queries if name in self._queries)
         if taken:
             raise UsageError(f"query {taken[0]!r} is registered already", hint="drop it first")
         self._queries.update(queries)
         self._since.update(dict.fromkeys(queries, since))
         self._staged.update(dict.fromkeys(queries))
+        self._graphs.update(graphs or {})
+
+    def renew(self, graphs: Mapping[str, Background]) -> None:
+        """Some queries have other static graphs from the next slab on."""
+        self._settle()
+        self._graphs.update(graphs)
+        for templates in self._shapes.values():
+            for each in templates:
+                each.renew(graphs)
+        for name in graphs.keys() & self._singles.keys():
+            self._singles[name].evaluator.renew(graphs[name])
 
     def drop(self, names: Iterable[str]) -> None:
         """Forget queries; the others go on as if these had never been."""
@@ -133,13 +169,19 @@ class SharedEvaluator:
                 raise UsageError(f"query {name!r} is not registered")
             del self._queries[name], self._since[name]
             self._staged.pop(name, None)
+            self._graphs.pop(name, None)
+            self._singles.pop(name, None)
         for generations in self._sets.values():
             for each in generations:
                 each.set.drop([name for name in gone if name in each.set.channels])
-        for part in self._templates:  # A query's constants stay in its template until the last one has gone.
-            for name in part.readers.keys() & set(gone):
-                del part.readers[name]
-        self._templates = [part for part in self._templates if len(part)]
+        for templates in self._shapes.values():
+            for part in templates:
+                part.drop([name for name in gone if name in part.queries])
+        self._shapes = {
+            shape: kept
+            for shape, templates in self._shapes.items()
+            if (kept := [p for p in templates if len(p)])
+        }
         self._sets = {
             key: merged
             for key, generations in self._sets.items()
@@ -153,7 +195,10 @@ class SharedEvaluator:
         younger._settle()
         self._queries |= younger._queries
         self._since |= younger._since
-        self._templates += younger._templates
+        self._graphs |= younger._graphs
+        self._singles |= younger._singles
+        for shape, templates in younger._shapes.items():
+            self._shapes.setdefault(shape, []).extend(templates)
         for key, generations in younger._sets.items():
             known = self._sets.setdefault(key, [])
             if known:
@@ -184,9 +229,14 @@ class SharedEvaluator:
                 parts.append(each.set.advance(given(each.since)))
             raise_levels(generations, before)
             self._sets[key] = absorb(generations, self._dictionary, settled)
-        for part in self._templates:
-            owner.update(dict.fromkeys(part.readers, len(parts)))
-            parts.append(TemplateAnswers(part.evaluator.advance(given(part.since)), dict(part.readers)))
+        for shape, templates in self._shapes.items():
+            for template in templates:
+                owner.update(dict.fromkeys(template.queries, len(parts)))
+                parts.append(template.advance(given(template.since)))
+            self._shapes[shape] = put_together(templates, settled)
+        for name, single in self._singles.items():
+            owner[name] = len(parts)
+            parts.append(single.advance(given(single.since)))
         return SharedAnswers(parts, owner)
 
     # Putting queries into parts
@@ -196,7 +246,7 @@ class SharedEvaluator:
         staged, self._staged = self._staged, {}
         for since in sorted({self._since[name] for name in staged}):
             names = [name for name in staged if self._since[name] == since]
-            sets, rest = self._sorted_out(names)
+            sets, shapes = self._sorted_out(names, since)
             for key, members in sets.items():
                 generations = self._sets.setdefault(key, [])
                 if (
@@ -207,58 +257,45 @@ class SharedEvaluator:
                     generations.append(Generation(ConjunctiveSet(*key), since))
                     generations[-1].level = generations[0].received
                 generations[-1].set.add(members, self._dictionary)
-            self._templates += self._by_shape(rest, since)
+            for shape, instances in shapes.items():
+                self._add_template(shape, instances, since)
 
     def _sorted_out(
-        self, names: Sequence[str]
-    ) -> tuple[dict[SetKey, list[tuple[str, Conjunction]]], dict[str, str]]:
-        """Conjunctions by window and semantics; the others with the reason why they are none."""
-        bare = not len(self._background.default.subject)
+        self, names: Sequence[str], since: int
+    ) -> tuple[dict[SetKey, list[tuple[str, Conjunction]]], dict[Shape, dict[str, Instance]]]:
+        """Conjunctions by their sets, others by their shapes; what is neither is by itself from now on."""
         sets: dict[SetKey, list[tuple[str, Conjunction]]] = {}
-        rest: dict[str, str] = {}
+        shapes: dict[Shape, dict[str, Instance]] = {}
         for name in names:
-            query = self._queries[name]
-            found = conjunction(query, bare_default=bare)
-            if isinstance(found, str):
-                rest[name] = found
-                continue
-            key = found.window, Semantics(query.semantics.r2s, query.semantics.previous)
-            if key in sets or ConjunctiveSet.covers(found.window):
-                sets.setdefault(key, []).append((name, found))
+            bare = name not in self._graphs and not len(self._background.default.subject)
+            found = shared_as(self._queries[name], bare_default=bare)
+            if isinstance(found, Conjunct):
+                sets.setdefault(found.set, []).append((name, found.conjunction))
+            elif isinstance(found, Instance):
+                shapes.setdefault(found.shape, {})[name] = found
             else:
-                rest[name] = "its window goes back in time"
-        return sets, rest
+                self._alone(name, since, found)
+        return sets, shapes
 
-    def _by_shape(self, names: Iterable[str], since: int) -> Iterator[Template]:
-        shapes: dict[Shape, list[tuple[str, Instance]]] = {}
-        for name in names:
-            found = instance(self._queries[name])
-            if isinstance(found, str):
-                yield self._alone(name, since, found)
-            else:
-                shapes.setdefault(found.shape, []).append((name, found))
-        for shape, members in shapes.items():
-            if len(members) == 1:
-                yield self._alone(members[0][0], since, "no other query of its shape")
-            else:
-                yield self._together(shape, members, since)
+    def _add_template(self, shape: Shape, instances: Mapping[str, Instance], since: int) -> Template | None:
+        """A template of some queries; None where they are by themselves."""
+        members = {name: (found, self._graphs_of(name)) for name, found in instances.items()}
+        try:
+            made = Template(shape, since, members, self._dictionary, self._streams)
+        except NotCovered as lacking:
+            for name in members:
+                self._alone(name, since, f"the interval evaluator does not cover {lacking.primary}")
+            return None
+        self._shapes.setdefault(shape, []).append(made)
+        return made
 
-    def _together(self, shape: Shape, members: Sequence[tuple[str, Instance]], since: int) -> Template:
-        """One row of constants per distinct query: identical ones share a number."""
-        rows: dict[tuple[Term, ...], int] = {}
-        readers: dict[str, Reader] = {}
-        for name, member in members:
-            number = rows.setdefault(member.constants, len(rows))
-            readers[name] = Reader(number if shape.parameters else None, member.names)
-        query = template(shape, [(number, constants) for constants, number in rows.items()])
-        return Template(self._evaluator(query), since, readers)
+    def _alone(self, name: str, since: int, reason: str) -> None:
+        given = self._queries[name], self._graphs_of(name), self._dictionary, self._choice
+        evaluator = choose_evaluator(*given, streams=self._streams).evaluator
+        self._singles[name] = Single(name, evaluator, since, reason)
 
-    def _alone(self, name: str, since: int, reason: str) -> Template:
-        return Template(self._evaluator(self._queries[name]), since, {name: Reader()}, reason)
-
-    def _evaluator(self, query: Query) -> Evaluator:
-        given = query, self._background, self._dictionary, self._choice
-        return choose_evaluator(*given, streams=self._streams).evaluator
+    def _graphs_of(self, name: str) -> Background:
+        return self._graphs.get(name, self._background)
 
     # State
 
@@ -278,9 +315,12 @@ class SharedEvaluator:
                 levels = {"level": generation.level, "own": generation.own}
                 part = {"names": names, "since": generation.since, **levels}
                 keep(part, generation.set.snapshot())
-        for each in self._templates:
-            names = dict.fromkeys(each.readers, each.since)
-            part = {"names": names, "since": each.since, "alone": each.alone is not None}
+        for templates in self._shapes.values():
+            for template in templates:
+                names = {name: self._since[name] for name in template.queries}
+                keep({"names": names, "since": template.since}, template.evaluator.snapshot())
+        for name, each in self._singles.items():
+            part = {"names": {name: self._since[name]}, "since": each.since, "alone": each.reason}
             keep(part, each.evaluator.snapshot())
         return bytes(pack(_KIND, {"parts": parts}, tables))
 
@@ -290,7 +330,8 @@ class SharedEvaluator:
         The queries must have been added before. Those that the state does not know start from nothing;
         of those in the state that are not registered any more, nothing is left.
         """
-        self._staged, self._sets, self._templates = dict.fromkeys(self._queries), {}, []
+        self._staged, self._sets = dict.fromkeys(self._queries), {}
+        self._shapes, self._singles = {}, {}
         found = unpack(state, _KIND)
         for number, part in enumerate(found.header["parts"]):
             names = [name for name, since in part["names"].items() if self._since.get(name) == since]
@@ -299,27 +340,29 @@ class SharedEvaluator:
             for name in names:
                 del self._staged[name]
             own = found.table(f"state {number}")["bytes"].to_numpy().tobytes()
-            (self._restore_set if "level" in part else self._restore_template)(names, part, own)
+            if "level" in part:
+                self._restore_set(names, part, own)
+            elif "alone" in part:
+                self._alone(names[0], part["since"], part["alone"])
+                self._singles[names[0]].evaluator.restore(own)
+            else:
+                self._restore_template(names, part["since"], own)
+
+    def _restore_template(self, names: Sequence[str], since: int, state: bytes) -> None:
+        _, shapes = self._sorted_out(names, since)
+        ((shape, instances),) = shapes.items()
+        found = self._add_template(shape, instances, since)
+        assert found is not None, "its state says that it is covered"
+        found.evaluator.restore(state)
 
     def _restore_set(self, names: Sequence[str], part: Mapping[str, Any], state: bytes) -> None:
-        sets, _ = self._sorted_out(names)
+        sets, _ = self._sorted_out(names, part["since"])
         ((key, members),) = sets.items()
         levels = [(part[name][0], part[name][1]) for name in ("level", "own")]
         found = Generation(ConjunctiveSet(*key), part["since"], *levels)
         found.set.add(members, self._dictionary)
         found.set.restore(state)
         self._sets.setdefault(key, []).append(found)
-
-    def _restore_template(self, names: Sequence[str], part: Mapping[str, Any], state: bytes) -> None:
-        if part["alone"]:
-            (found,) = self._by_shape(names, part["since"])
-        else:
-            # Also where one query is left: the state is the template's.
-            instances = [(name, instance(self._queries[name])) for name in names]
-            members = [(name, each) for name, each in instances if isinstance(each, Instance)]
-            found = self._together(members[0][1].shape, members, part["since"])
-        found.evaluator.restore(state)
-        self._templates.append(found)
 
     # Looking in
 
@@ -331,9 +374,15 @@ class SharedEvaluator:
 
     @property
     def templates(self) -> Sequence[Template]:
-        """The evaluators of other queries: of several queries of one shape, or of one alone."""
+        """The evaluators of other queries of equal shapes, those of a shape eldest first."""
         self._settle()
-        return self._templates
+        return [template for templates in self._shapes.values() for template in templates]
+
+    @property
+    def singles(self) -> Sequence[Single]:
+        """The queries that are evaluated by themselves."""
+        self._settle()
+        return list(self._singles.values())
 
     def statistics(self) -> dict[str, Any]:
         """Counters for metrics."""
@@ -341,12 +390,12 @@ class SharedEvaluator:
         total: dict[str, Any] = {"queries": len(self._queries), "sets": len(sets)}
         for name in ("channels", "machines", "states", "nodes", "live_rows", "late"):
             total[name] = sum(each[name] for each in sets)
-        alone = sum(part.alone is not None for part in self.templates)
-        total["templates"], total["own"] = len(self.templates) - alone, alone
-        for part in self.templates:
-            told = part.evaluator.statistics()
-            for name in ("live_rows", "late"):
-                total[name] += told.get(name, 0)
+        total["templates"], total["own"] = len(self.templates), len(self.singles)
+        evaluators: list[Evaluator] = [part.evaluator for part in self.templates]
+        for evaluator in (*evaluators, *(part.evaluator for part in self.singles)):
+            told = evaluator.statistics()
+            for name in ("live_rows", "late", "bytes"):
+                total[name] = total.get(name, 0) + told.get(name, 0)
         return total
 
     def live_ids(self) -> Ids:
@@ -355,7 +404,8 @@ class SharedEvaluator:
         for generations in self.sets.values():
             for each in generations:
                 columns += each.set.streams.ids()
-        for part in self._templates:
+        columns += [template.ids() for template in self.templates]
+        for part in self._singles.values():
             live = getattr(part.evaluator, "live_ids", None)
             if live is not None:
                 columns.append(live())

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from weir.kernel.operators.inputs.input import Input, Present, RelationInput
 from weir.kernel.operators.inputs.window_input import WindowInput
 from weir.kernel.relations.matches import join
 from weir.kernel.relations.relation import Relation, union
 from weir.rdf.columns import Ids
+
+Rows: TypeAlias = Sequence[Sequence[int]] | NDArray[np.int64]
 
 
 class Operator(ABC):
@@ -145,7 +149,7 @@ class Scan(Operator):
         return self.give()
 
 
-def values(names: Sequence[str], rows: Sequence[Sequence[int]], indices: int) -> Relation:
+def values(names: Sequence[str], rows: Rows, indices: int) -> Relation:
     """Inline data, visible at all ``indices`` of the slab; 0 is UNDEF."""
     table = np.array(rows, np.int64).reshape(len(rows), len(names))
     columns = {name: np.ascontiguousarray(table[:, place]) for place, name in enumerate(names)}
@@ -160,7 +164,7 @@ class Values(Operator):
     linear = True
     steady = True
 
-    def __init__(self, variables: tuple[str, ...], rows: Sequence[Sequence[int]], present: Present) -> None:
+    def __init__(self, variables: tuple[str, ...], rows: Rows, present: Present) -> None:
         self.variables = variables
         self.rows = rows
         self.present = present

@@ -83,9 +83,11 @@ class Select:
 
 @dataclass(frozen=True, slots=True)
 class Construct:
-    """Triples made from ``template``; internal variables in it are fresh blank nodes per solution."""
+    """Triples made from ``template``; internal variables in it are fresh blank nodes per solution. Triples
+    that come of different values of the variables in ``beside`` are told apart."""
 
     template: tuple[TriplePattern, ...]
+    beside: tuple[Variable, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

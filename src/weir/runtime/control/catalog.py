@@ -92,7 +92,8 @@ class Registration:
     all of them. It sees only
     messages of batch ``since`` and later. ``reads`` are its streams; a variable ranges over those that were
     registered before it. ``routing`` is how its joins are ordered, which changes no result. Where it is
-    ``staged``, what its slots answer is put together (``output.putting_together``).
+    ``staged``, what its slots answer is put together (``output.putting_together``). ``shape`` is what queries
+    have in common that can be evaluated together (``sharing``).
     """
 
     name: str
@@ -107,6 +108,7 @@ class Registration:
     reads: tuple[str, ...] = ()
     routing: str = "cost"
     staged: bool = False
+    shape: str = ""
 
     @cached_property
     def query(self) -> Query:
@@ -213,7 +215,8 @@ def failed(failure: Failure, batch: int) -> Entry:
 @dataclass(slots=True)
 class Catalog:
     """The state of the control log at some batch. ``version`` is the position in the log up to which changes
-    count, and so tells catalogs of one log apart; ``load`` counts the queries of each slot.
+    count, and so tells catalogs of one log apart; ``load`` counts the queries of each slot,
+    ``shapes`` those of each shape.
 
     ``paused`` are queries that are known and do not run, because somebody paused them or because of one of
     the ``failures``. ``vacated`` tells of slots that have lost their last query with which batch they did;
@@ -231,6 +234,7 @@ class Catalog:
     vacated: dict[int, int] = field(default_factory=dict)
     numbered: int = 0
     load: Counter[int] = field(default_factory=Counter)
+    shapes: Counter[str] = field(default_factory=Counter)
 
     @staticmethod
     def of(entries: Iterable[Entry]) -> Catalog:
@@ -289,6 +293,7 @@ class Catalog:
                 self._leave(query.name, query.since)
                 self._forget(query.name)
                 self.queries[query.name] = query
+                self.shapes[query.shape] += bool(query.shape)
                 for slot in query.slots:
                     self.load[slot] += 1
                     self.vacated.pop(slot, None)
@@ -335,6 +340,8 @@ class Catalog:
 
     def _leave(self, name: str, batch: int) -> Registration | None:
         left = self.queries.pop(name, None)
+        if left is not None and left.shape:
+            self.shapes[left.shape] -= 1
         for slot in left.slots if left is not None else ():
             self.load[slot] -= 1
             if not self.load[slot]:

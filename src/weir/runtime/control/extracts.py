@@ -24,7 +24,7 @@ from weir.language.algebra.query import Query
 from weir.language.update import Update
 from weir.linked.graphs import Dealt, StaticGraphs, read_graphs
 from weir.linked.graphs.history import layered
-from weir.linked.graphs.triple_tables import DEFAULT
+from weir.linked.graphs.triple_tables import DEFAULT, merged
 from weir.plan.analysis.shares import share
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary, TextTable
@@ -214,6 +214,12 @@ class Extractor:
             dealt = {} if variable is None else self.graphs.dealt(query, streams, variable)
             return self._write(found, dealt, slots), self.graphs.delta.number
 
+    def extract_all(self, queries: Sequence[tuple[Query, Sequence[str]]]) -> tuple[str, int]:
+        """The same for the extracts of several queries, each given with its streams, as one."""
+        with self.lock:
+            found = [self.graphs.extract(query, streams) for query, streams in queries]
+            return self._write(united(found)), self.graphs.delta.number
+
     def apply(self, inserted: Background, deleted: Background) -> int:
         """Take in an update; its number. It counts once its entry is in the control log."""
         with self.lock:
@@ -291,6 +297,16 @@ class Extractor:
     def load(self, name: str) -> Background:
         """An extract by its name."""
         return load_extract(self.folder / name, self.graphs.dictionary)
+
+
+def united(extracts: Sequence[Background]) -> Background:
+    """The extracts of several queries as one, in which each finds what is in its own."""
+    if len(extracts) == 1:
+        return extracts[0]
+    names = dict.fromkeys(name for each in extracts for name in each.named)
+    named = {name: merged([each.named[name] for each in extracts if name in each.named]) for name in names}
+    made = {name: times for each in extracts for name, times in each.made.items()}
+    return Background(merged([each.default for each in extracts]), named, made)
 
 
 def _columns(table: GraphTable) -> dict[str, Ids]:

@@ -12,13 +12,10 @@ from functools import partial
 from weir.errors import CheckpointError, SyntaxError, UsageError
 from weir.kernel.contract import Background
 from weir.kernel.evaluators import CHOICES, ROUTINGS, Choice, choose_evaluator
-from weir.kernel.matching.conjunctive import ConjunctiveSet
-from weir.kernel.matching.shared import SharedEvaluator
 from weir.language import parse
 from weir.language.algebra.fold import walk
-from weir.language.algebra.patterns import BGP, Graph, PathPattern, Pattern, Service, Window
+from weir.language.algebra.patterns import BGP, Pattern, Service
 from weir.language.algebra.query import Query
-from weir.language.algebra.windows import TickKind
 from weir.linked.service import (
     ServiceConfig,
     ServiceResolver,
@@ -28,16 +25,14 @@ from weir.linked.service import (
     server_of,
 )
 from weir.plan.analysis.chain import parsed, place, refuse_bad_chains, streams_read
-from weir.plan.analysis.conjunctions import conjunction
 from weir.plan.analysis.rates import Rates
 from weir.plan.analysis.split import MOST_TOLD, splitting
-from weir.plan.analysis.templates import Shape, instance
-from weir.plan.analysis.ticks import looking
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI
 from weir.runtime.control.catalog import SHARED, Catalog, Registration
 from weir.runtime.control.extracts import Extractor
 from weir.runtime.control.samples import rates_of
+from weir.runtime.control.sharing import is_conjunct, shape_key, together
 from weir.runtime.ingest.sources import Source
 
 FEW = 8
@@ -47,8 +42,6 @@ its windows, which pays where batches are large and only costs time where they a
 BUDGETED = "every endpoint with a budget"
 """What all queries that call endpoints under a budget have in common: they share one slot, so that one whose
 endpoint a variable names is under the same ledgers."""
-MANY = 16
-"""From this many queries on sharing pays for the compiled loops that it loads."""
 
 
 def offer(
@@ -102,8 +95,9 @@ def registrations_of(
 
     ``streams`` are those with a source, ``finite`` those that end. ``tasks`` evaluate the slots side by side,
     None for one each; ``stages`` says that what slots answer can be put together, ``sources`` where streams
-    come from, as far as they can be looked into. The extracts of their
-    graphs are written; queries that are evaluated together read none."""
+    come from, as far as they can be looked into. The extracts of their graphs are written, those of queries
+    that are evaluated together as one."""
+    offers = [replace(each, shape=_shape_of(each)) for each in offers]
     new = {each.name: each.query for each in offers}
     configs = _configs(catalog)
     for query in new.values():
@@ -136,7 +130,17 @@ def registrations_of(
             )
             made = replace(made, graphs=graphs, updates=updates)
         out.append(made)
-    return out
+    shared = [each for each in out if each.evaluator == SHARED and not is_conjunct(each.query)]
+    if extractor is None or not shared:
+        return out
+    found = extractor.extract_all([(each.evaluated, each.over(streams)) for each in shared])
+    reading = {each.name for each in shared}
+    return [replace(each, graphs=found[0], updates=found[1]) if each.name in reading else each for each in out]
+
+
+def _shape_of(query: Registration) -> str:
+    """The key by which it finds those it is evaluated with, if any: its user may choose another way."""
+    return (shape_key(query.query) or "") if query.evaluator in ("auto", SHARED) else ""
 
 
 def placed(
@@ -173,16 +177,11 @@ def _pays(reads: Collection[str], finite: Collection[str], many: int, tasks: int
 
 
 def _evaluators(offers: Sequence[Registration], catalog: Catalog, streams: Sequence[str]) -> dict[str, str]:
-    """The evaluator of each: its own choice, or together with others where those are many."""
-    auto = {each.name: each.query for each in offers if each.evaluator == "auto"}
-    free = {name for name, query in auto.items() if shareable(query)}
-    shared = sum(registration.evaluator == SHARED for registration in catalog.queries.values())
-    together = free if shared or len(free) >= MANY else set()
-    together = together | {each.name for each in offers if each.evaluator == SHARED}
-    if len(auto) - len(free) >= MANY:
-        together = together | alike({name: query for name, query in auto.items() if name not in free})
+    """The evaluator of each: its own choice, or together with others of its shape."""
+    shared = together({each.name: each.shape or None for each in offers}, catalog.shapes)
+    shared |= {each.name for each in offers if each.evaluator == SHARED}
     return {
-        each.name: SHARED if each.name in together else choice_of(each.query, streams, each.evaluator).name
+        each.name: SHARED if each.name in shared else choice_of(each.query, streams, each.evaluator).name
         for each in offers
     }
 
@@ -192,69 +191,6 @@ def choice_of(query: Query, streams: Sequence[str], asked: str = "auto") -> Choi
     dictionary = Dictionary()
     services = ServiceResolver(dictionary)
     return choose_evaluator(query, Background(), dictionary, asked, streams=streams, services=services)
-
-
-_OFTEN = "it is not evaluated batch by batch"
-
-
-def shareable(query: Query) -> bool:
-    """Whether a query may be evaluated with others."""
-    return why_alone(query) is None
-
-
-def why_alone(query: Query) -> str | None:
-    """Why a query cannot be evaluated with others, None where it can: it then sees nothing but one named
-    window, batch by batch."""
-    found = conjunction(query)
-    if isinstance(found, str):
-        return found
-    if found.window.in_default:
-        return "its patterns may match static triples"
-    if found.window.semantics.tick.kind is not TickKind.BATCH:
-        return _OFTEN
-    return None if ConjunctiveSet.covers(found.window) else "its window goes back in time"
-
-
-def shape_of(query: Query) -> Shape | str:
-    """What a query has in common with others that it may be evaluated with though it is no conjunction, or
-    why it may not: it then sees nothing but named windows on one stream, batch by batch."""
-    windows = query.dataset.windows
-    if not windows or len(query.streams) != 1 or not isinstance(windows[0].stream, str):
-        return "it does not read one stream"
-    if any(window.in_default for window in windows):
-        return "its patterns may match static triples"
-    if looking(query).tick.kind is not TickKind.BATCH:
-        return _OFTEN
-    if any(isinstance(node, (BGP, PathPattern, Graph)) for node in walk(query.pattern, closed=(Window,))):
-        return "it reads static graphs"
-    found = instance(query)
-    return found if isinstance(found, str) else found.shape
-
-
-def alike(queries: Mapping[str, Query]) -> set[str]:
-    """Those of the queries that have the shape of at least ``MANY`` of them, so that sharing pays."""
-    shapes: dict[Shape, list[str]] = {}
-    for name, query in queries.items():
-        shape = shape_of(query)
-        if isinstance(shape, Shape):
-            shapes.setdefault(shape, []).append(name)
-    return {
-        name
-        for names in shapes.values()
-        if len(names) >= MANY and _covered([queries[each] for each in names[:2]])
-        for name in names
-    }
-
-
-def _covered(queries: Sequence[Query]) -> bool:
-    """Whether the evaluator of a template takes ids alone: texts beyond those of
-    results do not come."""
-    shared = SharedEvaluator(Background(), Dictionary(), choice="interval")
-    shared.add({str(number): query for number, query in enumerate(queries)})
-    try:
-        return all(template.alone is None for template in shared.templates)
-    except UsageError:
-        return False
 
 
 def refuse_changes(

@@ -216,24 +216,15 @@ class Group:
                 step.dropped += [(key[0], item) for item in told]
         self._stand_still(batch, now)
         for (_, calling), names in groupby(self._order, self._order.__getitem__):
-            advance = self._take_turns if calling else self._one_by_one
-            for member, answers in advance([self.members[name] for name in names], outputs, batch, now):
+            members = [self.members[name] for name in names]
+            if calling:
+                advanced = self._take_turns(members, outputs, batch, now)
+            else:
+                advanced = self._one_by_one(members, outputs, step, batch, now)
+            for member, answers in advanced:
                 step.answered.append(Answered(member, answers))
                 step.evaluations += answers.evaluations if member.tells else 0
                 step.results += len(answers.at)
-        for (reading, _), shared in self.shared.items():
-            members = {name: self.members[name] for name in sorted(shared.names)}
-            box = self.inboxes[self._key(reading, next(iter(members.values())), outputs)]
-            work = Together(shared, members, reading.stream, box, self.failures)
-            step.answered += work.ending(self.ending)
-            together = work.advance()
-            if together is not None:
-                step.shared.append(together)
-                for name, evaluations, results in together.answers.counts():
-                    self.members[name].evaluations += evaluations
-                    self.members[name].results += results
-                    step.evaluations += evaluations
-                    step.results += results
         self._forget(outputs)
         for elder, younger in mergeable(self.inboxes):
             self._take_over(elder, younger)
@@ -246,9 +237,18 @@ class Group:
         return all(member.done for member in self.members.values())
 
     def _one_by_one(
-        self, members: Sequence[Member], outputs: Mapping[str, str], batch: int, now: int
+        self, members: Sequence[Member], outputs: Mapping[str, str], step: Step, batch: int, now: int
     ) -> Iterator[tuple[Member, Answers]]:
+        """Those whose output others read first. Queries that are evaluated together have one input, and none
+        reads another's output: all of them come with the first."""
+        advanced: set[tuple[Reading, int]] = set()
         for member in members:
+            if member.evaluator is None:
+                place = member.readings[0], self._key(member.readings[0], member, outputs)[-1]
+                if place not in advanced:
+                    advanced.add(place)
+                    self._together(self.shared[place], place[0], outputs, step, batch, now)
+                continue
             answers = None
             with self.failures.of(member.registration):
                 given = self._given(member, outputs, batch, now)
@@ -257,6 +257,42 @@ class Group:
                     answers = self._settle(member, given, answers, batch, now)
             if answers is not None:
                 yield member, answers
+
+    def _together(
+        self,
+        shared: SharedQueries,
+        reading: Reading,
+        outputs: Mapping[str, str],
+        step: Step,
+        batch: int,
+        now: int,
+    ) -> None:
+        """Advance queries that are evaluated together."""
+        members = {name: self.members[name] for name in sorted(shared.names)}
+        box = self.inboxes[self._key(reading, next(iter(members.values())), outputs)]
+        work = Together(shared, members, reading.stream, box, self.failures)
+        for each in work.ending(self.ending):
+            step.answered.append(each)
+            ends = self.ending[each.member.name].at
+            through = work.through if ends is None else min(work.through, ends)
+            self._tell_readers(each.member, each.answers, through, batch, now)
+        together = work.advance()
+        if together is None:
+            return
+        step.shared.append(together)
+        for name, evaluations, results in together.answers.counts():
+            self.members[name].evaluations += evaluations
+            self.members[name].results += results
+            step.evaluations += evaluations
+            step.results += results
+        for member in members.values():
+            if member.query.output in self.derived:
+                self._tell_readers(member, together.answers.of(member.name), work.through, batch, now)
+
+    def _tell_readers(self, member: Member, answers: Answers, through: int, batch: int, now: int) -> None:
+        output = member.query.output
+        if output in self.derived:
+            self._derive(output, member, answers, through, batch, now)
 
     def _take_turns(
         self, members: Sequence[Member], outputs: Mapping[str, str], batch: int, now: int
@@ -314,9 +350,7 @@ class Group:
         if ending is not None and ending.at is not None:
             answers, through = counting(answers, ending), min(through, ending.at)
         member.count(answers)
-        output = member.query.output
-        if output in self.derived:
-            self._derive(output, member, answers, through, batch, now)
+        self._tell_readers(member, answers, through, batch, now)
         return answers
 
     def _stand_still(self, batch: int, now: int) -> None:

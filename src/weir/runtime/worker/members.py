@@ -21,6 +21,7 @@ from weir.kernel.matching.shared import SharedEvaluator
 from weir.kernel.reference import ReferenceEvaluator
 from weir.kernel.service_calls import Services
 from weir.kernel.windows.window import spec_of
+from weir.language.algebra.fold import walk
 from weir.language.algebra.query import Query
 from weir.language.algebra.windows import All, Elements, Now, Past, Range, TickKind, Triples
 from weir.linked.graphs.history import layered, resolved
@@ -30,6 +31,7 @@ from weir.plan.analysis.shares import EVERYWHERE, share, share_by_predicate
 from weir.rdf.columns import NEVER
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.messages import Messages
+from weir.rdf.terms import IRI, Literal, TripleTerm
 from weir.runtime.control.catalog import SHARED, Catalog, Registration, UpdateEntry
 from weir.runtime.ingest.matching import Selection, needs_every_text
 
@@ -54,13 +56,21 @@ class SharedQueries:
 
     def add(self, member: Member) -> None:
         """Evaluate one more query."""
-        self.evaluator.add({member.name: member.query}, member.registration.since)
+        _enter(self.evaluator, member)
         self._members[member.name] = member
 
     def drop(self, name: str) -> None:
         """Evaluate a query no longer."""
         if self._members.pop(name, None) is not None:
             self.evaluator.drop([name])
+
+    def renew(self) -> None:
+        """Evaluate queries whose static graphs have changed with those that they have now."""
+        changed = {name: each for name, each in self._members.items() if each.renewed}
+        if changed:
+            self.evaluator.renew({name: each.graphs for name, each in changed.items()})
+        for each in changed.values():
+            each.renewed = False
 
     def take_over(self, younger: SharedQueries) -> None:
         """Evaluate the queries of others, too, which read the same from now on."""
@@ -71,11 +81,14 @@ class SharedQueries:
         """Another evaluator, of some of the queries alone, in the state before the batch."""
         made = SharedEvaluator(Background(), self._dictionary)
         for name in names:
-            member = self._members[name]
-            made.add({name: member.query}, member.registration.since)
+            _enter(made, self._members[name])
         if self.saved is not None:
             made.restore(self.saved)
         return made
+
+
+def _enter(evaluator: SharedEvaluator, member: Member) -> None:
+    evaluator.add({member.name: member.query}, member.registration.since, {member.name: member.graphs})
 
 
 @dataclass(slots=True)
@@ -103,6 +116,10 @@ class Member:
     """Whether its slot has evaluation times of its own."""
     places: Mapping[int, int | None] = field(default_factory=dict)
     """By the id of a predicate the place that splits its triples, where that is not the same for all."""
+    graphs: Background = field(default_factory=Background)
+    """The static graphs of one that has no evaluator of its own; ``renewed`` where they have changed since it
+    was told."""
+    renewed: bool = False
 
     @property
     def name(self) -> str:
@@ -184,12 +201,16 @@ class Member:
         }
         numbers = tuple(asked)
         known_all = numbers == self.followed and all(n in self.effective for n in numbers)
-        if self.done or self.evaluator is None or known_all:
+        if self.done or known_all:
             return
         present = self.present
         for number, at in asked.items():
             self.effective.setdefault(number, max(_asked(at), present))
-        self.evaluator.renew(settled(known, own, catalog, self.effective, load))
+        graphs = settled(known, own, catalog, self.effective, load)
+        if self.evaluator is None:
+            self.graphs, self.renewed = graphs, True
+        else:
+            self.evaluator.renew(graphs)
         self.followed = numbers
 
 
@@ -251,8 +272,13 @@ def make_member(
         selections = {stream: Selection(patterns, dictionary) for stream, patterns in wanted.items()}
     apart = registration.share is not None and evaluated_apart(query)
     places = {dictionary.encode(each): place for each, place in registration.places.items()}
+    graphs = Background()
+    if registration.evaluator == SHARED:
+        graphs = background
+        terms = [part for part in walk(query) if isinstance(part, IRI | Literal | TripleTerm)]
+        dictionary.encode_terms(terms)
     asked = readings(query, registered)
-    return Member(registration, evaluator, asked, selections, apart=apart, places=places)
+    return Member(registration, evaluator, asked, selections, apart=apart, places=places, graphs=graphs)
 
 
 def horizon(query: Query) -> int | None:

@@ -1,7 +1,4 @@
-"""Queries of a group that are evaluated together, in one step: what they answer, and which of them fail.
-
-They make no streams, so whatever they read is there by the time they are advanced.
-"""
+"""Queries of a group that are evaluated together, in one step: what they answer, and which of them fail."""
 
 from __future__ import annotations
 
@@ -46,6 +43,11 @@ class Together:
     stream: str
     box: Inbox
     failures: Failures
+
+    @property
+    def through(self) -> int:
+        """The time that they are evaluated through."""
+        return self.box.progress.high if self.box.progress.ended else self.box.complete
 
     def ending(self, ending: Mapping[str, Failure]) -> Iterator[Answered]:
         """Those that are ending: each by itself, from the state before the batch, as far as it goes. They are
@@ -106,7 +108,7 @@ class Together:
             return None
         if not members or box.complete == NEVER or (box.complete <= given and not end):
             return None
-        through = box.progress.high if end else box.complete
+        through = self.through
         upto = FOREVER if end else box.complete
 
         room = None if self.failures.room is None else self.failures.room * len(members)

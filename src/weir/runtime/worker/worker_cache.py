@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence, Set
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from weir.linked.service import config_of
@@ -158,11 +158,12 @@ class WorkerCache:
 
     def _missing(self, group: Group, slot: int, catalog: Catalog, silent: Set[str]) -> list[Member]:
         members = []
+        load = cache(self._loader(group, slot))
         for name, registration in catalog.queries.items():
             if slot not in registration.slots or name in group.members or name in silent:
                 continue
             with group.failures.of(registration, OSError):
-                background = settled(registration, (), catalog, {}, self._loader(group, slot))
+                background = settled(registration, (), catalog, {}, load)
                 member = make_member(
                     registration, background, group.dictionary, catalog.streams, group.services
                 )
@@ -172,9 +173,14 @@ class WorkerCache:
 
     def follow(self, group: Group, batch: int) -> None:
         """Bring the graphs of a group's members up to ``batch``; their state is that of the batch before."""
+        loads: dict[int, Loader] = {}
         for member in group.members.values():
             with group.failures.of(member.registration, OSError):
-                member.follow(self.catalog(batch), self._loader(group, member.slot))
+                if member.slot not in loads:
+                    loads[member.slot] = cache(self._loader(group, member.slot))
+                member.follow(self.catalog(batch), loads[member.slot])
+        for shared in group.shared.values():
+            shared.renew()
         group.dictionary.settle()
 
     def _loader(self, group: Group, slot: int) -> Loader:
