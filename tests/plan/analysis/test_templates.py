@@ -6,6 +6,7 @@ import pytest
 
 from weir.language import parse
 from weir.plan.analysis.templates import NUMBER, Instance, instance, template
+from weir.plan.parameters import ParameterTable
 
 HEAD = "FROM NAMED WINDOW <w> ON STREAM <s> [RANGE PT10S STEP PT1S] WHERE { "
 
@@ -42,7 +43,7 @@ def test_names_of_windows_do_not_matter_but_windows_do():
 
 def test_the_template_carries_the_number_of_the_query():
     one = shape("SELECT ?s " + HEAD + "WINDOW <w> { { ?s <p> <a> } UNION { ?s <q> <b> } } }")
-    query = template(one.shape, [(0, one.constants), (1, one.constants)])
+    query = template(one.shape, ParameterTable(2))
     assert query.form.variables[-1] == NUMBER
     assert query.pattern.variables[-1] == NUMBER
 
@@ -50,16 +51,30 @@ def test_the_template_carries_the_number_of_the_query():
 def test_identical_queries_need_no_number():
     one = shape("SELECT ?s " + HEAD + "WINDOW <w> { ?s <p> ?o MINUS { ?s <q> <b> } } }")
     assert one.shape.parameters == ()
-    assert template(one.shape, []) == one.shape.query
+    assert template(one.shape, ParameterTable(0)) == one.shape.query
+
+
+def test_constants_of_what_construct_makes_and_of_bind_are_parameters():
+    text = "CONSTRUCT { ?s <is> <a> } " + HEAD + "WINDOW <w> { ?s <p> ?o BIND (<a> AS ?b) } }"
+    one, two = shape(text), shape(text.replace("<a>", "<b>"))
+    assert one.shape == two.shape and one.shape.key == two.shape.key
+    assert {str(term) for term in one.constants} == {"<a>"}
+    assert template(one.shape, ParameterTable(2)).form.beside == (NUMBER,)
+
+
+def test_keys_differ_where_shapes_do():
+    one = shape("SELECT ?s " + HEAD + "WINDOW <w> { ?s <p> <a> } ?s <q> <b> }")
+    two = shape("SELECT ?s " + HEAD + "WINDOW <w> { ?s <p> <a> . ?s <q> <b> } }")
+    assert one.shape.key != two.shape.key
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("ASK " + HEAD + "WINDOW <w> { ?s <p> <a> } }", "not a SELECT"),
+        ("ASK " + HEAD + "WINDOW <w> { ?s <p> <a> } }", "neither a SELECT nor"),
         ("SELECT * " + HEAD + "WINDOW <w> { ?s <p> <a> } } LIMIT 2", "ORDER BY, LIMIT or OFFSET"),
         ("SELECT * " + HEAD + "WINDOW <w> { ?s <p> <a> } BIND (RAND() AS ?r) }", "RAND, which is seeded"),
-        ("SELECT (COUNT(*) AS ?n) " + HEAD + "WINDOW <w> { ?s <p> <a> } }", "aggregates without GROUP BY"),
+        ("CONSTRUCT { ?s <q> [] } " + HEAD + "WINDOW <w> { ?s <p> <a> } }", "CONSTRUCT of blank nodes"),
         ("SELECT * " + HEAD + "WINDOW <w> { ?s <p> <a> } SERVICE <e> { ?s <q> ?o } }", "SERVICE"),
     ],
 )

@@ -181,7 +181,7 @@ class _Abstraction:
     def _triple(self, triple: a.TriplePattern) -> a.TriplePattern:
         return replace(triple, subject=self._node(triple.subject), object=self._node(triple.object))
 
-    def _node(self, node: a.Node, name: str = ".k") -> a.Node:
+    def _node(self, node: a.Node, name: str = ".constant") -> a.Node:
         return node if isinstance(node, Variable | a.TripleTermPattern) else self._parameter(node, name)
 
     def _expression(self, expression: e.Expression) -> e.Expression:
@@ -202,7 +202,7 @@ class _Abstraction:
         constant = isinstance(side, IRI | Literal | TripleTerm)
         return self._parameter(side) if constant else self._expression(side)
 
-    def _parameter(self, constant: Any, name: str = ".k") -> Variable:
+    def _parameter(self, constant: Any, name: str = ".constant") -> Variable:
         self.variables.append(Variable(f"{name}{len(self.variables)}"))
         self.constants.append(constant)
         return self.variables[-1]

@@ -31,9 +31,8 @@ from weir.runtime.control.catalog import Registration, StreamEntry
 from weir.runtime.control.failure import Failure
 from weir.runtime.ingest.frames import Frame
 from weir.runtime.ingest.order import Dropped, Inbox, InboxKey, mergeable
-from weir.runtime.output.results import order_of_rows
-from weir.runtime.output.text_columns import arrow_texts, coded_texts, texts_of
 from weir.runtime.worker.alone import Failures
+from weir.runtime.worker.derived import frame_of, texts_in
 from weir.runtime.worker.members import Member, SharedQueries, horizon
 from weir.runtime.worker.texts import StreamTexts, TextChunk
 from weir.runtime.worker.together import Answered, AnsweredTogether, Together, counting
@@ -247,7 +246,7 @@ class Group:
                 place = member.readings[0], self._key(member.readings[0], member, outputs)[-1]
                 if place not in advanced:
                     advanced.add(place)
-                    self._together(self.shared[place], place[0], outputs, step, batch, now)
+                    self._together(self.shared[place], outputs, step, batch, now)
                 continue
             answers = None
             with self.failures.of(member.registration):
@@ -259,17 +258,13 @@ class Group:
                 yield member, answers
 
     def _together(
-        self,
-        shared: SharedQueries,
-        reading: Reading,
-        outputs: Mapping[str, str],
-        step: Step,
-        batch: int,
-        now: int,
+        self, shared: SharedQueries, outputs: Mapping[str, str], step: Step, batch: int, now: int
     ) -> None:
         """Advance queries that are evaluated together."""
         members = {name: self.members[name] for name in sorted(shared.names)}
-        box = self.inboxes[self._key(reading, next(iter(members.values())), outputs)]
+        first = next(iter(members.values()))
+        reading = first.readings[0]
+        box = self.inboxes[self._key(reading, first, outputs)]
         work = Together(shared, members, reading.stream, box, self.failures)
         for each in work.ending(self.ending):
             step.answered.append(each)
@@ -285,9 +280,9 @@ class Group:
             self.members[name].results += results
             step.evaluations += evaluations
             step.results += results
-        for member in members.values():
+        for name, member in members.items():
             if member.query.output in self.derived:
-                self._tell_readers(member, together.answers.of(member.name), work.through, batch, now)
+                self._tell_readers(member, together.answers.of(name), work.through, batch, now)
 
     def _tell_readers(self, member: Member, answers: Answers, through: int, batch: int, now: int) -> None:
         output = member.query.output
@@ -369,36 +364,12 @@ class Group:
     ) -> None:
         """The output of a CONSTRUCT as messages, one per evaluation, for the queries that read it. Where one
         of them counts triples, they are in the order in which they are written."""
-        delay = member.query.semantics.emit_after
-        subject, predicate, target = (answers.columns[name] for name in ("subject", "predicate", "object"))
-        if self._is_counted(stream):
-            coded = [coded_texts(ids, self.dictionary) for ids in (subject, predicate, target)]
-            order = order_of_rows(answers.evaluation, coded, " ")
-            subject, predicate, target = subject[order], predicate[order], target[order]
-        _, firsts, message, counts = np.unique(
-            answers.evaluation, return_index=True, return_inverse=True, return_counts=True
-        )
-        times = answers.at[firsts] + delay
-        messages = Messages(
-            times,
-            counts.astype(np.int64),
-            message.astype(np.int64),
-            np.arange(len(message)) - firsts[message],
-            subject,
-            predicate,
-            target,
-            np.zeros(len(message), np.int64),
-        )
-        frame = Frame(stream, "", self.derived[stream], through + delay, member.done, messages)
-        self.derived[stream] += len(times)
-        ids = np.unique(np.concatenate([subject, predicate, target]))
-        ids = ids[ids > 0]
-        if len(ids):
-            texts = arrow_texts(texts_of(ids, self.dictionary))
-            until = self._until(int(times[-1]))
-            self.dictionary.add_chunk(
-                TextChunk.of(f"d{batch}.{list(self.derived).index(stream)}", ids, texts, until)
-            )
+        first, counted = self.derived[stream], self._is_counted(stream)
+        frame = frame_of(stream, first, member, answers, through, self.dictionary, counted=counted)
+        self.derived[stream] += len(frame.messages.time)
+        chunk = texts_in(frame, f"d{batch}.{list(self.derived).index(stream)}", self._until, self.dictionary)
+        if chunk is not None:
+            self.dictionary.add_chunk(chunk)
         for key, inbox in self.inboxes.items():
             if key[0] == stream:
                 inbox.admit([frame], batch, now)
