@@ -76,6 +76,11 @@ def test_counts_of_queries_that_are_evaluated_together_go_on_after_a_restart(tmp
         group = job.place.groups[0].group
         seen.append(sum(member.results for member in group.members.values()))
         assert seen[-1] == sum(seen[-2:-1]) + found
+        told = job.metrics.queries
+        assert all(each["together"] == 16 and each["total_seconds"] > 0 for each in told.values())
+        assert max(each["live_rows"] for each in told.values()) <= 1 + min(
+            e["live_rows"] for e in told.values()
+        )
         job.restart()
     assert seen[-1] > seen[0] > 0
 

@@ -99,6 +99,9 @@ class Metrics:
             # A batch that was planned before a query left, or began anew, tells of what it was.
             self.left = {query: first for query, first in self.left.items() if first > batch}
             told_of = {query: _summed(values) for query, values in seen.items() if query not in self.left}
+            for query, values in told_of.items():
+                before_it = self.queries.get(query, {}).get("total_seconds", 0.0)
+                values["total_seconds"] = before_it + values.get("seconds", 0.0)
             self.queries |= told_of
             self.arrivals.append((time.monotonic(), self.triples - before))
             self.ended = bool(told) and all(group["ended"] for group in told)
@@ -207,15 +210,15 @@ def _larger(known: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]
 
 
 def told_by(group: Group, step: Step, frames: Iterable[Frame]) -> dict[str, Any]:
-    """What a group tells of itself after a step. Evaluators that queries share are told of with the first
-    of their names."""
+    """What a group tells of itself after a step."""
     statistics: dict[str, Mapping[str, Any]] = {}
     for name, m in group.members.items():
         if m.evaluator is not None:
             with group.failures.of(m.registration):
                 statistics[name] = m.evaluator.statistics()
                 group.failures.kept(m.registration, statistics[name].get("live_rows", 0))
-    statistics |= {min(each.names): each.evaluator.statistics() for each in group.shared.values()}
+    for shared in group.shared.values():
+        statistics |= _apportioned(sorted(shared.names), shared.evaluator.statistics())
     sides = [frame.side for frame in frames]
     return {
         "ended": step.ended,
@@ -235,6 +238,20 @@ def told_by(group: Group, step: Step, frames: Iterable[Frame]) -> dict[str, Any]
             }
             for name, member in group.members.items()
         },
+    }
+
+
+def _apportioned(names: Sequence[str], statistics: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """The counters of an evaluator that queries share: with the first of their names, but for what is kept,
+    of which each has an equal part."""
+    kept = {name: divmod(int(statistics.get(name, 0)), len(names)) for name in ("live_rows", "bytes")}
+    return {
+        query: {
+            **(statistics if not place else {}),
+            **{name: each + (place < rest) for name, (each, rest) in kept.items()},
+            "together": len(names),
+        }
+        for place, query in enumerate(names)
     }
 
 

@@ -275,9 +275,12 @@ class Group:
         if together is None:
             return
         step.shared.append(together)
-        for name, evaluations, results in together.answers.counts():
+        counts = list(together.answers.counts())
+        share = together.seconds / max(sum(1 + results for _, _, results in counts), 1)
+        for name, evaluations, results in counts:
             self.members[name].evaluations += evaluations
             self.members[name].results += results
+            self.failures.seconds[name] = share * (1 + results)
             step.evaluations += evaluations
             step.results += results
         for name, member in members.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -28,10 +29,11 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class AnsweredTogether:
-    """What queries that are evaluated together answered in one step."""
+    """What queries that are evaluated together answered in one step, and how long that took."""
 
     members: Mapping[str, Member]
     answers: SharedAnswers
+    seconds: float = 0.0
 
 
 @dataclass(slots=True)
@@ -70,11 +72,12 @@ class Together:
         if evaluation is None:
             return None
         answers: list[SharedAnswers] = []
+        began = time.perf_counter()
         error = self._attempt(list(self.members), lambda: answers.append(evaluation(self.shared.evaluator)))
         if error is None:
             for member in self.members.values():
                 member.given, member.done = self.box.complete, self.box.progress.ended
-            return AnsweredTogether(self.members, answers[0])
+            return AnsweredTogether(self.members, answers[0], time.perf_counter() - began)
         share = _QUICK if took_too_long(error) else 1.0
         found = culprits(
             list(self.members),

@@ -17,6 +17,7 @@ IriText = Annotated[
 ]
 Dialect = Literal["auto", "sparql", "rspql", "cqels", "csparql", "sparqlstream"]
 Evaluator = Literal["auto", "interval", "reference"]
+Sort = Literal["seconds", "rows", "bytes", "results", "evaluations"]
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     "default": {
@@ -104,6 +105,12 @@ class RegisteredQuery(BaseModel):
     since: str | None
     evaluations: int
     results: int
+    seconds: float = Field(0.0, description="Time of work since the job started; its part where it shares.")
+    rows: int = Field(0, description="What its windows keep; its part where it shares.")
+    bytes: int = Field(0, description="The memory of these rows.")
+    together: int = Field(
+        1, description="How many queries of its slot share its evaluator, itself among them."
+    )
     position: int
     oldest: int
     numeric: list[str]

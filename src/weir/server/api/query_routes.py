@@ -19,6 +19,7 @@ from weir.server.api.models import (
     Publication,
     Queries,
     RegisteredQuery,
+    Sort,
     Text,
     Translation,
 )
@@ -57,6 +58,10 @@ def query_json(service: Service, info: QueryInfo) -> RegisteredQuery:
         since=service.records.get("queries", info.name).get("since"),
         evaluations=int(told.get("evaluations", 0)),
         results=int(told.get("results", 0)),
+        seconds=float(told.get("total_seconds", 0.0)),
+        rows=int(told.get("live_rows", 0)),
+        bytes=int(told.get("bytes", 0)),
+        together=int(told.get("together", 1)),
         position=tail.end,
         oldest=tail.start,
         numeric=_numeric(service, info),
@@ -83,9 +88,12 @@ def _numeric(service: Service, info: QueryInfo) -> list[str]:
 
 
 @router.get("/queries", dependencies=[Depends(READ)])
-def list_queries(service: Here) -> Queries:
-    """All queries, in the order of registration."""
-    return Queries(queries=[query_json(service, each) for each in service.job.queries()])
+def list_queries(service: Here, sort: Sort | None = None) -> Queries:
+    """All queries, in the order of registration, or those first that cost most by ``sort``."""
+    found = [query_json(service, each) for each in service.job.queries()]
+    if sort is not None:
+        found.sort(key=lambda each: -float(getattr(each, sort)))
+    return Queries(queries=found)
 
 
 @router.post("/queries", dependencies=[Depends(ADMIN)], status_code=201)
