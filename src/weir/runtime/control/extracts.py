@@ -214,11 +214,16 @@ class Extractor:
             dealt = {} if variable is None else self.graphs.dealt(query, streams, variable)
             return self._write(found, dealt, slots), self.graphs.delta.number
 
-    def extract_all(self, queries: Sequence[tuple[Query, Sequence[str]]]) -> tuple[str, int]:
-        """The same for the extracts of several queries, each given with its streams, as one."""
+    def extract_all(self, queries: Sequence[tuple[Query, Sequence[str]]]) -> list[tuple[str, int]]:
+        """The same for several queries, each given with its streams: their extracts are one, unless some have
+        large graphs, which are stored with an index."""
         with self.lock:
             found = [self.graphs.extract(query, streams) for query, streams in queries]
-            return self._write(united(found)), self.graphs.delta.number
+            small = [not _has_index(each) for each in found]
+            several = [each for each, is_small in zip(found, small, strict=True) if is_small]
+            name = self._write(united(several)) if several else ""
+            names = [name if one else self._write(each) for each, one in zip(found, small, strict=True)]
+            return [(name, self.graphs.delta.number) for name in names]
 
     def apply(self, inserted: Background, deleted: Background) -> int:
         """Take in an update; its number. It counts once its entry is in the control log."""
@@ -297,6 +302,10 @@ class Extractor:
     def load(self, name: str) -> Background:
         """An extract by its name."""
         return load_extract(self.folder / name, self.graphs.dictionary)
+
+
+def _has_index(background: Background) -> bool:
+    return any(each.index is not None for each in (background.default, *background.named.values()))
 
 
 def united(extracts: Sequence[Background]) -> Background:

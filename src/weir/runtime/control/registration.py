@@ -134,8 +134,13 @@ def registrations_of(
     if extractor is None or not shared:
         return out
     found = extractor.extract_all([(each.evaluated, each.over(streams)) for each in shared])
-    reading = {each.name for each in shared}
-    return [replace(each, graphs=found[0], updates=found[1]) if each.name in reading else each for each in out]
+    reading = dict(zip([each.name for each in shared], found, strict=True))
+    return [
+        replace(each, graphs=reading[each.name][0], updates=reading[each.name][1])
+        if each.name in reading
+        else each
+        for each in out
+    ]
 
 
 def _shape_of(query: Registration) -> str:
