@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
+from enum import Enum
 from typing import Any
 
 from weir.language.algebra import expressions as e
@@ -50,7 +51,24 @@ class Shape:
     @property
     def key(self) -> str:
         """The same for equal shapes, in every process."""
-        return hashlib.blake2b(repr(self).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+        return digest(self)
+
+
+def digest(node: object) -> str:
+    """The same for equal nodes of the algebra, in every process."""
+    return hashlib.blake2b(_spelt(node).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+
+
+def _spelt(node: Any) -> str:
+    """Every type and value in a node, in the order of its fields."""
+    if isinstance(node, tuple):
+        return f"({','.join(map(_spelt, node))})"
+    if isinstance(node, Enum):
+        return f"{type(node).__name__}.{node.name}"
+    if is_dataclass(node):
+        inside = (_spelt(getattr(node, each.name)) for each in fields(node) if each.compare)
+        return f"{type(node).__name__}({','.join(inside)})"
+    return repr(node)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ slot. The key is in the control log, so that it need not be found again when oth
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Mapping
 
@@ -18,7 +17,7 @@ from weir.kernel.matching.shapes import Template
 from weir.kernel.matching.shared import Conjunct, shared_as
 from weir.language.algebra.query import Query
 from weir.plan.analysis.demand import readings
-from weir.plan.analysis.templates import Instance
+from weir.plan.analysis.templates import Instance, digest
 from weir.rdf.ids.dictionary import Dictionary
 
 
@@ -54,7 +53,7 @@ def _decided(query: Query) -> tuple[str | None, str | None]:
     if isinstance(found, str):
         return None, found
     if isinstance(found, Conjunct):
-        return hashlib.blake2b(repr(found.set).encode(), digest_size=12).hexdigest(), None
+        return digest(found.set), None
     lacking = _lacking(found)
     return (found.shape.key, None) if lacking is None else (None, lacking)
 
