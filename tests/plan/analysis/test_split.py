@@ -241,6 +241,6 @@ def test_split_over_four_slots_they_answer_the_same(found: list[tuple[int, str, 
         (folder / "s" / "1.tnq").write_text(lines([m for m in found if m[0] >= bound]))
         job = DirectJob(folder / "c", slots=4, library=library)
         job.registry.add_stream("s", FileSource(str(folder / "s"), files_per_batch=1))
-        job.registry.register_all({**SPLIT, **STAGED}, "auto", "auto")
+        job.registry.register_all({**SPLIT, **STAGED}, "auto", "interval")
         assert {query.slots for query in job.registry.queries()} == {(0, 1, 2, 3)}
         assert by_query(job.run()) == in_one_slot(lines(found))
