@@ -40,6 +40,11 @@ def test_late_messages_do_not_depend_on_slots(seed: int, tmp_path: Path) -> None
     hold(range(seed, seed + 1), tmp_path)
 
 
+def test_what_was_written_stays_where_a_query_fails_later(tmp_path: Path) -> None:
+    """A batch is written whole, and repeated; then a query fails in it by chance."""
+    hold(range(48565537, 48565538), tmp_path)
+
+
 def test_a_seed_tells_the_same_story_again() -> None:
     assert story(7) == story(7)
     assert story(7) != story(8)

@@ -9,7 +9,8 @@ the poison is in the message at 21 ms: the query fails at 30 ms, in batch 4
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -25,6 +26,8 @@ from weir.kernel.windows import evaluation_times
 from weir.language.algebra.expressions import Builtin
 from weir.rdf.terms import Literal, Term
 from weir.runtime.control.failure import QueryLimits
+from weir.runtime.output.sinks.base import Results, Sink
+from weir.runtime.output.sinks.result_files import ExactFile, json_lines_sink, lines_of
 from weir.runtime.worker import alone
 from weir.testing import Scenario
 from weir_bench.oxigraph import Oxigraph
@@ -150,6 +153,52 @@ def test_a_batch_that_is_repeated_decides_the_same(monkeypatch: pytest.MonkeyPat
     again = scenario.batch()
     assert [json.dumps(line) for line in again] == [json.dumps(line) for line in first]
     assert [entry.as_json() for entry in job.control.checkpoint.control().entries()] == log
+
+
+class Dies(Sink):
+    """A sink that dies when it is given its first batch; ``given`` are the lines of those that follow."""
+
+    form = "jsonl"
+
+    def __init__(self) -> None:
+        self.given: list[bytes] = []
+        self.alive = False
+
+    def write(self, batch: int, results: Sequence[Results]) -> None:
+        if not self.alive:
+            self.alive = True
+            raise ConnectionError("gone")
+        self.given += [line for each in results for line in lines_of(each)]
+
+
+def test_what_was_written_before_a_batch_is_repeated_stays(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The batch is in the file when it is repeated and the query fails: the file keeps what it has, the sink
+    after it gets what lies before the failure, and both get nothing from then on."""
+    scenario = Scenario({"good": counting(), "bad": binding("UCASE(?y)")})
+    file, last = json_lines_sink(ExactFile(tmp_path / "out.jsonl", tmp_path / "out.log")), Dies()
+    file.open()
+    job = scenario.job
+    job.delivery.sinks = [file, last, *job.delivery.sinks]
+    scenario.lane("s").put("".join(BATCHES))
+    with pytest.raises(ConnectionError):
+        scenario.batch()
+    assert job.failures == {}
+    poisoned(monkeypatch, lambda: MemoryError())
+    job.restart()
+    scenario.lanes.clear()
+    scenario.lane("s").put("".join(BATCHES))
+    scenario.batch()
+    assert job.failures["bad"].at == 30_000
+    scenario.lane("s").put(message(51, "e"))
+    scenario.batch()
+    file.close()
+    written = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    given = [json.loads(line) for line in last.given]
+    assert times(written, "bad") == [10, 20, 30, 40]
+    assert times(given, "bad") == [10, 20]
+    assert times(written, "good") == times(given, "good") == [10, 20, 30, 40, 50]
 
 
 def test_its_state_is_dropped_and_it_can_be_resumed(monkeypatch: pytest.MonkeyPatch) -> None:
