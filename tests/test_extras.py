@@ -90,3 +90,15 @@ def test_a_module_that_is_read_later_is_whole_for_every_thread(
     assert module is not later and found == [module.WHOLE] * 4
     with pytest.raises(AttributeError):
         getattr(later, "absent")  # noqa: B009
+
+
+def test_a_function_that_uses_a_module_later_goes_to_another_process() -> None:
+    program = """
+from pyspark import cloudpickle
+from weir.extras import lazily
+later = lazily("colorsys")
+there = cloudpickle.loads(cloudpickle.dumps(lambda: later.rgb_to_hsv(0, 0, 1)))
+print(there()[2])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "1\n", done.stderr

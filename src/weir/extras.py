@@ -48,6 +48,10 @@ class _Later(ModuleType):
         setattr(self, name, value)
         return value
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A function that goes to another process takes the module along by its name, as it would any."""
+        return importlib.import_module, (self.__name__,)
+
 
 _LOCK = threading.Lock()
 
