@@ -185,6 +185,7 @@ def test_a_number_of_thirty_digits_does_not_stop_the_page(site: Site, open_page:
     expect(rows(page)).to_have_count(2)
     expect(page.locator("#chart svg path.series")).to_have_count(1)
     expect(page.locator("#chart .chart-legend")).to_contain_text("1.235 × 10^29")
+    site.service.drop("huge")
 
 
 def test_it_fits_on_a_phone(site: Site, open_page: Callable[..., Page]) -> None:
