@@ -23,7 +23,7 @@ CLOSING = {each.name: each for each in workloads()}
 
 @pytest.mark.parametrize("name", ["join", "static", "Q3", "Q5"])
 def test_weir_and_a_store_give_the_same_answers(name: str, tmp_path: Path) -> None:
-    triples = write(CLOSING[name], 150, tmp_path)
+    triples = write(CLOSING[name], 400, tmp_path)
     found = rounds_of([WEIR, STORE], tmp_path, "all", triples, 1)
     assert found["weir"]["results"] > 0
     assert found["pyoxigraph"]["same_answers"], found["pyoxigraph"]["difference"]
