@@ -413,7 +413,7 @@ class Engine:
             for text in extractor.warnings(item.query):
                 if self.strict:
                     raise UsageError(
-                        f"the query {name!r}: {text}", hint="it runs where strict is not asked for"
+                        f"the query {name!r}: {text}", hint="mend that, or run it without strict"
                     )
                 warnings.warn(f"the query {name!r}: {text}", WeirWarning, stacklevel=4)
 
