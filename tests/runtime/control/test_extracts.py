@@ -72,4 +72,4 @@ def test_texts_of_a_large_extract_stay_in_its_file(tmp_path: Path, monkeypatch: 
     assert len(reader) == 0
     assert texts(found, reader) == texts(background, writer)
     known = found.default.subject
-    assert coded_texts(known, reader).texts.to_list() == coded_texts(known, writer).texts.to_list()
+    assert coded_texts(known, reader).texts.to_pylist() == coded_texts(known, writer).texts.to_pylist()

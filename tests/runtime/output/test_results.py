@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -72,7 +71,7 @@ def test_rows_of_one_time_are_in_the_order_of_their_text(repeats: int) -> None:
     dice = np.random.default_rng(1)
     rows = dice.integers(0, len(texts), (3, 400))
     at = np.sort(dice.integers(0, 40, 400))
-    columns = [Coded(codes, pl.Series(texts, dtype=pl.String)) for codes in rows] * repeats
+    columns = [Coded.of(codes, texts) for codes in rows] * repeats
     whole = [
         (at[n], " ".join([texts[code] or "" for code in rows[:, n]] * repeats).encode()) for n in range(400)
     ]

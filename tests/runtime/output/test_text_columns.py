@@ -4,23 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from weir.rdf.terms import json_term, parse_term
-from weir.runtime.output.text_columns import compact, json_terms, stamps, timestamp, weave
-
-
-def test_terms_as_json() -> None:
-    texts = [
-        "<http://e/a>",
-        '"x"',
-        '"x"@en',
-        '"1"^^<http://e/t>',
-        '"a\\"b"',
-        '"tab\\t"^^<http://e/t>',
-        "_:b",
-        '"ä"',
-    ]
-    slow = [compact(json_term(parse_term(text))) for text in texts]
-    assert json_terms(pl.Series([*texts, None])).to_list() == [*slow, None]
+from weir.runtime.output.text_columns import stamps, timestamp, weave
 
 
 def test_stamps() -> None:

@@ -25,7 +25,7 @@ from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 from weir.runtime.output.results import COLUMNS, Emission, by_query, set_tables
 from weir.runtime.output.sinks.base import Results
-from weir.runtime.output.text_columns import arrow_texts, distinct_values, texts_of
+from weir.runtime.output.text_columns import distinct_values, texts_of
 from weir.storage import Container, numbers, pack, unpack
 from weir.storage.spool import Buffer
 
@@ -67,7 +67,7 @@ class Compact:
         values = [parts[0].terms for parts in blocks.values()] + [part.values for part in listed]
         ids, codes = distinct_values(np.concatenate([np.empty(0, np.int64), *map(np.ravel, values)]))
         texts = texts_of(np.where(ids > 0, ids, 0), self.dictionary)
-        tables: Tables = {"queries": self._queries(), "texts": {"id": ids, "text": arrow_texts(texts)}}
+        tables: Tables = {"queries": self._queries(), "texts": {"id": ids, "text": texts}}
         if matched:  # All results of one batch read the nodes alike.
             tables["nodes"] = {"channel": matched[0].plain, **_numbered(matched[0].origins.T)}
         widths = []

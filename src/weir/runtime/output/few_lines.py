@@ -14,8 +14,8 @@ from weir.kernel.contract import Answers
 from weir.language.algebra.patterns import is_ordered
 from weir.language.algebra.query import Query, Select
 from weir.rdf.ids.dictionary import Dictionary
-from weir.rdf.terms import json_term, parse_term
-from weir.runtime.output.text_columns import compact, texts_of, timestamp
+from weir.runtime.output.json_columns import compact, in_json
+from weir.runtime.output.text_columns import texts_of, timestamp
 
 FEW = 512
 """Answers that are written one by one."""
@@ -28,7 +28,7 @@ def few_lines(
     after the time, ``names`` are the columns."""
     ids = [answers.columns[name] for name in names]
     distinct = np.unique(np.concatenate(ids)) if ids else np.empty(0, np.int64)
-    texts = dict(zip(distinct.tolist(), texts_of(distinct, dictionary).to_list(), strict=True))
+    texts = dict(zip(distinct.tolist(), texts_of(distinct, dictionary).to_pylist(), strict=True))
     rows = list(zip(*([texts[each] for each in column.tolist()] for column in ids), strict=True))
     rows = rows or [()] * len(answers.at)
     at = (answers.at + query.semantics.emit_after).tolist()
@@ -66,4 +66,4 @@ def _solutions(
 
 @lru_cache(maxsize=1 << 14)
 def _json(text: str) -> str:
-    return compact(json_term(parse_term(text)))
+    return in_json(text)

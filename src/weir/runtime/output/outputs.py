@@ -32,11 +32,12 @@ from weir.runtime.control.failure import Failure, earliest
 from weir.runtime.ingest.frames import Frame
 from weir.runtime.ingest.order import Dropped
 from weir.runtime.output.compact import COMPACT, Compact, SharedResults
+from weir.runtime.output.json_columns import bytes_of
 from weir.runtime.output.metrics import counts, told_by
 from weir.runtime.output.partial_answers import PART, part_of
 from weir.runtime.output.results import APART, COLUMNS, Emission, by_query, query_tables, set_tables
 from weir.runtime.output.sinks.base import Results
-from weir.runtime.output.text_columns import bytes_of, timestamp
+from weir.runtime.output.text_columns import timestamp
 from weir.runtime.worker.group import Group, Step
 from weir.runtime.worker.together import Answered
 from weir.storage.spool import Buffer, SpoolWriter

@@ -9,7 +9,7 @@ import polars as pl
 from weir.kernel.contract import Answers
 from weir.language.algebra.query import Ask, Query
 from weir.rdf.ids.dictionary import Dictionary
-from weir.runtime.output.text_columns import arrow_texts, texts_of
+from weir.runtime.output.text_columns import texts_of
 from weir.storage import numbers, pack, unpack
 from weir.storage.spool import Buffer
 
@@ -28,7 +28,7 @@ def part_of(answers: Answers, query: Query, dictionary: Dictionary) -> bytes | N
     tables = {
         "rows": {"at": answers.at, **{str(place): column for place, column in enumerate(columns)}},
         "empty": {"at": answers.empty},
-        "texts": {"id": ids, "text": arrow_texts(texts_of(ids, dictionary))},
+        "texts": {"id": ids, "text": texts_of(ids, dictionary)},
     }
     made: bytes = pack(_KIND, {"columns": list(answers.columns)}, tables).to_pybytes()
     return made

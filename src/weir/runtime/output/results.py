@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from weir.kernel.contract import Answers
 from weir.kernel.matching.answers import Header, SetAnswers
@@ -27,14 +27,12 @@ from weir.language.algebra.query import Ask, Query, Select
 from weir.rdf.columns import Ids
 from weir.rdf.ids.dictionary import Dictionary
 from weir.runtime.output.few_lines import FEW, few_lines
+from weir.runtime.output.json_columns import compact, json_terms, quoted
 from weir.runtime.output.text_columns import (
     Coded,
     Woven,
     coded_texts,
-    compact,
     distinct_values,
-    json_terms,
-    quoted,
     run_together,
     stamps,
     texts_of,
@@ -97,20 +95,28 @@ class Block:
 
     def lines(self) -> Lines:
         """A result line per row."""
-        fields = [field.framed(compact(name) + ":") for name, field in self.fields.items()]
-        body = [f.framed("," if place else "") for place, f in enumerate(fields)]
-        if any(field.texts.null_count() for field in fields):
-            texts = [field.texts.gather(field.codes).alias(str(n)) for n, field in enumerate(fields)]
-            joined = pl.select(pl.concat_str(texts, separator=",", ignore_nulls=True)).to_series()
-            body = [Coded(np.arange(len(joined)), joined)]
+        fields = list(self.fields.values())
+        labels = [f"{',' if place else ''}{compact(name)}:" for place, name in enumerate(self.fields)]
+        between = ""
+        if any(field.texts.null_count for field in fields):
+            fields, labels, between = [self._joined()], [""], "}"
         if fields and not self.ordered:
-            order = order_of_rows(self.evaluation, [each.framed("", "}") for each in body])
-            body = [each.take(order) for each in body]
+            order = order_of_rows(self.evaluation, fields, between)
+            fields = [each.take(order) for each in fields]
+        begin = labels[0] if labels else ""
         heads = [f'{{"query":{compact(name)},"at":"' for name in self.names]
-        middles = [f'","op":"{operator}","bindings":{{' for operator in self.operators]
-        head, middle = Coded(self.owner, pl.Series(heads)), Coded(self.owner, pl.Series(middles))
-        end = Coded(np.zeros(len(self.at), np.int64), pl.Series(["}}\n"]))
-        return Lines(self.at, weave([head, *stamps(self.at), middle, *body, end]))
+        middles = [f'","op":"{operator}","bindings":{{{begin}' for operator in self.operators]
+        every = np.zeros(len(self.at), np.int64)
+        after = [Coded.of(every, [label]) for label in (*labels[1:], "}}\n")]
+        body = [each for pair in zip(fields, after, strict=True) for each in pair] if fields else after
+        head, middle = Coded.of(self.owner, heads), Coded.of(self.owner, middles)
+        return Lines(self.at, weave([head, *stamps(self.at), middle, *body]))
+
+    def _joined(self) -> Coded:
+        """What each row binds, in one text."""
+        bound = [field.framed(f",{compact(name)}:") for name, field in self.fields.items()]
+        joined = pc.ascii_ltrim(weave(bound).rows(), ",")
+        return Coded(np.arange(len(joined)), joined)
 
     def columns(self) -> dict[str, pa.Array]:
         """A row of texts per row, each distinct one once (``written`` writes them out). Variables that are
@@ -119,7 +125,7 @@ class Block:
         if fields and not self.ordered:
             order = order_of_rows(self.evaluation, list(fields.values()), APART)
             fields = {name: field.take(order) for name, field in fields.items()}
-        operators = Coded(self.owner, pl.Series(self.operators, dtype=pl.String))
+        operators = Coded.of(self.owner, self.operators)
         told = {f"?{name}" if name in ("at", "op") else name: field for name, field in fields.items()}
         columns = {name: field.column for name, field in {"op": operators, **told}.items()}
         return {"at": pa.array(self.at), **columns}
@@ -191,9 +197,9 @@ def set_tables(
         for variable, column in signature:
             if 0 <= column < len(values):
                 distinct, where = distinct_values(values[column][rows])
-                fields[variable] = Coded(where, texts.gather(np.searchsorted(ids, distinct)))
+                fields[variable] = Coded(where, texts.take(pa.array(np.searchsorted(ids, distinct))))
             else:
-                fields[variable] = Coded(np.zeros(len(rows), np.int64), pl.Series([None], dtype=pl.String))
+                fields[variable] = Coded.of(np.zeros(len(rows), np.int64), [None])
         operators = [emissions[name].operator for name in names]
         block = Block(names, operators, owner, at[rows] + delay[owner], fields)
         made = block.lines().table() if form == JSONL else written(block.columns())
@@ -294,7 +300,7 @@ def _columns_of(query: Query) -> Sequence[str]:
 
 
 def _truth(answers: Answers) -> Coded:
-    return Coded((answers.columns["boolean"] != 0).astype(np.int64), pl.Series(["false", "true"]))
+    return Coded.of((answers.columns["boolean"] != 0).astype(np.int64), ["false", "true"])
 
 
 def _triples(at: Ids, answers: Answers, dictionary: Dictionary, head: str, middle: str) -> Lines:
@@ -313,7 +319,7 @@ def _triples(at: Ids, answers: Answers, dictionary: Dictionary, head: str, middl
             seconds.where(first, ""),
             fractions.where(first, '"'),
             *(Coded(part.codes, quoted(part.texts)).framed("", " ") for part in parts),
-            Coded(last.astype(np.int64), pl.Series(['.",', '."]}\n'])),
+            Coded.of(last.astype(np.int64), ['.",', '."]}\n']),
         ]
     )
     return Lines(at[starts], pieces, starts)
@@ -359,7 +365,7 @@ def order_of_rows(at: Ids, columns: Sequence[Coded], between: str = "") -> Ids:
     rows that share their time move.
 
     No text is the beginning of another that goes on with ``between``, so this is the order by one column
-    after the other.
+    after the other; of JSON objects none is the beginning of another.
     """
     order = np.arange(len(at))
     tied = _ties(at)

@@ -11,7 +11,7 @@ from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.messages import Messages
 from weir.runtime.ingest.frames import Frame
 from weir.runtime.output.results import order_of_rows
-from weir.runtime.output.text_columns import arrow_texts, coded_texts, texts_of
+from weir.runtime.output.text_columns import coded_texts, texts_of
 from weir.runtime.worker.members import Member
 from weir.runtime.worker.texts import TextChunk
 
@@ -60,5 +60,5 @@ def texts_in(
     ids = ids[ids > 0]
     if not len(ids):
         return None
-    texts = arrow_texts(texts_of(ids, dictionary))
+    texts = texts_of(ids, dictionary)
     return TextChunk.of(name, ids, texts, until(int(messages.time[-1])))

@@ -28,9 +28,10 @@ import pyarrow as pa
 from weir.extras import lazily
 from weir.language.writing.terms import ShownTerms
 from weir.rdf.terms import IRI, XSD, BlankNode, Literal, Term, TripleTerm, json_term, parse_term
+from weir.runtime.output.json_columns import compact
 from weir.runtime.output.sinks.base import Results
 from weir.runtime.output.sinks.result_files import Render
-from weir.runtime.output.text_columns import compact, timestamp
+from weir.runtime.output.text_columns import timestamp
 
 if TYPE_CHECKING:
     from rich import console as consoles
