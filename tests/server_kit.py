@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -248,3 +248,14 @@ class Subscriber:
                         elif not event:
                             self.seen.append(told)
                             self.last = told["position"]
+
+
+@contextlib.contextmanager
+def direct_service(folder: Path, **settings: Any) -> Iterator[Service]:
+    """A service whose job runs in this process; ``call`` it."""
+    service = Service(Settings(data=folder / "data", runner="direct", **settings))
+    service.start()
+    try:
+        yield service
+    finally:
+        service.stop()

@@ -48,4 +48,4 @@ def test_activity_has_messages_and_rows() -> None:
     assert activity["now"] == "1970-01-01T00:00:07.000Z"
     assert activity["windows"][0]["messages"] == [{"time": "1970-01-01T00:00:01.000Z", "triples": 2}]
     assert activity["ticks"][-1] == "1970-01-01T00:00:06.000Z"
-    assert activity["operators"][-1] == {"id": "out", "rows": 3, "chosen": False}
+    assert activity["operators"][-1] == {"id": "out", "rows": 3, "kept": False, "chosen": False}

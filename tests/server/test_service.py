@@ -11,9 +11,11 @@ import pytest
 from server_kit import StillJob, still_service
 from weir.errors import UsageError
 from weir.server import service as supervised
+from weir.server import supervisor
 from weir.server.problems import Problem
-from weir.server.service import Service, Supervisor
+from weir.server.service import Service
 from weir.server.settings import Limits, Settings
+from weir.server.supervisor import Supervisor
 
 TEXT = "SELECT * { STREAM <http://e/s> [NOW] { ?a ?b ?c } }"
 
@@ -117,8 +119,8 @@ def test_a_push_looks_at_no_catalog(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_whatever_happens_the_supervisor_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(supervised, "_PERIOD", 0.001)
-    monkeypatch.setattr(supervised, "_LONGEST", 0.002)
+    monkeypatch.setattr(supervisor, "_PERIOD", 0.001)
+    monkeypatch.setattr(supervisor, "_LONGEST", 0.002)
     service, looks = still_service(tmp_path), 0
     errors = [
         ValueError("no"),

@@ -23,6 +23,10 @@ def serve(
     data: Annotated[str | None, typer.Option(help="Where everything is kept.", metavar="DIR")] = None,
     master: Master = None,
     routing: Annotated[str | None, typer.Option(help="How joins are ordered: cost or cardinality.")] = None,
+    runner: Annotated[
+        str | None,
+        typer.Option(help="spark, which keeps everything, or direct: in this process, and nothing is kept."),
+    ] = None,
     dataset: Annotated[
         list[str] | None,
         typer.Option(
@@ -63,6 +67,13 @@ def serve(
         list[str] | None,
         typer.Option(help="Where results go as well: mqtt://…, kafka://…, files:DIR.", metavar="ADDRESS"),
     ] = None,
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Where streams and sinks that come over HTTP may lead: mqtt://HOST, a folder, * for all.",
+            metavar="ADDRESS",
+        ),
+    ] = None,
     access_log: Annotated[
         bool, typer.Option("--access-log", help="Log each request as a JSON line, on standard error.")
     ] = False,
@@ -97,7 +108,8 @@ def serve(
         for name, path in pairs
     ]
     given: dict[str, Any] = {"host": host, "port": port, "data": data, "master": master, "routing": routing}
-    given |= {"certificate": certificate, "key": key, "sinks": to}
+    given |= {"certificate": certificate, "key": key, "sinks": to, "addresses": allow}
+    given["runner"] = runner
     given["access_log"] = access_log or None
     given["streams"] = [pair(text, "--stream", "IRI=SOURCE") for text in stream or ()]
     settings = load("weir.server").read_settings(config, **given)
@@ -112,7 +124,8 @@ def serve(
         fragments.server(only, host=settings.host, port=settings.port, **tls).run()
         return
     server = load("weir.server").server(settings, datasets, push=token)
-    typer.echo(f"weir: serving {address}/ with its data in {settings.data}", err=True)
+    where = f"with its data in {settings.data}" if settings.runner == "spark" else "and keeping nothing"
+    typer.echo(f"weir: serving {address}/ {where}", err=True)
     server.run()
 
 

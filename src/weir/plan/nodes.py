@@ -264,6 +264,13 @@ def formulas(plan: Plan) -> tuple[Formula, ...]:
     return ()
 
 
+def tree(plan: Plan) -> Iterator[Plan]:
+    """The plan and all plans below it but those of EXISTS, operators before their operands."""
+    yield plan
+    for child in children(plan):
+        yield from tree(child)
+
+
 def below(plan: Plan, closed: tuple[type, ...] = ()) -> Iterator[Plan]:
     """The plan and all plans below it, those of EXISTS included, but nothing inside a ``closed`` type."""
     yield plan

@@ -110,6 +110,8 @@ class PushedStream:
         self.newest: int | None = None
         self.recent: deque[tuple[int, int]] = deque(maxlen=_RECENT)
         self.present = False
+        self.latency: float | None = None
+        self._pushed: deque[tuple[int, float]] = deque(maxlen=_RECENT)
         self._clock = clock
         self._counts: deque[tuple[float, int]] = deque(maxlen=4096)
         self._last = self._beaten = 0.0
@@ -162,12 +164,21 @@ class PushedStream:
             self._beaten = now
             self.writer.heartbeat(round((now - self.lateness) * 1_000_000))
 
+    def evaluated(self, through: int) -> None:
+        """All messages before this time were evaluated: how long the latest of them took from its push."""
+        pushed = None
+        while self._pushed and self._pushed[0][0] < through:
+            pushed = self._pushed.popleft()[1]
+        if pushed is not None:
+            self.latency = max(0.0, self._clock() - pushed)
+
     def _note(self, messages: list[tuple[int, int]]) -> None:
         now = self._clock()
         self.accepted += len(messages)
         self.recent.extend(messages[-_RECENT:])
         self.newest = max(self.newest or messages[-1][0], messages[-1][0])
         self._counts.append((now, len(messages)))
+        self._pushed.append((messages[-1][0], now))
         self._last = now
         self.present = abs(messages[-1][0] - now * 1_000_000) < _PRESENT
 

@@ -17,7 +17,7 @@ from weir.storage.places import file_name
 ID = r"^[A-Za-z0-9_][A-Za-z0-9_.~-]{0,79}$"
 """What an id looks like, as a pattern for parameters."""
 
-_KINDS = ("streams", "queries", "published", "graphs")
+_KINDS = ("streams", "queries", "published", "graphs", "sinks")
 
 
 def slug(name: str) -> str:

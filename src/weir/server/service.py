@@ -7,13 +7,15 @@ Everything registered lives in the job's checkpoint; results and names lie besid
 from __future__ import annotations
 
 import logging
-import threading
+import tempfile
 import time
-from contextlib import suppress
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weir.engine import Engine
 from weir.errors import UsageError, WeirError
@@ -25,23 +27,29 @@ from weir.language.algebra.query import R2S
 from weir.plan.analysis.chain import parsed
 from weir.runtime.control.failure import QueryLimits
 from weir.runtime.control.registry import QueryInfo, StreamInfo
+from weir.runtime.ingest.sources import source_at
 from weir.runtime.ingest.sources.log_source import LogSource
+from weir.runtime.output.metrics import Metrics
 from weir.runtime.output.sinks.base import FragmentsSink
 from weir.runtime.output.subscriptions import Channels
 from weir.runtime.running import RunningJob
+from weir.server.added_sinks import AddedSinks
 from weir.server.drawing import windows_of
 from weir.server.problems import Problem, conflicts
 from weir.server.pushed_streams import LATENESS, PushedStream
 from weir.server.resources import Records, slug
 from weir.server.result_log import ResultLog
-from weir.server.settings import Settings, check_query
+from weir.server.settings import Settings, check_address, check_query
 from weir.server.sparql_process import SparqlProcess
-from weir.spark import SparkSession
+from weir.server.vocabulary import Vocabulary
 from weir.storage import files
 
+if TYPE_CHECKING:
+    from weir.spark import SparkSession
+
 _LOG = logging.getLogger(__name__)
-_PERIOD, _LONGEST = 1.0, 60.0
-"""Seconds between two looks of the supervisor; the second one after failures."""
+_LOOKS = 6
+"""Looks at a stream, a second apart, over which its rate is taken."""
 _PATIENCE, _LOOK = 30.0, 0.1
 """Seconds for which a change waits for a job that is being started again, and between two looks."""
 
@@ -53,18 +61,25 @@ class Service:
     def __init__(self, settings: Settings, spark: SparkSession | None = None) -> None:
         self.settings = settings
         self.spark = spark
-        settings.data.mkdir(parents=True, exist_ok=True)
+        kept = settings.runner == "spark"
+        self.home = settings.data if kept else Path(tempfile.mkdtemp(prefix="weir-serve-"))
+        self.home.mkdir(parents=True, exist_ok=True)
         # Results, messages and the key of ids are nobody else's business on this machine.
-        settings.data.chmod(0o700)
-        self.log = ResultLog(settings.data / "results", segment=settings.segment, keep=settings.keep)
+        self.home.chmod(0o700)
+        self.log = ResultLog(self.home / "results", segment=settings.segment, keep=settings.keep)
         self.channels = Channels(self.log.tail)
         self.log.listeners.append(self.channels.tell)
-        self.records = Records(settings.data / "service.json")
+        self.records = Records(self.home / "service.json")
         self.fragments = FragmentsApp(cors=False)
         self.sink = FragmentsSink({})
+        self.added = AddedSinks(self.home / "sinks", lambda: self.records.all("sinks"))
+        self.vocabulary = Vocabulary()
         self.sparql = SparqlProcess(settings.limits.sparql, settings.limits.sparql_memory)
         self.pushed: dict[str, PushedStream] = {}
         self._by_id: dict[str, str] = {}
+        self.sizes: dict[str, tuple[int, int]] = {}
+        """Triples of graphs, with the update after which they were counted."""
+        self._looks: dict[str, deque[tuple[float, int]]] = {}
         self.failure: str | None = None
         self.restarts = 0
         self._job: RunningJob | None = None
@@ -72,7 +87,8 @@ class Service:
     @property
     def job(self) -> RunningJob:
         if self._job is None:
-            raise Problem(503, "the service is starting", headers={"Retry-After": "2"})
+            why = "the service is starting" if self.failure is None else "the job has ended"
+            raise Problem(503, why, self.failure, headers={"Retry-After": "2"})
         return self._job
 
     @property
@@ -99,7 +115,8 @@ class Service:
     def _launch(self) -> None:
         settings = self.settings
         engine = Engine(
-            checkpoint=settings.data / "checkpoint",
+            checkpoint=self.home / "checkpoint" if settings.runner == "spark" else None,
+            runner=settings.runner,
             master=settings.master,
             spark=self.spark,
             routing=settings.routing,
@@ -113,12 +130,13 @@ class Service:
         for iri, address in settings.streams:
             engine.stream(iri, address)
         job = engine.start(
-            sinks=[self.log, self.sink, *settings.sinks],
-            dead_letters=settings.data / "dead-letters.jsonl",
-            late=settings.data / "late.jsonl",
+            sinks=[self.log, self.sink, self.added, *settings.sinks],
+            dead_letters=self.home / "dead-letters.jsonl",
+            late=self.home / "late.jsonl",
             live=True,
             resume=True,
         )
+        job.observers.append(self._evaluated)
         # Changes wait for Spark to plan: once it has done so, for no longer than a batch.
         with job.registry.control.held(True):
             self._job = job
@@ -128,7 +146,7 @@ class Service:
 
     def restart(self) -> bool:
         """Start the job again where it has ended by itself; whether it had. Nothing is lost or doubled: it
-        goes on where its checkpoint is."""
+        goes on where its checkpoint is. One in this process has none, and is not started again."""
         if self._job is None or self._job.active:
             return False
         try:
@@ -136,6 +154,10 @@ class Service:
             self.failure = "it has ended"
         except WeirError as error:
             self.failure = str(error)
+        if self.settings.runner == "direct":
+            self._job, self.failure = None, f"{self.failure}; nothing of it was kept"
+            _LOG.error("the job ended: %s", self.failure)
+            return True
         _LOG.error("the job ended and is started again: %s", self.failure)
         self.restarts += 1
         self._launch()
@@ -151,6 +173,8 @@ class Service:
         self.sink.publishers.clear()
         self.pushed.clear()
         self.sparql.close()
+        if self.home != self.settings.data:
+            files.remove_folder(self.home)
 
     # Streams
 
@@ -173,8 +197,9 @@ class Service:
         heartbeat: str = "auto",
         *,
         times_distinct: bool = False,
+        source: str | None = None,
     ) -> StreamInfo:
-        """Add a stream that is pushed into."""
+        """Add a stream that is pushed into, or one with a ``source``, an address that is allowed."""
         limit = self.settings.limits.streams
         known = self.job.streams()
         if len(known) >= limit:
@@ -184,6 +209,13 @@ class Service:
             raise Problem(409, f"the stream <{iri}> is there already")
         if any(self.stream_id(each.iri) == chosen for each in known):
             raise Problem(409, f"another stream has the id {chosen!r}")
+        if source is not None:
+            if lateness is not None:
+                raise UsageError(
+                    "lateness says when time goes on in a stream that is pushed into",
+                    hint="for a stream with a source, write LATENESS into the windows of its queries",
+                )
+            return self._add_source(iri, chosen, source, predicate)
         values = {"id": chosen, "created": _now(), "lateness": lateness, "auto": heartbeat == "auto"}
         self.records.put("streams", iri, values)
         try:
@@ -197,6 +229,40 @@ class Service:
         made = self.stream(chosen)
         self._open(made)
         return made
+
+    def _add_source(self, iri: str, id: str, source: str, predicate: str | None) -> StreamInfo:
+        """Add a stream that is read from an address."""
+        check_address(source, self.settings)
+        made: Any = source_at(source)
+        if predicate is not None:
+            if not hasattr(made, "time"):
+                raise UsageError(f"messages from {source} have their time with them", hint="leave time out")
+            made = replace(made, time=predicate)
+        made.check()
+        self.records.put("streams", iri, {"id": id, "created": _now(), "address": source})
+        try:
+            self.running.add_stream(iri, made)
+        except WeirError:
+            self.records.put("streams", iri, None)
+            raise
+        return self.stream(id)
+
+    # Sinks
+
+    def add_sink(self, address: str) -> None:
+        """Send all results to an address as well, from now on and whenever the service runs."""
+        check_address(address, self.settings)
+        if address in self.added.failures and self.added.failures[address] is None:
+            raise Problem(409, f"results go to {address} already")
+        self.added.add(address)
+        self.records.put("sinks", address, {"since": _now()})
+
+    def drop_sink(self, address: str) -> None:
+        """No longer send results to an address that was added."""
+        if address not in self.records.all("sinks"):
+            raise Problem(404, f"results do not go to {address} by anybody's request here")
+        self.added.remove(address)
+        self.records.put("sinks", address, None)
 
     def drop_stream(self, id: str) -> None:
         """Remove a stream; refused while a query reads it."""
@@ -215,6 +281,31 @@ class Service:
         if found.iri not in self.pushed:
             raise Problem(409, "this stream is not pushed into", f"<{found.iri}> has a source of its own")
         return self.pushed[found.iri]
+
+    def latency(self, streams: Sequence[str]) -> float | None:
+        """Seconds from the push of the latest messages of streams to their evaluation, where it is known."""
+        found = [self.pushed[iri].latency for iri in streams if iri in self.pushed]
+        return max((each for each in found if each is not None), default=None)
+
+    def told(self, counter: str) -> dict[str, float]:
+        """A counter of all queries that run, by name."""
+        with self.job.metrics.lock:
+            return {name: float(told.get(counter, 0)) for name, told in self.job.metrics.queries.items()}
+
+    def rate(self, stream: str, messages: int) -> float:
+        """Messages a second of a stream that is not pushed into, since it was looked at some seconds ago."""
+        now, looks = time.monotonic(), self._looks.setdefault(stream, deque(maxlen=_LOOKS))
+        if not looks or now - looks[-1][0] > 1:
+            looks.append((now, messages))
+        seconds = now - looks[0][0]
+        return max(0, messages - looks[0][1]) / seconds if seconds > 0 else 0.0
+
+    def _evaluated(self, metrics: Metrics) -> None:
+        """After a batch: how long it took from a push to here."""
+        for iri, stream in list(self.pushed.items()):
+            complete = metrics.streams.get(iri, {}).get("complete")
+            if complete is not None:
+                stream.evaluated(complete)
 
     def _open(self, stream: StreamInfo) -> None:
         if (stream.source or {}).get("kind") != LogSource.kind or stream.iri in self.pushed:
@@ -321,36 +412,7 @@ class Service:
         files.remove_folder(self._published_folder(name))
 
     def _published_folder(self, name: str) -> Path:
-        return self.settings.data / "published" / slug(name)
-
-
-class Supervisor(threading.Thread):
-    """A thread that looks once a second: a job that has failed is started again, after longer and longer
-    pauses where it fails again. Whatever happens here, it goes on: there is nobody else to do it.
-
-    Queries that take more than they may are no business of its own: workers end them (``worker.alone``), also
-    while a batch is stuck.
-    """
-
-    def __init__(self, service: Service) -> None:
-        super().__init__(name="weir-supervisor", daemon=True)
-        self.service = service
-        self._stopped = threading.Event()
-        self._pause = _PERIOD
-
-    def run(self) -> None:
-        while not self._stopped.wait(self._pause):
-            try:
-                restarted = self.service.restart()
-                self._pause = min(2 * self._pause, _LONGEST) if restarted else _PERIOD
-            except BaseException as error:
-                self._pause = min(2 * self._pause, _LONGEST)
-                with suppress(BaseException):
-                    _LOG.warning("the supervisor could not start the job again: %r", error)
-
-    def stop(self) -> None:
-        self._stopped.set()
-        self.join(timeout=5)
+        return self.home / "published" / slug(name)
 
 
 def _promise(query: Query) -> float:

@@ -1,7 +1,7 @@
 """What a service is told: from ``weir.toml`` and the command line, which wins.
 
 host = "127.0.0.1"      port = 8080      data = "weir-data"      master = "local[2]"
-routing = "cost"
+routing = "cost"        runner = "spark"         # or "direct": in this process, nothing is kept
 [limits]                requests = 100.0          # see ``Limits``
 [results]               keep = 67108864           segment = 8388608
 [allow]                 hosts = ["example.org"]   private = ["localhost:3030"]
@@ -10,13 +10,14 @@ routing = "cost"
 [[tokens]]              token = "…"   scope = "read"   name = "dashboard"
 [[graphs]]              iri = "…"     source = "FILE or URL"
 [[streams]]             iri = "…"     source = "mqtt://…, kafka://…, a path, …"
-sinks = ["files:DIR", "mqtt://…"]
+sinks = ["files:DIR", "mqtt://…"]                 addresses = ["mqtt://broker", "/data"]
 access_log = true                                 # a JSON line for each request, on standard error
 [services."https://example.org/sparql"]           budget = 10     change_interval = "5s"
 """
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -105,12 +106,15 @@ class Token:
 @dataclass(frozen=True, slots=True, config=_CONFIG)
 class Settings:
     """Everything that a service is told. ``graphs`` are (IRI or None, file or URL), ``streams`` (IRI, path or
-    address), ``sinks`` addresses to which all results go as well."""
+    address), ``sinks`` addresses to which all results go as well. The ``runner`` ``direct`` has its job in
+    this process: it starts at once, and nothing of it is kept. ``addresses`` are where streams and sinks
+    may lead that come over HTTP."""
 
     host: str = "127.0.0.1"
     port: int = 8080
     data: Path = Path("weir-data")
     master: str | None = None
+    runner: Literal["spark", "direct"] = "spark"
     routing: Literal["cost", "cardinality"] = "cost"
     limits: Limits = Field(default_factory=Limits)
     keep: int = Field(default=64 << 20, validation_alias=AliasPath("results", "keep"))
@@ -123,6 +127,7 @@ class Settings:
     graphs: tuple[tuple[str | None, str], ...] = ()
     streams: tuple[tuple[str, str], ...] = ()
     sinks: tuple[str, ...] = ()
+    addresses: tuple[str, ...] = ()
     access_log: bool = False
     services: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict)
 
@@ -144,7 +149,7 @@ def read_settings(path: Path | None, **given: Any) -> Settings:
         values["graphs"] = [(each.get("iri"), each.get("source")) for each in values["graphs"]]
     if "streams" in values:
         values["streams"] = [(each.get("iri"), each.get("source")) for each in values["streams"]]
-    for name in ("streams", "sinks"):
+    for name in ("streams", "sinks", "addresses"):
         values[name] = [*values.get(name, ()), *(given.pop(name, None) or ())]
     values |= {name: value for name, value in given.items() if value is not None}
     if isinstance(values.get("data"), (str, Path)):
@@ -154,6 +159,25 @@ def read_settings(path: Path | None, **given: Any) -> Settings:
     except ValidationError as error:
         wrong = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()]
         raise UsageError(f"not a setting of a service: {wrong[0]}", detail="\n".join(wrong[1:])) from None
+
+
+def check_address(address: str, settings: Settings) -> None:
+    """Streams and sinks that come over HTTP read and write on behalf of the service: only what begins with
+    one of the ``addresses`` is taken, a whole host or folder; ``*`` stands for all."""
+    wanted = address.removeprefix("replay:").removeprefix("files:")
+    for each in settings.addresses:
+        if each == "*":
+            return
+        known, given = each, wanted
+        if "://" not in each:
+            known, given = os.path.realpath(each), os.path.realpath(wanted.partition("?")[0])
+        if given.startswith(known) and (given[len(known) :][:1] in ("", "/", ":", "?") or known[-1] == "/"):
+            return
+    raise Problem(
+        403,
+        f"the address {address[:200]} is not allowed",
+        hint="allow it, its host or its folder under addresses in weir.toml, or by weir serve --allow",
+    )
 
 
 def check_query(query: Query, settings: Settings) -> None:

@@ -12,7 +12,7 @@ from weir.server.api.graph_routes import moment
 
 def test_the_default_graph_is_always_there(tmp_path: Path) -> None:
     assert call(still_service(tmp_path), "GET", "/api/graphs").json() == {
-        "graphs": [{"id": "default", "iri": None}]
+        "graphs": [{"id": "default", "iri": None, "triples": 0}]
     }
 
 

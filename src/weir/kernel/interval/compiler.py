@@ -22,6 +22,7 @@ from weir.kernel.operators.left_join import LeftJoin, Minus
 from weir.kernel.operators.modifiers import Distinct, OrderBy, Slice
 from weir.kernel.operators.operator import Operator, Project, Scan, Union, Values
 from weir.kernel.operators.remote_service import Answered, Service
+from weir.kernel.operators.row_counts import RowCounts
 from weir.kernel.service_calls import Calls
 from weir.kernel.windows.instants import HIGHEST, LOWEST, Instants
 from weir.kernel.windows.stream_state import Streams
@@ -48,8 +49,10 @@ class Compiler:
         around: Surroundings,
         terms: Terms,
         calls: Calls | None = None,
+        counts: RowCounts | None = None,
     ) -> None:
         self.leaves = leaves
+        self.counts = RowCounts() if counts is None else counts
         self.calls = calls
         self.router = router
         self.around = around
@@ -62,7 +65,18 @@ class Compiler:
         self._groups: list[Group] = []
 
     def compile(self, plan: p.Plan) -> Operator:
-        """The operator of a plan."""
+        """The operator of a plan; what it gives is counted."""
+        made = self._made(plan)
+        held = made.give() if isinstance(made, Scan) else made
+        if isinstance(held, StaticInput):
+            self.counts.hold(plan, len(held))
+        elif isinstance(held, Values):
+            self.counts.hold(plan, len(held.rows))
+        elif isinstance(held, Operator):
+            self.counts.watch(plan, made)
+        return made
+
+    def _made(self, plan: p.Plan) -> Operator:
         match plan:
             case p.Match(source, pattern):
                 nodes = (pattern.subject, pattern.predicate, pattern.object, source.graph)
@@ -206,6 +220,7 @@ class Compiler:
             check,
         )
         self._services.append(made)
+        self.counts.watch(service, made)
         return made
 
     def _filter(self, formula: p.Formula, place: str = "", *, anonymous: bool = False) -> Filter:
@@ -319,7 +334,9 @@ class Compiler:
         present = Present(Instants(times, np.ones(len(times), np.bool_)))
         leaves = PatternInputs(present, self.leaves.graphs, Streams(), self.leaves.dictionary)
         router = Router(Policy.COST, Counter(), VIEW_LIMIT)
-        inner = Compiler(leaves, router, Surroundings(present, self.around.query), self.terms)
+        inner = Compiler(
+            leaves, router, Surroundings(present, self.around.query), self.terms, None, self.counts
+        )
         rows = inner.compile(plan).run()
         view = rows.keep(name for name in rows.columns if not name.startswith(".order"))
         name = f"view {len(self.views) + 1}"

@@ -6,7 +6,7 @@ messages not yet complete, and the clock. Everything else is computed anew in ea
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
@@ -76,6 +76,7 @@ class IntervalEvaluator:
         self._through: int | None = None
         self._ended = False
         self._evaluations = 0
+        self._times: deque[Ids] = deque(maxlen=LATEST)
         self._arrived = 0
         self._declare()
         self._expectant = list(self.streams.windows.values())
@@ -115,6 +116,7 @@ class IntervalEvaluator:
         calls = None if self.services is None else Calls(self.services, self.query, self.name)
         self._compiler = Compiler(leaves, router, around, terms, calls)
         self._root: Operator = self._compiler.compile(self.plan.root)
+        self._compiler.counts.begin(self.plan.root)
         safe = subjects(self.plan.root)
         self._forms = QueryForms(self.query, self._key, terms, safe, lambda: self._described(terms))
         self._nothing = dict.fromkeys(self._forms.columns, _NONE)
@@ -194,12 +196,16 @@ class IntervalEvaluator:
         """The answers at some evaluation times: by the first short cut that does not decline, or else by the
         operators."""
         rows: Relation | None = None
+        self._times.append(chunk.times if len(chunk.times) <= LATEST else chunk.times[-LATEST:].copy())
         for cut in self._short_cuts:
             found = cut.answer(chunk)
             if isinstance(found, Answers):
+                if len(found.at):
+                    self._compiler.counts.answered(len(found.at))
                 return found
             if found is not None:
                 rows = found
+                self._compiler.counts.answered(len(found))
                 break
         at = chunk.at if rows is not None or not self._differs else self._followed(chunk.at)
         self._leaves.prepare(at)
@@ -350,6 +356,13 @@ class IntervalEvaluator:
                 for each in inputs
             },
             "views": dict(self._compiler.views),
+            "operators": self._compiler.counts.of(self.plan.root),
+            "times": np.concatenate([_NONE, *self._times])[-LATEST:].tolist(),
+            "origins": {
+                name: window.origin
+                for name, window in self.streams.windows.items()
+                if window.first is not None
+            },
             "services": [] if self.services is None else self.services.freshness(self.name),
             "policy": self._policy.value,
             "routes": dict(self.routes),
@@ -357,6 +370,8 @@ class IntervalEvaluator:
         }
 
 
+LATEST = 24
+"""Evaluation times that are told of."""
 _NONE = np.empty(0, np.int64)
 _ALONE = (0, 1)
 _GROWTH = 256

@@ -15,4 +15,5 @@ __all__ = [
     "modifiers",
     "operator",
     "remote_service",
+    "row_counts",
 ]

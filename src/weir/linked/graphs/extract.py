@@ -75,6 +75,17 @@ class StaticGraphs:
         """The named graphs, those that updates made among them."""
         return tuple(dict.fromkeys((*self.source.names(), *self.delta.names())))
 
+    def size(self, graph: str) -> int | None:
+        """How many triples a graph has, None where an update has touched it: it is to be counted then."""
+        return None if graph in self.delta.events else self.source.size(graph)
+
+    def predicates(self, graph: str) -> list[str]:
+        """What may be the predicates of a graph, those of updates among them."""
+        named = self.triples.scan((graph, None, None, None)).predicate
+        found = np.unique(np.concatenate([self.source.predicates(graph), named]))
+        self.source.add_texts(found)
+        return [self.dictionary.text(each)[1:-1] for each in found.tolist()]
+
     def absent(self, query: Query) -> list[str]:
         """The graphs that a query names and that are not there: they are empty."""
         dataset, read = query.dataset, graphs_read(query).named or ()

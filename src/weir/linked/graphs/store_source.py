@@ -55,6 +55,14 @@ class StoreSource:
         number = 0 if graph == DEFAULT else self._own.encode(IRI(graph))
         return self._scanner(self.store, number, predicate)
 
+    def size(self, graph: str) -> int:
+        return self.store.manifest.graphs.get(graph, 0)
+
+    def predicates(self, graph: str) -> Ids:
+        """Those of all graphs of the store."""
+        known = np.array([int(each) for each in self.store.manifest.predicates], np.int64)
+        return known if self._same else self._here(known)
+
     def add_texts(self, ids: Ids) -> None:
         hashed = np.unique(ids[ids > 0])
         if self._same and len(hashed) > _MANY:

@@ -48,6 +48,14 @@ class TripleSource(Protocol):
         """The scan where it is too large to be held; else None."""
         ...
 
+    def size(self, graph: str) -> int:
+        """How many triples a graph has, without reading it."""
+        ...
+
+    def predicates(self, graph: str) -> Ids:
+        """What may be the predicates of a graph, each once."""
+        ...
+
 
 Kept: TypeAlias = Mapping[str, Ids]
 """What is left of the subjects and objects, ascending; a place that is not there may have any."""
@@ -97,6 +105,13 @@ class CombinedSource:
         found = [source.large((names[graph], s, p, o)) for source, names in self.parts if graph in names]
         return found[0] if len(found) == 1 else None
 
+    def size(self, graph: str) -> int:
+        return sum(source.size(names[graph]) for source, names in self.parts if graph in names)
+
+    def predicates(self, graph: str) -> Ids:
+        found = [source.predicates(names[graph]) for source, names in self.parts if graph in names]
+        return np.unique(np.concatenate([np.empty(0, np.int64), *found]))
+
 
 class TableSource:
     """Graphs that are in memory already."""
@@ -123,6 +138,12 @@ class TableSource:
 
     def large(self, scan: Scan) -> None:
         """What is in memory is not too large to be held."""
+
+    def size(self, graph: str) -> int:
+        return len(self.tables[graph].subject) if graph in self.tables else 0
+
+    def predicates(self, graph: str) -> Ids:
+        return np.unique(self.tables.get(graph, GraphTable.empty()).predicate)
 
 
 def take(table: GraphTable, rows: Ids) -> GraphTable:

@@ -68,6 +68,7 @@ class Registry:
         self.control = control
         self._lock = control.lock
         self._coming: Sequence[Registration] = ()
+        self._infos: dict[str, tuple[Registration, QueryInfo]] = {}
 
     def catalog(self) -> Catalog:
         """What is registered, counting changes whose batch is still to come."""
@@ -171,14 +172,16 @@ class Registry:
     def queries(self) -> list[QueryInfo]:
         """Everything that is registered, in the order of registration."""
         catalog = self.catalog()
-        return [
-            QueryInfo(
-                **asdict(each),
-                paused=name in catalog.paused and name not in catalog.failures,
-                failure=catalog.failures.get(name),
-            )
-            for name, each in catalog.every_query.items()
-        ]
+        infos: dict[str, tuple[Registration, QueryInfo]] = {}
+        for name, each in catalog.every_query.items():
+            failure = catalog.failures.get(name)
+            paused = failure is None and name in catalog.paused
+            known, info = self._infos.get(name, (None, None))
+            if info is None or known is not each or (info.paused, info.failure) != (paused, failure):
+                info = QueryInfo(**asdict(each), paused=paused, failure=failure)
+            infos[name] = each, info
+        self._infos = infos
+        return [info for _, info in infos.values()]
 
     def streams(self) -> list[StreamInfo]:
         """Every stream that has a source."""

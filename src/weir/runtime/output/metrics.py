@@ -19,6 +19,9 @@ _RECENT = 20
 
 _LEAVES = 40
 _ROUTES = 3
+_DETAILS = ("operators", "times", "origins")
+_FEW = 500
+"""Queries of a group up to which all details are told."""
 """The most leaves and routes of a query that are told."""
 
 SUMS = (
@@ -177,11 +180,17 @@ def _summed(slots: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             known = total.get(name)
             if name == "through" or (name == "evaluations" and told["on_one_grid"]):
                 total[name] = _most(known, value)
+            elif name == "operators" and known is not None and len(known) == len(value):
+                total[name] = [_both(*pair) for pair in zip(known, value, strict=True)]
             elif isinstance(value, bool):
                 continue
             elif isinstance(value, (int, float)):
                 total[name] = (known or 0) + value
     return total
+
+
+def _both(one: int | None, other: int | None) -> int | None:
+    return None if one is None and other is None else (one or 0) + (other or 0)
 
 
 def _most(*values: int | None) -> int | None:
@@ -228,7 +237,7 @@ def told_by(group: Group, step: Step, frames: Iterable[Frame]) -> dict[str, Any]
         "counted": _counted(group),
         "queries": {
             name: {
-                **_told(statistics.get(name, {})),
+                **_told(statistics.get(name, {}), few=len(group.members) <= _FEW),
                 "through": None if member.given == NEVER else member.given,
                 "evaluations": member.evaluations,
                 "on_one_grid": member.on_one_grid,
@@ -283,14 +292,16 @@ def _counted(group: Group) -> dict[str, dict[str, int]]:
     return found
 
 
-def _told(statistics: Mapping[str, Any]) -> dict[str, Any]:
-    """The counters of an evaluator, the rows of its leaves, and the routes that it takes most."""
+def _told(statistics: Mapping[str, Any], *, few: bool) -> dict[str, Any]:
+    """The counters of an evaluator, the rows of its leaves and those that its operators gave, its latest
+    evaluation times, where its windows begin, and the routes that it takes most."""
     told: dict[str, Any] = {
         name: value for name, value in statistics.items() if isinstance(value, (int, float))
     }
     leaves, views, routes = (statistics.get(name, {}) for name in ("leaves", "views", "routes"))
     if leaves or views:
         told["leaves"] = {**dict(list(leaves.items())[:_LEAVES]), **dict(list(views.items())[:_LEAVES])}
+    told |= {name: statistics[name] for name in _DETAILS[: 3 if few else 1] if statistics.get(name)}
     if routes:
         told["routes"] = dict(sorted(routes.items(), key=lambda each: -each[1])[:_ROUTES])
     return told

@@ -36,8 +36,9 @@ from weir.server.api.access import WRITE, Gate
 from weir.server.api.access_log import AccessLog
 from weir.server.api.lanes import Lanes
 from weir.server.problems import Problem, install
-from weir.server.service import Service, Supervisor
+from weir.server.service import Service
 from weir.server.settings import Settings
+from weir.server.supervisor import Supervisor
 
 _ABOUT = "Continuous SPARQL queries over RDF streams: streams, graphs, queries and their results over HTTP."
 STATIC = Path(__file__).parents[1] / "dashboard" / "static"

@@ -12,16 +12,18 @@ from urllib.parse import parse_qs
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from weir.errors import UsageError, WeirError
-from weir.kernel.contract import Background
+from weir.kernel.contract import Background, GraphTable
 from weir.language import parse
 from weir.language.algebra.query import Ask, Select
 from weir.linked.graphs import RemoteGraph
 from weir.linked.graphs.graph_files import TYPES, fetch
+from weir.linked.graphs.large_scans import LARGE
+from weir.linked.graphs.triple_tables import DEFAULT
 from weir.linked.http.allowed_hosts import Forbidden
 from weir.linked.http.headers import media_type as media_type_of
 from weir.runtime.control.graph_updates import minus
 from weir.server.api.access import ADMIN, READ, WRITE, Body, Here, Threads, changing, chosen
-from weir.server.api.models import PROBLEMS, GraphUrl, Id, IriText, Updated, described_body
+from weir.server.api.models import PROBLEMS, Graph, Graphs, GraphUrl, Id, IriText, Updated, described_body
 from weir.server.drawing import services_of
 from weir.server.problems import Problem
 from weir.server.resources import slug
@@ -67,9 +69,33 @@ def _graph(service: Service, id: str, iri: str | None) -> str | None:
 
 
 @router.get("/api/graphs", dependencies=[Depends(READ)])
-def list_graphs(service: Here) -> dict[str, Any]:
-    """The static graphs; the default graph has no IRI. A graph has the id under which it was made."""
-    return {"graphs": [{"id": id, "iri": iri} for id, iri in _names(service).items()]}
+def list_graphs(service: Here) -> Graphs:
+    """The static graphs with their sizes; the default graph has no IRI. A graph has the id under which it was
+    made."""
+    names = _names(service)
+    return Graphs(graphs=[Graph(id=id, iri=iri, triples=_size(service, iri)) for id, iri in names.items()])
+
+
+def _size(service: Service, iri: str | None) -> int:
+    """How many triples a graph has; counted once after each update that touches it, unless it is large."""
+    extractor = service.job.graphs.extractor
+    if extractor is None:
+        return 0
+    graphs, name = extractor.graphs, iri or DEFAULT
+    known = graphs.size(name)
+    if known is not None:
+        return known
+    base = graphs.source.size(name)
+    if base > LARGE:
+        return base
+    number, size = service.sizes.get(name, (-1, 0))
+    if number != graphs.delta.number:
+        with extractor.lock:
+            number, found = graphs.delta.number, _whole(service, iri)
+        table = found.default if iri is None else found.named.get(iri, GraphTable.empty())
+        size = len(table.subject)
+        service.sizes[name] = number, size
+    return size
 
 
 @router.post("/api/graphs/update", dependencies=[Depends(WRITE)], openapi_extra=_UPDATE)

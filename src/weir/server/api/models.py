@@ -17,7 +17,8 @@ IriText = Annotated[
 ]
 Dialect = Literal["auto", "sparql", "rspql", "cqels", "csparql", "sparqlstream"]
 Evaluator = Literal["auto", "interval", "reference"]
-Sort = Literal["seconds", "rows", "bytes", "results", "evaluations"]
+Sort = Literal["seconds", "rows", "bytes", "results", "evaluations", "name", "since"]
+Status = Literal["running", "paused", "failed"]
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     "default": {
@@ -45,7 +46,8 @@ class NewStream(Strict):
     """``time`` is the predicate that states a message's time; without it, messages without a time of their
     own count from their arrival. ``heartbeat`` says how time goes on while nothing comes: ``auto`` follows
     the clock where messages are of the present, ``lateness`` seconds behind it, and waits otherwise.
-    ``times_distinct`` promises that times strictly increase."""
+    ``times_distinct`` promises that times strictly increase. With a ``source``, an address that the service
+    allows (``mqtt://…``, ``kafka://…``, a path), messages come from there and are not pushed."""
 
     iri: IriText
     id: Annotated[str, StringConstraints(pattern=ID)] | None = None
@@ -53,21 +55,25 @@ class NewStream(Strict):
     lateness: Annotated[float, Field(gt=0, le=3600)] | None = None
     heartbeat: Literal["auto", "last", "run", "clock", "off"] = "auto"
     times_distinct: bool = False
+    source: Annotated[str, StringConstraints(min_length=1, max_length=2048)] | None = None
 
 
 class Stream(BaseModel):
-    """``lag`` is how many seconds event time is behind the newest message; times are xsd:dateTimes."""
+    """``lag`` is how many seconds event time is behind the newest message, ``latency`` how many passed
+    from the push of the latest messages to their evaluation; times are xsd:dateTimes."""
 
     id: str
     iri: str
     rate: float
     lag: float | None
+    latency: float | None = None
     messages: int
     high: str | None
     complete: str | None
     late: int
     waiting: int
     source: str
+    address: str | None = None
     readers: list[str]
     created: str | None = None
     backlog: int | None = Field(None, description="Bytes that are accepted and not yet read.")
@@ -120,6 +126,12 @@ class RegisteredQuery(BaseModel):
     output: str | None
     published: bool
     through: str | None = None
+    lag: float | None = Field(
+        None, description="Seconds of event time between the newest message and what it is done with."
+    )
+    latency: float | None = Field(
+        None, description="Seconds from the push of the latest messages to their evaluation."
+    )
     warnings: list[str] = Field(
         default=[],
         description="What is allowed and hardly meant: graphs that are not given, variables that "
@@ -128,7 +140,11 @@ class RegisteredQuery(BaseModel):
 
 
 class Queries(BaseModel):
+    """``total`` is how many match, however few are listed; ``counts`` how many there are in each status."""
+
     queries: list[RegisteredQuery]
+    total: int = 0
+    counts: dict[Status, int] = Field(default_factory=dict)
 
 
 class Text(Strict):
@@ -153,6 +169,36 @@ class Publication(Strict):
     lifetime: Annotated[float, Field(gt=0, le=86_400)] | None = None
     annotation: Method = Method.GRAPHS
     labeling: Labeling = Labeling.EXPIRATION
+
+
+class NewSink(Strict):
+    """Where results go as well: ``mqtt://…``, ``kafka://…``, ``live://…``, ``files:DIR``."""
+
+    address: Annotated[str, StringConstraints(min_length=1, max_length=2048)]
+
+
+class SinkInfo(BaseModel):
+    """``added`` over HTTP, and can be removed; ``failure`` is why it gets no results any more."""
+
+    address: str
+    added: bool
+    failure: str | None = None
+
+
+class Sinks(BaseModel):
+    sinks: list[SinkInfo]
+
+
+class Graph(BaseModel):
+    """The default graph has no IRI. Of a large graph that was updated ``triples`` is what it had before."""
+
+    id: str
+    iri: str | None
+    triples: int
+
+
+class Graphs(BaseModel):
+    graphs: list[Graph]
 
 
 class GraphUrl(Strict):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections import Counter
+from typing import Annotated, Any, get_args
 
 from fastapi import APIRouter, Depends, Response
+from fastapi import Query as Param
 
 from weir.language import parse, translate
 from weir.runtime.control.registration import choice_of
@@ -20,6 +22,7 @@ from weir.server.api.models import (
     Queries,
     RegisteredQuery,
     Sort,
+    Status,
     Text,
     Translation,
 )
@@ -37,6 +40,14 @@ from weir.server.service import Service, explained, facts_of
 router = APIRouter(prefix="/api", tags=["queries"], responses=PROBLEMS)
 _NUMERIC = ("integer", "decimal", "double", "float", "long", "int", "short", "byte")
 _LOOKED_AT = 20
+_COSTS = {
+    "seconds": "total_seconds",
+    "rows": "live_rows",
+    "bytes": "bytes",
+    "results": "results",
+    "evaluations": "evaluations",
+}
+"""What queries can be sorted by, as the metrics call it."""
 
 
 def query_json(service: Service, info: QueryInfo) -> RegisteredQuery:
@@ -45,6 +56,7 @@ def query_json(service: Service, info: QueryInfo) -> RegisteredQuery:
     told = facts_of(service.job, info.name)
     tail = service.log.tail(info.name)
     through = told.get("through")
+    lag = told.get("through") and service.job.metrics.lag(info.name)
     return RegisteredQuery(
         id=slug(info.name),
         name=info.name,
@@ -71,6 +83,8 @@ def query_json(service: Service, info: QueryInfo) -> RegisteredQuery:
         output=info.output,
         published=info.name in service.sink.publishers,
         through=None if through is None else timestamp(through),
+        lag=lag,
+        latency=service.latency(info.reads),
         warnings=list(service.job.warnings(info.name)),
     )
 
@@ -88,12 +102,40 @@ def _numeric(service: Service, info: QueryInfo) -> list[str]:
 
 
 @router.get("/queries", dependencies=[Depends(READ)])
-def list_queries(service: Here, sort: Sort | None = None) -> Queries:
-    """All queries, in the order of registration, or those first that cost most by ``sort``."""
-    found = [query_json(service, each) for each in service.job.queries()]
-    if sort is not None:
-        found.sort(key=lambda each: -float(getattr(each, sort)))
-    return Queries(queries=found)
+def list_queries(
+    service: Here,
+    sort: Sort | None = None,
+    search: Annotated[str, Param(max_length=200, description="In the name or the text.")] = "",
+    status: Status | None = None,
+    offset: Annotated[int, Param(ge=0)] = 0,
+    limit: Annotated[int | None, Param(ge=0, le=10_000)] = None,
+) -> Queries:
+    """The queries in the order of registration; by ``sort`` those first that cost most, by name, or the
+    newest first. Of many, ``limit`` are listed from ``offset`` on."""
+    known = service.job.queries()
+    counts = dict.fromkeys(get_args(Status), 0) | Counter(map(status_of, known))
+    wanted = search.casefold()
+    found = [
+        each
+        for each in known
+        if (status is None or status_of(each) == status)
+        and (not wanted or wanted in each.name.casefold() or wanted in each.text.casefold())
+    ]
+    if sort == "name":
+        found.sort(key=lambda each: each.name.casefold())
+    elif sort == "since":
+        found.sort(key=lambda each: -each.since)
+    elif sort is not None:
+        cost = service.told(_COSTS[sort])
+        found.sort(key=lambda each: -cost.get(each.name, 0))
+    end = None if limit is None else offset + limit
+    shown = [query_json(service, each) for each in found[offset:end]]
+    return Queries(queries=shown, total=len(found), counts=counts)
+
+
+def status_of(info: QueryInfo) -> Status:
+    """Whether a query runs."""
+    return "failed" if info.failure is not None else "paused" if info.paused else "running"
 
 
 @router.post("/queries", dependencies=[Depends(ADMIN)], status_code=201)

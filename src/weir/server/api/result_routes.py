@@ -5,6 +5,8 @@ They go out as events, JSON batches, SPARQL results, N-Quads and JSON-LD.
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any
@@ -15,7 +17,7 @@ from fastapi import APIRouter, Depends, Header, Query, Request, Response, WebSoc
 
 from weir.rdf.formats.guarded_parser import rewritten
 from weir.rdf.terms import XSD, term_of_json
-from weir.runtime.output.sinks.formats import COLUMN, GENERATED
+from weir.runtime.output.sinks.formats import COLUMN, GENERATED, plain
 from weir.runtime.output.subscriptions import (
     EVENT_STREAM,
     PAUSE,
@@ -39,6 +41,8 @@ TYPES = (
     "application/sparql-results+json",
     "application/ld+json",
     "application/n-quads",
+    "application/x-ndjson",
+    "text/csv",
 )
 _MOST = 2**53
 
@@ -98,6 +102,26 @@ def sparql_json(lines: Sequence[Mapping[str, Any]], variables: Sequence[str]) ->
     }
 
 
+def csv_lines(lines: Sequence[Mapping[str, Any]], variables: Sequence[str], *, header: bool) -> str:
+    """CSV with the position, time and operator of each result in front; triples and answers of ASK are one
+    column."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    if header:
+        writer.writerow(["position", "at", "op", *(variables or ["result"])])
+    for line in lines:
+        values = line.get("bindings", {})
+        cells = [_plain(values.get(name)) for name in variables]
+        if "triples" in line or "boolean" in line:
+            cells = [" ".join(line["triples"]) if "triples" in line else str(line["boolean"]).lower()]
+        writer.writerow([line["position"], line["at"], line.get("op", ""), *cells])
+    return out.getvalue()
+
+
+def _plain(value: Mapping[str, Any] | None) -> str:
+    return "" if value is None else plain(term_of_json(value))
+
+
 def _stamp(line: Mapping[str, Any]) -> dict[str, Any]:
     return {name: line[name] for name in ("at", "op", "position") if name in line}
 
@@ -154,7 +178,8 @@ async def get_results(
 ) -> Response:
     """The results of a query. As ``text/event-stream`` they flow for as long as the query lives: from now on,
     or from a position, or after ``Last-Event-ID``. Otherwise they are a batch, from the oldest that is kept
-    or from a position, after ``wait`` seconds at most; ``next`` is where to go on."""
+    or from a position, after ``wait`` seconds at most; ``next`` is where to go on. CSV has its header where
+    the batch begins with the oldest that is kept."""
     info = await lanes.results.run(service.query, id)
     channel = service.channels[info.name]
     media_type = chosen(request, TYPES)
@@ -174,6 +199,11 @@ async def get_results(
     if media_type == "application/sparql-results+json":
         found = sparql_json(lines, variables_of(info.query))
         data = json.dumps(found, ensure_ascii=False).encode()
+    elif media_type == "application/x-ndjson":
+        data = b"".join(_placed(line, place) + b"\n" for place, line in chunk.lines())
+    elif media_type == "text/csv":
+        first = position <= channel.lines.start
+        data = csv_lines(lines, variables_of(info.query), header=first).encode()
     else:
         data = rewritten(nquads(lines), ox.RdfFormat.N_QUADS, media_type)
     return Response(data, media_type=media_type, headers=headers)

@@ -8,16 +8,16 @@ from collections.abc import Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Response
+from fastapi import APIRouter, Depends, Query, Response
 from prometheus_client import generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from weir.linked.service import HINT
 from weir.runtime.output.text_columns import timestamp
-from weir.server.api.access import READ, Here
-from weir.server.api.models import PROBLEMS
+from weir.server.api.access import ADMIN, READ, Here
+from weir.server.api.models import PROBLEMS, NewSink, SinkInfo, Sinks
 from weir.server.drawing import services_of
 from weir.server.problems import Problem
 from weir.server.resources import slug
@@ -152,6 +152,35 @@ def services(service: Here) -> dict[str, Any]:
                 }
             )
     return {"services": out}
+
+
+@router.get("/api/vocabulary", dependencies=[Depends(READ)])
+def vocabulary(service: Here) -> dict[str, Any]:
+    """What an editor can complete: prefixes, and predicates with the streams and graphs they were seen in."""
+    return service.vocabulary.of(service.job)
+
+
+@router.get("/api/sinks", dependencies=[Depends(READ)])
+def list_sinks(service: Here) -> Sinks:
+    """Where results go beside the service's own log."""
+    given = [SinkInfo(address=each, added=False) for each in service.settings.sinks]
+    failures = dict(service.added.failures)
+    added = [SinkInfo(address=each, added=True, failure=why) for each, why in failures.items()]
+    return Sinks(sinks=given + added)
+
+
+@router.post("/api/sinks", dependencies=[Depends(ADMIN)], status_code=201)
+def add_sink(service: Here, body: NewSink) -> SinkInfo:
+    """Send all results to an address that the service allows as well, from now on."""
+    service.add_sink(body.address)
+    return SinkInfo(address=body.address, added=True)
+
+
+@router.delete("/api/sinks", dependencies=[Depends(ADMIN)], status_code=204)
+def drop_sink(service: Here, address: Annotated[str, Query(max_length=2048)]) -> Response:
+    """Send results there no longer."""
+    service.drop_sink(address)
+    return Response(status_code=204)
 
 
 @router.get("/api/examples", dependencies=[Depends(READ)])

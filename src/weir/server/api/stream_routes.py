@@ -67,22 +67,25 @@ def stream_json(service: Here, stream: StreamInfo) -> Stream:
     with service.job.metrics.lock:
         told: dict[str, Any] = dict(service.job.metrics.streams.get(stream.iri, {}))
     flow = service.pushed.get(stream.iri)
+    messages, record = int(told.get("messages", 0)), service.records.get("streams", stream.iri)
     high, complete = told.get("high"), told.get("complete")
     newest = flow.newest if flow is not None else high
     lag = max(0.0, (newest - complete) / 1_000_000) if newest is not None and complete is not None else None
     return Stream(
         id=service.stream_id(stream.iri),
         iri=stream.iri,
-        rate=flow.rate if flow is not None else 0.0,
+        rate=service.rate(stream.iri, messages) if flow is None else flow.rate,
         lag=lag,
-        messages=int(told.get("messages", 0)),
+        latency=service.latency([stream.iri]),
+        messages=messages,
         high=None if high is None else timestamp(high),
         complete=None if complete is None else timestamp(complete),
         late=int(told.get("late", 0)),
         waiting=int(told.get("waiting", 0)),
         source=str((stream.source or {}).get("kind", "dataframe")),
         readers=list(stream.readers),
-        created=service.records.get("streams", stream.iri).get("created"),
+        address=record.get("address"),
+        created=record.get("created"),
         backlog=None if flow is None else flow.writer.backlog(),
     )
 
@@ -107,9 +110,15 @@ def _described(service: Service, request: Request, only: StreamInfo | None = Non
 @router.post("", dependencies=[Depends(ADMIN)], status_code=201)
 @changing
 def create_stream(service: Here, body: NewStream, response: Response) -> Stream:
-    """A stream that messages can be pushed into."""
+    """A stream that messages can be pushed into, or one that is read from an address."""
     made = service.add_stream(
-        body.iri, body.id, body.time, body.lateness, body.heartbeat, times_distinct=body.times_distinct
+        body.iri,
+        body.id,
+        body.time,
+        body.lateness,
+        body.heartbeat,
+        times_distinct=body.times_distinct,
+        source=body.source,
     )
     response.headers["Location"] = f"/api/streams/{service.stream_id(made.iri)}"
     return stream_json(service, made)

@@ -116,6 +116,11 @@ class LogWriter:
         return int(times[-1]) if len(times) else None
 
     @property
+    def latest(self) -> tuple[bytes, str]:
+        """The latest payload, and the name of its format."""
+        return self._latest.payload, self._latest.form
+
+    @property
     def quiet(self) -> float:
         """Seconds since the last message."""
         return time.monotonic() - self._last_append
