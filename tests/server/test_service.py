@@ -141,8 +141,8 @@ def test_whatever_happens_the_supervisor_goes_on(monkeypatch: pytest.MonkeyPatch
         return False
 
     monkeypatch.setattr(service, "restart", restart)
-    supervisor = Supervisor(service)
-    supervisor.start()
+    made = Supervisor(service)
+    made.start()
     assert over.wait(60)
-    supervisor.stop()
+    made.stop()
     assert looks > len(errors)

@@ -18,12 +18,13 @@ NEEDS = {
         GET /api/queries, GET /api/queries/{id}, GET /api/queries/{id}/explain,
         GET /api/queries/{id}/activity, GET /api/queries/{id}/results,
         POST /api/parse, POST /api/translate, GET /api/metrics, GET /metrics,
-        GET /api/services, GET /api/examples""",
+        GET /api/services, GET /api/examples, GET /api/vocabulary, GET /api/sinks""",
     "write": """POST /api/streams/{id}/messages, POST /api/graphs/update, POST /api/graphs/{id},
         PUT /api/graphs/{id}""",
     "admin": """POST /api/streams, DELETE /api/streams/{id}, DELETE /api/graphs/{id}, POST /api/queries,
         DELETE /api/queries/{id}, POST /api/queries/{id}/pause, POST /api/queries/{id}/resume,
-        PUT /api/queries/{id}/fragments, DELETE /api/queries/{id}/fragments""",
+        PUT /api/queries/{id}/fragments, DELETE /api/queries/{id}/fragments,
+        POST /api/sinks, DELETE /api/sinks""",
     "": "GET /health",
 }
 MATRIX = {operation.strip(): scope for scope, text in NEEDS.items() for operation in text.split(",")}
