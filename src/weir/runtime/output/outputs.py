@@ -35,7 +35,16 @@ from weir.runtime.output.compact import COMPACT, Compact, SharedResults
 from weir.runtime.output.json_columns import bytes_of
 from weir.runtime.output.metrics import counts, told_by
 from weir.runtime.output.partial_answers import PART, part_of
-from weir.runtime.output.results import APART, COLUMNS, Emission, by_query, query_tables, set_tables
+from weir.runtime.output.results import (
+    APART,
+    COLUMNS,
+    PARTS,
+    Emission,
+    by_query,
+    query_tables,
+    set_tables,
+    texts_in,
+)
 from weir.runtime.output.sinks.base import Results
 from weir.runtime.output.text_columns import timestamp
 from weir.runtime.worker.group import Group, Step
@@ -215,7 +224,7 @@ def _written(tables: Iterable[pa.RecordBatch], writer: SpoolWriter) -> bytes:
 
 
 def read_answers(data: Buffer) -> pa.Table:
-    """The table of an ``answers`` row."""
+    """The table of a row of answers; many result lines are in numbered parts (``results.texts_in``)."""
     return pa.ipc.open_stream(pa.py_buffer(data)).read_all()
 
 
@@ -273,7 +282,8 @@ class MergedResults(Results):
         self._parts = [part for part in parts if len(part)] or list(parts[:1])
         self._at = [part["at"].to_numpy() for part in self._parts]
         one_by_one = all(one[-1] < other[0] for one, other in pairwise(self._at))
-        super().__init__(name, pa.concat_tables(self._parts) if one_by_one else None)
+        numbered = any(PARTS in part.column_names for part in self._parts)
+        super().__init__(name, pa.concat_tables(self._parts) if one_by_one and not numbered else None)
 
     def __len__(self) -> int:
         return sum(map(len, self._at))
@@ -295,11 +305,13 @@ class MergedResults(Results):
         for each in zip(*bounds, strict=True):
             some = [part[first:last] for part, (first, last) in zip(self._parts, each, strict=True)]
             if any(map(len, some)):
-                yield in_order([part for part in some if len(part)])
+                yield in_order([texts_in(part) for part in some if len(part)])
 
 
 def in_order(parts: Sequence[pa.Table]) -> pa.Table:
     """Tables that are each in the order of (``at``, texts), as one that is."""
+    if len(parts) == 1:
+        return parts[0]
     table = pa.concat_tables(parts).combine_chunks()
     at, names = table["at"].to_numpy(), [name for name in table.column_names if name not in ("at", "op")]
     if not len(at) or not names:

@@ -33,7 +33,7 @@ from weir.runtime.output.text_columns import (
     Woven,
     coded_texts,
     distinct_values,
-    run_together,
+    put_together,
     stamps,
     texts_of,
     weave,
@@ -44,6 +44,9 @@ JSONL, COLUMNS = "jsonl", "columns"
 
 MOST = 200_000
 """Rows of many queries written at a time, as a rule: what bounds the memory that texts take meanwhile."""
+
+PARTS = ".parts"
+"""The column of many result lines, in numbered parts; what is in the place of ``line`` then."""
 
 QUERY = ".query"
 """The column that tells whose row it is; no variable has such a name."""
@@ -133,21 +136,26 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Result lines, dated ``at``, not yet put together: each of one row of ``woven``, or of the rows from one
-    of ``starts`` up to the next."""
+    """Result lines, dated ``at``, not yet put together."""
 
     at: Ids
     woven: Woven
-    starts: Ids | None = None
 
-    def table(self, first: int = 0, last: int | None = None) -> dict[str, pa.Array]:
-        """The lines of some of the rows, cut between lines."""
-        texts = self.woven.rows(first, last)
-        if self.starts is None:
-            return {"at": pa.array(self.at[first:last]), "line": texts}
-        one, other = np.searchsorted(self.starts, [first, first + len(texts)])
-        starts = self.starts[one:other] - first
-        return {"at": pa.array(self.at[one:other]), "line": run_together(texts, starts)}
+    def table(self) -> dict[str, pa.Array]:
+        """All of them."""
+        return {"at": pa.array(self.at), "line": self.woven.rows()}
+
+    def numbered(self, first: int, last: int) -> dict[str, pa.Array]:
+        """Some of them as ``texts_in`` takes them."""
+        return {"at": pa.array(self.at[first:last]), PARTS: self.woven.numbered(first, last)}
+
+
+def texts_in(table: pa.Table) -> pa.Table:
+    """Answers with every text in its row: lines that came in numbered parts are put together."""
+    if PARTS not in table.column_names:
+        return table
+    lines = [put_together(chunk) for chunk in table[PARTS].chunks]
+    return pa.table({"at": table["at"], "line": pa.chunked_array(lines, pa.large_string())})
 
 
 def written(columns: Mapping[str, pa.Array], first: int = 0, last: int | None = None) -> dict[str, pa.Array]:
@@ -160,18 +168,16 @@ def query_tables(
     query: Query, name: str, answers: Answers, dictionary: Dictionary, form: str
 ) -> Iterator[pa.RecordBatch]:
     """What a query answered, a bounded number of rows at a time, cut between evaluation times."""
-    at = answers.at
-    cuts: list[int] = []
-    if len(at) > _SLICE and not len(answers.empty):
-        cuts = [cut for cut in np.unique(np.searchsorted(at, at[_SLICE::_SLICE])).tolist() if cut]
-    if not cuts:
+    if len(answers.at) <= _SLICE or len(answers.empty):
         whole = (result_lines if form == JSONL else result_columns)(query, name, answers, dictionary)
         yield pa.record_batch(list(whole.values()), names=list(whole))
         return
     lines = _lines(query, name, answers, dictionary) if form == JSONL else None
     columns = _solutions(query, name, answers, dictionary, form).columns() if lines is None else {}
-    for first, last in pairwise([0, *cuts, len(at)]):
-        made = written(columns, first, last) if lines is None else lines.table(first, last)
+    at = answers.at if lines is None else lines.at
+    cuts = np.unique(np.searchsorted(at, at[_SLICE::_SLICE])).tolist()
+    for first, last in pairwise([0, *(cut for cut in cuts if cut), len(at)]):
+        made = written(columns, first, last) if lines is None else lines.numbered(first, last)
         yield pa.record_batch(list(made.values()), names=list(made))
 
 
@@ -247,9 +253,10 @@ def result_lines(query: Query, name: str, answers: Answers, dictionary: Dictiona
         return made
     nothing = answers.empty + query.semantics.emit_after
     head, middle = _ends(query, name)
-    empty = weave(_dated(nothing, head, middle + _EMPTY)).rows()
-    told = answers.evaluation if lines.starts is None else answers.evaluation[lines.starts]
-    return _by_time(made, {"at": pa.array(nothing), "line": empty}, told, answers)
+    empty = Lines(nothing, weave(_dated(nothing, head, middle + _EMPTY)))
+    starts = lines.woven.starts
+    told = answers.evaluation if starts is None else answers.evaluation[starts]
+    return _by_time(made, empty.table(), told, answers)
 
 
 def _lines(query: Query, name: str, answers: Answers, dictionary: Dictionary) -> Lines:
@@ -320,9 +327,10 @@ def _triples(at: Ids, answers: Answers, dictionary: Dictionary, head: str, middl
             fractions.where(first, '"'),
             *(Coded(part.codes, quoted(part.texts)).framed("", " ") for part in parts),
             Coded.of(last.astype(np.int64), ['.",', '."]}\n']),
-        ]
+        ],
+        starts,
     )
-    return Lines(at[starts], pieces, starts)
+    return Lines(at[starts], pieces)
 
 
 def _dated(at: Ids, before: str, after: str) -> tuple[Coded, Coded]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
 import polars as pl
@@ -25,6 +26,7 @@ from weir.runtime.output.json_columns import bytes_of
 from weir.runtime.worker.texts import StreamTexts
 
 _WORD = 8
+Codes: TypeAlias = NDArray[np.uint16] | NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,72 +71,77 @@ class Coded:
 
 @dataclass(frozen=True, slots=True)
 class Woven:
-    """Rows of text, put together when they are asked for; all texts lie in ``data``, from ``begins`` on, and
-    those of a column from its number in ``firsts`` on."""
+    """Texts that are yet to be put together from those of ``columns``, side by side: one a row, or with
+    ``starts`` one for the rows from each of them up to the next. ``texts`` has those of all columns, of each
+    from its number in ``firsts`` on."""
 
     columns: Sequence[Coded]
     firsts: Sequence[int]
-    begins: Ids
-    data: Words
+    texts: pa.LargeStringArray
+    starts: Ids | None = None
 
-    def rows(self, first: int = 0, last: int | None = None) -> pa.LargeStringArray:
-        """Some of the rows; each text is copied once, straight to its place."""
-        some = [column.codes[first:last] for column in self.columns]
-        codes = np.empty((len(some), len(some[0])), np.int64)
-        for place, column in enumerate(some):
-            np.add(column, self.firsts[place], out=codes[place])
-        offsets = _offsets(codes, self.begins)
-        out = np.empty(int(offsets[-1]) + _WORD, np.uint8)
-        _fill(words_of(out), offsets, codes, self.begins, self.data)
-        return pa.LargeStringArray.from_buffers(codes.shape[1], pa.py_buffer(offsets), pa.py_buffer(out))
+    def rows(self) -> pa.LargeStringArray:
+        """All of them, put together."""
+        return put_together(self.numbered())
+
+    def numbered(self, first: int = 0, last: int | None = None) -> pa.LargeListArray:
+        """Some of the texts, as lists of numbered parts: a fraction of the size they have once they are
+        ``put_together``."""
+        width, rows = len(self.columns), len(self.columns[0].codes)
+        if self.starts is None:
+            bounds = np.arange(first, (rows if last is None else last) + 1)
+        else:
+            bounds = np.append(self.starts[first:], rows)[: None if last is None else last - first + 1]
+        begin, end = bounds[[0, -1]].tolist()
+        codes = np.empty((end - begin, width), np.uint16 if len(self.texts) < 1 << 16 else np.int32)
+        for place, column in enumerate(self.columns):
+            np.add(column.codes[begin:end], self.firsts[place], out=codes[:, place], casting="unsafe")
+        parts = pa.DictionaryArray.from_arrays(pa.array(codes.ravel()), self.texts)
+        return pa.LargeListArray.from_arrays(pa.array((bounds - begin) * width), parts)
 
 
-def weave(columns: Sequence[Coded]) -> Woven:
-    """The texts of each row side by side."""
+def weave(columns: Sequence[Coded], starts: Ids | None = None) -> Woven:
+    """The texts of each row side by side; behind the last there is room to read whole words."""
+    room = pa.array([" " * _WORD], pa.large_string())
     firsts = np.cumsum([0, *(len(column.texts) for column in columns[:-1])]).tolist()
-    parts = [bytes_of(column.texts.fill_null("")) for column in columns]
-    sizes = [np.diff(begins) for begins, _ in parts]
-    every = np.concatenate([np.zeros(1, np.int64), *sizes])
-    padded = np.concatenate(
-        [*(data[begins[0] : begins[-1]] for begins, data in parts), np.zeros(_WORD, np.uint8)]
-    )
-    return Woven(columns, firsts, np.cumsum(every), words_of(padded))
+    texts = pa.concat_arrays([*(column.texts.fill_null("") for column in columns), room])
+    return Woven(columns, firsts, texts, starts)
+
+
+def put_together(numbered: pa.LargeListArray) -> pa.LargeStringArray:
+    """What ``Woven.numbered`` gave as texts; each part is copied once, straight to its place."""
+    bounds = numbered.offsets.to_numpy()
+    codes = numbered.values.indices.to_numpy()
+    begins, data = bytes_of(numbered.values.dictionary)
+    ends = _ends(bounds, codes, begins)
+    out = np.empty(int(ends[-1]) + _WORD, np.uint8)
+    _fill(words_of(out), codes[bounds[0] : bounds[-1]], begins, words_of(data))
+    return pa.LargeStringArray.from_buffers(len(numbered), pa.py_buffer(ends), pa.py_buffer(out))
 
 
 @njit(over=("codes",), cache=True)
-def _offsets(codes: NDArray[np.int64], begins: Ids) -> Ids:
-    """Where each row begins, and the end of the last."""
-    offsets = np.empty(codes.shape[1] + 1, np.int64)
-    at = 0
-    for row in range(codes.shape[1]):
-        offsets[row] = at
-        for column in range(codes.shape[0]):
-            code = codes[column, row]
+def _ends(bounds: Ids, codes: Codes, begins: Ids) -> Ids:
+    """Where each text begins, and the end of the last."""
+    ends = np.empty(len(bounds), np.int64)
+    ends[0] = at = 0
+    for row in range(len(bounds) - 1):
+        for place in range(bounds[row], bounds[row + 1]):
+            code = codes[place]
             at += begins[code + 1] - begins[code]
-    offsets[codes.shape[1]] = at
-    return offsets
+        ends[row + 1] = at
+    return ends
 
 
 @njit(over=("out",), cache=True)
-def _fill(out: Words, offsets: Ids, codes: NDArray[np.int64], begins: Ids, data: Words) -> None:
-    """Copy the texts of each row eight bytes at a time: what is copied too much is written over by what comes
-    next."""
-    for row in range(codes.shape[1]):
-        place = offsets[row]
-        for column in range(codes.shape[0]):
-            code = codes[column, row]
-            first, length = begins[code], begins[code + 1] - begins[code]
-            for byte in range(0, length, _WORD):
-                out[place + byte] = data[first + byte]
-            place += length
-
-
-def run_together(pieces: pa.LargeStringArray, starts: Ids) -> pa.LargeStringArray:
-    """Neighbouring texts as one: those from each of ``starts`` up to the next. They lie so in memory."""
-    _, offsets, data = pieces.buffers()
-    every = np.frombuffer(offsets, np.int64)[pieces.offset : pieces.offset + len(pieces) + 1]
-    kept = pa.py_buffer(np.append(every[starts], every[-1]))
-    return pa.LargeStringArray.from_buffers(len(starts), kept, data)
+def _fill(out: Words, codes: Codes, begins: Ids, data: Words) -> None:
+    """Copy the parts one after the other, eight bytes at a time: what is copied too much is written over by
+    what comes next."""
+    at = 0
+    for code in codes:
+        first, length = begins[code], begins[code + 1] - begins[code]
+        for byte in range(0, length, _WORD):
+            out[at + byte] = data[first + byte]
+        at += length
 
 
 def arrow_texts(texts: pl.Series) -> pa.LargeStringArray:
