@@ -18,7 +18,7 @@ from weir_bench.scale import benchmark as scale
 from weir_bench.scale.costs import COUNTS, SPAN, Sample, Stages, dealt, fitted
 from weir_bench.scale.driver import Batch, Spent, cpu_seconds
 from weir_bench.scale.growth import Growth, Mark
-from weir_bench.scale.model import STEPS, Cluster, Costs, batch, makespan, parts_of, sustained
+from weir_bench.scale.model import STEPS, Cluster, Costs, batch, makespan, parts_of, spent, sustained
 from weir_bench.scale.readings import crowd, hot, readings
 from weir_bench.scale.simulate import RATE, extrapolated, working
 
@@ -96,7 +96,7 @@ def test_one_hot_key_has_no_slot_for_itself(tmp_path: Path) -> None:
 
 
 FLAT = Sample((0.001, 0.002))
-COSTS = Costs(*[FLAT] * 17, noise=Sample((0.9, 1.0, 1.2)))
+COSTS = Costs(*[FLAT] * 18, noise=Sample((0.9, 1.0, 1.2)))
 
 
 def test_tasks_go_to_the_core_that_is_free() -> None:
@@ -118,6 +118,14 @@ def test_more_cores_keep_up_with_more(tmp_path: Path) -> None:
     slow = Cluster(4, 8, 4, [1.0] * 8, slower=2.0)
     assert sum(batch(COSTS, slow, 1000)) > sum(batch(COSTS, Cluster(4, 8, 4, [1.0] * 8), 1000))
     assert sustained(COSTS, cluster, 0.001)[0] == 0.0
+
+
+def test_processor_time_is_that_of_all_cores() -> None:
+    one, four = (Cluster(cores, 8, 4, [1.0] * 8) for cores in (1, 4))
+    waited = COSTS.wait_batch.median
+    assert spent(COSTS, one, 1000) == pytest.approx(sum(batch(COSTS, one, 1000)) - waited)
+    assert spent(COSTS, four, 1000) == pytest.approx(spent(COSTS, one, 1000))
+    assert sum(batch(COSTS, four, 1000)) < spent(COSTS, four, 1000)
 
 
 def test_the_slots_of_a_cluster_have_what_the_router_gives_them(tmp_path: Path) -> None:

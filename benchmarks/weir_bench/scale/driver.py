@@ -144,7 +144,7 @@ class Spent:
 def measure(triples: int, turns: int = 3) -> Spent:
     """What large batches of so many triples cost, ``turns`` of them, and as many small ones behind them."""
     small = max(triples // 20, _LEAST)
-    sizes = [*[small] * _WARM, *[triples] * (turns + 1), *[small] * (turns + 1)]
+    sizes = [*[small] * _WARM, *[triples] * (turns + 1), *[small] * (turns + 2)]
     with TemporaryDirectory(prefix="weir-bench-") as name:
         folder = Path(name)
         (folder / "rooms.rq").write_text(_QUERY)
@@ -172,5 +172,6 @@ def measure(triples: int, turns: int = 3) -> Spent:
             Batch(sum(part.rows for part in parts.parts(batch)), mark[0] - last[0], mark[1] - last[1])
             for batch, last, mark in zip(parts.batches()[1:], marks, marks[1:], strict=False)
         ]
-    # The first large batch is the first for which loops are compiled; the first small one ends its windows.
+    # The first large batch is the first for which loops are compiled; the first small one ends its windows;
+    # at the last one the job ends.
     return Spent(found[_WARM + turns + 1 : _WARM + 2 * turns + 1], found[_WARM : _WARM + turns])

@@ -1,4 +1,4 @@
-"""The time of a batch on a cluster, from costs that were measured.
+"""The time of a batch on a cluster, from costs that were measured, as processor time.
 
 The steps follow each other, as those of a job of Spark do: the driver plans the batch and sends tasks out,
 readers read, slots work, one task puts together what slots answered to a query in two stages, the driver
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -36,10 +36,12 @@ def drawn(chance: np.random.Generator) -> Draw:
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """Seconds, each with its spread: of a reader a part, a triple, and a frame that it makes; of a slot a
-    batch, a triple, and a frame that it reads; of Spark a batch, a task, a slot, a triple that moves, and the
-    driver's part of a task; of planning a batch and a part; of a commit a batch, a task and a slot; of a
-    second stage a slot. ``noise`` is how long tasks take that have the same to do, beside their median."""
+    """Seconds of processor time, each with its spread: of a reader a part, a triple, and a frame that it
+    makes; of a slot a batch, a triple, and a frame that it reads; of Spark a batch, a task, a slot, a triple
+    that moves, and the driver's part of a task; of planning a batch and a part; of a commit a batch, a task
+    and a slot; of a second stage a slot. ``wait_batch`` is how long a batch waits for disks and for processes
+    to hear of each other, while no core works. ``noise`` is how long tasks take that have the same to do,
+    beside their median."""
 
     read_part: Sample
     read_triple: Sample
@@ -58,6 +60,7 @@ class Costs:
     commit_task: Sample
     commit_slot: Sample
     merge_slot: Sample
+    wait_batch: Sample
     noise: Sample
 
     def as_json(self) -> dict[str, object]:
@@ -94,10 +97,26 @@ def parts_of(triples: float, cores: int) -> int:
     return max(1, -(-size // part_size(size, cores)))
 
 
+def added(seconds: Sequence[float], cores: int) -> float:
+    """What tasks spend in all."""
+    return sum(seconds)
+
+
+def spent(costs: Costs, cluster: Cluster, triples: float) -> float:
+    """Seconds of processor time of a batch."""
+    return sum(batch(replace(costs, wait_batch=Sample((0.0,))), cluster, triples, together=added))
+
+
 def batch(
-    costs: Costs, cluster: Cluster, triples: float, draw: Draw = typical, noise: Draw | None = None
+    costs: Costs,
+    cluster: Cluster,
+    triples: float,
+    draw: Draw = typical,
+    noise: Draw | None = None,
+    together: Callable[[Sequence[float], int], float] = makespan,
 ) -> list[float]:
-    """Seconds of each of the ``STEPS`` of a batch. ``noise`` is drawn for every task by itself."""
+    """Seconds of each of the ``STEPS`` of a batch. ``noise`` is drawn for every task by itself; the seconds
+    of tasks on cores are put ``together``."""
     cost = {each.name: draw(getattr(costs, each.name)) for each in fields(costs)}
     parts = parts_of(triples, cluster.cores)
     readers = min(parts, cluster.cores)
@@ -106,7 +125,7 @@ def batch(
 
     def tasks(each: Sequence[float]) -> float:
         shaken = [cluster.slower * s * (noise(costs.noise) if noise else 1.0) for s in each]
-        return makespan(shaken, cluster.cores)
+        return together(shaken, cluster.cores)
 
     moved = cost["spark_triple"] / 2
     mine = parts / readers * cost["read_part"] + triples / readers * (cost["read_triple"] + moved)
@@ -118,10 +137,10 @@ def batch(
     for slot, load in enumerate(cluster.loads):
         work[slot % cluster.tasks] += per_slot + load * triples / cluster.slots * per_triple
     slots = tasks([beside + each for each in work])
-    together = beside + cluster.slots * cost["merge_slot"] if cluster.staged else 0.0
-    plan = cost["spark_batch"] + sent + cost["plan_batch"] + parts * cost["plan_part"]
+    second = beside + cluster.slots * cost["merge_slot"] if cluster.staged else 0.0
+    plan = cost["wait_batch"] + cost["spark_batch"] + sent + cost["plan_batch"] + parts * cost["plan_part"]
     commit = cost["commit_batch"] + cluster.tasks * cost["commit_task"] + cluster.slots * cost["commit_slot"]
-    return [plan, read, slots, together, commit]
+    return [plan, read, slots, second, commit]
 
 
 def sustained(

@@ -2,8 +2,11 @@
 
 The router, the work of a slot, the planner, the commit and the second stage are the code of a job, measured
 in this process at the sizes that a cluster gives them. What Spark adds is measured by whole jobs on one core.
-Before the model may say anything of a cluster it has to predict two things that it was not made from: how
-long the same batches take on two cores, and with 512 slots.
+Before the model may say anything of a cluster it has to predict two things that it was not made from: what
+the same batches cost on two cores, and with 512 slots. Costs are processor time. Two cores of one machine
+share its memory and caches, often also a core's units: how much slower each of them is while both work is
+measured by itself (``contention``), and counts for all that two cores do. How long the batches take is
+compared as well, where nobody else used the machine.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ from weir_bench.scale.model import (
     batch,
     drawn,
     parts_of,
+    spent,
     sustained,
     typical,
 )
@@ -45,6 +49,8 @@ MANY = 512
 _FEW = 66
 _BESIDE = 16
 _WARM = 2
+_ALONE = 1.25
+"""A job on one core takes little longer than its processor time, unless others use the core."""
 
 
 def routing(folder: Path, turns: int, size: int) -> tuple[list[Sample], list[Sample]]:
@@ -114,18 +120,17 @@ def calibrated(folder: Path, report: Report, turns: int, size: int, stream: Stre
     beside = took(folder / "beside", stream, 1, _BESIDE, _BESIDE)
     few = took(folder / "few", stream, 1, _FEW, 2)
     task = seconds_per_task(folder / "tasks", turns)
+    report.figures["busy"] = two.large_elapsed.median / two.large.median
     report.figures["bytes"] = {
         name: each.as_json() for name, each in zip(("part", "triple", "frame"), sizes, strict=True)
     }
     report.figures["jobs"] = {
-        f"{slots} slots, {tasks} tasks, 1 core": {
-            "small": each.small.as_json(),
-            "large": each.large.as_json(),
-        }
+        f"{slots} slots, {tasks} tasks, 1 core": {**each.as_json()}
         for each, slots, tasks in ((two, 2, 2), (beside, _BESIDE, _BESIDE), (few, _FEW, 2))
     }
     none = Sample((0.0,) * turns)
-    every = [*route, *work, none, none, none, none, task, *plan, *commit, merge, noise]
+    waited = Sample((two.waited,))
+    every = [*route, *work, none, none, none, none, task, *plan, *commit, merge, waited, noise]
     known = Costs(**{each.name: cost for each, cost in zip(fields(Costs), every, strict=True)})
     return _with_spark(known, stream, two.small, two.large, beside.small, few.small)
 
@@ -140,7 +145,7 @@ def _with_spark(
     bare = replace(known, driver_task=Sample((0.0,)))
 
     def rest(measured: Sample, cluster: Cluster, triples: int) -> list[float]:
-        return [each - sum(batch(bare, cluster, triples)) for each in measured.values]
+        return [each - spent(bare, cluster, triples) for each in measured.values]
 
     small = rest(two, one[2], stream.small)
     slot = [
@@ -165,20 +170,25 @@ def _with_spark(
     )
 
 
-def checked(folder: Path, report: Report, costs: Costs, stream: Stream, slower: Sample) -> bool:
-    """Whether the model predicts what it was not made from: two cores, and many slots."""
+def checked(folder: Path, report: Report, costs: Costs, stream: Stream, slower: Sample, alone: bool) -> bool:
+    """Whether the model predicts what it was not made from: two cores, and many slots. How long they take is
+    compared where nobody else was on the machine."""
     report.step(f"what the model has to predict: 2 cores with 2 slots, and with {MANY}")
     close = True
     for slots in (2, MANY):
-        measured = took(folder / f"check-{slots}", stream, 2, slots, 2).large
+        measured = took(folder / f"check-{slots}", stream, 2, slots, 2)
         loads = dealt(folder / f"loads-{slots}", slots, crowd(50_000, SPAN))
         cluster = Cluster(2, slots, 2, loads, slower=slower.median)
-        predicted = sum(batch(costs, cluster, stream.large))
-        off = predicted / measured.median - 1
         what = "1 -> 2 cores" if slots == 2 else f"2 -> {slots} slots"
-        report.figures[what] = {"predicted": predicted, "measured": measured.as_json(), "off": off}
-        report.goal(f"{what}: predicted beside measured, off by", abs(off), CLOSE, at_least=False)
-        close &= abs(off) <= CLOSE
+        kinds = {"processor time": (spent(costs, cluster, stream.large), measured.large)}
+        if alone:
+            kinds["time"] = (sum(batch(costs, cluster, stream.large)), measured.large_elapsed)
+        report.figures[what] = {"measured": measured.as_json()}
+        for kind, (predicted, seen) in kinds.items():
+            off = predicted / seen.median - 1
+            report.figures[what][kind] = {"predicted": predicted, "measured": seen.median, "off": off}
+            report.goal(f"{what}, {kind}: predicted is off by", abs(off), CLOSE, at_least=False)
+            close &= abs(off) <= CLOSE
     return close
 
 
@@ -219,7 +229,10 @@ def simulate(quick: bool = False, plot: Path | None = None) -> Report:
         slower = contention(crowd(size, 1000), turns)
         report.figures["costs"] = costs.as_json()
         report.figures["core beside a busy one"] = slower.as_json()
-        close = checked(folder, report, costs, stream, slower)
+        alone = report.figures["busy"] < _ALONE
+        if not alone:
+            report.step("others use this machine: only processor time is compared")
+        close = checked(folder, report, costs, stream, slower, alone)
         if not close:
             report.step("the model is not close enough: it says nothing of a cluster")
             return report

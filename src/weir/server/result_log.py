@@ -5,6 +5,9 @@ query's tail, a file a segment, and synced; then one record of the commit log sa
 batch that the commit log has is not written again, and on opening tails are cut to what it says. Where a disk
 fails in between, the batch was not written, and can be once the disk is back. When the segments of a tail
 hold more than they may, the oldest goes whole, and readers are told how many lines are missing.
+
+A large batch is a segment of its own, and stays in the files of slots until somebody reads it
+(``result_parts``).
 """
 
 from __future__ import annotations
@@ -21,6 +24,14 @@ from weir.runtime.output.sinks.base import Results, Sink
 from weir.runtime.output.sinks.result_files import joined
 from weir.runtime.output.subscriptions import Chunk
 from weir.server.resources import slug
+from weir.server.result_parts import (
+    is_large,
+    kept_parts,
+    last_lines,
+    parts_by_position,
+    put_together,
+    size_of,
+)
 from weir.storage import AppendFile, Commits
 from weir.storage.files import make_folder, numbered, remove, remove_folder
 
@@ -30,13 +41,19 @@ CHUNK = 1 << 18
 
 @dataclass(slots=True)
 class Segment:
-    """Lines ``[first, end)`` in a file of ``size`` bytes; batches begin at ``marks`` (position, byte)."""
+    """Lines ``[first, end)`` in a file of ``size`` bytes; batches begin at ``marks`` (position, byte). Where
+    there are ``parts``, the lines are in those, and the file is yet to be made."""
 
     path: Path
     first: int
     end: int
     size: int = 0
     marks: list[tuple[int, int]] = field(default_factory=list)
+    parts: Sequence[Path] = ()
+
+    def remove(self) -> None:
+        for path in (self.path, *self.parts):
+            remove(path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +70,13 @@ class Mark:
 class Tail:
     """Appended to by one thread, read by any number."""
 
-    def __init__(self, folder: Path, *, segment: int, keep: int) -> None:
+    def __init__(self, folder: Path, *, segment: int, keep: int, name: str = "") -> None:
         self.folder = folder
+        self.name = name
         self.segment_bytes = segment
         self.keep_bytes = keep
         self._lock = threading.Lock()
+        self._putting = threading.Lock()
         self._segments: list[Segment] = []
         self._recent: tuple[int, bytes] = (0, b"")
         self._erased = 0
@@ -85,6 +104,15 @@ class Tail:
             if first == mark.first:
                 AppendFile(path, mark.size).close()
             self._segments.append(Segment(path, first, mark.end, path.stat().st_size, [(first, 0)]))
+        made = {segment.first for segment in self._segments}
+        for first, parts in parts_by_position(self.folder).items():
+            left = Segment(self._path(first), first, mark.end, size_of(parts), parts=parts)
+            if first in made or not mark.erased <= first < mark.end:
+                for path in parts:
+                    remove(path)
+            else:
+                self._segments.append(left)
+        self._segments.sort(key=lambda segment: segment.first)
         for before, after in zip(self._segments, self._segments[1:], strict=False):
             before.end = after.first
 
@@ -98,25 +126,38 @@ class Tail:
             file.close()
         return Mark(first, size, self.end + count, self._erased)
 
+    def keep(self, answers: Results) -> tuple[Mark, list[Path]]:
+        """As ``append`` for a large batch, whose files are kept as they are."""
+        end = self.end + len(answers)
+        return Mark(end, 0, end, self._erased), kept_parts(answers, self.folder, self.end)
+
     def _room(self) -> tuple[int, int]:
         """The segment that is written to, and how long it is."""
         current = self._segments[-1] if self._segments else None
-        if current is None or current.size >= self.segment_bytes:
+        if current is None or current.parts or current.size >= self.segment_bytes:
             return self.end, 0
         return current.first, current.size
 
-    def publish(self, mark: Mark, data: bytes) -> None:
-        """Make what was appended readable, and let go of what is too much."""
+    def publish(self, mark: Mark, data: bytes | list[Path]) -> None:
+        """Make what was appended or kept readable, and let go of what is too much."""
         with self._lock:
-            if not self._segments or self._segments[-1].first != mark.first:
-                self._segments.append(Segment(self._path(mark.first), mark.first, mark.first))
-            current = self._segments[-1]
-            current.marks.append((self.end, current.size))
-            self._recent = self.end, data
-            current.size, current.end, self.end = mark.size, mark.end, mark.end
+            if isinstance(data, list):
+                kept = Segment(self._path(self.end), self.end, mark.end, size_of(data), parts=data)
+                self._segments.append(kept)
+                self._recent, self.end = (mark.end, b""), mark.end
+            else:
+                self._extend(mark, data)
             while len(self._segments) > 1 and self.size > self.keep_bytes:
                 with suppress(StorageError):
-                    remove(self._segments.pop(0).path)
+                    self._segments.pop(0).remove()
+
+    def _extend(self, mark: Mark, data: bytes) -> None:
+        if not self._segments or self._segments[-1].first != mark.first:
+            self._segments.append(Segment(self._path(mark.first), mark.first, mark.first))
+        current = self._segments[-1]
+        current.marks.append((self.end, current.size))
+        self._recent = self.end, data
+        current.size, current.end, self.end = mark.size, mark.end, mark.end
 
     def read(self, position: int, most: int = CHUNK) -> Chunk:
         """Lines from ``position`` on, about ``most`` bytes and at least one line if there is one; chunks that
@@ -131,9 +172,40 @@ class Tail:
                 return Chunk(first, self.end, self._recent[1], missed)
             place = bisect_right([segment.first for segment in self._segments], first) - 1
             segment = self._segments[place]
-            mark = segment.marks[bisect_right(segment.marks, (first, 1 << 62)) - 1]
+            mark = segment.marks and segment.marks[bisect_right(segment.marks, (first, 1 << 62)) - 1]
             path, size, end = segment.path, segment.size, segment.end
+        if not mark:
+            self._put_together(segment)
+            return self.read(position, most)
         return _read(path, mark, (size, end), first, missed, most) or self.read(position, most)
+
+    def latest(self, most: int) -> list[bytes]:
+        """Some of the last lines; of a large batch those of one slot, which has not to be put together."""
+        with self._lock:
+            parts = self._segments[-1].parts if self._segments else ()
+        if parts:
+            with suppress(FileNotFoundError):
+                return last_lines(self.name, parts[0], most)
+        return self.read(max(self.start, self.end - most)).data.splitlines()
+
+    def _put_together(self, segment: Segment) -> None:
+        """Make the file of a large batch, for its first reader; others wait."""
+        with self._putting:
+            if not segment.parts:
+                return
+            try:
+                marks = put_together(self.name, segment.parts, segment.path)
+            except FileNotFoundError:
+                if segment in self._segments:
+                    raise
+                return
+            with self._lock:
+                segment.parts = ()
+                if segment not in self._segments:
+                    remove(segment.path)
+                    return
+                segment.marks = [(segment.first + lines, size) for lines, size in marks]
+                segment.size = segment.path.stat().st_size
 
     @property
     def erased(self) -> Mark:
@@ -206,7 +278,7 @@ class ResultLog(Sink):
             self.open()
             found = self._tails.get(name)
             if found is None:
-                found = Tail(self.folder / slug(name), segment=self.segment, keep=self.keep)
+                found = Tail(self.folder / slug(name), segment=self.segment, keep=self.keep, name=name)
                 found.open(Mark(*self._commits.marks.get(name, ())))
                 self._tails[name] = found
             return found
@@ -216,16 +288,18 @@ class ResultLog(Sink):
             self.open()
             if self._commits.has(batch):
                 return
-            written: dict[str, tuple[Mark, bytes]] = {}
+            written: dict[str, tuple[Mark, bytes | list[Path]]] = {}
             for answers in results:
-                if len(answers):
+                if len(answers) and is_large(answers):
+                    written[answers.name] = self.tail(answers.name).keep(answers)
+                elif len(answers):
                     data = joined([answers])
                     written[answers.name] = self.tail(answers.name).append(data, len(answers)), data
             if not written:
                 return
             self._commits.commit(batch, {name: astuple(mark) for name, (mark, _) in written.items()})
-            for name, (mark, data) in written.items():
-                self._tails[name].publish(mark, data)
+            for name, published in written.items():
+                self._tails[name].publish(*published)
         for listener in self.listeners:
             listener(tuple(written))
 

@@ -42,8 +42,9 @@ _SAID = re.compile(r"\[[A-Z][A-Z_.]+\].*")
 
 _STOPPING = 0.2
 """Seconds in which Spark is told to stop."""
-_LOOK = 0.01
-"""Seconds between two looks for reports."""
+_LOOK, _SHARE, _MOST = 0.01, 0.02, 0.05
+"""Seconds between two looks for reports: a share of the time since the last one, so that long batches are
+not looked for more often than short ones; the least and the most."""
 
 
 class Job(RunningJob):
@@ -276,8 +277,11 @@ class Job(RunningJob):
 
     def _listen(self) -> None:
         """Hear the reports of tasks, as long as the job runs."""
-        while not self._over.wait(_LOOK):
+        heard, since = self._heard, time.monotonic()
+        while not self._over.wait(min(max(_LOOK, _SHARE * (time.monotonic() - since)), _MOST)):
             self._hear()
+            if self._heard != heard:
+                heard, since = self._heard, time.monotonic()
 
     def _hear(self, last: int | None = None) -> None:
         """Take in what tasks have reported, of batches up to ``last``: those that are done."""

@@ -107,6 +107,19 @@ def move(old: Path, new: Path, *, durable: bool = True) -> None:
             disk.sync_folder(old.parent)
 
 
+def keep(path: Path, name: Path) -> None:
+    """Give a file that somebody wrote a second name, in place of a file that had it, and make it survive a
+    crash of the machine under that."""
+    disk.remove(name)
+    file = disk.open_file(path, os.O_RDONLY)
+    try:
+        disk.sync(file, path)
+    finally:
+        disk.close(file)
+    disk.link(path, name)
+    disk.sync_folder(name.parent)
+
+
 def remove(path: Path) -> None:
     """Remove a file, if it is there. It may be there again after a crash of the machine."""
     disk.remove(path)

@@ -91,6 +91,12 @@ def _new_file(folder: Path) -> _SpoolFile | None:
         return None
 
 
+class Mapped(mmap.mmap):
+    """A file's bytes; ``path`` says which."""
+
+    path: Path
+
+
 class Spool:
     """The files of a checkpoint, by batch."""
 
@@ -112,8 +118,11 @@ class Spool:
         """What was written; a file is mapped, and may be removed while it is."""
         if not carried.startswith(_MARK):
             return carried
-        with open(self._folder / carried[len(_MARK) :].decode(), "rb") as file:
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        path = self._folder / carried[len(_MARK) :].decode()
+        with open(path, "rb") as file:
+            found = Mapped(file.fileno(), 0, access=mmap.ACCESS_READ)
+        found.path = path
+        return found
 
     def clear(self, batch: int | None = None) -> None:
         """Remove the files of a batch that is done, or all."""

@@ -29,7 +29,7 @@ def test_block_by_block(slots: list[list[tuple[int, str]]], size: int) -> None:
     tables = [_table(sorted(rows, key=lambda row: (row[0], row[1].encode()))) for rows in slots]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(outputs, "BLOCK", size)
-        results = MergedResults("q", tables)
+        results = MergedResults("q", [(table, None) for table in tables])
         blocks = list(results.blocks())
         expected = in_order(tables)
         assert len(results) == len(expected)

@@ -358,3 +358,28 @@ def test_other_pages_and_other_names_are_turned_away(server: Server, api: httpx.
     assert (
         "access-control-allow-origin" not in api.get("/api/streams", headers={"origin": "http://x"}).headers
     )
+
+
+def test_what_is_large_stays_where_it_is_until_it_is_read(
+    server: Server, api: httpx.Client, ids: dict[str, str]
+) -> None:
+    text = (
+        "REGISTER RSTREAM <large> AS SELECT ?who ?text FROM NAMED WINDOW <w> ON <http://e/doors> "
+        "[RANGE PT1S STEP PT1S] WHERE { WINDOW <w> { ?who <http://e/in> <http://e/hall> } "
+        f'BIND("{"x" * 600}" AS ?text) }}'
+    )
+    assert api.post("/api/queries", json={"text": text}).status_code == 201
+    try:
+        people = [f"v{number}" for number in range(2000)]
+        body = "".join(line(5_000_100, who, "hall") for who in people) + line(5_002_000, "x", "hall")
+        assert push(api, body).status_code == 202
+        until(lambda: query(api, "large")["position"] == len(people), 120)
+        folder = server.folder / "data" / "results" / "large"
+        assert {path.suffix for path in folder.iterdir()} == {".part"}
+        with Subscriber(server.base, "large", start=0) as subscriber:
+            until(lambda: len(subscriber.seen) >= len(people))
+        assert {path.suffix for path in folder.iterdir()} == {".jsonl"}
+        seen = [each["bindings"]["who"]["value"] for each in subscriber.seen]
+        assert seen == sorted(f"http://e/{who}" for who in people)
+    finally:
+        api.delete("/api/queries/large")

@@ -15,6 +15,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,7 @@ from weir.runtime.output.sinks.base import Results
 from weir.runtime.output.text_columns import timestamp
 from weir.runtime.worker.group import Group, Step
 from weir.runtime.worker.together import Answered
-from weir.storage.spool import Buffer, SpoolWriter
+from weir.storage.spool import Buffer, Mapped, SpoolWriter
 
 FAILED = "failed"
 WRITTEN = "written"
@@ -263,23 +264,25 @@ def without_later(rows: Sequence[Output], failures: Iterable[Failure], forms: Se
 def merged(rows: Sequence[Output]) -> list[Results]:
     """The answers of each query, in rows whose kind is their form; those of several slots in the order of
     their times. What came in the compact form stays in it, and is last."""
-    tables: dict[str, list[pa.Table]] = {}
+    tables: dict[str, list[tuple[pa.Table, Path | None]]] = {}
     shared = []
     for row in sorted(rows, key=lambda row: row.slot):
         if row.kind == COMPACT and not row.name:
             shared.append(SharedResults(row.data))
             continue
         table = read_answers(row.data)
+        path = row.data.path if isinstance(row.data, Mapped) else None
         for name, part in [(row.name, table)] if row.name else by_query([table]):
-            tables.setdefault(name, []).append(part)
+            tables.setdefault(name, []).append((part, path))
     return [*(MergedResults(name, tables[name]) for name in sorted(tables)), *shared]
 
 
 class MergedResults(Results):
     """The answers of several slots, each in the order of (``at``, texts); put together when asked for."""
 
-    def __init__(self, name: str, parts: Sequence[pa.Table]) -> None:
-        self._parts = [part for part in parts if len(part)] or list(parts[:1])
+    def __init__(self, name: str, parts: Sequence[tuple[pa.Table, Path | None]]) -> None:
+        self._told = [each for each in parts if len(each[0])] or list(parts[:1])
+        self._parts = [part for part, _ in self._told]
         self._at = [part["at"].to_numpy() for part in self._parts]
         one_by_one = all(one[-1] < other[0] for one, other in pairwise(self._at))
         numbered = any(PARTS in part.column_names for part in self._parts)
@@ -287,6 +290,10 @@ class MergedResults(Results):
 
     def __len__(self) -> int:
         return sum(map(len, self._at))
+
+    @property
+    def parts(self) -> Sequence[tuple[pa.Table, Path | None]]:
+        return self._told
 
     @property
     def table(self) -> pa.Table:

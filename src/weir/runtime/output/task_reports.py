@@ -5,7 +5,7 @@ waits, or whoever plans the next batch. So the driver has logged which queries f
 from that, as where it takes the results itself.
 
 Who tells may be a process of Spark's beside the driver, so this module imports next to nothing: what is told
-are bytes (``report_rows``). The driver looks for reports a hundred times a second, so a look is cheap.
+are bytes (``report_rows``). The driver looks for reports up to a hundred times a second, so a look is cheap.
 """
 
 from __future__ import annotations

@@ -92,9 +92,8 @@ def query_json(service: Service, info: QueryInfo) -> RegisteredQuery:
 def _numeric(service: Service, info: QueryInfo) -> list[str]:
     """Variables that are numbers by the query, or were in the latest results."""
     known = counted(info.query)
-    tail = service.log.tail(info.name)
     seen: dict[str, bool] = {}
-    for _, line in tail.read(max(tail.start, tail.end - _LOOKED_AT)).lines():
+    for line in service.log.tail(info.name).latest(_LOOKED_AT):
         for name, value in json.loads(line).get("bindings", {}).items():
             number = value.get("datatype", "").rpartition("#")[2] in _NUMERIC
             seen[name] = seen.get(name, True) and number

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import quote
 
@@ -41,6 +42,11 @@ class Results:
     def blocks(self) -> Iterator[pa.Table]:
         """The same, a bounded number of rows at a time where they have yet to be put together."""
         yield self.table
+
+    @property
+    def parts(self) -> Sequence[tuple[pa.Table, Path | None]]:
+        """What each slot answered, in its order, and in which file that is, if it is one."""
+        return [(self.table, None)]
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
