@@ -25,6 +25,7 @@ from weir.language.algebra.query import Ask, Query, Select
 from weir.linked.graphs import StaticGraphs
 from weir.linked.graphs.history import mapped, resolved
 from weir.linked.graphs.triple_tables import CLOSE
+from weir.rdf.columns import sorted_set
 from weir.rdf.formats.guarded_parser import rewritten
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import json_term
@@ -86,7 +87,7 @@ def task_of(static_graphs: StaticGraphs, query: Query, media_type: str) -> Task:
     graphs = present(static_graphs, query)
     tables = (graphs.default, *graphs.named.values())
     columns = [part for table in tables for part in (table.subject, table.predicate, table.object)]
-    ids = np.unique(np.concatenate(columns)) if columns else np.empty(0, np.int64)
+    ids = sorted_set(np.concatenate(columns)) if columns else np.empty(0, np.int64)
     ids = ids[ids > 0]
     texts = dict(zip(ids.tolist(), static_graphs.dictionary.texts(ids), strict=True))
     return Task(query, graphs, static_graphs.dictionary.key, texts, media_type)

@@ -18,7 +18,7 @@ from weir.kernel.contract import GraphTable
 from weir.linked.graphs.large_scans import StreamedScan, among, table_of
 from weir.linked.graphs.parquet_store import REST, GraphStore
 from weir.linked.graphs.triple_tables import Kept, LargeScan
-from weir.rdf.columns import Ids
+from weir.rdf.columns import Ids, sorted_set
 
 _COLUMNS = {"subject": "s", "object": "o"}
 
@@ -76,7 +76,7 @@ def _filtered(batches: Iterable[pa.RecordBatch], alternatives: Sequence[Kept]) -
 
 def _distinct(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        yield pa.record_batch([pa.array(np.unique(batch.column(0).to_numpy()))], names=batch.schema.names)
+        yield pa.record_batch([pa.array(sorted_set(batch.column(0).to_numpy()))], names=batch.schema.names)
 
 
 def _numbers(table: pa.Table, name: str) -> Ids:

@@ -55,6 +55,24 @@ def test_each_triple_is_there_once_at_each_time() -> None:
     assert found.at.tolist() == [2, 3] and found.columns["object"].tolist() == [7, 7]
 
 
+def test_triples_of_slots_are_compared_within_a_time_alone() -> None:
+    """1 and 4 are answered by one slot, 2 by all three, 3 by two that agree and differ."""
+    slots = [
+        {1: [5, 6], 2: [5], 3: [5, 7]},
+        {2: [5, 6], 4: [5]},
+        {2: [6], 3: [7, 8]},
+    ]
+    parts = []
+    for slot in slots:
+        at = [time for time, objects in slot.items() for _ in objects]
+        objects = [each for found in slot.values() for each in found]
+        same = [9] * len(at)
+        parts.append(part(at, ("subject", same), ("predicate", same), ("object", objects)))
+    found = answers_of_all(stages("CONSTRUCT { ?x :r ?y }"), parts, Dictionary())
+    told = list(zip(found.at.tolist(), found.columns["object"].tolist(), strict=True))
+    assert told == [(1, 5), (1, 6), (2, 5), (2, 6), (3, 5), (3, 7), (3, 8), (4, 5)]
+
+
 def test_one_slot_that_says_so_is_enough() -> None:
     one, other = part([1, 2], ("boolean", [0, 1])), part([1, 2], ("boolean", [0, 0]))
     found = answers_of_all(stages("ASK"), [one, other], Dictionary())

@@ -42,7 +42,7 @@ from weir.language.algebra.query import R2S, Ask, Construct, Previous, Query
 from weir.plan import nodes as p
 from weir.plan.analysis.variables import subjects
 from weir.plan.planner import QueryPlan, plan_query
-from weir.rdf.columns import Ids
+from weir.rdf.columns import Ids, sorted_set
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, BlankNode, Literal, Term, TripleTerm, Variable
 
@@ -335,7 +335,7 @@ class IntervalEvaluator:
         """Every id whose text may still be needed and may be known of streams alone: of live rows, waiting
         messages, views and constants. The texts of static graphs are known of these."""
         remote = [] if self.services is None else [self.services.ids()]
-        return np.unique(np.concatenate([self._constants, *self.streams.ids(), *remote]))
+        return sorted_set(np.concatenate([self._constants, *self.streams.ids(), *remote]))
 
     def statistics(self) -> Mapping[str, Any]:
         """Counters for ``explain --analyze`` and metrics."""

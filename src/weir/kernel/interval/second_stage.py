@@ -7,7 +7,7 @@ above them are those of any query (``plan.analysis.two_stages``).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from weir.language.algebra.query import Ask, Query
 from weir.plan import nodes as p
 from weir.plan.analysis.two_stages import Stages
 from weir.plan.build import Builder
-from weir.rdf.columns import Ids
+from weir.rdf.columns import Ids, Mask, sorted_set
 from weir.rdf.ids.dictionary import Dictionary
 
 
@@ -64,7 +64,12 @@ def answers_of_all(stages: Stages, parts: Sequence[Answers], dictionary: Diction
     silent = np.concatenate([part.empty for part in parts])
     names = tuple(parts[0].columns)
     columns = {name: np.concatenate([part.columns[name] for part in parts]) for name in names}
-    times = np.unique(np.concatenate([at, silent]))
+    order = np.argsort(at, kind="stable")
+    ordered = at[order]
+    starts = np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))
+    times = ordered[starts]
+    if len(silent):
+        times = sorted_set(np.concatenate([times, silent]))
     if stages.second is not None:
         found = _evaluated(stages.second, times, at, columns, dictionary)
     elif isinstance(stages.first.form, Ask):
@@ -72,12 +77,25 @@ def answers_of_all(stages: Stages, parts: Sequence[Answers], dictionary: Diction
         np.maximum.at(truth, np.searchsorted(times, at), columns[ANSWER])
         found = times, {ANSWER: truth}
     else:
-        order = np.argsort(at, kind="stable")
-        kept = order[firsts([each[order] for each in (at, *(columns[name] for name in TRIPLE))], len(at))]
+        kept = order[_once(order, starts, [len(part.at) for part in parts], ordered, columns)]
         found = at[kept], {name: columns[name][kept] for name in TRIPLE}
     asked = (stages.second or stages.first).semantics.report_empty
     empty = np.setdiff1d(times, found[0]) if asked else silent[:0]
     return Answers(found[0], found[1], empty, len(times))
+
+
+def _once(order: Ids, starts: Ids, lengths: Sequence[int], ordered: Ids, columns: Mapping[str, Ids]) -> Mask:
+    """Which rows, in the order of time, are the first of their triple in their evaluation. A slot has each
+    once, so those of evaluations that one slot alone answered are not compared."""
+    slot = np.searchsorted(np.cumsum(lengths), order, side="right")
+    ends = np.append(starts[1:], len(order))
+    several = np.flatnonzero(np.repeat(slot[starts] != slot[ends - 1], ends - starts))
+    rows = order[several]
+    kept = np.ones(len(order), np.bool_)
+    kept[several] = False
+    each = [ordered[several], *(columns[name][rows] for name in TRIPLE)]
+    kept[several[firsts(each, len(several))]] = True
+    return kept
 
 
 def _evaluated(

@@ -25,7 +25,7 @@ from weir.language.algebra.query import Query, Semantics
 from weir.language.algebra.windows import TickKind, WindowDeclaration
 from weir.plan.analysis.conjunctions import Conjunction, conjunction
 from weir.plan.analysis.templates import Instance, Shape, instance
-from weir.rdf.columns import Ids
+from weir.rdf.columns import Ids, sorted_set
 from weir.rdf.ids.dictionary import Dictionary
 from weir.storage import pack, unpack
 
@@ -409,4 +409,4 @@ class SharedEvaluator:
             live = getattr(part.evaluator, "live_ids", None)
             if live is not None:
                 columns.append(live())
-        return np.unique(np.concatenate(columns))
+        return sorted_set(np.concatenate(columns))

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from weir.rdf.columns import Ids, Mask
+from weir.rdf.columns import Ids, Mask, sorted_set
 
 CHUNK = 1 << 20
 """The most pairs of rows held at a time."""
@@ -48,7 +48,7 @@ class _Line:
         self._low = int(start.min())
         self.span = int(end.max()) - self._low + 1
         if groups * self.span >= _ROOM:
-            self._times = np.unique(np.concatenate([start, end, *others]))
+            self._times = sorted_set(np.concatenate([start, end, *others]))
             self._low, self.span = 0, len(self._times)
 
     def places(self, group: Ids, time: Ids) -> Ids:
@@ -125,7 +125,7 @@ class Sweep:
             self.cuts = np.flatnonzero(cut)
             self._rank = np.cumsum(cut) - 1
         else:
-            self.cuts = np.unique(np.concatenate([first, last]))
+            self.cuts = sorted_set(np.concatenate([first, last]))
         self.segments = len(self.cuts) - 1
 
     def ranges(self, group: Ids, start: Ids, end: Ids) -> tuple[Ids, Ids]:

@@ -20,7 +20,7 @@ from weir.kernel.windows.arrivals import FEW, Arrivals
 from weir.kernel.windows.instants import AFTER, BEFORE, LOWEST, Instants, Sub
 from weir.kernel.windows.window import Window
 from weir.language.algebra.query import R2S, Previous, Semantics
-from weir.rdf.columns import Ids, Mask
+from weir.rdf.columns import Ids, Mask, sorted_set
 
 _FIRST, _MESSAGE, _LAST = 0, 1, 2
 
@@ -301,7 +301,7 @@ class Clock:
         if sum(map(len, found)) <= FEW:
             listed = np.array(sorted({time for times in found for time in times.tolist()}), np.int64)
         else:
-            listed = np.unique(np.concatenate(found))
+            listed = sorted_set(np.concatenate(found))
         full = (w for w in self.windows if w.spec.width is None and w.first is not None)
         if any(w.first <= listed.item(0) for w in full if w.first is not None):
             return listed
@@ -415,4 +415,4 @@ def _united(lists: Sequence[Ids]) -> Ids:
     first = lists[0]
     if all(len(other) == len(first) and np.array_equal(other, first) for other in lists[1:]):
         return first
-    return np.unique(np.concatenate(lists))
+    return sorted_set(np.concatenate(lists))

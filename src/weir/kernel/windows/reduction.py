@@ -13,7 +13,7 @@ import numpy as np
 from weir.kernel.relations.keys import StoredKeys, combine
 from weir.kernel.windows.arrivals import FEW
 from weir.kernel.windows.live_triples import LiveTriples
-from weir.rdf.columns import Ids, Mask
+from weir.rdf.columns import Ids, Mask, sorted_set
 
 _SMALL = 1 << 16
 
@@ -23,7 +23,7 @@ class Membership:
 
     def __init__(self, places: Sequence[int], columns: Sequence[Ids]) -> None:
         self.places = tuple(places)
-        self._keys = np.unique(combine(columns))
+        self._keys = sorted_set(combine(columns))
         self._few: set[object] = set()
         if len(self._keys) <= _SMALL:
             single = len(columns) == 1

@@ -14,7 +14,7 @@ import numpy as np
 from weir.kernel.windows.arrivals import Arrivals
 from weir.kernel.windows.instants import LOWEST, Instants
 from weir.kernel.windows.window import Window
-from weir.rdf.columns import Ids
+from weir.rdf.columns import Ids, sorted_set
 
 _NONE = np.empty(0, np.int64)
 
@@ -84,9 +84,9 @@ def report_times(window: Window, after: int, through: int, limit: int) -> tuple[
     if spec.period is not None:
         lists.append(_ticked(periods_of(window), ticks, since, through, limit))
     cut = min((int(times[-1]) for times, more in lists if more), default=None)
-    joined = lists[0][0] if len(lists) == 1 else np.unique(np.concatenate([times for times, _ in lists]))
+    joined = lists[0][0] if len(lists) == 1 else sorted_set(np.concatenate([times for times, _ in lists]))
     if ticks is not None and len(joined):
-        joined = np.unique(up(joined, ticks.step))
+        joined = sorted_set(up(joined, ticks.step))
         joined = joined[(joined > after) & (joined <= through)]
         cut = None if cut is None else ticks.up(cut)
     if cut is not None:
@@ -146,7 +146,7 @@ def comings_and_goings(window: Window, after: int, through: int) -> Ids:
     else:
         there = entered < left
         found = np.concatenate([entered[there], left[there]])
-    return np.unique(found[(found > after) & (found <= through)])
+    return sorted_set(found[(found > after) & (found <= through)])
 
 
 def moving(window: Window) -> tuple[Arrivals, tuple[int, ...]] | None:

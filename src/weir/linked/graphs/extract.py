@@ -45,7 +45,7 @@ from weir.plan import nodes as p
 from weir.plan.analysis.demand import written_variables
 from weir.plan.analysis.ticks import graphs_read
 from weir.plan.planner import plan_query
-from weir.rdf.columns import Ids
+from weir.rdf.columns import Ids, sorted_set
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, Variable
 
@@ -82,7 +82,7 @@ class StaticGraphs:
     def predicates(self, graph: str) -> list[str]:
         """What may be the predicates of a graph, those of updates among them."""
         named = self.triples.scan((graph, None, None, None)).predicate
-        found = np.unique(np.concatenate([self.source.predicates(graph), named]))
+        found = sorted_set(np.concatenate([self.source.predicates(graph), named]))
         self.source.add_texts(found)
         return [self.dictionary.text(each)[1:-1] for each in found.tolist()]
 
@@ -179,7 +179,7 @@ class StaticGraphs:
         for scan, alternatives in large.items():
             found = alternatives[0].source.rows([each.kept for each in alternatives])
             there.setdefault(scan[0], []).append(found)
-            needed += [np.unique(getattr(found, place)) for each in alternatives for place in each.needed]
+            needed += [sorted_set(getattr(found, place)) for each in alternatives for place in each.needed]
         graphs = {graph: merged(tables) for graph, tables in there.items() if not _any_large(graph, large)}
         graphs |= {graph: assembled(tables) for graph, tables in there.items() if graph not in graphs}
         if not self.delta.number:
@@ -200,7 +200,7 @@ class StaticGraphs:
         large = self.large(scan)
         if large is None:
             return self.base(scan).table
-        return large.rows([{"subject": np.unique(triples.subject)}])
+        return large.rows([{"subject": sorted_set(triples.subject)}])
 
     def base(self, scan: Scan) -> IndexedTable:
         """A scan of the graphs as they were read."""
@@ -219,7 +219,7 @@ class StaticGraphs:
         chosen = [rows for rows in selections if rows is not None]
         if len(chosen) < len(selections):
             return table
-        return take(table, np.unique(np.concatenate(chosen)))
+        return take(table, sorted_set(np.concatenate(chosen)))
 
 
 @dataclass(slots=True)

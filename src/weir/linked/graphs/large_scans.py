@@ -26,7 +26,7 @@ from weir.linked.graphs.triple_tables import (
     stacked,
     take,
 )
-from weir.rdf.columns import Ids, Mask
+from weir.rdf.columns import Ids, Mask, sorted_set
 
 LARGE = 2_000_000
 """Triples of a predicate from which on they are not read into memory to be reduced."""
@@ -63,7 +63,7 @@ class StreamedScan:
 
     def values(self, place: str, kept: Kept) -> Ids:
         column = 0 if place == "subject" else 1
-        return distinct_of(np.unique(batch[column]) for batch in self._batches([kept]))
+        return distinct_of(sorted_set(batch[column]) for batch in self._batches([kept]))
 
     def rows(self, alternatives: Sequence[Kept]) -> GraphTable:
         return table_of(self._predicate, list(self._batches(alternatives)))
@@ -85,8 +85,8 @@ def distinct_of(parts: Iterable[Ids]) -> Ids:
     for part in parts:
         waiting.append(part)
         while len(waiting) > 1 and len(waiting[-2]) <= 2 * len(waiting[-1]):
-            waiting[-2:] = [np.union1d(waiting[-2], waiting[-1])]
-    return np.unique(np.concatenate([np.empty(0, np.int64), *waiting]))
+            waiting[-2:] = [sorted_set(np.concatenate(waiting[-2:]))]
+    return sorted_set(np.concatenate([np.empty(0, np.int64), *waiting]))
 
 
 def table_of(predicate: int, parts: Sequence[tuple[Ids, Ids]]) -> GraphTable:
@@ -146,7 +146,7 @@ class LargeRows:
     def _restrict(self, place: str, values: Ids) -> None:
         before = self.kept.get(place)
         self.kept[place] = (
-            np.unique(values) if before is None else np.intersect1d(before, values, assume_unique=True)
+            sorted_set(values) if before is None else np.intersect1d(before, values, assume_unique=True)
         )
         self._known.clear()
         self._count = None

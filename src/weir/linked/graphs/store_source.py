@@ -11,7 +11,7 @@ from weir.linked.graphs import large_scans
 from weir.linked.graphs.large_scans import Scanner, StreamedScan
 from weir.linked.graphs.parquet_store import GraphStore
 from weir.linked.graphs.triple_tables import DEFAULT, LargeScan, Scan
-from weir.rdf.columns import Ids
+from weir.rdf.columns import Ids, sorted_set
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI
 
@@ -64,7 +64,7 @@ class StoreSource:
         return known if self._same else self._here(known)
 
     def add_texts(self, ids: Ids) -> None:
-        hashed = np.unique(ids[ids > 0])
+        hashed = sorted_set(ids[ids > 0])
         if self._same and len(hashed) > _MANY:
             self.dictionary.attach(f"texts of {self.store.folder}", self.store.text_table(hashed))
             return

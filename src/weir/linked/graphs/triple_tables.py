@@ -15,7 +15,7 @@ import numpy as np
 from weir.kernel.contract import Background, GraphTable
 from weir.kernel.relations.coverage import enumerated
 from weir.kernel.relations.keys import SortedKeys
-from weir.rdf.columns import Ids
+from weir.rdf.columns import Ids, sorted_set
 
 DEFAULT = ""
 """The name of the default graph."""
@@ -110,7 +110,7 @@ class CombinedSource:
 
     def predicates(self, graph: str) -> Ids:
         found = [source.predicates(names[graph]) for source, names in self.parts if graph in names]
-        return np.unique(np.concatenate([np.empty(0, np.int64), *found]))
+        return sorted_set(np.concatenate([np.empty(0, np.int64), *found]))
 
 
 class TableSource:
@@ -143,7 +143,7 @@ class TableSource:
         return len(self.tables[graph].subject) if graph in self.tables else 0
 
     def predicates(self, graph: str) -> Ids:
-        return np.unique(self.tables.get(graph, GraphTable.empty()).predicate)
+        return sorted_set(self.tables.get(graph, GraphTable.empty()).predicate)
 
 
 def take(table: GraphTable, rows: Ids) -> GraphTable:
@@ -261,7 +261,7 @@ class PatternRows:
 
     def values(self, variable: str) -> Ids:
         column = self.table.column(self.places[variable])
-        return np.unique(column if self.rows is None else column[self.rows])
+        return sorted_set(column if self.rows is None else column[self.rows])
 
     def keep(self, variable: str, values: Ids) -> None:
         place = self.places[variable]
@@ -303,4 +303,4 @@ def _size(parts: Sequence[Reducible]) -> int:
 
 def _values(parts: Sequence[Reducible], variable: str) -> Ids:
     found = [part.values(variable) for part in parts]
-    return found[0] if len(found) == 1 else np.unique(np.concatenate(found))
+    return found[0] if len(found) == 1 else sorted_set(np.concatenate(found))

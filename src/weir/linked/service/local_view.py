@@ -24,7 +24,7 @@ from weir.kernel.contract import FOREVER
 from weir.kernel.relations.keys import SortedKeys, codes, combine, spread
 from weir.kernel.relations.relation import Relation
 from weir.linked.service.estimate import ChangePhases, ChangeRates, Floats
-from weir.rdf.columns import Ids, Mask
+from weir.rdf.columns import Ids, Mask, sorted_set
 
 NEVER = -(1 << 62)
 """The fetch time and expiry of a key that was never answered."""
@@ -352,7 +352,7 @@ class LocalView:
 
     def ids(self) -> Ids:
         """Every id that a row or a key refers to."""
-        return np.unique(np.concatenate([*self.keys.values(), *self._columns.values()]))
+        return sorted_set(np.concatenate([*self.keys.values(), *self._columns.values()]))
 
     def snapshot(self) -> State:
         """The whole view, for ``restore`` into one with the same key and variables."""

@@ -26,7 +26,7 @@ from weir.linked.service.ledger import Ledger
 from weir.linked.service.local_view import LocalView, State
 from weir.linked.service.service_parts import ServicePart, ServiceParts, parts_of
 from weir.linked.service.view_refresher import Target
-from weir.rdf.columns import Ids
+from weir.rdf.columns import Ids, sorted_set
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI
 from weir.storage import numbers, pack, unpack
@@ -195,7 +195,7 @@ class ServiceResolver:
         for calls in self._calls.values():
             for call in calls.values():
                 columns += () if call.answered is None else call.answered.columns.values()
-        return np.unique(np.concatenate(columns)) if columns else np.empty(0, np.int64)
+        return sorted_set(np.concatenate(columns)) if columns else np.empty(0, np.int64)
 
     def snapshot(self) -> bytes:
         """Views, calls, ledgers and the texts of their terms, but for keys that were never asked for."""

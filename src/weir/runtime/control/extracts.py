@@ -26,7 +26,7 @@ from weir.linked.graphs import Dealt, StaticGraphs, read_graphs
 from weir.linked.graphs.history import layered
 from weir.linked.graphs.triple_tables import DEFAULT, merged
 from weir.plan.analysis.shares import share
-from weir.rdf.columns import Ids
+from weir.rdf.columns import Ids, sorted_set
 from weir.rdf.ids.dictionary import Dictionary, TextTable
 from weir.rdf.terms import Term, Variable, relabelled
 from weir.runtime.control.catalog import Entry, Registration, UpdateEntry
@@ -66,8 +66,8 @@ def write_extract(
     for number, name in enumerate(names):
         columns, by_slot = _columns(graphs[name]), (dealt or {}).get(name, {})
         tables |= {f"graph {number}": columns, **_index(number, columns, graphs[name].index, by_slot, slots)}
-        ids += [np.unique(columns[place]) for place in _PLACES]
-    hashed = np.unique(np.concatenate(ids))
+        ids += [sorted_set(columns[place]) for place in _PLACES]
+    hashed = sorted_set(np.concatenate(ids))
     texts = dictionary.having(hashed)
     if len(texts.ids) < np.count_nonzero(hashed > 0) and all(each.index is None for each in graphs.values()):
         raise KeyError("the text of a term is not known")

@@ -8,6 +8,7 @@ import polars as pl
 
 from weir.kernel.contract import Answers
 from weir.language.algebra.query import Ask, Query
+from weir.rdf.columns import sorted_set
 from weir.rdf.ids.dictionary import Dictionary
 from weir.runtime.output.text_columns import texts_of
 from weir.storage import numbers, pack, unpack
@@ -23,7 +24,7 @@ def part_of(answers: Answers, query: Query, dictionary: Dictionary) -> bytes | N
     if not len(answers.at) and not len(answers.empty):
         return None
     columns = list(answers.columns.values())
-    ids = np.unique(np.concatenate([np.empty(0, np.int64), *columns]))
+    ids = sorted_set(np.concatenate([np.empty(0, np.int64), *columns]))
     ids = ids[:0] if isinstance(query.form, Ask) else ids[ids > 0]
     tables = {
         "rows": {"at": answers.at, **{str(place): column for place, column in enumerate(columns)}},

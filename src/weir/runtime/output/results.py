@@ -24,7 +24,7 @@ from weir.kernel.contract import Answers
 from weir.kernel.matching.answers import Header, SetAnswers
 from weir.language.algebra.patterns import is_ordered
 from weir.language.algebra.query import Ask, Query, Select
-from weir.rdf.columns import Ids
+from weir.rdf.columns import Ids, sorted_set
 from weir.rdf.ids.dictionary import Dictionary
 from weir.runtime.output.few_lines import FEW, few_lines
 from weir.runtime.output.json_columns import compact, json_terms, quoted
@@ -187,7 +187,7 @@ def set_tables(
     """What queries that are evaluated together answered: tables with the column ``QUERY`` in front, the rows
     of a query together in one of them. Queries of one table select variables of the same names."""
     channel, at, values = answers.table
-    ids = np.unique(values)
+    ids = sorted_set(values)
     texts = texts_of(ids, dictionary)
     if form == JSONL:
         texts = json_terms(texts)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from weir.kernel.contract import Answers
+from weir.rdf.columns import sorted_set
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.messages import Messages
 from weir.runtime.ingest.frames import Frame
@@ -56,7 +57,7 @@ def texts_in(
     """The texts of what a stream is made of, as a chunk of this name, for as long as ``until`` says that
     something may need them."""
     messages = frame.messages
-    ids = np.unique(np.concatenate([messages.subject, messages.predicate, messages.object]))
+    ids = sorted_set(np.concatenate([messages.subject, messages.predicate, messages.object]))
     ids = ids[ids > 0]
     if not len(ids):
         return None

@@ -25,7 +25,7 @@ from weir.language.algebra.windows import Triples
 from weir.linked.service import ServiceConfig, ServiceResolver
 from weir.plan.analysis.chain import evaluation_order
 from weir.plan.analysis.demand import Reading
-from weir.rdf.columns import NEVER, Ids
+from weir.rdf.columns import NEVER, Ids, sorted_set
 from weir.rdf.messages import Messages
 from weir.runtime.control.catalog import Registration, StreamEntry
 from weir.runtime.control.failure import Failure
@@ -395,7 +395,7 @@ class Group:
         until = self._until(max(int(frame.messages.time.max()) for frame in brought))
         self.dictionary.add_chunk(TextChunk.of(f"b{batch}", ids, texts, until))
         if until == FOREVER and self.dictionary.held > 2 * self._texts_kept + _MANY_TEXTS:
-            self.dictionary.keep_only(np.union1d(self.live_ids(), ids), f"l{batch}")
+            self.dictionary.keep_only(sorted_set(np.concatenate([self.live_ids(), ids])), f"l{batch}")
             self._texts_kept = self.dictionary.held
 
     def _until(self, time: int) -> int:
@@ -416,7 +416,7 @@ class Group:
         evaluators: list[Any] = [member.evaluator for member in self.members.values()]
         columns += [each.live_ids() for each in evaluators if hasattr(each, "live_ids")]
         columns += [shared.evaluator.live_ids() for shared in self.shared.values()]
-        return np.unique(np.concatenate(columns)) if columns else np.empty(0, np.int64)
+        return sorted_set(np.concatenate(columns)) if columns else np.empty(0, np.int64)
 
     def _forget(self, outputs: Mapping[str, str]) -> None:
         """Drop what every reader has."""

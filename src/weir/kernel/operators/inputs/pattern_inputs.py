@@ -25,7 +25,7 @@ from weir.language.algebra.patterns import Node, TriplePattern, constant
 from weir.language.algebra.query import Query
 from weir.plan import nodes as p
 from weir.plan.analysis.ticks import graphs_read
-from weir.rdf.columns import Ids
+from weir.rdf.columns import Ids, sorted_set
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI, Variable
 
@@ -133,7 +133,7 @@ class StaticGraphs:
         times = [np.fromiter(self.made.values(), np.int64, len(self.made))]
         for table in (self.default, *self.named.values()):
             times += [table.start[table.start > LOWEST], table.end[table.end < HIGHEST]]
-        found = np.unique(np.concatenate(times))
+        found = sorted_set(np.concatenate(times))
         return found[found > LOWEST]
 
 
@@ -147,7 +147,7 @@ def changes_read(query: Query, background: Background) -> Ids:
         tables += [background.default, *(background.named[name] for name in known)]
     made = [] if dataset.named else [min(background.made[name]) for name in named if name in background.made]
     times = [column for table in tables for column in (table.start, table.end) if column is not None]
-    found = np.unique(np.concatenate([*times, np.array(made, np.int64)]))
+    found = sorted_set(np.concatenate([*times, np.array(made, np.int64)]))
     return found[(found > LOWEST) & (found < HIGHEST)]
 
 

@@ -1,0 +1,14 @@
+"""Sets of numbers as columns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from weir.rdf.columns import sorted_set
+
+
+@pytest.mark.parametrize("shape", [0, 1, 50, (3, 20)])
+def test_every_value_is_there_once_and_in_order(shape: int | tuple[int, int]) -> None:
+    values = np.random.default_rng(1).integers(-9, 9, shape)
+    assert sorted_set(values).tolist() == sorted(set(values.ravel().tolist()))
