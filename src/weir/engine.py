@@ -44,7 +44,7 @@ from weir.runtime.ingest.sources import Source, source_at, source_of
 from weir.runtime.output.metrics import Metrics
 from weir.runtime.output.sinks.base import Sink
 from weir.runtime.output.sinks.making import SinkMaker, any_sink
-from weir.runtime.output.sinks.result_files import ExactFile, json_lines_sink
+from weir.runtime.output.sinks.result_files import ExactFile, asides_at, json_lines_sink
 from weir.runtime.running import RunningJob
 from weir.storage.places import local_path
 
@@ -314,8 +314,7 @@ class Engine:
                 every,
                 dict(self._frames),
                 ends=not live and all(not source.endless for source in self._streams.values()),
-                dead_letters=files["dead"],
-                late=files["late"],
+                asides=asides_at(files, logs if self.checkpoint else None),
                 limits=self.limits,
                 **({} if told is None else {"writer": told}),
             )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -59,6 +61,26 @@ def wait_for(job: RunningJob, out: Path, expected: dict[str, list[str]]) -> None
         assert time.monotonic() < until, told
 
 
+LAST = """PREFIX : <http://e/>
+REGISTER RSTREAM <last> AS SELECT ?y FROM NAMED WINDOW <w> ON <s> [TRIPLES 1]
+WHERE { WINDOW <w> { ?x :p ?y } }"""
+
+
+def paused_meanwhile(
+    job: Job, staging: Callable[[], AbstractContextManager[None]]
+) -> Callable[[], AbstractContextManager[None]]:
+    """``staging``, with a pause that comes when Spark's query is stopped and not yet started again."""
+
+    @contextmanager
+    def pausing() -> Iterator[None]:
+        with staging():
+            assert job._query is not None and not job._query.isActive and job.active
+            job.pause("last")
+            yield
+
+    return pausing
+
+
 @pytest.mark.spark
 @pytest.mark.timeout(600)
 def test_a_live_job(spark: SparkSession, tmp_path: Path) -> None:
@@ -67,6 +89,7 @@ def test_a_live_job(spark: SparkSession, tmp_path: Path) -> None:
     b                |------|            dropped again
     c                |paused|------|     paused, resumed after a restart
     f                                    reads a finite stream that is added on the way
+    last                                 paused while the job restarts for the second stage of a
     """
     stream, out = tmp_path / "s", tmp_path / "out.jsonl"
     stream.mkdir()
@@ -74,8 +97,11 @@ def test_a_live_job(spark: SparkSession, tmp_path: Path) -> None:
     job = engine.start(out=out, live=True)
     assert isinstance(job, Job)
     job.add_stream("s", FileSource(str(stream), watch=True))
+    job.register(LAST)
+    job.registry.staging = paused_meanwhile(job, job.registry.staging)
     assert job.register(count("a")) == "a"
-    (info,) = job.queries()
+    (paused, info) = job.queries()
+    assert paused.paused and job.active
     assert info.staged and len(info.slots) > 1, "a second stage comes with the first query that needs it"
     texts = [send(stream, 0, 1, 12, 21)]
     wait_for(job, out, {"a": alone("a", *texts)})
@@ -91,7 +117,9 @@ def test_a_live_job(spark: SparkSession, tmp_path: Path) -> None:
     job.register(count("f", "finite"))
     texts.append(send(stream, 2, 42, 53))
     wait_for(job, out, {"a": alone("a", *texts), "f": alone("f", other, end=True)})
-    assert {query.name: query.paused for query in job.queries()} == {"a": False, "f": False, "c": True}
+    paused = {"a": False, "f": False, "c": True, "last": True}
+    assert {query.name: query.paused for query in job.queries()} == paused
+    assert not results(out, "last")
     job.stop()
     with pytest.raises(UsageError, match="the job has ended"):
         job.register(count("e"))

@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
 from weir.errors import EvaluationError, UsageError, WeirError
 from weir.linked.graphs.large_scans import StreamedScan
@@ -21,6 +20,7 @@ from weir.runtime.control.failure import UNLIMITED, QueryLimits
 from weir.runtime.control.planning import FINISH, ControlWriter
 from weir.runtime.direct import Batches
 from weir.runtime.output.sinks.base import Sink
+from weir.runtime.output.sinks.result_files import Asides
 from weir.runtime.running import RunningJob
 from weir.storage.files import replace_file
 
@@ -81,8 +81,7 @@ class DirectLoop(RunningJob):
         sinks: Sequence[Sink],
         *,
         ends: bool,
-        dead_letters: Path | None,
-        late: Path | None,
+        asides: Asides,
         limits: QueryLimits = UNLIMITED,
     ) -> None:
         self._ends = ends
@@ -91,7 +90,7 @@ class DirectLoop(RunningJob):
         self._failure: BaseException | None = None
         self._thread: threading.Thread | None = None
         control = ControlWriter(checkpoint, self._over.is_set, self._held)
-        super().__init__(control, extractor, sinks, dead_letters=dead_letters, late=late, news=self._news.set)
+        super().__init__(control, extractor, sinks, asides=asides, news=self._news.set)
         self._batches = Batches(self._delivery, limits=limits, sparing=True)
 
     @property
@@ -174,10 +173,8 @@ class DirectRunner:
         rows: object,
         *,
         ends: bool,
-        dead_letters: Path | None,
-        late: Path | None,
+        asides: Asides,
         limits: QueryLimits,
     ) -> DirectLoop:
         """A job that is yet to be started."""
-        how = {"dead_letters": dead_letters, "late": late}
-        return DirectLoop(checkpoint, extractor, sinks, ends=ends, limits=limits, **how)
+        return DirectLoop(checkpoint, extractor, sinks, ends=ends, asides=asides, limits=limits)

@@ -22,7 +22,7 @@ from weir.runtime.ingest.receivers import Receivers
 from weir.runtime.ingest.sources import Source, source_at, source_of
 from weir.runtime.output.metrics import Metrics
 from weir.runtime.output.sinks.base import Sink
-from weir.runtime.output.sinks.result_files import ExactFile
+from weir.runtime.output.sinks.result_files import Asides
 from weir.runtime.pipeline import Delivery
 from weir.runtime.worker.watchdog import WORKING, working
 from weir.storage.places import local_path
@@ -37,27 +37,22 @@ class RunningJob(ABC):
         extractor: Extractor,
         sinks: Sequence[Sink],
         *,
-        dead_letters: Path | None,
-        late: Path | None,
+        asides: Asides,
         news: Callable[[], None] = lambda: None,
     ) -> None:
         checkpoint = control.checkpoint
         self.checkpoint: Checkpoint = checkpoint
         self.graphs = GraphUpdates(control, extractor)
         self.registry = Registry(control, extractor)
-        self.registry.keep_late = late is not None
+        self.registry.keep_late = "late" in asides
         self.observers: list[Callable[[Metrics], None]] = []
         self.afterwards: list[Callable[[], None]] = []
         self.receivers = Receivers(checkpoint.own, durable=checkpoint.durable, news=news)
         self.registry.opened.append(self._receive)
         self.registry.closed.append(lambda entry: self.receivers.close(entry.iri))
         self._sinks = sinks
-        own = checkpoint.own / "sinks"
-        aside = {"dead": dead_letters, "late": late}
-        self._asides = {
-            kind: ExactFile(path, own / f"{kind}.commits") for kind, path in aside.items() if path
-        }
-        self._delivery = Delivery(sinks, control.fail, self._asides, check=checkpoint.check)
+        self._asides = asides
+        self._delivery = Delivery(sinks, control.fail, asides, check=checkpoint.check)
         self.metrics.failures |= self.registry.catalog().failures
 
     @property

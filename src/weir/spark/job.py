@@ -6,7 +6,7 @@ import re
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from weir.runtime.ingest.sources import Source
 from weir.runtime.output.outputs import OUTPUT_SCHEMA, Output
 from weir.runtime.output.report_rows import rows_of
 from weir.runtime.output.sinks.base import Sink
+from weir.runtime.output.sinks.result_files import Asides
 from weir.runtime.output.task_reports import Reports
 from weir.runtime.running import RunningJob
 from weir.spark.dataframes import DataFrameStream, stream_of
@@ -64,8 +65,7 @@ class Job(RunningJob):
         rows: dict[str, DataFrameStream],
         *,
         ends: bool,
-        dead_letters: Path | None,
-        late: Path | None,
+        asides: Asides,
         limits: QueryLimits = UNLIMITED,
         writer: Writer | None = None,
     ) -> None:
@@ -81,9 +81,11 @@ class Job(RunningJob):
         self._query: StreamingQuery | None = None
         self._failure: BaseException | None = None
         self._spool = checkpoint.spool()
-        self._hold = PlanningHold(checkpoint.own, lambda: self.active)
+        self._starting = threading.Lock()
+        self._restarting = False
+        self._hold = PlanningHold(checkpoint.own, lambda: self._moving)
         control = ControlWriter(checkpoint, lambda: self._query is not None and not self.active, self._held)
-        super().__init__(control, extractor, sinks, dead_letters=dead_letters, late=late)
+        super().__init__(control, extractor, sinks, asides=asides)
         self._staged = False
         self.registry.staging = self._staging
 
@@ -111,7 +113,7 @@ class Job(RunningJob):
     def _launch(self) -> None:
         """Start Spark's query, from the checkpoint where that has something."""
         folder = str(self.checkpoint.folder)
-        with settled(self.spark, self.checkpoint.partitions), named_sources(self.spark):
+        with self._starting, settled(self.spark, self.checkpoint.partitions), named_sources(self.spark):
             forms = self._delivery.forms if self._writer is None else [self._writer.form]
             processor = GroupProcessor(folder, forms, self._limits)
             processor.position = self.registry.control.position
@@ -141,14 +143,26 @@ class Job(RunningJob):
     def _staging(self) -> Iterator[None]:
         """Queries in two stages come. A job without such a query has no second stage, which would cost each
         batch a shuffle: it stops between two batches, and goes on with one."""
-        query = None if self._staged else self._query
-        if query is not None:
-            self._halt(query)
-        try:
+        with nullcontext() if self._staged else self._restarted():
             yield
-        finally:
-            if query is not None:
+
+    @contextmanager
+    def _restarted(self) -> Iterator[None]:
+        """Spark's query, where it has begun, stops between two batches and goes on behind this block. To its
+        user the job is active meanwhile: what does not wait for batches, as a pause, is taken."""
+        query = self._query
+        if query is None:
+            yield
+            return
+        self._restarting = True
+        try:
+            self._halt(query)
+            try:
+                yield
+            finally:
                 self._launch()
+        finally:
+            self._restarting = False
 
     def wait(self, timeout: int | None = None) -> bool:
         assert self._query is not None
@@ -171,8 +185,9 @@ class Job(RunningJob):
         if self._query is None:
             return
         self.receivers.close_all()
-        self._halt(self._query)
-        self._close()
+        with self.graphs.lock:
+            self._halt(self._query)
+            self._close()
 
     def _halt(self, query: StreamingQuery) -> None:
         """Stop Spark's query at a batch boundary: it makes noise when it is stopped in mid-batch.
@@ -215,12 +230,9 @@ class Job(RunningJob):
         with self.graphs.lock:
             source.check_named(self.rows.values())
             entry = self.registry.fresh_stream(iri)
-            if self._query is not None:
-                self._halt(self._query)
-            self.registry.control.append(lambda batch: [entry_of(entry, batch)])
-            self.rows[iri] = source
-            if self._query is not None:
-                self._launch()
+            with self._restarted():
+                self.registry.control.append(lambda batch: [entry_of(entry, batch)])
+                self.rows[iri] = source
 
     def drop_stream(self, iri: str) -> None:
         """Drop a stream; refused while a query reads it, also a paused one. For a DataFrame the job stops
@@ -228,19 +240,26 @@ class Job(RunningJob):
         with self.graphs.lock:
             self.registry.drop_stream(iri)
             if iri in self.rows:
-                if self._query is not None:
-                    self._halt(self._query)
-                del self.rows[iri]
-                if self._query is not None:
-                    self._launch()
+                with self._restarted():
+                    del self.rows[iri]
 
     @contextmanager
     def _held(self, wait: bool) -> Iterator[int]:
-        with self._hold(*() if wait else (self.checkpoint.under_way,)):
+        if wait:
+            with self._hold():
+                yield self.checkpoint.next_batch()
+            return
+        # The others wait for a restart by their lock. While Spark's query starts, nobody can tell whether it
+        # plans.
+        with self._starting, self._hold(self.checkpoint.under_way):
             yield self.checkpoint.next_batch()
 
     @property
     def active(self) -> bool:
+        return self._restarting or self._moving
+
+    @property
+    def _moving(self) -> bool:
         return self._query is not None and self._query.isActive
 
     def _frames(self) -> DataFrame:

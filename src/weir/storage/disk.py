@@ -31,7 +31,7 @@ def _asked(request: str, path: Path) -> Iterator[None]:
         raise StorageError(
             f"{path} could not be {request}: {error.strerror or error}",
             hint=("make room there" if full else "see to the disk")
-            + ", then go on with the same checkpoint: what was promised is kept",
+            + ", then start again: what was promised is kept, and a checkpoint goes on from there",
         ) from error
 
 

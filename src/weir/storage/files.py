@@ -92,6 +92,24 @@ def put_if_absent(path: Path, data: bytes, *, durable: bool = True) -> bool:
     return made
 
 
+def add_lines(path: Path, lines: bytes) -> None:
+    """Add lines to a file that others may add to as well, at the same time. Nothing is cut off that is there:
+    a last line without an end, which a crash may have left, gets one."""
+    file = disk.open_file(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+    try:
+        found = os.fstat(file).st_size
+        rest = memoryview(lines)
+        if found and os.pread(file, 1, found - 1) != b"\n":
+            rest = memoryview(b"\n" + lines)
+        while len(rest):
+            rest = rest[disk.write(file, rest, path) :]
+        disk.sync(file, path)
+        if not found:
+            disk.sync_folder(path.parent)
+    finally:
+        disk.close(file)
+
+
 def move(old: Path, new: Path, *, durable: bool = True) -> None:
     """Give a file or folder another name, in place of a file that had it."""
     try:

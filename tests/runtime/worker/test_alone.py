@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 
@@ -81,6 +83,25 @@ def test_what_comes_too_late_does_not_reach_what_follows() -> None:
         except OutOfTime:
             continue
     time.sleep(0.05)
+
+
+@pytest.mark.parametrize("seconds", [0.01, 30.0])
+def test_work_is_left_under_a_profiler(seconds: float) -> None:
+    """Python 3.11 does not get on under one where an exception was taken back that nobody had sent."""
+    code = f"""
+import sys, time
+from weir.errors import OutOfTime
+from weir.runtime.worker.alone import TimeLimit
+limit = TimeLimit({seconds})
+sys.setprofile(lambda *_: None)
+for _ in range(20):
+    try:
+        with limit.over(["q"]):
+            time.sleep(0.01)
+    except OutOfTime:
+        pass
+"""
+    subprocess.run([sys.executable, "-c", code], timeout=120, check=True)
 
 
 def test_work_that_cannot_be_ended_is_told_of() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from answers_kit import line_results as results
 from weir.errors import CheckpointError
-from weir.runtime.output.sinks.result_files import ExactFile, json_lines_sink, lines_of
+from weir.runtime.output.sinks.result_files import ExactFile, asides_at, json_lines_sink, lines_of
 
 
 def opened(folder: Path) -> ExactFile:
@@ -74,6 +74,22 @@ def test_a_lazy_file_is_made_with_its_first_batch(tmp_path: Path) -> None:
     file.append(2, b"x")
     file.close()
     assert file.path.read_bytes() == b"x"
+
+
+def test_without_a_checkpoint_what_was_set_aside_before_stays(tmp_path: Path) -> None:
+    """Also where two runs in one folder add to it side by side, and after a crash in the middle of a line."""
+    path = tmp_path / "dead-letters.jsonl"
+    path.write_bytes(b"earlier\nto")
+    one, other = (asides_at({"dead": path, "late": None}, None)["dead"] for _ in range(2))
+    for file in (one, other):
+        file.open(lazy=True)
+    one.append(0, b"a\n")
+    other.append(0, b"b\n")
+    one.append(1, b"c\n")
+    one.close()
+    assert path.read_bytes() == b"earlier\nto\na\nb\nc\n"
+    kept = asides_at({"late": path}, tmp_path / "logs")["late"]
+    assert isinstance(kept, ExactFile), "a checkpoint knows what is its own"
 
 
 def test_lines_go_to_a_stream_as_they_are() -> None:

@@ -5,13 +5,13 @@ A batch that comes again after a failure changes nothing. What goes to a stream 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeAlias
 
 from weir.runtime.output.sinks.base import Results
 from weir.storage import AppendFile, Commits
-from weir.storage.files import make_folder, remove
+from weir.storage.files import add_lines, make_folder, remove
 from weir.storage.places import file_name
 
 Text = bytes | Iterable[memoryview]
@@ -77,6 +77,36 @@ class ExactFile:
         if self._file is not None:
             self._file.close()
             self._file = None
+
+
+class SharedFile:
+    """Lines of several runs, also of some that go on side by side: each adds its own, at least once."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def open(self, *, lazy: bool = True) -> None:
+        """It is made when there is something to write."""
+
+    def append(self, batch: int, data: bytes) -> None:
+        make_folder(self.path.parent)
+        add_lines(self.path, data)
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+
+Asides: TypeAlias = dict[str, ExactFile | SharedFile]
+
+
+def asides_at(places: Mapping[str, Path | None], logs: Path | None) -> Asides:
+    """The files of what is set aside, by kind: dead letters, late messages. Without ``logs`` that outlive the
+    run nothing tells its lines from those of an earlier one: they are added."""
+    return {
+        kind: SharedFile(path) if logs is None else ExactFile(path, logs / f"{kind}.commits")
+        for kind, path in places.items()
+        if path
+    }
 
 
 class TextSink:
