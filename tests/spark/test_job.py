@@ -100,8 +100,9 @@ def test_a_live_job(spark: SparkSession, tmp_path: Path) -> None:
     job.register(LAST)
     job.registry.staging = paused_meanwhile(job, job.registry.staging)
     assert job.register(count("a")) == "a"
-    (paused, info) = job.queries()
-    assert paused.paused and job.active
+    known = {each.name: each for each in job.queries()}
+    info = known["a"]
+    assert known["last"].paused and job.active
     assert info.staged and len(info.slots) > 1, "a second stage comes with the first query that needs it"
     texts = [send(stream, 0, 1, 12, 21)]
     wait_for(job, out, {"a": alone("a", *texts)})

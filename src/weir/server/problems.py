@@ -13,6 +13,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 
 from weir.errors import CheckpointError, StorageError, SyntaxError, UsageError, WeirError
@@ -102,7 +103,7 @@ def _length(error: SyntaxError) -> int:
 
 def install(app: FastAPI) -> None:
     """Make a problem of everything that may be raised."""
-    for kind in (Problem, WeirError, HTTPException, RequestValidationError, Exception):
+    for kind in (Problem, WeirError, HTTPException, RequestValidationError, ClientDisconnect, Exception):
         app.add_exception_handler(kind, _answer)
 
 
@@ -112,6 +113,8 @@ async def _answer(request: Request, error: Exception) -> JSONResponse:
             return error.response()
         case WeirError():
             return problem_of(error).response()
+        case ClientDisconnect():
+            return Problem(400, "the client went away").response()  # Nobody hears it, and no log is filled.
         case HTTPException():
             title = HTTPStatus(error.status_code).phrase
             detail = error.detail if error.detail != title else None

@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -130,6 +131,30 @@ def test_a_body_has_to_come(tmp_path: Path, body_takes: float, receive: float) -
     headers = {"content-type": "application/json"}
     found = call(service, "POST", "/api/parse", content=slow(), headers=headers)
     assert found.status_code == (408 if body_takes else 200)
+
+
+def test_clients_that_go_away_fill_no_log(tmp_path: Path) -> None:
+    """Someone who begins bodies and hangs up would write a traceback for each of them."""
+    app, said = application(still_service(tmp_path)), []
+    came = iter([{"type": "http.request", "body": b"ASK", "more_body": True}, {"type": "http.disconnect"}])
+
+    async def receive() -> Any:
+        return next(came)
+
+    async def send(message: Any) -> None:
+        said.append(message)
+
+    scope = {
+        "type": "http",
+        "http_version": "1.1",
+        "method": "POST",
+        "path": "/sparql",
+        "query_string": b"",
+        "client": ("127.0.0.1", 1),
+        "headers": [(b"host", b"localhost"), (b"content-type", b"application/sparql-query")],
+    }
+    asyncio.run(app(scope, receive, send))  # What is raised here is logged.
+    assert said[0]["status"] == 400
 
 
 PUSHER = "w" * 20

@@ -10,6 +10,8 @@ from typing import Annotated, Any
 from urllib.parse import parse_qs
 
 from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
 
 from weir.errors import UsageError, WeirError
 from weir.kernel.contract import Background, GraphTable
@@ -144,7 +146,7 @@ def _document(service: Service, id: str, request: Request, body: bytes) -> Itera
     media_type = media_type_of(request.headers)
     with tempfile.TemporaryDirectory(prefix="weir-graph-") as folder:
         if media_type == "application/json":
-            yield _fetched(service, GraphUrl.model_validate_json(body).url, Path(folder))
+            yield _fetched(service, _url_in(body), Path(folder))
         elif media_type in TYPES:
             path = Path(folder) / f"{slug(id)}{TYPES[media_type]}"
             path.write_bytes(body)
@@ -152,6 +154,14 @@ def _document(service: Service, id: str, request: Request, body: bytes) -> Itera
         else:
             kind = media_type[:80] or "none"
             raise Problem(415, f"unknown type of graphs: {kind}", f"known: {', '.join(TYPES)}")
+
+
+def _url_in(body: bytes) -> str:
+    try:
+        return GraphUrl.model_validate_json(body).url
+    except ValidationError as error:
+        told = [{**each, "loc": ("body", *each["loc"])} for each in error.errors()]
+        raise RequestValidationError(told) from None
 
 
 def _fetched(service: Service, url: str, folder: Path) -> Path:
