@@ -98,8 +98,10 @@ def test_a_live_job(spark: SparkSession, tmp_path: Path) -> None:
     assert isinstance(job, Job)
     job.add_stream("s", FileSource(str(stream), watch=True))
     job.register(LAST)
-    job.registry.staging = paused_meanwhile(job, job.registry.staging)
+    staging = job.registry.staging
+    job.registry.staging = paused_meanwhile(job, staging)
     assert job.register(count("a")) == "a"
+    job.registry.staging = staging
     known = {each.name: each for each in job.queries()}
     info = known["a"]
     assert known["last"].paused and job.active
