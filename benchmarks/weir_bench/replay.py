@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import IO
 
 from weir.linked.graphs import GraphSources
 from weir.plan.analysis.chain import streams_read
@@ -20,27 +21,28 @@ from weir.runtime.direct import DirectJob, MemoryStore
 from weir.runtime.ingest.frames import Frame
 from weir.runtime.ingest.parts import LaneInput, dead_letters
 from weir.runtime.output.sinks.base import Results, Sink
+from weir.runtime.output.sinks.result_files import json_lines_sink
 from weir.runtime.pipeline import Delivery, SlotBatch, SlotWork, advance
 
 
 class Lines(Sink):
-    """Keeps the result lines of the last batch as they would be written to a file; ``rows`` is how many."""
+    """Result lines to a file, as the product writes them; ``rows`` is how many the last batch gave."""
 
     form = "jsonl"
     promise = "at least once"
 
-    def __init__(self) -> None:
-        self.text, self.rows = b"", 0
+    def __init__(self, out: IO[bytes]) -> None:
+        self.rows = 0
+        self._sink = json_lines_sink(out)
 
     def write(self, batch: int, results: Sequence[Results]) -> None:
-        tables = [each.table["line"] for each in results]
-        self.rows = sum(len(table) for table in tables)
-        self.text = "".join(line for table in tables for line in table.to_pylist()).encode()
+        self.rows = sum(map(len, results))
+        self._sink.write(batch, results)
 
 
 class Replay:
-    """Queries over streams whose lines are handed over by ``batch``. ``graphs`` are files by IRI, None for
-    the default graph."""
+    """Queries over streams whose lines are handed over by ``batch``. Results go to ``out``, a file in a
+    temporary folder by default. ``graphs`` are files by IRI, None for the default graph."""
 
     def __init__(
         self,
@@ -48,6 +50,7 @@ class Replay:
         graphs: Mapping[str | None, Path] | None = None,
         dialect: str = "auto",
         key: bytes = b"weir_bench",
+        out: IO[bytes] | None = None,
     ) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="weir-replay-"))
         self._key = key
@@ -55,7 +58,9 @@ class Replay:
         for iri, path in (graphs or {}).items():
             library.add(iri, path)
         self._job = DirectJob(self._folder / "job", library=library, key=key)
-        self._sink = Lines()
+        self._results = self._folder / "results.jsonl"
+        self._out = out or self._results.open("w+b")
+        self._sink = Lines(self._out)
         self._delivery = Delivery([self._sink])
         self._store = MemoryStore()
         self._batch = 0
@@ -77,8 +82,14 @@ class Replay:
         """How many rows the last batch gave."""
         return self._sink.rows
 
-    def batch(self, lines: Mapping[str, bytes], ended: bool = False) -> bytes:
-        """Deliver lines by stream; the result lines. ``ended`` says that nothing more will come."""
+    @property
+    def text(self) -> bytes:
+        """All result lines so far, read from the file."""
+        self._out.flush()
+        return self._results.read_bytes()
+
+    def batch(self, lines: Mapping[str, bytes], ended: bool = False) -> None:
+        """Deliver lines by stream. ``ended`` says that nothing more will come."""
         place = self._job.place
         plan = place.match_plan(self._batch)
         frames: dict[int, list[Frame]] = {slot: [] for slot in plan.active}
@@ -95,9 +106,10 @@ class Replay:
             _, rows = advance(work, SlotBatch(self._batch, taken))
             self._delivery.take(self._batch, rows)
         self._batch += 1
-        return self._sink.text
 
     def close(self) -> None:
+        if self._results.exists():
+            self._out.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def __enter__(self) -> Replay:

@@ -57,17 +57,14 @@ def full_speed(
     also gives the result lines."""
     length = max(map(len, messages.values()))
     slabs = [_joined(messages, start, start + SLAB) for start in range(0, length, SLAB)]
-    kept: list[bytes] = []
     with Replay(copies(query, count), graphs_of(city, query), query.dialect) as replay:
         replay.batch({})
         rows, began = 0, time.process_time()
         for number, slab in enumerate([*slabs, {}]):
-            text = replay.batch(slab, ended=number == len(slabs))
+            replay.batch(slab, ended=number == len(slabs))
             rows += replay.rows
-            if keep:
-                kept.append(text)
         cpu = time.process_time() - began
-    return Cost(triples_of(messages), rows, cpu, b"".join(kept))
+        return Cost(triples_of(messages), rows, cpu, replay.text if keep else b"")
 
 
 def paced(city: City, query: CityQuery, messages: Messages, speed: float) -> list[float]:

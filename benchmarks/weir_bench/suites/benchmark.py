@@ -104,9 +104,11 @@ def replayed(
     with Replay({question.name: question.rspql(suite.prefixes)}, graphs, "rspql") as replay:
         replay.batch({})
         begin = time.process_time()
-        parts = [replay.batch({STREAM: slab}) for slab in slabs]
-        parts.append(replay.batch({}, ended=True))
-        return b"".join(parts), time.process_time() - begin
+        for slab in slabs:
+            replay.batch({STREAM: slab})
+        replay.batch({}, ended=True)
+        spent = time.process_time() - begin
+        return replay.text, spent
 
 
 def _plot(report: Report, folder: str | Path) -> None:

@@ -31,10 +31,10 @@ def main(folder: Path, mode: str) -> None:
         for message in first[-_SINGLE:]:
             warm.batch({about["stream"]: message})
         warm.batch({}, ended=True)
-    with Replay({"peers": text}, graphs, _LANGUAGES[name]) as replay:
+    with Replay({"peers": text}, graphs, _LANGUAGES[name], out=sys.stdout.buffer) as replay:
 
         def feed(lines: bytes, last: bool) -> int:
-            sys.stdout.write(replay.batch({about["stream"]: lines}, ended=last).decode())
+            replay.batch({about["stream"]: lines}, ended=last)
             return replay.rows
 
         replay.batch({})

@@ -128,9 +128,10 @@ def _of_any_kind(ids: Ids, high: Ids, terms: Terms) -> Numbers:
             real[rows] = single(value) if form == Inline.FLOAT else value
     hashed = np.flatnonzero(kind == _HASHED)
     if len(hashed):
-        entries = [terms.number(identifier) for identifier in ids[hashed].tolist()]
-        kinds, digit, scales, reals = zip(*entries, strict=True)
-        kind[hashed], digits[hashed], scale[hashed], real[hashed] = kinds, digit, scales, reals
+        distinct, where = np.unique(ids[hashed], return_inverse=True)
+        entries = zip(*(terms.number(identifier) for identifier in distinct.tolist()), strict=True)
+        columns = (np.array(part)[where] for part in entries)
+        kind[hashed], digits[hashed], scale[hashed], real[hashed] = columns
         exotic[hashed] = np.where(kind[hashed] == EXOTIC, ids[hashed], 0)
     return Numbers(kind, digits, scale, real, exotic)
 
