@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from weir.kernel.contract import Answers
-from weir.kernel.matching.answers import Near, Reader, TemplateAnswers
-from weir.plan.analysis.templates import NUMBER
-from weir.rdf.ids.inline import Inline, make
+from weir.kernel.matching.answers import Header, Listed, Near, SetAnswers, SingleAnswers
 
 far = st.sampled_from([3, 127, 128, 129, 40_000, 2**31 - 1])
 
@@ -40,27 +40,32 @@ def test_the_longest_distance_decides_the_width(distance, width):
         assert near.rows.tolist() == [[1_000_000, other], [1_000_000, -1]]
 
 
-ANSWERS = Answers(
-    np.array([1, 1, 2]),
-    {NUMBER.name: make(Inline.INTEGER, np.array([0, 1, 0])), "v": np.array([10, 20, 30])},
-    evaluations=2,
-)
-READERS = {"a": Reader(0, (("v", "x"),)), "b": Reader(1, (("v", "y"),)), "same": Reader(0, (("v", "z"),))}
+LISTED = Listed(np.array([0, 1, 0]), np.array([1, 1, 2]), np.array([[10, 20, 30]]))
+HEADERS = {"a": Header(0, {"x": 0}), "b": Header(1, {"y": 0}), "same": Header(0, {"z": 0})}
+ANSWERS = SetAnswers(HEADERS, np.array([2, 1]), [LISTED], evaluations=2)
 
 
-def test_each_query_gets_the_rows_of_its_number_under_its_names():
-    found = TemplateAnswers(ANSWERS, READERS)
-    assert found.of("a").columns["x"].tolist() == [10, 30]
-    assert found.of("a").at.tolist() == [1, 2]
-    assert found.of("b").columns["y"].tolist() == [20]
+def test_each_query_gets_the_rows_of_its_channel_under_its_names():
+    assert ANSWERS.of("a").columns["x"].tolist() == [10, 30]
+    assert ANSWERS.of("a").at.tolist() == [1, 2]
+    assert ANSWERS.of("b").columns["y"].tolist() == [20]
 
 
 def test_results_are_counted_once_and_once_per_query():
-    found = TemplateAnswers(ANSWERS, READERS)
-    assert (len(found), found.delivered) == (3, 5)
-    assert found.counts() == {"a": 2, "b": 1, "same": 2}
-    assert [name for name, _ in found.items()] == ["a", "b", "same"]
+    assert (len(ANSWERS), ANSWERS.delivered) == (3, 5)
+    assert ANSWERS.counts() == {"a": 2, "b": 1, "same": 2}
+    assert [name for name, _ in ANSWERS.items()] == ["a", "b", "same"]
+
+
+def test_what_some_get_is_of_the_same_kind():
+    some = replace(ANSWERS, makes_triples=True).only(["b"])
+    assert some.makes_triples and some.evaluations == 2
+    assert (some.counts(), some.members.tolist()) == ({"b": 1}, [0, 1])
 
 
 def test_a_query_alone_gets_the_answers_as_they_are():
-    assert TemplateAnswers(ANSWERS, {"alone": Reader()}).of("alone") is ANSWERS
+    answers = Answers(np.array([1, 1, 2]), {"v": np.array([10, 20, 30])}, evaluations=2)
+    single = SingleAnswers("alone", answers)
+    assert single.of("alone") is answers and list(single.items()) == [("alone", answers)]
+    assert (single.evaluations, single.delivered, single.counts()) == (2, 3, {"alone": 3})
+    assert not list(SingleAnswers("alone", Answers(np.empty(0, np.int64), {})).items())

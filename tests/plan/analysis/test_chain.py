@@ -46,7 +46,7 @@ def test_a_variable_ranges_over_the_registered_streams() -> None:
 
 def test_chains_and_callers_of_one_endpoint_share_a_slot() -> None:
     queries = {"a": FIRST, "x": reading("in"), "b": SECOND, "c": reading("q"), "d": reading("r")}
-    found = place(queries, {}, {}, [0, 0, 0], {"c": ["http://e/"], "d": ["http://e/"]})
+    found = place(queries, {}, {}, [0, 0, 0], {"c": ["http://e/"], "d": ["http://e/"]}, {}, {})
     assert found["a"] == found["b"] and found["c"] == found["d"]
     assert len(set(found.values())) == 3
 
@@ -58,9 +58,10 @@ def test_queries_that_run_apart_cannot_be_chained_later() -> None:
         "{ WINDOW <v> { ?x ?p ?y } WINDOW <w> { ?y ?q ?z } }"
     )
     with pytest.raises(UsageError, match="would chain queries that already run apart"):
-        place({"new": both}, known, {"a": 0, "c": 1}, [1, 1], {})
+        place({"new": both}, known, {"a": 0, "c": 1}, [1, 1], {}, {}, {})
 
 
 def test_equal_conjunctions_go_where_their_like_is() -> None:
-    one, other = (reading("s", form=f"SELECT ?x ?y # {n}\n") for n in range(2))
-    assert place({"n": other}, {"o": one}, {"o": 1}, [0, 1], {}) == {"n": 1}
+    new = {name: reading("s") for name in "nm"}
+    assert place(new, {}, {}, [0, 1], {}, {"n": "x", "m": ""}, {"x": 1}) == {"n": 1, "m": 0}
+    assert place(new, {}, {}, [1, 0], {}, {"n": "x", "m": "x"}, {}) == {"n": 1, "m": 1}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -15,7 +17,9 @@ from weir.runtime.control.catalog import (
     StreamEntry,
     UpdateEntry,
     entry_of,
+    failed,
 )
+from weir.runtime.control.failure import Failure
 
 
 def catalog(*entries: Entry) -> Catalog:
@@ -90,3 +94,25 @@ def test_a_variable_ranges_over_the_streams_that_a_query_reads() -> None:
     assert Registration("q", "", reads=("b", "c")).over(["a", "b"]) == ("b",)
     assert not Registration("q", "", slots=(0, 1), share=2).by_time
     assert Registration("q", "", slots=(0, 1)).by_time
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_counted_is_what_there_is(seed: int) -> None:
+    """Whatever comes, leaves, fails and comes back: streams that are made and read, twins, shapes."""
+    rng, found = Random(seed), Catalog()
+    for batch in range(200):
+        name = rng.choice("abcdef")
+        known = found.every_query.get(name)
+        told = {"mark": rng.choice(["", "m"]), "shape": rng.choice(["", "s"]), "reads": (rng.choice("xy"),)}
+        coming = Registration(name, "", makes=rng.choice([None, f"o{name}"]), **told)
+        leaving = [Entry(batch, operation, {"name": name}) for operation in ("drop", "pause")]
+        since = batch if known is None else known.since
+        failing = failed(Failure(name, since, "it broke", 1, None, 0), batch)
+        entry = rng.choice([*(entry_of(coming, batch) for _ in range(2)), *leaving, failing])
+        found = found.after([[entry]])
+        running, there = list(found.queries.values()), list(found.makers.values())
+        assert +found.made == Counter(each.makes for each in there if each.makes)
+        assert +found.read == Counter(stream for each in there for stream in each.reads)
+        assert +found.shapes == Counter(each.shape for each in running if each.shape)
+        marked = sum(each.mark == "m" for each in running)
+        assert found.twins == ({"m": (0, marked)} if marked else {})

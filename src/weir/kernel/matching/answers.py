@@ -3,8 +3,7 @@
 Queries that are equal up to the names of their variables have one *channel*. A result belongs to a channel;
 its columns are the variables in the order in which the channel's steps first meet them. What a query
 calls them, and which it selects, is its *header*. So nothing is copied per query until it is asked for.
-Queries of one shape that run as one (``plan.analysis.templates``) have solutions that carry the *number* of
-the query they belong to.
+Of queries of one shape that run as one (``plan.analysis.templates``) the *number* is the channel.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ from numpy.typing import NDArray
 
 from weir.kernel.contract import Answers
 from weir.kernel.matching.resolve import Rows
-from weir.plan.analysis.templates import NUMBER
 from weir.rdf.columns import Ids
 from weir.rdf.compiled import njit
-from weir.rdf.ids.inline import payloads
 
 _NONE = np.empty(0, np.int64)
+TRIPLE = ("subject", "predicate", "object")
+"""The columns of queries that make triples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +112,15 @@ class Header:
 
 @dataclass(frozen=True)
 class SetAnswers:
-    """What a set of queries answered in one slab. ``headers`` is by query name."""
+    """What a set of queries answered in one slab. ``headers`` is by query name. Results are solutions, or the
+    triples that queries make."""
 
     headers: Mapping[str, Header]
     members: Ids  # the number of queries of each channel
     parts: Sequence[Results] = ()
     evaluations: int = 0
     through: int = field(default=0, compare=False)
+    makes_triples: bool = False
 
     def __len__(self) -> int:
         """The number of results, once per channel."""
@@ -171,7 +172,7 @@ class SetAnswers:
             rows = np.flatnonzero(wanted[part.channel])
             if len(rows):
                 parts.append(part.take(rows))
-        return SetAnswers(headers, members, parts, self.evaluations, self.through)
+        return replace(self, headers=headers, members=members, parts=parts)
 
     def of(self, query: str) -> Answers:
         """One query's answers, in the order of time."""
@@ -195,68 +196,33 @@ class SetAnswers:
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
-    """How a query reads a template: its number, and (column, own name) of the columns it selects.
+class SingleAnswers:
+    """What a query answered that is evaluated by itself."""
 
-    Without a number it gets every solution, without names every column as it is.
-    """
-
-    number: int | None = None
-    names: tuple[tuple[str, str], ...] | None = None
-
-
-@dataclass(frozen=True)
-class TemplateAnswers:
-    """A template's answers, handed out by number."""
-
+    name: str
     answers: Answers
-    readers: Mapping[str, Reader]
 
     @property
     def evaluations(self) -> int:
         return self.answers.evaluations
 
     def __len__(self) -> int:
-        """The number of results that were computed; one that several queries share counts once."""
+        """The number of results."""
         return len(self.answers.at)
 
     @property
     def delivered(self) -> int:
-        """The number of results, once per query that gets them."""
-        return sum(self.counts().values())
-
-    @cached_property
-    def _order(self) -> tuple[Ids, Ids]:
-        """Rows by number, and the numbers in that order; rows of one number stay in the order of time."""
-        number = payloads(self.answers.columns[NUMBER.name])
-        order = np.argsort(number, kind="stable")
-        return order, number[order]
-
-    def _rows(self, reader: Reader) -> Ids:
-        if reader.number is None:
-            return np.arange(len(self.answers.at))
-        order, numbers = self._order
-        low, high = np.searchsorted(numbers, [reader.number, reader.number + 1])
-        return order[low:high]
+        return len(self)
 
     def counts(self) -> dict[str, int]:
-        return {name: len(self._rows(reader)) for name, reader in self.readers.items()}
+        return {self.name: len(self)}
 
     def of(self, query: str) -> Answers:
-        reader = self.readers[query]
-        if reader == Reader():
-            return self.answers
-        rows, names = self._rows(reader), reader.names
-        if names is None:
-            names = tuple((name, name) for name in self.answers.columns if name != NUMBER.name)
-        columns = {name: self.answers.columns[column][rows] for column, name in names}
-        return Answers(self.answers.at[rows], columns, self.answers.empty, self.answers.evaluations)
+        return self.answers
 
     def items(self) -> Iterator[tuple[str, Answers]]:
-        for name in self.readers:
-            found = self.of(name)
-            if len(found.at) or len(found.empty):
-                yield name, found
+        if len(self.answers.at) or len(self.answers.empty):
+            yield self.name, self.answers
 
 
 Small = NDArray[np.signedinteger[Any]]

@@ -14,7 +14,7 @@ import numpy as np
 
 from weir.kernel.contract import Background, GraphTable, Slab
 from weir.kernel.interval.evaluator import IntervalEvaluator
-from weir.kernel.matching.answers import Header, Listed, Reader, SetAnswers, TemplateAnswers
+from weir.kernel.matching.answers import TRIPLE, Header, Listed, SetAnswers
 from weir.language.algebra.query import Select
 from weir.plan.analysis.templates import NUMBER, Instance, Shape, template
 from weir.plan.analysis.ticks import looking
@@ -106,16 +106,14 @@ class Template:
             for _, background in self.queries.values():
                 self._graphs.add(background)
 
-    def advance(self, slab: Slab) -> SetAnswers | TemplateAnswers:
+    def advance(self, slab: Slab) -> SetAnswers:
         """What all of them answer."""
         if self._stale:
             self.evaluator.renew(self._graphs.whole)
             self._stale = False
         answers = self.evaluator.advance(slab)
         form = self.shape.query.form
-        if not isinstance(form, Select):
-            return TemplateAnswers(answers, {name: Reader(self._number(name)) for name in self.queries})
-        columns = tuple(variable.name for variable in form.variables)
+        columns = tuple(v.name for v in form.variables) if isinstance(form, Select) else TRIPLE
         if self._headers is None:
             self._headers = self._made_headers(columns)
         members = np.zeros(max(self._users, default=-1) + 1, np.int64)
@@ -127,19 +125,19 @@ class Template:
                 channel = payloads(answers.columns[NUMBER.name])
             values = np.array([answers.columns[name] for name in columns], np.int64)
             parts = [Listed(channel, answers.at, values.reshape(len(columns), len(channel)))]
-        return SetAnswers(self._headers, members, parts, answers.evaluations)
+        return SetAnswers(
+            self._headers, members, parts, answers.evaluations, makes_triples=not isinstance(form, Select)
+        )
 
     def _made_headers(self, columns: Sequence[str]) -> dict[str, Header]:
         places = {column: place for place, column in enumerate(columns)}
+        itself = tuple((column, column) for column in columns)
         return {
             name: Header(
-                self.numbers[found.constants], {own: places[column] for column, own in found.names or ()}
+                self.numbers[found.constants], {own: places[column] for column, own in found.names or itself}
             )
             for name, (found, _) in self.queries.items()
         }
-
-    def _number(self, name: str) -> int | None:
-        return self.numbers[self.queries[name][0].constants] if self.shape.parameters else None
 
     def alike(self, younger: Template) -> bool:
         """Whether both show the same from here on."""

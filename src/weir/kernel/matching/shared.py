@@ -17,7 +17,7 @@ import numpy as np
 from weir.errors import UsageError
 from weir.kernel.contract import Answers, Background, Evaluator, NotCovered, Slab
 from weir.kernel.evaluators import choose_evaluator
-from weir.kernel.matching.answers import Reader, SetAnswers, TemplateAnswers
+from weir.kernel.matching.answers import SetAnswers, SingleAnswers
 from weir.kernel.matching.conjunctive import ConjunctiveSet
 from weir.kernel.matching.generations import Generation, absorb, raise_levels
 from weir.kernel.matching.shapes import Template, put_together
@@ -58,7 +58,7 @@ def shared_as(query: Query, *, bare_default: bool = False) -> Conjunct | Instanc
 class SharedAnswers:
     """What all queries answered in one slab."""
 
-    parts: Sequence[SetAnswers | TemplateAnswers]
+    parts: Sequence[SetAnswers | SingleAnswers]
     owner: Mapping[str, int]
 
     def __len__(self) -> int:
@@ -95,9 +95,9 @@ class Single:
     since: int
     reason: str
 
-    def advance(self, slab: Slab) -> TemplateAnswers:
+    def advance(self, slab: Slab) -> SingleAnswers:
         """What it answers."""
-        return TemplateAnswers(self.evaluator.advance(slab), {self.name: Reader()})
+        return SingleAnswers(self.name, self.evaluator.advance(slab))
 
 
 class SharedEvaluator:
@@ -220,7 +220,7 @@ class SharedEvaluator:
         if settled is None:
             settled = _LAST if isinstance(slab, Slab) else _FIRST
         given: SlabOf = (lambda since: slab) if isinstance(slab, Slab) else cache(slab)
-        parts: list[SetAnswers | TemplateAnswers] = []
+        parts: list[SetAnswers | SingleAnswers] = []
         owner: dict[str, int] = {}
         for key, generations in self._sets.items():
             before = [each.received for each in generations]

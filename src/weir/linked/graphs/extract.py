@@ -9,7 +9,8 @@ triples of their predicates.
 The extract is what CQELS's cache of static sub-queries comes to (section 4.3): it is made once, at
 registration, and its size does not grow with the graphs. An update needs no new one: what it adds is found
 by putting the changed triples in the place of each pattern in turn, with the others as they are, so the work
-follows the size of the change.
+follows the size of the change. Queries of one shape are looked at as one: patterns are restricted by the
+constants of all of them, which are rows of a table.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from weir.linked.graphs.history import background_of, contains
 from weir.linked.graphs.large_scans import LargeRows, assembled
 from weir.linked.graphs.triple_tables import (
     DEFAULT,
+    ConstantRows,
     IndexedTable,
     LargeScan,
     PatternRows,
@@ -293,7 +295,10 @@ class _Walk:
             graph = plan.source.graph
             self.touched |= graph.value in self.made if isinstance(graph, IRI) else bool(self.made)
         if isinstance(plan, p.Join):
-            yield from self._reduced([part for part in plan.parts if isinstance(part, p.Match)])
+            yield from self._reduced(
+                [part for part in plan.parts if isinstance(part, p.Match)],
+                [part for part in plan.parts if isinstance(part, p.Parameters)],
+            )
             for part in plan.parts:
                 if not isinstance(part, p.Match):
                     yield from self.parts(part)
@@ -312,7 +317,9 @@ class _Walk:
             return (DEFAULT, *self.query.dataset.default)
         return (source.graph.value,) if isinstance(source.graph, IRI) else tuple(self.names)
 
-    def _reduced(self, matches: Sequence[p.Match]) -> Iterator[PatternRows | LargeRows]:
+    def _reduced(
+        self, matches: Sequence[p.Match], constants: Sequence[p.Parameters] = ()
+    ) -> Iterator[PatternRows | LargeRows]:
         joined: list[p.Match] = []
         for match in matches:
             if self.mixed and match.source.graph is None:
@@ -321,7 +328,7 @@ class _Walk:
             elif self._graphs(match.source):
                 joined.append(match)
         if self.changed is None:
-            yield from _joined([self._matching(match) for match in joined])
+            yield from _joined([self._matching(match) for match in joined], constants)
             return
         for place, match in enumerate(joined):
             scans = [self._scan_of(graph, match.pattern) for graph in self._graphs(match.source)]
@@ -331,7 +338,7 @@ class _Walk:
             if seeds:
                 self.touched = True
                 others = [seeds if at == place else self._matching(other) for at, other in enumerate(joined)]
-                yield from _joined(others)
+                yield from _joined(others, constants)
 
     def _matching(self, match: p.Match) -> list[PatternRows | LargeRows]:
         """A pattern on all its graphs, as they were read and as updates changed them."""
@@ -382,9 +389,10 @@ class _Walk:
 
 
 def _joined(
-    groups: Sequence[Sequence[PatternRows | LargeRows]],
+    groups: Sequence[Sequence[PatternRows | LargeRows]], constants: Sequence[p.Parameters]
 ) -> Iterator[PatternRows | LargeRows]:
-    semi_join(groups)
+    tables = [[ConstantRows(dict(zip(c.variables, c.places, strict=True)), c.table.rows)] for c in constants]
+    semi_join([*groups, *tables])
     for group in groups:
         yield from group
 

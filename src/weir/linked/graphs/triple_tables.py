@@ -220,7 +220,8 @@ class IndexedTable:
 class Reducible(Protocol):
     """One pattern on one graph while it is reduced; ``places`` has the place of each variable."""
 
-    places: dict[str, str]
+    @property
+    def places(self) -> Mapping[str, object]: ...
 
     def __len__(self) -> int:
         """How many rows are left."""
@@ -271,6 +272,23 @@ class PatternRows:
         column = self.table.column(place)
         rows = np.arange(len(self.table)) if self.rows is None else self.rows
         self.rows = rows[np.isin(column[rows], values)]
+
+
+@dataclass(slots=True)
+class ConstantRows:
+    """The constants of queries that are planned as one, while patterns are reduced by them."""
+
+    places: dict[str, int]
+    rows: Ids
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def values(self, variable: str) -> Ids:
+        return np.unique(self.rows[:, self.places[variable]])
+
+    def keep(self, variable: str, values: Ids) -> None:
+        self.rows = self.rows[np.isin(self.rows[:, self.places[variable]], values)]
 
 
 def semi_join(groups: Sequence[Sequence[Reducible]]) -> None:

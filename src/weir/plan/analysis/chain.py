@@ -15,7 +15,6 @@ from graphlib import CycleError, TopologicalSorter
 from weir.errors import UsageError
 from weir.language import parse
 from weir.language.algebra.query import Construct, Query
-from weir.plan.analysis.conjunctions import signature
 from weir.plan.analysis.demand import streams_of
 from weir.rdf.terms import Variable
 
@@ -89,11 +88,13 @@ def place(
     slots: Mapping[str, int],
     load: Sequence[int],
     calls: Mapping[str, Collection[str]],
+    marks: Mapping[str, str],
+    twins: Mapping[str, int],
 ) -> dict[str, int]:
     """The slot of each new query. ``known`` are those that run already, in the ``slots`` given; ``load`` is
-    how many queries each slot has, and ``calls`` names the endpoints that each query calls, new or known."""
-    counts = list(load)
-    twins = {mark: slots[name] for name, query in known.items() if (mark := signature(query)) is not None}
+    how many queries each slot has, and ``calls`` names the endpoints that each query calls, new or known.
+    Those that have a mark go where the others of it are; ``twins`` are the slots of those that run."""
+    counts, at = list(load), dict(twins)
     out: dict[str, int] = {}
     for component in _components(queries, known, calls):
         homes = {slots[name] for name in component if name in slots}
@@ -103,15 +104,15 @@ def place(
                 f"{', '.join(repr(name) for name in new)} would chain queries that already run apart",
                 hint="register queries that read each other's output, or call one endpoint, together",
             )
-        mark = signature(queries[new[0]]) if len(component) == 1 else None
-        if mark in twins:
-            out[new[0]] = twins[mark]
+        mark = marks.get(new[0]) if len(component) == 1 else None
+        if mark and mark in at:
+            out[new[0]] = at[mark]
             continue
         slot = homes.pop() if homes else counts.index(min(counts))
         counts[slot] += len(new)
         out |= dict.fromkeys(new, slot)
-        if mark is not None:
-            twins[mark] = slot
+        if mark:
+            at[mark] = slot
     return out
 
 

@@ -16,6 +16,7 @@ from weir.errors import CheckpointError
 from weir.language.algebra.query import Query
 from weir.plan.analysis.chain import parsed
 from weir.plan.analysis.split import BY_PREDICATE, Places, places_of, stages_of
+from weir.plan.analysis.templates import Instance, instance
 from weir.plan.analysis.two_stages import Stages
 from weir.runtime.control.failure import Failure, earliest
 
@@ -93,7 +94,8 @@ class Registration:
     messages of batch ``since`` and later. ``reads`` are its streams; a variable ranges over those that were
     registered before it. ``routing`` is how its joins are ordered, which changes no result. Where it is
     ``staged``, what its slots answer is put together (``output.putting_together``). ``shape`` is what queries
-    have in common that can be evaluated together (``sharing``).
+    have in common that can be evaluated together (``sharing``), ``mark`` what conjunctions have that are the
+    same but for names. ``makes`` is the stream that it makes.
     """
 
     name: str
@@ -109,11 +111,19 @@ class Registration:
     routing: str = "cost"
     staged: bool = False
     shape: str = ""
+    mark: str = ""
+    makes: str | None = None
 
     @cached_property
     def query(self) -> Query:
         """The query itself; its text is parsed once."""
         return parsed(self.text, self.dialect)
+
+    @cached_property
+    def instance(self) -> Instance | None:
+        """What it is of its shape, where it is evaluated with others and reads static graphs."""
+        found = instance(self.query) if self.evaluator == SHARED else None
+        return found if isinstance(found, Instance) else None
 
     @cached_property
     def stages(self) -> Stages | None:
@@ -216,7 +226,8 @@ def failed(failure: Failure, batch: int) -> Entry:
 class Catalog:
     """The state of the control log at some batch. ``version`` is the position in the log up to which changes
     count, and so tells catalogs of one log apart; ``load`` counts the queries of each slot,
-    ``shapes`` those of each shape.
+    ``shapes`` those of each shape; ``twins`` has the slot and the number of those of each mark; ``made`` and
+    ``read`` count who makes and reads each stream, of the queries that run and those that failed.
 
     ``paused`` are queries that are known and do not run, because somebody paused them or because of one of
     the ``failures``. ``vacated`` tells of slots that have lost their last query with which batch they did;
@@ -235,6 +246,9 @@ class Catalog:
     numbered: int = 0
     load: Counter[int] = field(default_factory=Counter)
     shapes: Counter[str] = field(default_factory=Counter)
+    twins: dict[str, tuple[int, int]] = field(default_factory=dict)
+    made: Counter[str] = field(default_factory=Counter)
+    read: Counter[str] = field(default_factory=Counter)
 
     @staticmethod
     def of(entries: Iterable[Entry]) -> Catalog:
@@ -294,6 +308,9 @@ class Catalog:
                 self._forget(query.name)
                 self.queries[query.name] = query
                 self.shapes[query.shape] += bool(query.shape)
+                self._count(query, 1)
+                if query.mark:
+                    self.twins[query.mark] = query.slots[0], self.twins.get(query.mark, (0, 0))[1] + 1
                 for slot in query.slots:
                     self.load[slot] += 1
                     self.vacated.pop(slot, None)
@@ -329,20 +346,38 @@ class Catalog:
             return
         if failure.name in self.paused and failure.name not in self.failures:
             return
-        self._leave(failure.name, batch)
+        left = self._leave(failure.name, batch)
+        if left is not None:
+            self._count(left, 1)
         self.paused[failure.name] = known
         before = self.failures.get(failure.name)
         self.failures |= earliest([failure] if before is None else [before, failure])
 
+    def _count(self, query: Registration, change: int) -> None:
+        """A query makes and reads streams, or (−1) does so no longer."""
+        if query.makes is not None:
+            self.made[query.makes] += change
+        for stream in query.reads:
+            self.read[stream] += change
+
     def _forget(self, name: str) -> None:
+        if name in self.failures:
+            self._count(self.paused[name], -1)
         self.paused.pop(name, None)
         self.failures.pop(name, None)
 
     def _leave(self, name: str, batch: int) -> Registration | None:
         left = self.queries.pop(name, None)
-        if left is not None and left.shape:
+        if left is None:
+            return None
+        self._count(left, -1)
+        if left.shape:
             self.shapes[left.shape] -= 1
-        for slot in left.slots if left is not None else ():
+        if left.mark:
+            slot, count = self.twins.pop(left.mark)
+            if count > 1:
+                self.twins[left.mark] = slot, count - 1
+        for slot in left.slots:
             self.load[slot] -= 1
             if not self.load[slot]:
                 self.vacated[slot] = batch

@@ -23,7 +23,7 @@ from weir.storage.files import make_folder, numbered, replace_file
 from weir.storage.lease import Lease
 from weir.storage.spool import Spool
 
-FORMAT = 9
+FORMAT = 10
 _META = "meta.json"
 _LOOK = 0.1
 

@@ -29,8 +29,9 @@ from weir.plan.analysis.shares import share
 from weir.rdf.columns import Ids, sorted_set
 from weir.rdf.ids.dictionary import Dictionary, TextTable
 from weir.rdf.terms import Term, Variable, relabelled
-from weir.runtime.control.catalog import Entry, Registration, UpdateEntry
+from weir.runtime.control.catalog import SHARED, Entry, Registration, UpdateEntry
 from weir.runtime.control.checkpoint import Checkpoint
+from weir.runtime.control.sharing import by_shape
 from weir.storage import Container, numbers, pack, unpack
 from weir.storage.files import make_folder, remove, writing
 
@@ -214,16 +215,23 @@ class Extractor:
             dealt = {} if variable is None else self.graphs.dealt(query, streams, variable)
             return self._write(found, dealt, slots), self.graphs.delta.number
 
-    def extract_all(self, queries: Sequence[tuple[Query, Sequence[str]]]) -> list[tuple[str, int]]:
-        """The same for several queries, each given with its streams: their extracts are one, unless some have
-        large graphs, which are stored with an index."""
+    def extract_all(
+        self, queries: Iterable[Registration], streams: Sequence[str]
+    ) -> dict[str, tuple[str, int]]:
+        """The same for several queries, by name: those of a shape are looked at as one. Their extracts are
+        one, unless some have large graphs, which are stored with an index."""
         with self.lock:
-            found = [self.graphs.extract(query, streams) for query, streams in queries]
-            small = [not _has_index(each) for each in found]
-            several = [each for each, is_small in zip(found, small, strict=True) if is_small]
+            found = [
+                (self.graphs.extract(query, members[0].over(streams)), members)
+                for query, members in by_shape(queries, self.graphs.dictionary)
+            ]
+            several = [each for each, _ in found if not _has_index(each)]
             name = self._write(united(several)) if several else ""
-            names = [name if one else self._write(each) for each, one in zip(found, small, strict=True)]
-            return [(name, self.graphs.delta.number) for name in names]
+            out: dict[str, tuple[str, int]] = {}
+            for each, members in found:
+                own = self._write(each) if _has_index(each) else name
+                out |= dict.fromkeys([member.name for member in members], (own, self.graphs.delta.number))
+            return out
 
     def apply(self, inserted: Background, deleted: Background) -> int:
         """Take in an update; its number. It counts once its entry is in the control log."""
@@ -241,16 +249,18 @@ class Extractor:
         inserted: Background,
         deleted: Background,
         at: int | None,
-        queries: Mapping[str, Query],
+        queries: Iterable[Registration],
         streams: Sequence[str],
     ) -> UpdateEntry:
-        """The entry that tells the groups of an update that was applied."""
+        """The entry that tells the groups of an update that was applied. Queries of a shape are looked at
+        as one, and those that are evaluated together without any graph not at all."""
         with self.lock:
-            parts = {}
-            for name, query in queries.items():
+            parts: dict[str, str] = {}
+            reading = (each for each in queries if each.evaluator != SHARED or each.graphs is not None)
+            for query, members in by_shape(reading, self.graphs.dictionary):
                 change = self.graphs.change(query, number, streams)
                 if change is not None:
-                    parts[name] = self._write(change)
+                    parts |= dict.fromkeys([member.name for member in members], self._write(change))
             return UpdateEntry(number, at, self._write(inserted), self._write(deleted), parts)
 
     def merge(self, updates: Sequence[UpdateEntry], queries: Mapping[str, int]) -> UpdateEntry:

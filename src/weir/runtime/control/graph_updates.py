@@ -151,11 +151,12 @@ class GraphUpdates:
         if is_empty(inserted) and is_empty(deleted):
             return 0
         catalog = self.control.catalog()
-        queries = {name: each.query for name, each in catalog.queries.items()}
         graphs = self._graphs
         number = graphs.apply(inserted, deleted)
         try:
-            entry = graphs.update(number, inserted, deleted, at, queries, tuple(catalog.streams))
+            entry = graphs.update(
+                number, inserted, deleted, at, catalog.queries.values(), tuple(catalog.streams)
+            )
             self.control.append(lambda batch: [entry_of(entry, batch)])
         except BaseException:
             graphs.undo(number)

@@ -25,8 +25,10 @@ from weir.linked.service import (
     server_of,
 )
 from weir.plan.analysis.chain import parsed, place, refuse_bad_chains, streams_read
+from weir.plan.analysis.conjunctions import signature
 from weir.plan.analysis.rates import Rates
 from weir.plan.analysis.split import MOST_TOLD, splitting
+from weir.plan.analysis.templates import digest
 from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.terms import IRI
 from weir.runtime.control.catalog import SHARED, Catalog, Registration
@@ -102,18 +104,28 @@ def registrations_of(
     configs = _configs(catalog)
     for query in new.values():
         refuse_bad_hints(query, configs)
-    known = {name: each.query for name, each in catalog.makers.items() if name not in new}
+    known = _linked(new, catalog)
     refuse_bad_chains({**known, **new}, streams)
     chosen = _evaluators(offers, catalog, streams)
-    outputs = {query.output for query in (*known.values(), *new.values()) if query.output is not None}
-    slot = placed(new, catalog, known, slots)
+    marks = {name: _mark(query) for name, query in new.items()}
+    slot = placed(new, catalog, known, slots, marks)
     beside = slots if tasks is None else tasks
+    many = len(catalog.queries) + len(catalog.failures) + len(new)
     out = []
     for each in offers:
         own, reads = chosen[each.name], streams_read(each.query, streams)
-        made, dealt = replace(each, evaluator=own, slots=(slot[each.name],), reads=reads), None
-        many = len(known) + len(new)
+        made = replace(
+            each,
+            evaluator=own,
+            slots=(slot[each.name],),
+            reads=reads,
+            mark=marks[each.name],
+            makes=each.query.output,
+        )
+        dealt = None
         if made.evaluator != SHARED and many <= FEW * slots and slots > 1:
+            outputs = {stream for stream, count in catalog.made.items() if count}
+            outputs |= {query.output for query in new.values() if query.output is not None}
             look = partial(rates_of, each.query, sources or {}, streams) if stages else Rates
             split = splitting(each.query, outputs, look, slots)
             if split.place is not None and (stages or split.stages is None):
@@ -133,8 +145,7 @@ def registrations_of(
     shared = [each for each in out if each.evaluator == SHARED and not is_conjunct(each.query)]
     if extractor is None or not shared:
         return out
-    found = extractor.extract_all([(each.evaluated, each.over(streams)) for each in shared])
-    reading = dict(zip([each.name for each in shared], found, strict=True))
+    reading = extractor.extract_all(shared, streams)
     return [
         replace(each, graphs=reading[each.name][0], updates=reading[each.name][1])
         if each.name in reading
@@ -148,18 +159,42 @@ def _shape_of(query: Registration) -> str:
     return (shape_key(query.query) or "") if query.evaluator in ("auto", SHARED) else ""
 
 
+def _linked(new: Mapping[str, Query], catalog: Catalog) -> dict[str, Query]:
+    """The queries that new ones may be chained to: all that run or failed where a new one reads or makes what
+    one of those makes or reads, or calls an endpoint; none where no new one does."""
+
+    def is_linked(query: Query) -> bool:
+        made = query.output is not None and (catalog.made[query.output] or catalog.read[query.output])
+        reads = any(isinstance(stream, str) and catalog.made[stream] for stream in query.streams)
+        return bool(made) or reads or any(isinstance(each, Service) for each in walk(query.pattern, (BGP,)))
+
+    if not any(map(is_linked, new.values())):
+        return {}
+    return {name: each.query for name, each in catalog.makers.items() if name not in new}
+
+
+def _mark(query: Query) -> str:
+    """The same for conjunctions that are equal but for names; empty for other queries."""
+    found = signature(query)
+    return "" if found is None else digest(found)
+
+
 def placed(
-    queries: Mapping[str, Query], catalog: Catalog, known: Mapping[str, Query], slots: int
+    queries: Mapping[str, Query],
+    catalog: Catalog,
+    known: Mapping[str, Query],
+    slots: int,
+    marks: Mapping[str, str],
 ) -> dict[str, int]:
-    """The slot of each new query beside those of ``catalog``, which are ``known`` in parsed form."""
-    fixed = {name: catalog.makers[name].slots[0] for name in known}
-    load = [0] * slots
-    for registration in catalog.queries.values():
-        if registration.share is None:
-            load[registration.slots[0]] += 1
+    """The slot of each new query beside those of ``catalog``; those that it may be chained to are ``known``
+    in parsed form. Conjunctions of one of the ``marks`` go to one slot."""
+    makers = catalog.makers if known else {}
+    fixed = {name: makers[name].slots[0] for name in known}
+    load = [catalog.load[slot] for slot in range(slots)]
+    twins = {mark: catalog.twins[mark][0] for mark in marks.values() if mark in catalog.twins}
     configs = _configs(catalog)
     calls = {name: _endpoints(query.pattern, configs) for name, query in {**known, **queries}.items()}
-    return place(queries, known, fixed, load, calls)
+    return place(queries, known, fixed, load, calls, marks, twins)
 
 
 def _configs(catalog: Catalog) -> dict[str, ServiceConfig]:

@@ -9,7 +9,8 @@ slot. The key is in the control log, so that it need not be found again when oth
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 
 from weir.errors import UsageError
 from weir.kernel.contract import Background, NotCovered
@@ -17,8 +18,11 @@ from weir.kernel.matching.shapes import Template
 from weir.kernel.matching.shared import Conjunct, shared_as
 from weir.language.algebra.query import Query
 from weir.plan.analysis.demand import readings
-from weir.plan.analysis.templates import Instance, digest
+from weir.plan.analysis.templates import Instance, Shape, digest, template
+from weir.plan.parameters import ParameterTable
 from weir.rdf.ids.dictionary import Dictionary
+from weir.rdf.terms import XSD, Literal
+from weir.runtime.control.catalog import Registration
 
 
 def shape_key(query: Query) -> str | None:
@@ -43,6 +47,27 @@ def together(keys: Mapping[str, str | None], known: Mapping[str, int]) -> set[st
     return {name for name, key in keys.items() if key is not None and new[key] + known.get(key, 0) > 1}
 
 
+def by_shape(
+    queries: Iterable[Registration], dictionary: Dictionary
+) -> Iterator[tuple[Query, list[Registration]]]:
+    """Queries as static graphs are looked at for them: those of a shape that are evaluated together as one
+    query, with the constants of all in its table, each of the others by itself."""
+    alike: dict[tuple[str, tuple[str, ...]], list[Registration]] = {}
+    for each in queries:
+        if each.instance is None:
+            yield each.evaluated, [each]
+        else:
+            alike.setdefault((each.shape or each.instance.shape.key, each.reads), []).append(each)
+    for members in alike.values():
+        found = [each.instance for each in members if each.instance is not None]
+        table = ParameterTable(len(found[0].constants))
+        rows = dict.fromkeys(each.constants for each in found)
+        # Which query a row belongs to says nothing here.
+        number = dictionary.encode(Literal("0", XSD + "integer"))
+        table.add([[number, *(dictionary.encode(term) for term in row)] for row in rows])
+        yield template(found[0].shape, table), members
+
+
 def _decided(query: Query) -> tuple[str | None, str | None]:
     read = [stream for stream in query.streams if isinstance(stream, str)]
     if len(query.streams) != 1 or not read:
@@ -54,14 +79,16 @@ def _decided(query: Query) -> tuple[str | None, str | None]:
         return None, found
     if isinstance(found, Conjunct):
         return digest(found.set), None
-    lacking = _lacking(found)
+    lacking = _lacking(found.shape)
     return (found.shape.key, None) if lacking is None else (None, lacking)
 
 
-def _lacking(found: Instance) -> str | None:
+@lru_cache(maxsize=1024)
+def _lacking(shape: Shape) -> str | None:
     """Why the evaluator of a template, which takes ids alone, does not cover a shape."""
+    some = Instance(shape, tuple(Literal("") for _ in shape.parameters), None)
     try:
-        Template(found.shape, 0, {"": (found, Background())}, Dictionary())
+        Template(shape, 0, {"": (some, Background())}, Dictionary())
     except NotCovered as lacking:
         return f"the interval evaluator does not cover {lacking.primary}"
     except UsageError as error:

@@ -39,6 +39,7 @@ from weir.runtime.output.partial_answers import PART, part_of
 from weir.runtime.output.results import (
     APART,
     COLUMNS,
+    JSONL,
     PARTS,
     Emission,
     by_query,
@@ -150,7 +151,7 @@ def _answers(
     for together in step.shared:
         emissions = {name: Emission.of(member.query) for name, member in together.members.items()}
         for part in together.answers.parts:
-            if not isinstance(part, SetAnswers):
+            if not isinstance(part, SetAnswers) or (part.makes_triples and form == JSONL):
                 apart += [Answered(together.members[name], answers) for name, answers in part.items()]
                 continue
             try:

@@ -27,7 +27,7 @@ from weir.plan.analysis.chain import evaluation_order
 from weir.plan.analysis.demand import Reading
 from weir.rdf.columns import NEVER, Ids, sorted_set
 from weir.rdf.messages import Messages
-from weir.runtime.control.catalog import Registration, StreamEntry
+from weir.runtime.control.catalog import Catalog, Registration, StreamEntry
 from weir.runtime.control.failure import Failure
 from weir.runtime.ingest.frames import Frame
 from weir.runtime.ingest.order import Dropped, Inbox, InboxKey, mergeable
@@ -100,6 +100,7 @@ class Group:
         self.shared: dict[tuple[Reading, int], SharedQueries] = {}
         """By what they read and the first batch of their inbox."""
         self.failures = Failures()
+        self.followed: Catalog | None = None  # Its members have the updates of graphs that it tells of.
         self.ending: Mapping[str, Failure] = {}
         self.standing: dict[str, Registration] = {}
 
@@ -133,10 +134,9 @@ class Group:
     def drop(self, name: str) -> None:
         """Remove a query, and the inboxes that no other reads."""
         del self.members[name]
-        for place, shared in list(self.shared.items()):
+        for shared in self.shared.values():
             shared.drop(name)
-            if not shared.names:
-                del self.shared[place]
+        self.shared = {place: shared for place, shared in self.shared.items() if shared.names}
         self.services.drop(name)
         self._arrange()
 
@@ -269,8 +269,8 @@ class Group:
         for each in work.ending(self.ending):
             step.answered.append(each)
             ends = self.ending[each.member.name].at
-            through = work.through if ends is None else min(work.through, ends)
-            self._tell_readers(each.member, each.answers, through, batch, now)
+            reached = work.through if ends is None else min(work.through, ends)
+            self._tell_readers(each.member, each.answers, reached, batch, now)
         together = work.advance()
         if together is None:
             return

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from weir.kernel.contract import Answers, Background, Evaluator
 from weir.kernel.evaluators import choose_evaluator
@@ -37,6 +37,9 @@ from weir.runtime.ingest.matching import Selection, needs_every_text
 
 Loader: TypeAlias = Callable[[str], Background]
 """Finds an extract by its name."""
+
+Made: TypeAlias = dict[tuple[Any, ...], Background]
+"""Graphs with updates that some queries have: those of others that are the same are not made again."""
 
 
 class SharedQueries:
@@ -189,7 +192,7 @@ class Member:
         self.evaluations += answers.evaluations
         self.results += len(answers.at)
 
-    def follow(self, catalog: Catalog, load: Loader) -> None:
+    def follow(self, catalog: Catalog, load: Loader, made: Made) -> None:
         """Take in the updates of its graphs that the catalog has and it does not have yet."""
         known = self.registration
         own = [each for each in catalog.updates if each.number > known.updates and known.name in each.parts]
@@ -206,7 +209,7 @@ class Member:
         present = self.present
         for number, at in asked.items():
             self.effective.setdefault(number, max(_asked(at), present))
-        graphs = settled(known, own, catalog, self.effective, load)
+        graphs = settled(known, own, catalog, self.effective, load, made)
         if self.evaluator is None:
             self.graphs, self.renewed = graphs, True
         else:
@@ -220,19 +223,23 @@ def settled(
     catalog: Catalog,
     effective: Mapping[int, int],
     load: Loader,
+    made: Made,
 ) -> Background:
     """A query's graphs with the updates in ``own``. An update from before its registration counts from
     the time asked for, or else from the beginning: the query has no present yet."""
     base = Background() if registration.graphs is None else load(registration.graphs)
-    layers = [base, *(load(each.parts[registration.name]) for each in own)]
     if not own and not registration.updates:
-        return layers[0]
+        return base
+    parts = [each.parts[registration.name] for each in own]
     times = {
         number: effective.get(number, _asked(at))
         for update in catalog.updates
         for number, at, _ in update.each
     }
-    return resolved(layered(layers), times)
+    key = (registration.graphs, *parts, *times.items())
+    if key not in made:
+        made[key] = resolved(layered([base, *map(load, parts)]), times)
+    return made[key]
 
 
 def _asked(at: int | None) -> int:

@@ -19,7 +19,7 @@ from weir.runtime.control.failure import Failure
 from weir.runtime.ingest.matching import MatchPlan
 from weir.runtime.worker.alone import PAUSED, Failures, TimeLimit
 from weir.runtime.worker.group import Group
-from weir.runtime.worker.members import Loader, Member, make_member, settled
+from weir.runtime.worker.members import Loader, Made, Member, make_member, settled
 from weir.runtime.worker.state_store import GroupCopy
 from weir.runtime.worker.texts import StreamTexts
 from weir.runtime.worker.watchdog import DEATHS, WORKING, Watchdog
@@ -159,11 +159,12 @@ class WorkerCache:
     def _missing(self, group: Group, slot: int, catalog: Catalog, silent: Set[str]) -> list[Member]:
         members = []
         load = cache(self._loader(group, slot))
+        made: Made = {}
         for name, registration in catalog.queries.items():
             if slot not in registration.slots or name in group.members or name in silent:
                 continue
             with group.failures.of(registration, OSError):
-                background = settled(registration, (), catalog, {}, load)
+                background = settled(registration, (), catalog, {}, load, made)
                 member = make_member(
                     registration, background, group.dictionary, catalog.streams, group.services
                 )
@@ -173,12 +174,16 @@ class WorkerCache:
 
     def follow(self, group: Group, batch: int) -> None:
         """Bring the graphs of a group's members up to ``batch``; their state is that of the batch before."""
-        loads: dict[int, Loader] = {}
+        catalog = self.catalog(batch)
+        if group.followed is catalog:
+            return
+        group.followed = catalog
+        loads: dict[int, tuple[Loader, Made]] = {}
         for member in group.members.values():
             with group.failures.of(member.registration, OSError):
                 if member.slot not in loads:
-                    loads[member.slot] = cache(self._loader(group, member.slot))
-                member.follow(self.catalog(batch), loads[member.slot])
+                    loads[member.slot] = cache(self._loader(group, member.slot)), {}
+                member.follow(catalog, *loads[member.slot])
         for shared in group.shared.values():
             shared.renew()
         group.dictionary.settle()
