@@ -1,5 +1,5 @@
-"""``weir bench conference``: CQELS section 5. Experiment 1 and 3 at the level of the kernel (no Spark); where
-it is not quick, also experiment 2, whose static data Spark writes and loads.
+"""``weir bench conference``: CQELS section 5. Experiment 1 at the level of the kernel, experiment 3 as a job
+runs it (``crowds``); where it is not quick, also experiment 2, whose static data Spark writes and loads.
 
 For each query: the average cost of an evaluation in slabs of many sightings, and in slabs of one (nothing
 is amortised), beside a triple store that evaluates the query anew at each sighting (measured in the same
@@ -10,22 +10,23 @@ time of the one thread that works, so that what else runs on the machine adds li
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from weir.kernel.contract import Answers, Background, Slab
+from weir.kernel.contract import Background, Slab
 from weir.kernel.interval.evaluator import IntervalEvaluator
 from weir.kernel.operators.join import Policy
 from weir.language import parse
-from weir.language.algebra.query import R2S
 from weir.rdf.ids.dictionary import Dictionary
 from weir_bench.conference import scale as conference_scale
-from weir_bench.conference.blackbox import BlackBox, store_of
+from weir_bench.conference.agreement import FILL, agree
+from weir_bench.conference.blackbox import BlackBox, Solutions, store_of
+from weir_bench.conference.crowds import crowds, draw_crowds
 from weir_bench.conference.queries import PUBLISHED, QUERIES, Template
 from weir_bench.data.conference import (
     RFID,
@@ -43,8 +44,6 @@ RATE = 100.0
 """Sightings a second."""
 
 SLAB = 1000
-FILL = 3_200
-"""Sightings before measuring begins: more than the longest window holds."""
 
 
 ROUTED = 5_000
@@ -87,12 +86,13 @@ def run(quick: bool = False, json: str | Path | None = None, plot: str | Path | 
     _growth(report, world, quick)
     _history(report, world, quick)
     _routing(report, world, quick)
-    conference_scale.instances(report, quick)
+    crowds(report, quick)
     if not quick:
-        conference_scale.static_size(report, quick)
+        conference_scale.static_size(report)
     if plot is not None:
         _draw(report, plot)
         conference_scale.draw(report, plot)
+        draw_crowds(report, plot)
     if json is not None:
         report.write(json)
     return report
@@ -142,13 +142,13 @@ def _query(
         text = template.cqels(name)
         slabs.append(_best(partial(measure, world, text, SLAB, many), rounds))
         ones.append(_best(partial(measure, world, text, 1, 10 * again), rounds))
-        found: list[int] = []
+        found: list[Solutions] = []
         seconds: list[float] = []
         for _ in range(rounds):
             spent, found = black_box.run(template, template.sparql(name), FILL, FILL + again)
             seconds.append(spent)
         boxes.append(1e6 * min(seconds))
-        _agree(world, template, text, found)
+        agree(template, text, world.background, world.dictionary, world.stream, found)
     slab = float(np.mean([cost.microseconds for cost in slabs]))
     one = float(np.mean([cost.microseconds for cost in ones]))
     box = float(np.mean(boxes))
@@ -192,29 +192,6 @@ def measure(
     spent = time.thread_time() - begin
     told = evaluator.statistics()
     return Cost(1e6 * spent / evaluations, answers / evaluations, int(told["live_rows"]), told["routes"])
-
-
-def _agree(world: World, template: Template, text: str, expected: Sequence[int]) -> None:
-    """Both find the same distinct solutions at each evaluation time: R2S apart, as a store has none."""
-    query = parse(text, "cqels")
-    query = replace(query, semantics=replace(query.semantics, r2s=R2S.RSTREAM))
-    evaluator = IntervalEvaluator(query, world.background, world.dictionary)
-    stream, count = world.stream, FILL + len(expected)
-    evaluator.advance(Slab({RFID: stream.batch(0, FILL)}, int(stream.time[FILL])))
-    answers = evaluator.advance(Slab({RFID: stream.batch(FILL, count + 1)}, int(stream.time[count])))
-    found = _counts(answers, stream.time[FILL:count])
-    if found != list(expected):
-        raise AssertionError(
-            f"{template.name}: {sum(found)} distinct solutions, the store has {sum(expected)}"
-        )
-
-
-def _counts(answers: Answers, times: np.ndarray[Any, Any]) -> list[int]:
-    """How many distinct answers there are at each time; a query may also be evaluated between them."""
-    rows = set(zip(answers.at.tolist(), *(c.tolist() for c in answers.columns.values()), strict=True))
-    at = np.array([row[0] for row in rows], np.int64)
-    at = at[np.isin(at, times)]
-    return [int(count) for count in np.bincount(np.searchsorted(times, at), minlength=len(times))]
 
 
 def _growth(report: Report, world: World, quick: bool) -> None:

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyoxigraph as ox
 
 from weir_bench.conference.queries import Template
 from weir_bench.data.conference import FLOORPLAN, LV, Conference, Sightings, room_text
 from weir_bench.data.library import author_text
+
+Solutions: TypeAlias = set[tuple[str | None, ...]]
+"""Distinct rows of terms as N-Triples has them, None for what is unbound."""
 
 LATEST, RANGED = ox.NamedNode("w:latest"), ox.NamedNode("w:ranged")
 
@@ -48,8 +51,8 @@ class BlackBox:
         self._ranged = [ox.Quad(people[a], predicate, rooms[r], RANGED) for a, r in pairs]
         self._times = sightings.time.tolist()
 
-    def run(self, template: Template, text: str, start: int, end: int) -> tuple[float, list[int]]:
-        """Seconds per evaluation for sightings ``start`` to ``end``, and the number of results of each.
+    def run(self, template: Template, text: str, start: int, end: int) -> tuple[float, list[Solutions]]:
+        """Seconds per evaluation for sightings ``start`` to ``end``, and the solutions of each.
 
         The windows are filled beforehand with what they hold at ``start``.
         """
@@ -64,7 +67,7 @@ class BlackBox:
         constructs = text.count("CONSTRUCT") > 0
         before: set[Any] = set()
         sent = 0
-        results: list[int] = []
+        results: list[Solutions] = []
         spent = 0.0
         for number in range(start, end):
             begin = time.thread_time()
@@ -82,7 +85,7 @@ class BlackBox:
             sent += len(rows - before)
             before = rows
             spent += time.thread_time() - begin
-            results.append(len(rows))
+            results.append({tuple(None if term is None else str(term) for term in row) for row in rows})
         store.remove_graph(LATEST)
         store.remove_graph(RANGED)
         return spent / (end - start), results

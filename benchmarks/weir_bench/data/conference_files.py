@@ -56,7 +56,7 @@ def write_sightings(
         text = pl.select(
             pl.format(
                 f"{{}}\t<{DBLP}author{{}}> <{LV}detectedAt> {{}} .\n",
-                _stamps(pl.Series(time)),
+                stamps(pl.Series(time)),
                 pl.Series(author),
                 rooms.gather(room),
             )
@@ -71,7 +71,7 @@ def lines(triples: Triples) -> pl.Series:
     return pl.select(pl.format(_LINE, triples["s"], triples["p"], triples["o"])).to_series()
 
 
-def _stamps(microseconds: pl.Series) -> pl.Series:
+def stamps(microseconds: pl.Series) -> pl.Series:
     """Times as xsd:dateTime with microseconds, as integers in stream files count milliseconds."""
     return microseconds.cast(pl.Datetime("us")).dt.strftime("%Y-%m-%dT%H:%M:%S%.6fZ")
 
