@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
 from weir_bench.conference import benchmark as conference
-from weir_bench.conference import crowds, scale
+from weir_bench.conference import scale
 from weir_bench.conference.blackbox import BlackBox, store_of
 from weir_bench.conference.queries import PUBLISHED, QUERIES
-from weir_bench.data.conference import conference as people_of
 from weir_bench.report import Report
 
 
@@ -46,22 +44,6 @@ def test_the_data_are_described() -> None:
     described = conference._described(conference._world(2_000, 100))
     for figure in ("library_triples", "rooms", "doors_per_room", "sightings_per_second", "participants"):
         assert described[figure] > 0
-
-
-def test_a_job_and_the_store_have_the_same_solutions_whoever_asks() -> None:
-    """Experiment 3 at small size; the store's solutions are compared one by one."""
-    compared = crowds.compare(people_of(5_000), 8, 4)
-    assert list(compared) == [template.name for template in QUERIES]
-    assert all(compared[name] > 0 for name in ("Q1", "Q2"))
-    assert sum(compared.values()) > compared["Q1"] + compared["Q2"]
-
-
-def test_the_cost_of_a_crowd_is_that_of_a_job(tmp_path: Path) -> None:
-    people = people_of(2_000)
-    world = crowds.World.write(people, tmp_path, 3, 100)
-    costs = [crowds.cost(world, crowds.instances(people, QUERIES[0], count)) for count in (1, 40)]
-    assert all(each > 0 for each in costs)
-    assert len({text for _, text in crowds.instances(people, QUERIES[0], 40)}) == 40
 
 
 @pytest.mark.spark

@@ -117,6 +117,28 @@ def test_pages_are_requests_of_the_budget(server: MoodyServer) -> None:
     assert counts == sorted(counts)
 
 
+def test_pages_leave_others_what_the_budget_has_left(server: MoodyServer) -> None:
+    """One request an evaluation for two queries, of which one reads pages and the other asks for new keys all
+    the time: a page that was not charged would be the second."""
+    server.most = 12
+    lines = [f"{1000 * n + 500}\t<{E}k{n}> <{E}seen> <{E}x{n}> .\n" for n in range(16)]
+    text = f"""PREFIX : <{E}> REGISTER RSTREAM <OUT> AS SELECT *
+    FROM NAMED WINDOW <w> ON <s> [RANGE 1s STEP 1s]
+    WHERE {{ WINDOW <w> {{ ?k :seen ?x }}
+      SERVICE <{server.endpoint}#weir:budget=1&interval=1h> {{ BODY }} }}"""
+    bodies = {"paged": "?m :value ?v", "keyed": "?k :name ?n"}
+    scenario = Scenario({n: text.replace("OUT", n).replace("BODY", body) for n, body in bodies.items()})
+    before, answered = 0, set()
+    for line in lines:
+        scenario.lane("s").put(line)
+        answered |= {each["query"] for each in scenario.batch()}
+        assert server.requests - before <= 1
+        before = server.requests
+    asked = [unquote_plus(body.decode()) for body in server.bodies]
+    assert sum("LIMIT" in each for each in asked) >= 4 and any("VALUES" in each for each in asked)
+    assert answered == {"paged", "keyed"}
+
+
 def test_a_change_between_two_pages_is_noticed(server: MoodyServer, store: Oxigraph) -> None:
     """The first row goes while the pages are read: the answer is none, and a later one is whole."""
     server.most = 12

@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cuts_kit import Message, answers, cut_and_shuffled, line
+from weir.kernel.contract import Background
 from weir.language import parse
 from weir.rdf.terms import XSD
 from weir.runtime.control.catalog import SHARED
-from weir.runtime.control.sharing import shape_key, why_alone
+from weir.runtime.control.sharing import by_shape, shape_key, why_alone
 from weir.runtime.direct import DirectJob
 from weir.runtime.ingest.sources import FileSource
 from weir.runtime.worker.state_store import load_group
@@ -162,3 +163,37 @@ def test_state_outlives_whoever_is_dropped():
     (elder,), (younger,) = (group.shared.values() for group in (scenario.group, loaded.group))
     rows = [each.evaluator.statistics()["live_rows"] for each in (elder, younger)]
     assert rows[0] == rows[1] > 0
+
+
+STATIC = (
+    "PREFIX : <http://e/> SELECT ?y FROM NAMED WINDOW <w> ON <s> [RANGE 20 STEP 10] "
+    "WHERE {{ WINDOW <w> {{ ?x :p ?y }} ?d :by ?x . ?d :by ?z . ?z :name 'n{0}' }}"
+)
+
+
+def test_what_is_looked_at_as_one_has_what_each_needs() -> None:
+    """Of a shape: the extract of all holds that of each, and is not the whole graph; so do changes."""
+    lines = [f"<http://e/d{n % 9}> <http://e/by> <http://e/a{n}> ." for n in range(30)]
+    lines += [f"<http://e/a{n}> <http://e/name> 'n{n}' ." for n in range(30)]
+    names = [3, 4, 5]
+    queries = {f"q{n}": STATIC.format(n) for n in names}
+    scenario = Scenario(queries, graphs={None: "\n".join(lines)}, evaluator="shared")
+    job = scenario.job
+    registered, graphs = job.registry.queries(), job.extractor.graphs
+    ((query, members),) = by_shape(registered, graphs.dictionary)
+    assert [member.name for member in members] == list(queries)
+    whole = triples(graphs.extract(query))
+    own = [triples(graphs.extract(member.query)) for member in members]
+    assert set().union(*own) <= whole and 0 < len(whole) < len(lines)
+    job.graphs.update("INSERT DATA { <http://e/d1> <http://e/by> <http://e/a4> }")
+    number = graphs.delta.number
+    changes = [graphs.change(each, number) for each in (query, *(member.query for member in members))]
+    together, *alone = [set() if each is None else triples(each) for each in changes]
+    assert set().union(*alone) <= together and alone[1]
+    (update,) = job.registry.catalog().updates
+    assert len(set(update.parts.values())) == 1 and set(update.parts) == set(queries)
+
+
+def triples(background: Background) -> set[tuple[int, ...]]:
+    table = background.default
+    return set(zip(*(each.tolist() for each in (table.subject, table.predicate, table.object)), strict=True))
