@@ -10,14 +10,21 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 
+from weir.extras import lazily
 from weir.rdf.columns import Ids, Mask
 from weir.rdf.ids.encoding import encode_texts
 from weir.rdf.terms import relabelled_text
+
+if TYPE_CHECKING:
+    import pyarrow.compute as pc
+else:
+    pc = lazily("pyarrow.compute")
 
 NO_GRAPH_TEXT = ""
 """The text in a graph column of a triple outside any named graph; its id is 0."""
@@ -162,11 +169,12 @@ class Terms:
     ids: Ids
 
     @staticmethod
-    def of(codes: Ids, texts: pl.Series, key: bytes) -> Terms:
+    def of(codes: Ids, texts: pl.Series | pa.LargeStringArray, key: bytes) -> Terms:
         """Encode ``texts``; the empty text is *no graph*, 0."""
         ids = encode_texts(texts, key)
-        ids[(texts == NO_GRAPH_TEXT).to_numpy()] = 0
-        return Terms(codes, texts, ids)
+        column = pl.Series(texts)
+        ids[(column == NO_GRAPH_TEXT).to_numpy()] = 0
+        return Terms(codes, column, ids)
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -232,8 +240,9 @@ def assemble(
 
 
 def _scoped(terms: Terms, positions: Ids, tag: str, key: bytes) -> Terms:
-    blank: Mask = terms.texts.str.starts_with("_:").to_numpy()
-    nested: Mask = terms.texts.str.starts_with("<<(").to_numpy()
+    texts = terms.texts.to_arrow()
+    blank: Mask = pc.starts_with(texts, "_:").to_numpy(zero_copy_only=False)
+    nested: Mask = pc.starts_with(texts, "<<(").to_numpy(zero_copy_only=False)
     if not blank.any() and not nested.any():
         return terms
     rows = np.flatnonzero((blank | nested)[terms.codes])

@@ -34,18 +34,18 @@ def test_as_python_would_split_them(lines: list[str], ended: bool) -> None:
         if tab:
             assert split.plain[row] and split.time[row] == int(before)
             wanted = [part.decode() for part in rest.split(b" ", 2)]
-            found = [texts[int(codes[row])] for codes, texts in fields]
+            found = [texts.texts()[int(codes[row])].as_py() for codes, texts in fields]
             assert found == wanted + [""] * (3 - len(wanted))
 
 
 def test_a_text_is_there_once() -> None:
     split = split_lines(padded(b"1\ta b c\n2\ta b d\n3\ta b c\n"))
     codes, texts = split.field(2, 7)
-    assert codes.tolist() == [0, 1, 0] and texts.to_list() == ["c", "d"]
+    assert codes.tolist() == [0, 1, 0] and texts.texts().to_pylist() == ["c", "d"]
 
 
 def test_a_line_that_is_left_out_has_no_time_and_no_fields() -> None:
     split = split_lines(padded(b"1\ta b c\n2\ta b d\n"))
     split.leave_out([0])
     codes, texts = split.field(0, 7)
-    assert not split.plain[0] and texts[int(codes[0])] == ""
+    assert not split.plain[0] and texts.texts()[int(codes[0])].as_py() == ""

@@ -19,10 +19,11 @@ import pyarrow as pa
 import pyoxigraph as ox
 
 from weir.rdf.columns import Ids, Mask
+from weir.rdf.formats.canonical import BLANK, IRI, NONE, UNSURE, Forms, forms_of, object_and_graph
 from weir.rdf.formats.guarded_parser import read_statements
 from weir.rdf.formats.times import FIRST_TIME, LAST_TIME, read_times
-from weir.rdf.formats.tnq_few import IRI, LITERAL, MOST, UNWRITTEN, parse_few
-from weir.rdf.formats.tnq_split import PADDING, Bytes, Split, line_texts, padded, split_lines
+from weir.rdf.formats.tnq_few import MOST, parse_few
+from weir.rdf.formats.tnq_split import PADDING, Bytes, Ranges, Split, line_texts, padded, split_lines
 from weir.rdf.ids.encoding import position_keys
 from weir.rdf.messages import NO_GRAPH_TEXT, Parsed, Rejected, Terms, assemble
 
@@ -34,8 +35,7 @@ LONGEST = 1 << 24
 
 _NEWLINE = 10
 _SHOWN = 200
-_ANY_IRI = r"<[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20<>\"{}|^`\\]*>"
-_BLANK = r"_:[A-Za-z0-9_](?:[A-Za-z0-9_.\-]*[A-Za-z0-9_\-])?"
+_NO_GRAPH = pa.array([NO_GRAPH_TEXT], pa.large_string())
 
 
 def parse_lines(data: bytes | Bytes, *, scope: str, key: bytes, base: int = 0) -> Parsed:
@@ -203,28 +203,34 @@ def read_columns(
 ) -> tuple[list[tuple[Ids, pl.Series]], Mask, Mask, list[tuple[int, str]]]:
     """Statements without a time, as in graph files, read the same way."""
     fields = statement.str.splitn(" ", 3).struct.unnest().get_columns()
-    return _read([_distinct(column) for column in fields], statement.gather)
+    columns, good, empty, refused = _read([_distinct(column) for column in fields], statement.gather)
+    return [(codes, pl.Series(texts)) for codes, texts in columns], good, empty, refused
 
 
 def _read(
-    coded: Sequence[tuple[Ids, pl.Series]], statements: Callable[[Ids], pl.Series]
-) -> tuple[list[tuple[Ids, pl.Series]], Mask, Mask, list[tuple[int, str]]]:
+    coded: Sequence[tuple[Ids, Ranges]], statements: Callable[[Ids], pl.Series]
+) -> tuple[list[tuple[Ids, pa.LargeStringArray]], Mask, Mask, list[tuple[int, str]]]:
     """Columns (codes, texts) of all statements, which rows are good, which are empty, which are refused.
 
     ``coded`` are subjects, predicates and what follows; ``statements`` are the texts of some rows.
     """
     (subjects, subject_texts), (predicates, predicate_texts), (rests, rest_texts) = coded
     object_texts, graph_texts, whole = _objects(rest_texts)
-    good = (
-        _resources(subject_texts)[subjects]
-        & _iris(predicate_texts)[predicates]
-        & (whole & _objects_are_canonical(object_texts) & _graphs(graph_texts))[rests]
-    )
+    subject_forms, predicate_forms = _forms(subject_texts), _forms(predicate_texts)
+    whole &= _forms(object_texts) != NONE
+    resource = (subject_forms == IRI) | (subject_forms == BLANK)
+    good = resource[subjects] & (predicate_forms == IRI)[predicates]
+    graphs = (np.zeros(len(rests), np.int64), _NO_GRAPH)
+    if graph_texts is not None:
+        forms = _forms(graph_texts)
+        whole &= (forms == IRI) | (forms == BLANK) | (graph_texts.begin == graph_texts.end)
+        graphs = (rests, graph_texts.texts())
+    good &= whole[rests]
     columns = [
-        (subjects, subject_texts),
-        (predicates, predicate_texts),
-        (rests, object_texts),
-        (rests, graph_texts),
+        (subjects, subject_texts.texts()),
+        (predicates, predicate_texts.texts()),
+        (rests, object_texts.texts()),
+        graphs,
     ]
     empty = np.zeros(len(good), np.bool_)
     doubtful = np.flatnonzero(~good)
@@ -246,62 +252,39 @@ def _read(
     return columns, good, empty, [(row, why) for row, why in answers if isinstance(why, str)]
 
 
-def _distinct(column: pl.Series) -> tuple[Ids, pl.Series]:
+def _distinct(column: pl.Series) -> tuple[Ids, Ranges]:
     """Codes and distinct texts; a null, where a line has too few fields, is a text that no term has."""
     encoded = column.fill_null(" ").to_arrow().dictionary_encode()
     codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    return codes, pl.Series(column.name, encoded.dictionary)
+    return codes, Ranges.of(encoded.dictionary.cast(pa.large_string()))
 
 
-def _with_rows(codes: Ids, texts: pl.Series, rows: list[int], new: list[str]) -> tuple[Ids, pl.Series]:
+def _with_rows(
+    codes: Ids, texts: pa.LargeStringArray, rows: list[int], new: list[str]
+) -> tuple[Ids, pa.LargeStringArray]:
     out = codes.copy()
     out[rows] = np.arange(len(texts), len(texts) + len(rows))
-    return out, pl.concat([texts, pl.Series(texts.name, new, pl.String)])
+    return out, pa.concat_arrays([texts, pa.array(new, pa.large_string())])
 
 
-def _objects(rests: pl.Series) -> tuple[pl.Series, pl.Series, Mask]:
-    """Object and graph texts of what follows the predicate, and which are ended by a full stop."""
-    bare = rests.str.strip_chars_end("\r\n")
-    whole = bare.str.ends_with(" .").to_numpy()
-    bare = bare.str.strip_suffix(" .").rename("object")
-    graphs = pl.Series("graph", [NO_GRAPH_TEXT], pl.String).new_from_index(0, len(bare))
-    plain = bare.str.contains(rf"^(?:[^\" ]*|{LITERAL})$")
-    if plain.all():
-        return bare, graphs, whole
-    quads = (~plain).arg_true()
-    parts = bare.gather(quads).str.extract_groups(rf"^([^\" ]+|{LITERAL}) ([^\" ]+)$").struct.unnest()
-    objects, names = parts.get_columns()
-    bare = bare.scatter(quads, objects.fill_null(" "))
-    graphs = graphs.scatter(quads, names.fill_null(" "))
-    return bare, graphs, whole
+def _objects(rests: Ranges) -> tuple[Ranges, Ranges | None, Mask]:
+    """Object and graph texts of what follows the predicate, None where no graph is named, and which are ended
+    by a full stop."""
+    ends, begins, stops, whole = object_and_graph(rests.data, rests.begin, rests.end)
+    named = bool((stops > begins).any())
+    graphs = Ranges(rests.data, begins, stops) if named else None
+    return Ranges(rests.data, rests.begin, ends), graphs, whole
 
 
-def _iris(texts: pl.Series) -> Mask:
-    """Which texts are canonical absolute IRIs; the rare characters are left to the real parser."""
-    good: Mask = texts.str.contains(rf"^{IRI}$").to_numpy()
-    rest = (texts.str.contains(rf"^{_ANY_IRI}$")).to_numpy() & ~good
-    if rest.any():
-        good = good.copy()
-        for row in np.flatnonzero(rest).tolist():
-            try:
-                ox.NamedNode(texts[row][1:-1])
-            except ValueError:
-                continue
-            good[row] = True
-    return good
-
-
-def _resources(texts: pl.Series) -> Mask:
-    blank: Mask = texts.str.contains(rf"^{_BLANK}$").to_numpy()
-    return _iris(texts) | blank
-
-
-def _objects_are_canonical(texts: pl.Series) -> Mask:
-    literal = texts.str.contains(rf"^{LITERAL}$") & ~texts.str.contains(UNWRITTEN)
-    canonical: Mask = literal.to_numpy()
-    return _resources(texts) | canonical
-
-
-def _graphs(texts: pl.Series) -> Mask:
-    none: Mask = (texts == NO_GRAPH_TEXT).to_numpy()
-    return _resources(texts) | none
+def _forms(texts: Ranges) -> Forms:
+    """The form of each text; the rare characters of IRIs are judged by the real parser."""
+    found = forms_of(texts.data, texts.begin, texts.end)
+    for row in np.flatnonzero(found == UNSURE).tolist():
+        text = bytes(texts.data[texts.begin[row] + 1 : texts.end[row] - 1]).decode()
+        try:
+            ox.NamedNode(text)
+        except ValueError:
+            found[row] = NONE
+        else:
+            found[row] = IRI
+    return found

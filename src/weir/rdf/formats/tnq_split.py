@@ -49,14 +49,37 @@ class Split:
         self.tab[lines], self.plain[lines] = -1, False
         self._begins[:, lines] = self._ends[:, lines] = 0
 
-    def field(self, place: int, seed: int) -> tuple[Ids, pl.Series]:
+    def field(self, place: int, seed: int) -> tuple[Ids, Ranges]:
         """The number of each line's text in a column, and the distinct texts.
 
         ``seed`` is a secret, so that nobody can make terms that slow this down.
         """
         begin, end = self._begins[place], self._ends[place]
         numbers, first = _number(self._words, begin, end, np.uint64(seed))
-        return numbers, line_texts(self._data, begin[first], end[first])
+        return numbers, Ranges(self._data, begin[first], end[first])
+
+
+@dataclass(frozen=True, slots=True)
+class Ranges:
+    """Texts as ranges of bytes."""
+
+    data: Bytes
+    begin: Ids
+    end: Ids
+
+    @staticmethod
+    def of(texts: pa.LargeStringArray) -> Ranges:
+        """Texts without nulls."""
+        _, offsets, data = texts.buffers()
+        bounds = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1].copy()
+        return Ranges(np.frombuffer(data or b"", np.uint8).copy(), bounds[:-1], bounds[1:])
+
+    def texts(self) -> pa.LargeStringArray:
+        """The texts, in memory of their own."""
+        offsets = np.zeros(len(self.begin) + 1, np.int64)
+        np.cumsum(self.end - self.begin, out=offsets[1:])
+        joined = _joined(self.data, self.begin, self.end, int(offsets[-1]))
+        return pa.LargeStringArray.from_buffers(len(self.begin), pa.py_buffer(offsets), pa.py_buffer(joined))
 
 
 def room_for(size: int) -> Bytes:
@@ -89,11 +112,7 @@ def words_of(data: Bytes) -> Words:
 
 def line_texts(data: Bytes, begin: Ids, end: Ids) -> pl.Series:
     """Some ranges of bytes, which are UTF-8, as texts."""
-    offsets = np.zeros(len(begin) + 1, np.int64)
-    np.cumsum(end - begin, out=offsets[1:])
-    joined = _joined(data, begin, end, int(offsets[-1]))
-    made = pa.LargeStringArray.from_buffers(len(begin), pa.py_buffer(offsets), pa.py_buffer(joined))
-    return pl.Series(made)
+    return pl.Series(Ranges(data, begin, end).texts())
 
 
 @njit(over=("data",), cache=True)

@@ -31,6 +31,7 @@ DEFAULT_KEY = b"weir"
 
 _TYPED = r'"([^"\\]*)"\^\^<http://www\.w3\.org/2001/XMLSchema#([a-zA-Z]+)>'
 _ONE_TYPED = re.compile(_TYPED)
+_QUOTE, _MORE = 34, 62
 _PERIOD = 4096
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -38,25 +39,21 @@ _MIX2 = np.uint64(0x94D049BB133111EB)
 _63_BITS = np.uint64(0x7FFF_FFFF_FFFF_FFFF)
 
 
-def encode_texts(texts: pl.Series, key: bytes = DEFAULT_KEY) -> Ids:
-    """The ids of canonical term texts (a string series without nulls)."""
-    out = np.zeros(len(texts), np.int64)
-    typed = (texts.str.ends_with(">") & texts.str.starts_with('"')).arg_true()
+def encode_texts(texts: pl.Series | pa.LargeStringArray, key: bytes = DEFAULT_KEY) -> Ids:
+    """The ids of canonical term texts (a column without nulls)."""
+    column = texts.to_arrow().cast(pa.large_string()) if isinstance(texts, pl.Series) else texts
+    _, places, data = column.buffers()
+    offsets = np.frombuffer(places, np.int64)[column.offset : column.offset + len(column) + 1].copy()
+    room = np.frombuffer(data or b"", np.uint8)
+    out: Ids = _hashed(room, offsets, position_keys(key))
+    full = np.flatnonzero(offsets[1:] > offsets[:-1])
+    typed = full[(room[offsets[full]] == _QUOTE) & (room[offsets[full + 1] - 1] == _MORE)]
     if len(typed):
-        lexical, datatype = (
-            texts.gather(typed).str.extract_groups(f"^{_TYPED}$").struct.unnest().get_columns()
-        )
+        some = pl.Series(column.take(pa.array(typed)))
+        lexical, datatype = some.str.extract_groups(f"^{_TYPED}$").struct.unnest().get_columns()
         known = lexical.is_not_null().arg_true()
-        rows = typed.gather(known).to_numpy()
-        out[rows] = encode_inline(lexical.gather(known), datatype.gather(known))
-    hashed = np.flatnonzero(out == 0)
-    if len(hashed):
-        rest = (
-            (texts if len(hashed) == len(texts) else texts.gather(hashed)).to_arrow().cast(pa.large_string())
-        )
-        _, places, data = rest.buffers()
-        offsets = np.frombuffer(places, np.int64)[rest.offset : rest.offset + len(rest) + 1].copy()
-        out[hashed] = _hashed(np.frombuffer(data or b"", np.uint8), offsets, position_keys(key))
+        inline = encode_inline(lexical.gather(known), datatype.gather(known))
+        out[typed[known.to_numpy()][inline != 0]] = inline[inline != 0]
     return out
 
 
