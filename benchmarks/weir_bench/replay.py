@@ -1,6 +1,7 @@
 """Queries over given messages in this process: every stage of the product's pipeline but Spark.
 
 Lines go in, result lines come out as bytes, a batch at a time; whoever measures decides what comes with what.
+State is stored now and then, as the direct runner does.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from weir.runtime.ingest.frames import Frame
 from weir.runtime.ingest.parts import LaneInput, dead_letters
 from weir.runtime.output.sinks.base import Results, Sink
 from weir.runtime.output.sinks.result_files import json_lines_sink
-from weir.runtime.pipeline import Delivery, SlotBatch, SlotWork, advance
+from weir.runtime.pipeline import Delivery, SlotBatch, SlotWork
+from weir.runtime.redoing import Since, advance_keeping
 
 
 class Lines(Sink):
@@ -62,7 +64,7 @@ class Replay:
         self._out = out or self._results.open("w+b")
         self._sink = Lines(self._out)
         self._delivery = Delivery([self._sink])
-        self._store = MemoryStore()
+        self._store, self._since = MemoryStore(), Since()
         self._batch = 0
         offers = [Registration(name, text, dialect) for name, text in queries.items()]
         read = dict.fromkeys(iri for each in offers for iri in streams_read(each.query, ()))
@@ -103,7 +105,7 @@ class Replay:
                 frames[slot].append(frame)
         for slot, taken in frames.items():
             work = SlotWork(place, slot, self._store, self._delivery.forms)
-            _, rows = advance(work, SlotBatch(self._batch, taken))
+            _, rows = advance_keeping(work, SlotBatch(self._batch, taken), self._since)
             self._delivery.take(self._batch, rows)
         self._batch += 1
 

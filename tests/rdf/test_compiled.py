@@ -93,7 +93,7 @@ def test_what_python_runs_gives_the_same_as_compiled_loops(tmp_path: Path) -> No
     assert told[0] == told[1] and len(told[0].splitlines()) > 100
 
 
-HEAVY = {"explain": {"polars.dataframe", "asyncio", "pyarrow.compute", "weir.linked"}, "try": set()}
+HEAVY = {"explain": {"polars.dataframe", "asyncio", "pyarrow._compute", "weir.linked"}, "try": set()}
 """What one command does without beside the packages that none needs."""
 NEVER = {"numba.core", "pyspark", "httpx._client", "rich.segment", "scipy", "pyarrow.parquet.core"}
 

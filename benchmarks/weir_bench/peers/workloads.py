@@ -24,7 +24,10 @@ from weir_bench.data.library import author_text
 WINDOW, STEP = "http://example.org/w", 1_000
 READINGS = "http://example.org/readings"
 _EX = "http://example.org/"
-_SENSORS, _ROOMS = 50, 10
+_SENSORS, _ROOMS, _PLACES = 50, 10, 3_389
+_DENSE, _DENSE_COUNTS = 2, {"all": 50_000, "each": 5_000}
+"""Readings come two triples every 2 ms, so a window of 3 s has 3,000 triples; they meet at so many places
+that a join of them gives two results for three triples."""
 _INTEGER = "<http://www.w3.org/2001/XMLSchema#integer>"
 _LIBRARY, _PARTICIPANTS = 5_000, 60
 """Triples of the conference's library, which some engines copy for every window; people with tags."""
@@ -116,7 +119,12 @@ def _closing(template: Template) -> Question:
 def workloads(published: bool = False) -> list[Workload]:
     """All of them; those as published only where somebody is there to be compared with."""
     found = [
-        Workload("join", Question("SELECT ?x ?y", "?x ex:in ?r . ?y ex:hot ?r .")),
+        Workload(
+            "join",
+            Question("SELECT ?x ?y", "?x ex:in ?r . ?y ex:hot ?r ."),
+            gap_ms=_DENSE,
+            counts=_DENSE_COUNTS,
+        ),
         Workload(
             "aggregate",
             Question(
@@ -124,9 +132,14 @@ def workloads(published: bool = False) -> list[Workload]:
                 "?o ex:by ?s . ?o ex:value ?v .",
                 tail="GROUP BY ?s",
             ),
+            gap_ms=_DENSE,
+            counts=_DENSE_COUNTS,
         ),
         Workload(
-            "static", Question("SELECT ?o ?room", "?o ex:by ?s . ?o ex:value ?v .", "?s ex:room ?room .")
+            "static",
+            Question("SELECT ?o ?room", "?o ex:by ?s . ?o ex:value ?v .", "?s ex:room ?room ."),
+            gap_ms=_DENSE,
+            counts=_DENSE_COUNTS,
         ),
     ]
     counts = {"all": 2_000, "each": 200}
@@ -156,8 +169,8 @@ def messages(workload: Workload, count: int) -> list[str]:
 def _reading(name: str, number: int) -> Sequence[str]:
     if name == "join":
         return (
-            f"<{_EX}o{number}> <{_EX}in> <{_EX}r{number * 7 % 40}> .",
-            f"<{_EX}h{number}> <{_EX}hot> <{_EX}r{number * 11 % 40}> .",
+            f"<{_EX}o{number}> <{_EX}in> <{_EX}r{number * 7 % _PLACES}> .",
+            f"<{_EX}h{number}> <{_EX}hot> <{_EX}r{number * 11 % _PLACES}> .",
         )
     return (
         f"<{_EX}o{number}> <{_EX}by> <{_EX}s{number * 13 % _SENSORS}> .",

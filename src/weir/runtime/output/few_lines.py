@@ -34,7 +34,8 @@ def few_lines(
     at = (answers.at + query.semantics.emit_after).tolist()
     if isinstance(query.form, Select):
         made = _solutions(query, answers, rows, names)
-        when, lines = at, [f"{head}{timestamp(t)}{middle}" + body for t, body in zip(at, made, strict=True)]
+        begins = {t: f"{head}{timestamp(t)}{middle}" for t in set(at)}
+        when, lines = at, [begins[t] + body for t, body in zip(at, made, strict=True)]
     else:
         when, lines = [], []
         told_apart = zip(answers.evaluation.tolist(), at, rows, strict=True)

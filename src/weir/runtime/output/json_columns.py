@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from weir.extras import lazily
 from weir.rdf.columns import Ids
 from weir.rdf.compiled import njit
 from weir.rdf.formats.tnq_split import Bytes
 from weir.rdf.terms import json_term, parse_term
+
+if TYPE_CHECKING:
+    import pyarrow.compute as pc
+else:
+    pc = lazily("pyarrow.compute")
 
 _CONTROLS, _QUOTE, _MINUS, _COLON, _LESS, _AT, _BACKSLASH, _CARET, _BELOW = 32, 34, 45, 58, 60, 64, 92, 94, 95
 _OTHER, _IRI, _BLANK, _PLAIN, _TYPED, _TAGGED = 0, 1, 2, 3, 4, 5

@@ -15,11 +15,12 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from weir.extras import lazily
 from weir.kernel.contract import Answers
 from weir.kernel.matching.answers import Header, SetAnswers
 from weir.language.algebra.patterns import is_ordered
@@ -38,6 +39,11 @@ from weir.runtime.output.text_columns import (
     texts_of,
     weave,
 )
+
+if TYPE_CHECKING:
+    import pyarrow.compute as pc
+else:
+    pc = lazily("pyarrow.compute")
 
 JSONL, COLUMNS = "jsonl", "columns"
 """The forms: ``at`` and ``line``; or ``at``, ``op``, and a text per variable."""

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from weir.extras import lazily
 from weir.rdf.columns import Ids
 from weir.rdf.compiled import njit
 from weir.rdf.formats.tnq_split import Words, words_of
@@ -24,6 +24,11 @@ from weir.rdf.ids.dictionary import Dictionary
 from weir.rdf.xsd.moments import civil_text
 from weir.runtime.output.json_columns import bytes_of
 from weir.runtime.worker.texts import StreamTexts
+
+if TYPE_CHECKING:
+    import pyarrow.compute as pc
+else:
+    pc = lazily("pyarrow.compute")
 
 _WORD = 8
 Codes: TypeAlias = NDArray[np.uint16] | NDArray[np.int32]
