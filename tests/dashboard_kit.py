@@ -1,4 +1,7 @@
-"""A real service with two addresses and a real Chromium (Debian's): what the dashboard's tests stand on."""
+"""A real service with two addresses and a real Chromium (Debian's): what the dashboard's tests stand on.
+
+Its job runs in this process: the pages speak to the HTTP API alone, which is tested over Spark elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +15,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import httpx
 import pytest
 import uvicorn
 from playwright.sync_api import Locator, Page
-from pyspark.sql import SparkSession
 
 from shared import ROOT
 from weir.linked.serving.admission import Access
@@ -91,16 +93,17 @@ class Site:
 
 
 @contextmanager
-def serving(spark: SparkSession, data: Path) -> Iterator[Site]:
+def serving(data: Path, **settings: Any) -> Iterator[Site]:
     """Both servers in one event loop, for followers live in one loop; the first one starts the job."""
     with Oxigraph() as endpoint:
-        yield from _serving(spark, data, endpoint)
+        yield from _serving(data, endpoint, settings)
 
 
-def _serving(spark: SparkSession, data: Path, endpoint: Oxigraph) -> Iterator[Site]:
+def _serving(data: Path, endpoint: Oxigraph, given: dict[str, Any]) -> Iterator[Site]:
     first, second = free_port(), free_port()
-    settings = Settings(port=first, data=data, services={endpoint.endpoint: {"budget": 5}})
-    service = Service(settings, spark=spark)
+    services = {endpoint.endpoint: {"budget": 5}}
+    settings = Settings(port=first, data=data, runner="direct", services=services, **given)
+    service = Service(settings)
     app = build(service)
 
     def server(access: Access, port: int, lifespan: Literal["on", "off"]) -> uvicorn.Server:

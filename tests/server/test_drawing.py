@@ -49,3 +49,36 @@ def test_activity_has_messages_and_rows() -> None:
     assert activity["windows"][0]["messages"] == [{"time": "1970-01-01T00:00:01.000Z", "triples": 2}]
     assert activity["ticks"][-1] == "1970-01-01T00:00:06.000Z"
     assert activity["operators"][-1] == {"id": "out", "rows": 3, "kept": False, "chosen": False}
+
+
+def test_windows_are_counted_from_the_first_message_where_they_start_at_it() -> None:
+    # messages   3.5  4            evaluations at 5.5, 7.5 (not at 6, 8)
+    query = weir.parse(
+        "SELECT * FROM NAMED WINDOW <w> ON <http://e/s> [RANGE PT10S STEP PT2S STARTING AT FIRST] "
+        "{ WINDOW <w> { ?a ?b ?c } }"
+    )
+    messages = {"http://e/s": [(3_500_000, 1), (4 * SECOND, 1)]}
+    activity = activity_of(query, ["http://e/s"], {"through": 8 * SECOND}, messages)
+    assert activity["windows"][0]["close"] == "1970-01-01T00:00:09.500Z"
+    assert activity["ticks"][-2:] == ["1970-01-01T00:00:05.500Z", "1970-01-01T00:00:07.500Z"]
+    told = {"through": 8 * SECOND, "origins": {"w": 3 * SECOND}, "times": [5 * SECOND]}
+    activity = activity_of(query, ["http://e/s"], told, messages)
+    assert activity["windows"][0]["close"] == "1970-01-01T00:00:09.000Z"
+    assert activity["ticks"] == ["1970-01-01T00:00:05.000Z"]
+
+
+def test_a_message_that_leaves_is_an_evaluation_under_the_tick_of_change() -> None:
+    # messages   1        3        they leave a range of 4 s at 5 and 7
+    query = weir.parse(
+        "SELECT * FROM NAMED WINDOW <w> ON <http://e/s> [RANGE PT4S STEP MESSAGE TICK CHANGE] "
+        "{ WINDOW <w> { ?a ?b ?c } }"
+    )
+    (window,) = query.dataset.windows
+    assert sorted(ticks_of(window, 8 * SECOND, [SECOND, 3 * SECOND])) == [n * SECOND for n in (1, 3, 5, 7)]
+
+
+def test_the_window_of_now_is_the_instant_that_was_evaluated_last() -> None:
+    query = weir.parse("SELECT * { STREAM <http://e/s> [NOW] { ?a ?b ?c } }")
+    (window,) = query.dataset.windows
+    assert bounds_of(window, 8 * SECOND, [SECOND, 3 * SECOND, 8 * SECOND]) == (3 * SECOND, 3 * SECOND)
+    assert bounds_of(window, 8 * SECOND) == (None, None)

@@ -7,7 +7,6 @@ from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
-from pyspark.sql import SparkSession
 
 from dashboard_kit import FLAGS, PATIENCE, Site, chromium, serving
 
@@ -23,9 +22,9 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def site(browser: Browser, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """The browser comes first: without it nothing is started."""
-    with serving(spark, tmp_path_factory.mktemp("service")) as running:
+    with serving(tmp_path_factory.mktemp("service")) as running:
         yield running
 
 

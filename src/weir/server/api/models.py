@@ -112,6 +112,7 @@ class RegisteredQuery(BaseModel):
     evaluations: int
     results: int
     seconds: float = Field(0.0, description="Time of work since the job started; its part where it shares.")
+    batch_seconds: float = Field(0.0, description="Time of work in the latest batch.")
     rows: int = Field(0, description="What its windows keep; its part where it shares.")
     bytes: int = Field(0, description="The memory of these rows.")
     together: int = Field(

@@ -71,6 +71,7 @@ def query_json(service: Service, info: QueryInfo) -> RegisteredQuery:
         evaluations=int(told.get("evaluations", 0)),
         results=int(told.get("results", 0)),
         seconds=float(told.get("total_seconds", 0.0)),
+        batch_seconds=float(told.get("seconds", 0.0)),
         rows=int(told.get("live_rows", 0)),
         bytes=int(told.get("bytes", 0)),
         together=int(told.get("together", 1)),

@@ -69,6 +69,14 @@ export async function call(method, path, body, { type = "application/json", sign
   return text && (response.headers.get("content-type") ?? "").includes("json") ? JSON.parse(text) : text;
 }
 
+// An answer as text with its headers, in the media type that is asked for.
+export async function text(path, accept, { body, type } = {}) {
+  const headers = { Accept: accept, ...(type ? { "Content-Type": type } : {}) };
+  const response = await request(path, { method: body === undefined ? "GET" : "POST", body }, headers);
+  if (!response.ok) throw await problemOf(response);
+  return { body: await response.text(), headers: response.headers };
+}
+
 export const get = (path, options) => call("GET", path, undefined, options);
 export const post = (path, body, options) => call("POST", path, body, options);
 export const remove = (path) => call("DELETE", path);

@@ -5,13 +5,17 @@ import { Chart } from "./chart.js";
 import { Compose } from "./compose.js";
 import { askForToken, confirmed, showKeys } from "./dialogs.js";
 import { button, byId, h, patch, setText } from "./dom.js";
-import { clock, plural, timeOf } from "./format.js";
+import { downloadMenu } from "./downloads.js";
+import { bytes, clock, count, plural, seconds, timeOf } from "./format.js";
+import { Graphs } from "./graphs.js";
 import { Plan } from "./plan.js";
 import { DIALECTS, Queries } from "./queries.js";
 import { Results, stateText } from "./results.js";
 import { Services } from "./services.js";
+import { Sinks } from "./sinks.js";
 import { Streams, attempt } from "./streams.js";
 import { Timeline } from "./timeline.js";
+import { Welcome } from "./welcome.js";
 
 const PERIOD = 1000;
 const BACK = 100;
@@ -24,7 +28,9 @@ class App {
     this.shown = undefined;
     this.round = 0;
     this.list = new Queries(byId("queries"), byId("queries-count"),
-      { onSelect: (id) => this.select(id), onDrop: (id) => this.drop(id) });
+      { onSelect: (id) => this.select(id), onDrop: (id) => this.drop(id), onAsk: () => this.soon() });
+    this.graphs = new Graphs(byId("graphs"), byId("graphs-count"), () => this.now());
+    this.sinks = new Sinks(byId("sinks"), byId("sinks-count"), () => this.now());
     this.streams = new Streams(byId("streams"), byId("streams-count"), () => this.soon());
     this.services = new Services(byId("services-card"), byId("services"));
     this.results = new Results(byId("results"), (waiting) => stateText(byId("results-state"), this.state, waiting));
@@ -32,7 +38,9 @@ class App {
     this.timeline = new Timeline(byId("timeline"));
     this.plan = new Plan(byId("plan"), byId("plan-views"));
     this.compose = new Compose({ onRegistered: (id) => this.select(id), onChange: () => this.poll(),
-      known: () => [...this.streams.known, ...this.queries.map((query) => query.output)] });
+      known: () => [...this.streams.known, ...this.queries.map((query) => query.output),
+        ...(this.graphs.graphs ?? []).map(({ iri }) => iri)].filter(Boolean) });
+    this.welcome = new Welcome((example) => this.compose.runExample(example));
     this.tools();
     this.keys();
     onUnauthorized(() => this.ask(hasToken() ? "This token was refused." : "This server asks for a token."));
@@ -57,20 +65,34 @@ class App {
     this.timer = setTimeout(() => this.poll(), 50);
   }
 
+  // At the next look also what changes seldom.
+  now() {
+    this.round = 0;
+    this.soon();
+  }
+
   async look() {
     try {
-      const [{ streams }, { queries }] = await Promise.all([get("api/streams"), get("api/queries")]);
-      this.queries = queries;
+      const [{ streams }, listed] = await Promise.all([get("api/streams"), get(`api/queries?${this.list.asked}`)]);
+      const queries = listed.queries;
+      const chosen = this.selected && !queries.some(({ id }) => id === this.selected) ? await found(this.selected) : null;
+      this.queries = chosen ? [...queries, chosen] : queries;
       this.streams.update(streams);
       const known = this.streams.known.join(" ");
       if (known !== this.known) this.compose.later();
       this.known = known;
       if (!this.query) this.selected = queries.at(-1)?.id ?? null;
-      this.list.update(queries, this.selected);
+      this.list.update(listed, this.selected);
+      this.welcome.show(!Object.values(listed.counts).some(Boolean));
       this.show();
       this.health("live", "running");
       if (this.query) await this.lookAt(this.query);
-      if (this.round % SLOW === 0) this.services.update((await get("api/services")).services ?? []);
+      if (this.round % SLOW === 0) {
+        const [{ services }, { graphs }, { sinks }] = await Promise.all([get("api/services"), get("api/graphs"), get("api/sinks")]);
+        this.services.update(services ?? []);
+        this.graphs.update(graphs);
+        this.sinks.update(sinks);
+      }
       this.round += 1;
     } catch (error) {
       if (error.status === 401) this.health("waiting", "needs a token");
@@ -100,7 +122,7 @@ class App {
 
   select(id) {
     this.selected = id;
-    this.list.update(this.queries, id);
+    this.list.mark(id);
     this.soon();
   }
 
@@ -118,27 +140,47 @@ class App {
     if (query) address.searchParams.set("query", query.id);
     else address.searchParams.delete("query");
     history.replaceState(null, "", address);
-    if (query) this.follow(query);
+    if (query) {
+      this.compose.show(query);
+      this.follow(query);
+    }
   }
 
   facts(query) {
     const state = query && JSON.stringify([query.id, query.paused, query.failed, this.results.held]);
     patch(byId("query-tools"), state ?? "", () => (query ? this.queryTools(query) : []));
-    const facts = query ? [DIALECTS[query.dialect] ?? query.dialect, query.failed ? "failed" : query.paused ? "paused" : null, query.reason,
-      `${query.evaluator} evaluator`, plural(query.position, "result"),
-      query.through && `evaluated through ${clock(timeOf(query.through))}`] : [];
+    const facts = query ? [DIALECTS[query.dialect] ?? query.dialect, query.paused ? "paused" : null, `${query.evaluator} evaluator`,
+      query.together > 1 && `shared by ${count(query.together)}`, query.through && `evaluated through ${clock(timeOf(query.through))}`] : [];
     setText(byId("query-facts"), facts.filter(Boolean).join(" · "));
+    this.figures(query);
+    const failed = query?.failed ? `${query.id} ${query.reason}` : "";
+    patch(byId("query-failure"), failed, () => (failed ? [h("strong", null, "This query failed"),
+      h("span", null, `${query.failed_at ? `at ${clock(timeOf(query.failed_at), true)}, ` : ""}${query.reason}`),
+      h("button", { type: "button", class: "quiet", onclick: () => this.change(() => post(pathOf("queries", query.id, "resume"))) }, "Begin anew")] : []));
+    byId("query-failure").hidden = !failed;
+  }
+
+  // What says first whether a query keeps up, then what it costs.
+  figures(query) {
+    const told = query ? [["Latency", seconds(query.latency), "from the push of the latest messages to their evaluation"],
+      ["Lag", seconds(query.lag), "event time between the newest message and what is evaluated"],
+      ["Batch", seconds(query.batch_seconds), "time of work in the latest batch"], ["Results", count(query.position), "so far"],
+      ["Work", seconds(query.seconds), "time of work since the job started; its part where it shares"],
+      ["Kept", `${count(query.rows)} rows`, bytes(query.bytes)]] : [];
+    const host = byId("figures");
+    patch(host, told.length, () => told.map(([name, , title]) => h("div", { title }, h("dt", null, name), h("dd"))));
+    told.forEach(([, value], i) => setText(host.children[i].lastElementChild, value));
   }
 
   queryTools(query) {
     const { held } = this.results;
     const stopped = query.paused || query.failed;
     return [
+      downloadMenu(query),
       h("button", { type: "button", class: "quiet", "aria-pressed": String(held),
         onclick: () => { this.results.hold(!held); this.facts(query); } }, held ? "Follow" : "Hold"),
       button(stopped ? "play" : "pause", stopped ? "Resume the query" : "Pause the query", () =>
         this.change(() => post(pathOf("queries", query.id, stopped ? "resume" : "pause")))),
-      button("edit", "Open in the editor", () => this.compose.open(query.text, query.dialect)),
       button("drop", "Drop the query", () => this.drop(query.id)),
     ];
   }
@@ -214,6 +256,16 @@ class App {
       event.preventDefault();
       action();
     });
+  }
+}
+
+// A query that the list does not show; null where it is gone.
+async function found(id) {
+  try {
+    return await get(pathOf("queries", id));
+  } catch (error) {
+    if (error.status === 404) return null;
+    throw error;
   }
 }
 

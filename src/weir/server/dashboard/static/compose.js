@@ -3,6 +3,7 @@
 import { Problem, post } from "./api.js";
 import { byId, h } from "./dom.js";
 import { notice } from "./dialogs.js";
+import { Completion } from "./complete.js";
 import { Editor } from "./editor.js";
 import { ensureStream, openExamples, run } from "./examples.js";
 import { tail } from "./format.js";
@@ -19,7 +20,7 @@ export class Compose {
     this.message = byId("editor-message");
     this.editor = new Editor(byId("editor"), { label: "Query", onChange: () => this.later(), onRun: () => this.run() });
     byId("dialects").append(...CHOICES.map((value) => h("label", null,
-      h("input", { type: "radio", name: "dialect", value, checked: value === "auto", onchange: () => this.later() }),
+      h("input", { type: "radio", name: "dialect", value, checked: value === "auto", onchange: () => { this.lent = false; this.later(); } }),
       h("span", null, DIALECTS[value]))));
     const translate = byId("translate");
     translate.append(h("option", { value: "" }, "Translate…"), ...CHOICES.slice(1).map((value) =>
@@ -27,7 +28,10 @@ export class Compose {
     translate.addEventListener("change", () => { this.translate(translate.value); translate.value = ""; });
     byId("run").addEventListener("click", () => this.run());
     byId("examples-button").addEventListener("click", () => this.examples());
+    this.completion = new Completion(this.editor, known);
+    this.shown = null;
     this.editor.text = sessionStorage.getItem(DRAFT) ?? "";
+    byId("new-query").addEventListener("click", () => this.open("", "auto"));
   }
 
   get dialect() {
@@ -39,6 +43,28 @@ export class Compose {
     document.querySelector(`input[name=dialect][value=${wanted}]`).checked = true;
   }
 
+  // The chosen query stands in the editor; what was written there and not run is a step of Undo away.
+  show(query) {
+    const draft = this.editor.text.trim() && this.editor.text !== this.shown && this.editor.text.trim() !== query.text.trim();
+    byId("draft").hidden = !draft;
+    if (draft) {
+      const { text, dialect } = { text: this.editor.text, dialect: this.dialect };
+      byId("draft").onclick = () => { byId("draft").hidden = true; this.open(text, dialect); };
+    }
+    this.shown = query.text;
+    this.dialect = query.dialect;
+    this.lent = true;
+    if (this.editor.text !== query.text) this.editor.text = query.text;
+    this.heading(query);
+  }
+
+  // Whether the editor shows a query as it is registered, or something that is yet to be run.
+  heading(query) {
+    this.query = query ?? this.query;
+    const same = this.query && this.editor.text.trim() === this.query.text.trim();
+    byId("editor-title").textContent = same ? this.query.name ?? this.query.id : this.editor.text.trim() ? "Edited query" : "New query";
+  }
+
   open(text, dialect) {
     this.dialect = dialect;
     this.editor.text = text;
@@ -48,18 +74,36 @@ export class Compose {
   }
 
   examples() {
-    const take = ({ text, dialect }) => { this.dialect = dialect; this.editor.text = text; };
-    openExamples({ onOpen: ({ text, dialect }) => this.open(text, dialect), onRun: async (example) => {
-      take(example);
-      this.busy(true);
-      const id = await run(example);
-      this.busy(false);
-      if (id !== null) this.onRegistered(id);
-    } });
+    openExamples({ onOpen: ({ text, dialect }) => this.open(text, dialect), onRun: (example) => this.runExample(example) });
+  }
+
+  async runExample(example) {
+    this.dialect = example.dialect;
+    this.shown = example.text;
+    this.editor.text = example.text;
+    this.busy(true);
+    const id = await run(example);
+    this.busy(false);
+    if (id !== null) this.onRegistered(id);
+  }
+
+  // What the server says of the text. A dialect that came with a chosen query is not insisted on: another text
+  // may have taken its place.
+  async asked(path, body, options) {
+    try {
+      return await post(path, { ...body, dialect: this.dialect }, options);
+    } catch (error) {
+      if (!(error instanceof Problem && error.line && this.lent)) throw error;
+      const found = await post(path, { ...body, dialect: "auto" }, options).catch(() => { throw error; });
+      this.dialect = "auto";
+      this.lent = false;
+      return found;
+    }
   }
 
   later() {
     sessionStorage.setItem(DRAFT, this.editor.text);
+    this.heading();
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.check(), PAUSE);
   }
@@ -68,10 +112,10 @@ export class Compose {
   async check() {
     const text = this.editor.text;
     if (!text.trim()) return this.say(null);
-    this.asked?.abort();
-    this.asked = new AbortController();
+    this.asking?.abort();
+    this.asking = new AbortController();
     try {
-      const found = await post("api/parse", { text, dialect: this.dialect }, { signal: this.asked.signal });
+      const found = await this.asked("api/parse", { text }, { signal: this.asking.signal });
       if (text === this.editor.text) this.say(null, found);
     } catch (error) {
       if (error instanceof Problem && text === this.editor.text) this.say(error);
@@ -113,8 +157,10 @@ export class Compose {
     const name = byId("query-name").value.trim();
     this.busy(true);
     try {
-      const made = await post("api/queries", { text, dialect: this.dialect, ...(name ? { name } : {}) });
-      this.say(null, { dialect: made.dialect });
+      const made = await this.asked("api/queries", { text, ...(name ? { name } : {}) });
+      this.say(null, { dialect: made.dialect, warnings: made.warnings });
+      this.shown = text;
+      byId("draft").hidden = true;
       byId("query-name").value = "";
       notice(`${made.name ?? made.id} is running.`);
       this.onRegistered(made.id);

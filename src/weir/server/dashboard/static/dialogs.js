@@ -3,9 +3,9 @@
 
 import { button, byId, h } from "./dom.js";
 
-export function openDialog(title, body, { wide = false } = {}) {
+export function openDialog(title, body, { wide = false, widest = false } = {}) {
   const close = () => dialog.close();
-  const dialog = h("dialog", { class: wide ? "wide" : null, "aria-label": title },
+  const dialog = h("dialog", { class: widest ? "widest" : wide ? "wide" : null, "aria-label": title },
     h("div", { class: "dialog-head" }, h("h2", null, title), button("close", "Close", close)), body);
   dialog.addEventListener("close", () => dialog.remove());
   dialog.addEventListener("click", (event) => { if (event.target === dialog) close(); });
@@ -40,7 +40,7 @@ export function askForToken(reason) {
   });
 }
 
-const KEYS = [["Ctrl + Enter", "run the query in the editor"], ["Escape", "close a dialog"],
+const KEYS = [["Ctrl + Enter", "run the query in the editor"], ["Ctrl + Space", "complete; Tab takes what is offered"], ["Escape", "close a dialog"],
   ["/", "go to the editor"], ["↑ ↓ Home End", "move through the queries"], ["Enter", "show the query"],
   ["Delete", "drop the query"], ["e", "open the examples"], ["?", "this help"]];
 

@@ -49,7 +49,7 @@ export async function ensureStream(iri) {
 }
 
 async function ensureQuery({ text, dialect }) {
-  const { queries } = await get("api/queries");
+  const { queries } = await get(`api/queries?limit=100&search=${encodeURIComponent(text.trim().slice(0, 200))}`);
   const same = queries.find((query) => query.text.trim() === text.trim());
   if (same) return same.id;
   return (await post(pathOf("queries"), { text, dialect })).id;

@@ -14,9 +14,16 @@ export function count(value) {
   return Number.isInteger(value) ? value.toLocaleString("en") : value.toFixed(value < 10 ? 1 : 0);
 }
 
+export function bytes(value) {
+  if (!Number.isFinite(value)) return "–";
+  const step = Math.min(4, Math.max(0, Math.floor(Math.log2(Math.max(1, value)) / 10)));
+  return `${(value / 1024 ** step).toFixed(step && value / 1024 ** step < 10 ? 1 : 0)} ${["B", "KiB", "MiB", "GiB", "TiB"][step]}`;
+}
+
 export function seconds(value) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   const size = Math.abs(value);
+  if (size && size < 0.00995) return `${(value * 1000).toFixed(1)} ms`;
   if (size < 0.995) return `${Math.round(value * 1000)} ms`;
   if (size < 99.5) return `${value.toFixed(size < 9.95 ? 1 : 0)} s`;
   if (size < 5400) return `${Math.round(value / 60)} min`;

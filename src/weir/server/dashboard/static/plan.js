@@ -8,7 +8,7 @@ const HEIGHT = 42;
 const GAP = 18;
 const DROP = 34;
 const WIDEST = 280;
-const NARROWEST = 96;
+const NARROWEST = 124;
 const LETTER = 6.7;
 
 export class Plan {
@@ -36,10 +36,10 @@ export class Plan {
 
   // `operators` of the activity: live row counts, and which of several was chosen last.
   update(operators) {
-    for (const { id, rows, chosen } of operators ?? []) {
+    for (const { id, rows, kept, chosen } of operators ?? []) {
       const node = this.counts.get(id);
       if (!node) continue;
-      setText(node.text, rowsText(rows, node.kind));
+      setText(node.text, rowsText(rows, node.kind, kept));
       node.group.classList.toggle("chosen", Boolean(chosen));
     }
   }
@@ -50,7 +50,8 @@ export class Plan {
     this.routing = h("p", { class: "routing" }, routingText(this.explained.routing));
     const body = this.view === "text" ? h("pre", { class: "plan-text", tabindex: 0 }, this.explained.text ?? "")
       : this.graph(this.explained.plan ?? { nodes: [], edges: [] });
-    this.host.replaceChildren(...(this.view === "text" ? [body] : [this.routing, body]));
+    const drawn = this.explained.plan?.nodes ?? [];
+    this.host.replaceChildren(...(this.view === "text" ? [body] : [drawn.length ? legend(drawn) : "", body, this.routing]));
   }
 
   graph({ nodes, edges }) {
@@ -75,9 +76,9 @@ export class Plan {
     return h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Plan graph" }, drawing);
   }
 
-  node({ id, label, kind, rows }, { x, y, width }) {
-    const text = s("text", { class: "rows", x: 13, y: 32 }, rowsText(rows, kind));
-    const group = s("g", { class: `node kind-${slug(kind)}`, transform: `translate(${x} ${y})`, "data-id": id },
+  node({ id, label, kind, rows, kept }, { x, y, width }) {
+    const text = s("text", { class: "rows", x: 13, y: 32 }, rowsText(rows, kind, kept));
+    const group = s("g", { class: `node kind-${slug(family(kind))}`, transform: `translate(${x} ${y})`, "data-id": id },
       s("title", null, `${label}${kind ? ` (${kind})` : ""}`),
       s("rect", { width, height: HEIGHT, rx: 9 }), s("path", { class: "rim", d: `M1.5 10v${HEIGHT - 20}` }),
       s("text", { class: "node-label", x: 13, y: 18 }, clip(String(label), (width - 24) / LETTER)), text);
@@ -90,9 +91,26 @@ function shape({ plan, text }) {
   return [plan?.nodes?.map(({ id, label, kind }) => [id, label, kind]), plan?.edges, text];
 }
 
-function rowsText(rows, kind) {
+function rowsText(rows, kind, kept) {
   const known = rows !== null && rows !== undefined;
-  return known ? plural(rows, "row") : kind ?? "";
+  return known ? `${plural(rows, kind === "output" ? "result" : "row")} ${kept ? "kept" : kind === "output" ? "sent" : "given"}` : kind ?? "";
+}
+
+const KINDS = [["window", "stream pattern"], ["static", "graph"], ["service", "endpoint"], ["join", "join"], ["filter", "filter, bind"],
+  ["group", "group, order"], ["output", "sent out"]];
+
+// What the colours and the numbers mean; only kinds that are there.
+function legend(nodes) {
+  const there = new Set(nodes.map(({ kind }) => family(kind)));
+  return h("ul", { class: "plan-legend", "aria-label": "Legend" },
+    KINDS.filter(([kind]) => there.has(kind)).map(([kind, name]) => h("li", null, h("i", { class: `kind-${kind}` }), name)),
+    h("li", null, h("i", { class: "legend-chosen" }), "route taken most"),
+    h("li", null, h("b", null, "kept"), " now, ", h("b", null, "given"), " since the job started"));
+}
+
+function family(kind) {
+  return { extend: "filter", project: "filter", orderby: "group", distinct: "group", slice: "group", leftjoin: "join", minus: "join",
+    union: "join", values: "static", stream: "window" }[kind] ?? kind;
 }
 
 function routingText(routing) {

@@ -4,6 +4,7 @@ import { h, setText } from "./dom.js";
 import { clock, count, day, number, prefixesOf, shortIri, termFull, termNote, termText, timeOf } from "./format.js";
 
 const ROWS = 200;
+const LONG = 160;
 const OPS = { R: "at this evaluation", I: "new", D: "gone" };
 
 export class Results {
@@ -100,9 +101,23 @@ export class Results {
     if (!term) return h("td", { class: "unbound" }, "");
     const note = termNote(term);
     const kind = Number.isNaN(number(term)) ? term.type : "numeric";
-    return h("td", { class: kind, title: termFull(term) }, termText(term, this.prefixes),
+    const text = termText(term, this.prefixes);
+    return h("td", { class: kind, title: text.length > LONG ? null : termFull(term) }, text.length > LONG ? clamped(text) : text,
       note && h("span", { class: "datatype" }, ` ${note}`));
   }
+}
+
+// A long literal shows its beginning; a click shows the whole of it, or its beginning again.
+function clamped(text) {
+  const flip = () => {
+    const open = node.getAttribute("aria-expanded") !== "true";
+    node.setAttribute("aria-expanded", String(open));
+    node.textContent = open ? text : `${text.slice(0, LONG)}… `;
+    if (!open) node.append(h("span", { class: "more" }, `${count(text.length)} characters`));
+  };
+  const node = h("button", { type: "button", class: "long", "aria-expanded": "true", onclick: flip });
+  flip();
+  return node;
 }
 
 export function stateText(node, state, waiting) {

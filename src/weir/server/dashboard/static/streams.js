@@ -3,7 +3,7 @@
 import { Problem, pathOf, post, remove } from "./api.js";
 import { button, h, patch, s, setText } from "./dom.js";
 import { confirmed, notice } from "./dialogs.js";
-import { feeding, stopFeed } from "./feeds.js";
+import { feeding, resumeFeeds, stopFeed } from "./feeds.js";
 import { count, seconds, tail } from "./format.js";
 
 const SAMPLES = 60;
@@ -33,9 +33,11 @@ export class Streams {
       this.items.delete(id);
     }
     for (const stream of streams) this.item(stream);
-    patch(this.target, JSON.stringify(streams.map(({ id }) => id)), () => streams.map(({ id, iri }) =>
+    const pushed = streams.filter(({ backlog }) => backlog !== null && backlog !== undefined);
+    patch(this.target, JSON.stringify(pushed.map(({ id }) => id)), () => pushed.map(({ id, iri }) =>
       h("option", { value: id }, tail(iri ?? id))));
-    this.pushButton.disabled = !streams.length;
+    this.pushButton.disabled = !pushed.length;
+    resumeFeeds(pushed.map(({ id }) => id), (error) => notice(error.sentence ?? String(error), { bad: true }));
   }
 
   item(stream) {
@@ -45,10 +47,12 @@ export class Streams {
     if (item.rates.length > SAMPLES) item.rates.shift();
     setText(item.rate, `${count(stream.rate ?? 0)}/s`);
     const facts = [];
+    if (stream.latency !== null && stream.latency !== undefined) facts.push(`latency ${seconds(stream.latency)}`);
     if (stream.lag !== null && stream.lag !== undefined) facts.push(`lag ${seconds(stream.lag)}`);
     facts.push(`${count(stream.messages)} messages`);
     if (stream.late) facts.push(`${count(stream.late)} late`);
     if (stream.waiting) facts.push(`${count(stream.waiting)} waiting`);
+    if (stream.source !== "push" && stream.source !== "log") facts.push(`from ${stream.address ?? stream.source}`);
     setText(item.facts, facts.join(" · "));
     item.stop.hidden = !feeding(stream.id);
     item.line.setAttribute("d", spark(item.rates));
@@ -119,12 +123,26 @@ export class Streams {
   addBox() {
     const iri = h("input", { id: "add-iri", type: "text", required: true, placeholder: "http://example.org/badges",
       autocomplete: "off", spellcheck: "false" });
+    const line = (id, placeholder, help) => [h("input", { id, type: "text", placeholder, autocomplete: "off", spellcheck: "false",
+      "aria-describedby": `${id}-help` }), h("p", { class: "help", id: `${id}-help` }, help)];
+    const [source, sourceHelp] = line("add-source", "empty: messages are pushed here", "mqtt://, kafka://, ws://, sse+http://, ldes+http://, tcp://, replay:FILE or a path");
+    const [time, timeHelp] = line("add-time", "http://www.w3.org/ns/sosa/resultTime", "The predicate that states a message's time; without it, that of arrival");
+    const late = h("input", { id: "add-late", type: "number", min: 0.1, max: 3600, step: "any", placeholder: "1" });
+    const lateRow = h("div", { class: "box-part" }, h("label", { for: "add-late" }, "Lateness, seconds"), late);
+    source.addEventListener("input", () => { lateRow.hidden = Boolean(source.value.trim()); });
     const form = h("form", { class: "box" }, h("label", { for: "add-iri" }, "IRI"), iri,
+      h("label", { for: "add-source" }, "Address"), source, sourceHelp,
+      h("label", { for: "add-time" }, "Time predicate"), time, timeHelp, lateRow,
       h("div", { class: "box-actions" }, h("button", { type: "submit", class: "primary" }, "Add")));
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
-      if (!await attempt(() => post(pathOf("streams"), { iri: iri.value.trim() }))) return;
-      iri.value = "";
+      const told = { iri: iri.value.trim() };
+      if (source.value.trim()) told.source = source.value.trim();
+      else if (late.value) told.lateness = Number(late.value);
+      if (time.value.trim()) told.time = time.value.trim();
+      if (!await attempt(() => post(pathOf("streams"), told))) return;
+      form.reset();
+      lateRow.hidden = false;
       this.onChange();
     });
     return h("details", { class: "fold", id: "add-stream" }, h("summary", null, "Add a stream"), form);

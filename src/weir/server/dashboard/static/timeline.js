@@ -46,7 +46,7 @@ export class Timeline {
     if (now < this.now - this.span) this.clear(true);
     this.now = now;
     for (const window of windows) bounds(window, now);
-    const lengths = windows.map(({ open, close }) => close - open).filter((length) => Number.isFinite(length) && length > 0);
+    const lengths = windows.filter(({ instant }) => !instant).map(({ open, close }) => close - open).filter((length) => Number.isFinite(length) && length > 0);
     const steps = windows.map(({ step, close }) => Math.max(step ?? 0, close - now)).filter(Number.isFinite);
     const past = lengths.length ? Math.max(2000, ...lengths.map((length) => length * 1.6)) : 20000;
     this.margin = Math.max(past * AHEAD, ...steps.map((step) => step * 1.05));
@@ -81,7 +81,7 @@ export class Timeline {
       messages: (messages ?? []).map(({ time, triples }) => ({ at: timeOf(time), triples })) };
   }
 
-  lane({ name, open, close, messages, text }) {
+  lane({ name, open, close, messages, text, instant }) {
     let lane = this.lanes.get(name);
     if (!lane) {
       lane = { band: s("rect", { class: "band", rx: 7 }), label: s("tspan", { class: "lane-name" }),
@@ -92,7 +92,7 @@ export class Timeline {
       this.lanesGroup.append(lane.group);
       setText(lane.label, name?.startsWith?.(".") ? `window ${name.slice(1)}` : tail(name ?? "window"));
     }
-    Object.assign(lane, { open, close });
+    Object.assign(lane, { open, close, instant });
     lane.size = messages.filter(({ at }) => at >= open && at < close && at <= this.now).length;
     for (const { at, triples } of messages.slice(-MOST)) {
       const known = lane.known.get(at);
@@ -105,7 +105,7 @@ export class Timeline {
       }
     }
     const range = close - open;
-    const place = Number.isFinite(range) && range > 0 ? `${clock(open, range < 2000)} – ${clock(close, range < 2000)}` : null;
+    const place = instant ? `at ${clock(open, true)}` : Number.isFinite(range) && range > 0 ? `${clock(open, range < 2000)} – ${clock(close, range < 2000)}` : null;
     setText(lane.edges, [this.width < 520 && place ? null : text, place, plural(lane.size, "message")].filter(Boolean).join(" · "));
   }
 
@@ -171,8 +171,8 @@ export class Timeline {
     for (const lane of this.lanes.values()) {
       const from = Math.max(-20, Math.min(width + 20, x(lane.open)));
       const to = Math.max(-20, Math.min(width + 20, x(lane.close)));
-      lane.band.setAttribute("x", Math.min(from, width));
-      lane.band.setAttribute("width", Math.max(5, to - from));
+      lane.band.setAttribute("x", lane.instant ? from - 9 : Math.min(from, width));
+      lane.band.setAttribute("width", lane.instant ? 18 : Math.max(5, to - from));
       for (const [at, dot] of lane.known) {
         dot.setAttribute("cx", x(at).toFixed(1));
         const ahead = at >= lane.close || at > this.now;
@@ -201,8 +201,15 @@ export class Timeline {
 function bounds(window, now) {
   const { kind, width, messages } = window;
   const past = messages.filter(({ at }) => at <= now);
-  if (kind === "now") window.open = past.at(-1)?.at ?? now;
-  else if (kind === "elements") window.open = past.at(-width)?.at ?? past[0]?.at ?? now;
+  if (kind === "now") {
+    // Its content is that of one instant: a slim mark about the latest message that was evaluated.
+    const at = Number.isFinite(window.open) ? window.open : past.at(-1)?.at ?? now;
+    window.open = at;
+    window.close = at + 1;
+    window.instant = true;
+    return;
+  }
+  if (kind === "elements") window.open = past.at(-width)?.at ?? past[0]?.at ?? now;
   else if (kind === "triples") window.open = latest(past, width)?.at ?? now;
   else if (Number.isFinite(window.open)) return;
   else if (kind === "range") window.open = now - width;

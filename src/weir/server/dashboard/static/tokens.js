@@ -13,6 +13,13 @@ const words = (text) => new Set(text.split(/\s+/));
 const KEYWORDS = words(QUERY);
 const STREAM_WORDS = words(STREAMING);
 
+// What completion offers, as it is written.
+const FUNCTIONS = `ABS AVG BNODE BOUND CEIL COALESCE CONCAT CONTAINS COUNT DATATYPE DAY ENCODE_FOR_URI FLOOR GROUP_CONCAT
+  HOURS IF IRI LANG LANGMATCHES LCASE MAX MD5 MIN MINUTES MONTH RAND REGEX REPLACE ROUND SAMETERM SAMPLE SECONDS SHA256
+  STR STRAFTER STRBEFORE STRDT STRENDS STRLANG STRLEN STRSTARTS SUBSTR SUM TIMEZONE TZ UCASE URI UUID YEAR`;
+export const WORDS = [...KEYWORDS, ...STREAM_WORDS, ...words(FUNCTIONS)].filter((word) => word.length > 2)
+  .sort((one, other) => one.length - other.length);
+
 const PATTERNS = [
   ["space", /\s+/y],
   ["comment", /#[^\n]*/y],
