@@ -173,6 +173,36 @@ def test_a_window_of_the_present_is_an_instant(site: Site, open_page: Callable[.
     expect(page.locator("#plan .node", has_text="ISTREAM")).to_contain_text("sent")
 
 
+def test_freshness_is_drawn_as_estimated_and_as_checked(site: Site, open_page: Callable[..., Page]) -> None:
+    page = open_page(site.open)
+    expect(page.locator("#health")).to_have_text("running")
+    page.evaluate(
+        """async () => {
+          const { Services } = await import("/dashboard/services.js");
+          const host = document.createElement("div");
+          host.id = "drawn";
+          document.body.prepend(host);
+          const drawn = new Services(host, host);
+          const told = (at, fresh, audited) => ({
+            query: "ages", endpoint: "http://e/sparql", rows: 12, fresh, audited,
+            confidence: 0.1, age: 4, refreshes: at, missing: 0, error: null, at });
+          for (let at = 0; at < 30; at += 1) {
+            drawn.update([told(at, 0.9 - at / 100, at % 3 ? null : 0.8 - at / 200), told(at, 0.5, null)]);
+          }
+        }"""
+    )
+    drawn = page.locator("#drawn .item")
+    expect(drawn.nth(0)).to_contain_text("61 % fresh")
+    expect(drawn.nth(1)).to_contain_text("none checked yet")
+    chart = drawn.nth(0).get_by_role("img")
+    expect(chart).to_have_attribute("aria-label", "Freshness: 61 % estimated, none checked")
+    ends = page.evaluate(
+        "[...document.querySelectorAll('#drawn .item:first-child circle')].map((c) => c.className.baseVal)"
+    )
+    assert ends == ["estimate", "checked"]
+    keep(page, "freshness")
+
+
 def test_ten_thousand_queries_are_as_light_as_ten(site: Site, open_page: Callable[..., Page]) -> None:
     texts = {
         f"q{n:05}": f"SELECT ?s WHERE {{ STREAM <{STREAM}> [NOW] {{ ?s <http://example.org/v> {n} }} }}"

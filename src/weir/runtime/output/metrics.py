@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -141,10 +141,15 @@ class Metrics:
             for name, key in (("rows", "live_rows"), ("bytes", "bytes"))
         }
 
-    def lag(self, query: str) -> float | None:
-        """Seconds of event time between the latest message of any stream and what a query is done with."""
+    def lag(self, query: str, streams: Collection[str] | None = None) -> float | None:
+        """Seconds of event time between the latest message of these streams, by default of any, and what a
+        query is done with."""
         through = self.queries.get(query, {}).get("through")
-        highs = [stream["high"] for stream in self.streams.values() if stream.get("high") is not None]
+        highs = [
+            told["high"]
+            for iri, told in self.streams.items()
+            if told.get("high") is not None and (streams is None or iri in streams)
+        ]
         if through is None or not highs:
             return None
         return max(0.0, float(max(highs) - through) / 1_000_000)

@@ -56,7 +56,7 @@ def query_json(service: Service, info: QueryInfo) -> RegisteredQuery:
     told = facts_of(service.job, info.name)
     tail = service.log.tail(info.name)
     through = told.get("through")
-    lag = told.get("through") and service.job.metrics.lag(info.name)
+    lag = told.get("through") and service.job.metrics.lag(info.name, info.reads)
     return RegisteredQuery(
         id=slug(info.name),
         name=info.name,
