@@ -24,3 +24,11 @@ def sorted_set(values: Ids) -> Ids:
     fresh = np.ones(len(ordered), np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=fresh[1:])
     return ordered[fresh]
+
+
+def one_of(values: Ids, known: Ids) -> Mask:
+    """Which of the values are among those ``known``, which are distinct and ascending."""
+    if not len(known):
+        return np.zeros(len(values), np.bool_)
+    found: Mask = known[np.minimum(known.searchsorted(values), len(known) - 1)] == values
+    return found

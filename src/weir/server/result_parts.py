@@ -14,9 +14,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from weir.runtime.output.outputs import MergedResults, read_answers
-from weir.runtime.output.results import QUERY, by_query
+from weir.runtime.output.results import QUERY, by_query, texts_in
 from weir.runtime.output.sinks.base import Results
-from weir.runtime.output.sinks.result_files import pieces
+from weir.runtime.output.sinks.result_files import lines_of, pieces
 from weir.storage.files import keep, remove, writing
 from weir.storage.spool import INLINE
 
@@ -83,8 +83,8 @@ def put_together(query: str, parts: Sequence[Path], into: Path) -> list[tuple[in
 
 def last_lines(query: str, part: Path, most: int) -> list[bytes]:
     """The last lines of a query in one part."""
-    lines = _tables(query, part)[-1]["line"]
-    return [line.encode() for line in lines.slice(max(0, len(lines) - most)).to_pylist()]
+    table = _tables(query, part)[-1]
+    return lines_of(Results("", texts_in(table.slice(max(0, len(table) - most)))))
 
 
 def _tables(query: str, path: Path) -> list[pa.Table]:

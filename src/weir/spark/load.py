@@ -37,6 +37,7 @@ from weir.linked.graphs.parquet_store import (
     GraphStore,
     Manifest,
 )
+from weir.rdf.columns import one_of, sorted_set
 from weir.rdf.ids.encoding import encode_texts
 from weir.runtime.ingest.parts import LineCounter
 from weir.spark.session import PARTITIONS, temporarily
@@ -181,11 +182,11 @@ def _write_new_terms(writer: pq.ParquetWriter, piece: Piece, known: np.ndarray) 
     """Write the texts of hashed ids that this task has not written yet; all it has written."""
     ids = np.concatenate([column.ids for column in piece.columns])
     texts = pl.concat([column.texts.rename("") for column in piece.columns])
-    distinct, first = np.unique(ids, return_index=True)
-    new = (distinct > 0) & ~np.isin(distinct, known, assume_unique=True)
+    found, first = np.unique(ids, return_index=True)
+    new = (found > 0) & ~one_of(found, known)
     if new.any():
-        _write_terms(writer, distinct[new], texts.gather(first[new]))
-        known = np.union1d(known, distinct[new])
+        _write_terms(writer, found[new], texts.gather(first[new]))
+        known = sorted_set(np.concatenate([known, found[new]]))
     return known
 
 

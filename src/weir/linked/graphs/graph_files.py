@@ -132,7 +132,7 @@ def read_file(file: GraphFile, key: bytes, *, begin: int = 0, end: int | None = 
         """The texts with blank nodes renamed; those that are not used may be anything."""
         if file.by_lines:
             texts = texts.str.replace(r"^_:", f"_:{scope}x")
-        some = texts.gather(np.unique(used))
+        some = texts.gather(np.flatnonzero(np.bincount(used)))
         blank = some.filter(some.str.contains(r"^<<\(" if file.by_lines else BLANK_NODES)).to_list()
         return texts.replace({text: relabelled_text(text, label) for text in blank}) if blank else texts
 

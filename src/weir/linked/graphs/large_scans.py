@@ -26,7 +26,7 @@ from weir.linked.graphs.triple_tables import (
     stacked,
     take,
 )
-from weir.rdf.columns import Ids, Mask, sorted_set
+from weir.rdf.columns import Ids, Mask, one_of, sorted_set
 
 LARGE = 2_000_000
 """Triples of a predicate from which on they are not read into memory to be reduced."""
@@ -73,8 +73,7 @@ def among(columns: Mapping[str, Ids], kept: Kept) -> Mask | None:
     """Which rows are left; None where all are."""
     mask: Mask | None = None
     for place, values in kept.items():
-        here = np.minimum(values.searchsorted(columns[place]), len(values) - 1)
-        own = values[here] == columns[place] if len(values) else np.zeros(len(here), np.bool_)
+        own = one_of(columns[place], values)
         mask = own if mask is None else mask & own
     return mask
 

@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 from weir.errors import DataError, UsageError
 from weir.extras import lazily
 from weir.kernel.contract import GraphTable
-from weir.rdf.columns import Ids
+from weir.rdf.columns import Ids, one_of
 from weir.rdf.ids.dictionary import TextTable
 from weir.storage.files import replace_file
 
@@ -117,7 +117,7 @@ class GraphStore:
         for batch in ds.dataset(self.folder / "terms", format="parquet").to_batches(**_AHEAD):
             column = _numbers(batch, "id")
             near = ids[ids.searchsorted(column[:1])[0] :] if len(column) else column
-            rows = np.flatnonzero(np.isin(column, near[: near.searchsorted(column[-1:], side="right")[0]]))
+            rows = np.flatnonzero(one_of(column, near[: near.searchsorted(column[-1:], side="right")[0]]))
             if len(rows):
                 known.append(column[rows])
                 texts.append(batch["text"].take(pa.array(rows)).cast(pa.large_string()))

@@ -15,7 +15,7 @@ import numpy as np
 from weir.kernel.contract import Background, GraphTable
 from weir.kernel.relations.coverage import enumerated
 from weir.kernel.relations.keys import SortedKeys
-from weir.rdf.columns import Ids, sorted_set
+from weir.rdf.columns import Ids, one_of, sorted_set
 
 DEFAULT = ""
 """The name of the default graph."""
@@ -271,7 +271,7 @@ class PatternRows:
             return
         column = self.table.column(place)
         rows = np.arange(len(self.table)) if self.rows is None else self.rows
-        self.rows = rows[np.isin(column[rows], values)]
+        self.rows = rows[one_of(column[rows], values)]
 
 
 @dataclass(slots=True)
