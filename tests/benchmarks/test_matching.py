@@ -13,11 +13,14 @@ from weir.language import parse
 from weir_bench.data.energy import TRIPLES_PER_READING, energy
 from weir_bench.matching import benchmark as matching
 from weir_bench.matching.queries import Workload, query, text, walks
+from weir_bench.matching.registering import adding_to
 from weir_bench.matching.systems import (
     Data,
+    Speed,
     build_hashmat,
     build_set,
     build_stringmat,
+    mean,
     run_one_by_one,
 )
 from weir_bench.report import Report
@@ -88,3 +91,13 @@ def test_adding_one_query_touches_only_its_own_states(monkeypatch):
     figures = report.figures["adding one"]
     assert figures["states made"] <= 3 * figures["patterns"]
     assert figures["nodes made"] <= figures["patterns"]
+
+
+def test_a_query_is_registered_beside_others_that_run(data) -> None:
+    found = walks(data.energy, replace(SMALL, queries=60))
+    told = adding_to(found, 40, 30)
+    assert told["one more"] >= 0 and min(told["batch with them"], told["batch after"]) > 0
+
+
+def test_the_mean_is_that_of_times() -> None:
+    assert mean([Speed(1.0, 2.0), Speed(3.0, 2.0)]) == Speed(1.5, 2.0)

@@ -23,6 +23,7 @@ from weir.rdf.ids.dictionary import Dictionary
 from weir_bench.data.energy import energy
 from weir_bench.matching.figures import draw
 from weir_bench.matching.queries import Workload, query, walks
+from weir_bench.matching.registering import adding_to
 from weir_bench.matching.spark import CORES, run_spark
 from weir_bench.matching.systems import (
     SLAB,
@@ -34,6 +35,7 @@ from weir_bench.matching.systems import (
     build_set,
     build_stringmat,
     conjunctions,
+    mean,
     run_mat,
     run_one_by_one,
     run_set,
@@ -68,6 +70,7 @@ def run(quick: bool = False, json: str | Path | None = None, plot: str | Path | 
     bench.by_window()
     bench.at_equal_results()
     bench.adding_one()
+    bench.registering()
     bench.goals()
     if plot is not None:
         draw(report.figures, plot)
@@ -142,7 +145,8 @@ class _Bench:
         self.report.figures["window"] = _table(runs)
 
     def _compare(self, workload: Workload, everyone: bool, spark: bool) -> dict[str, Speed]:
-        """All systems on one workload; beyond the paper's ranges Weir and the kinder HashMat alone.
+        """All systems on one workload, each the mean of as many runs; beyond the paper's ranges Weir and the
+        kinder HashMat alone.
 
         Compiled loops are timed first: Spark leaves processes behind.
         """
@@ -153,14 +157,17 @@ class _Bench:
         speeds: dict[str, list[Speed]] = {}
         hashmat = build_hashmat(parsed)
         stringmat = build_stringmat(parsed, data) if everyone else None
+        mats = [("HashMat", hashmat, data.triples)]
+        if stringmat is not None:
+            mats.append(("StringMat", stringmat, data.coded))
         for _ in range(self.rounds):
             speeds.setdefault("Weir", []).append(self._weir(parsed, window, workload.queries))
-            if workload.queries <= 10_000 and window < WIDE:
-                pinned = run_mat(hashmat, data.triples, window, self.budget, pinned=True)
-                speeds.setdefault("HashMat, kinder", []).append(pinned)
-        if stringmat is not None:
-            speeds["HashMat"] = [run_mat(hashmat, data.triples, window, self.budget)]
-            speeds["StringMat"] = [run_mat(stringmat, data.coded, window, self.budget)]
+            for name, mat, triples in mats if workload.queries <= 10_000 and window < WIDE else ():
+                pinned = run_mat(mat, triples, window, self.budget, pinned=True)
+                speeds.setdefault(f"{name}, kinder", []).append(pinned)
+            for name, mat, triples in mats if everyone else ():
+                speeds.setdefault(name, []).append(run_mat(mat, triples, window, self.budget))
+        if everyone:
             speeds["query at a time"] = [run_one_by_one(found, data, window, 1000 if self.quick else 4000)]
         if spark:
             self.report.step("the same on Spark")
@@ -169,7 +176,7 @@ class _Bench:
             self.report.figures.setdefault("spark", []).append(
                 {"workload": asdict(workload), "cores": CORES, **asdict(told)}
             )
-        return {name: max(each, key=lambda speed: speed.triples) for name, each in speeds.items()}
+        return {name: mean(each) for name, each in speeds.items()}
 
     def _weir(self, parsed: Sequence[Any], window: int, queries: int) -> Speed:
         count = 40_000 if self.quick else 400_000
@@ -226,6 +233,14 @@ class _Bench:
             "nodes made": len(together.channels.trie) - nodes,
         }
 
+    def registering(self) -> None:
+        """One query more over the public API, beside 10,000 that run."""
+        count = 1_000 if self.quick else 10_000
+        self.report.step(f"registering one query beside {count:,}")
+        found = walks(self.data.energy, replace(DEFAULT, queries=count + 40))
+        told = adding_to(found, DEFAULT.window, count)
+        self.report.figures["registering"] = {"queries": count, **told}
+
     def goals(self) -> None:
         """The issue's goals, each from figures of this run."""
         figures, report = self.report.figures, self.report
@@ -233,7 +248,7 @@ class _Bench:
         at = queries["points"].index(1000)
         weir, speeds = queries["triples/s"]["Weir"][at], queries["triples/s"]
         report.goal(
-            "kernel against compiled HashMat, 1,000 queries", weir / speeds["HashMat"][at], 20, "times"
+            "kernel against compiled HashMat, 1,000 queries", weir / speeds["HashMat"][at], 100, "times"
         )
         spark = speeds["Weir on Spark"][at]
         report.goal("through Spark on 2 cores, 1,000 queries", spark, 200_000, "triples/s")
@@ -242,7 +257,7 @@ class _Bench:
         first, last = equal["points"].index(100), equal["points"].index(10_000)
         fall = equal["triples/s"]["Weir"][first] / equal["triples/s"]["Weir"][last]
         name = "fall from 100 to 10,000 queries at equal results"
-        report.goal(name, fall, 5, "times", at_least=False)
+        report.goal(name, fall, 3, "times", at_least=False)
         built = figures["construction"]["milliseconds"]
         ratio = built["Weir, automaton"][-1] / built["HashMat"][-1]
         report.goal(
@@ -250,6 +265,9 @@ class _Bench:
         )
         ratio = built["Weir, everything"][-1] / built["HashMat"][-1]
         report.goal("everything for 2,000 queries against HashMat", ratio, 2, "times", at_least=False)
+        told = figures["registering"]
+        name = f"registering one query beside {told['queries']:,}"
+        report.goal(name, told["one more"], 10, "ms", at_least=False)
         one = figures["adding one"]
         share = one["milliseconds"] / built["Weir, everything"][-1]
         report.goal("adding one query against building 2,000", share, 0.1, "times", at_least=False)
