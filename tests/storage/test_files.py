@@ -10,6 +10,7 @@ from disk_kit import REQUESTS, Faults
 from weir.errors import StorageError
 from weir.storage.files import (
     Scratch,
+    add_lines,
     make_folder,
     move,
     numbered,
@@ -40,6 +41,15 @@ def test_a_failure_while_writing_leaves_what_was_there(tmp_path: Path) -> None:
         raise RuntimeError
     assert (tmp_path / "a").read_bytes() == b"one"
     assert names(tmp_path) == ["a"]
+
+
+def test_lines_that_a_disk_cut_short_do_not_run_into_others(tmp_path: Path, faults: Faults) -> None:
+    path = tmp_path / "lines"
+    add_lines(path, b"one\n")
+    with faults.failing("write"), pytest.raises(StorageError, match="No space left"):
+        add_lines(path, b"three\n")
+    add_lines(path, b"two\n")
+    assert path.read_bytes() == b"one\nthr\ntwo\n"
 
 
 def test_an_object_is_put_once(tmp_path: Path) -> None:
