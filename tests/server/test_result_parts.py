@@ -6,14 +6,16 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from disk_kit import Faults
 from weir.errors import StorageError
 from weir.runtime.output.outputs import Output, merged
-from weir.runtime.output.results import QUERY
+from weir.runtime.output.results import PARTS, QUERY
 from weir.runtime.output.sinks.base import Results
+from weir.runtime.output.text_columns import Coded, weave
 from weir.server import result_parts
 from weir.server.result_log import ResultLog, Tail
 from weir.storage.spool import INLINE, Spool
@@ -152,3 +154,15 @@ def test_a_large_batch_that_the_disk_refused_never_happened(
     assert (again.tail("q").end, kinds(tmp_path)) == (LARGE, (0, 1))
     again.write(1, [answers])
     assert numbers(again.tail("q")) == list(range(2 * LARGE))
+
+
+@pytest.mark.parametrize("most", [3, 50])
+def test_the_last_lines_of_numbered_texts_are_looked_at(tmp_path: Path, most: int) -> None:
+    """Large answers are of numbered texts; who lists the queries looks at some of their lines."""
+    lines = [f'{{"n":{number}}}\n' for number in range(20)]
+    told = weave([Coded(np.arange(20), pa.array(lines, pa.large_string()))]).numbered()
+    table = pa.table({"at": pa.array(range(20)), PARTS: told})
+    path = tmp_path / f"0-0-{table.nbytes}.part"
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, table.schema) as stream:
+        stream.write_table(table)
+    assert result_parts.last_lines("q", path, most) == [line.encode() for line in lines[-most:]]
