@@ -31,6 +31,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
         "websockets",
         "prometheus_client",
     ),
+    "traces": ("opentelemetry",),
     "bench": ("matplotlib", "oxigraph", "psutil", "rdflib", "scipy"),
 }
 """The packages of each extra, by the names under which they are imported."""

@@ -39,6 +39,24 @@ def test_what_makes_no_messages_is_refused(spark: SparkSession, rate: DataFrame)
         DataFrameStream(spark.range(1))
 
 
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        (("value * 0.5D AS time",), "'time' is of type double, which is no time"),
+        (("value AS object",), r"'object' is of type bigint, not a text .*\n.*XMLSchema#integer>', object\)"),
+        (("value AS graph",), r"'graph' is of type bigint"),
+        (("array(value) AS subject",), "'subject' is of type array<bigint>"),
+        (("string(value) AS position",), "'position' is of type string, not an integer"),
+    ],
+)
+def test_a_column_of_a_wrong_type_is_refused(rate: DataFrame, columns: tuple[str, ...], said: str) -> None:
+    right = {"time": "timestamp", **dict.fromkeys(("subject", "predicate", "object"), "'<urn:a>'")}
+    named = {column.rpartition(" ")[2]: column for column in columns}
+    made = rate.selectExpr(*({name: f"{text} AS {name}" for name, text in right.items()} | named).values())
+    with pytest.raises(UsageError, match=said):
+        DataFrameStream(made)
+
+
 def test_a_source_needs_a_name_of_its_own(rate: DataFrame) -> None:
     stream = DataFrameStream(rate.selectExpr("timestamp AS time", "string(value) AS value"))
     stream.check_named()

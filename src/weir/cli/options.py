@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import MISSING, fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -18,6 +20,43 @@ QueryFile = Annotated[Path, typer.Argument(help="A query file.", metavar="QUERY"
 Dialect = Annotated[str, typer.Option(help="auto, rspql, cqels, csparql or sparqlstream.")]
 Routing = Annotated[str, typer.Option(help="How joins are ordered while they run: cost or cardinality.")]
 Master = Annotated[str | None, typer.Option(help="The Spark master; all local cores by default.")]
+TracesTo = Annotated[
+    str | None,
+    typer.Option(
+        help="An OpenTelemetry collector that gets a trace of each batch, http://localhost:4318.",
+        metavar="URL",
+    ),
+]
+
+
+def options_of(kind: type[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A command whose first parameter is a dataclass takes the fields of that as options, before its own."""
+
+    def command(function: Callable[..., None]) -> Callable[..., None]:
+        _, *own = inspect.signature(function, eval_str=True).parameters.values()
+        types = get_type_hints(kind, include_extras=True)
+        shared = [
+            inspect.Parameter(
+                each.name,
+                inspect.Parameter.POSITIONAL_OR_KEYWORD,
+                default=inspect.Parameter.empty if each.default is MISSING else each.default,
+                annotation=types[each.name],
+            )
+            for each in fields(kind)
+        ]
+
+        def run(**given: Any) -> None:
+            mine = {each.name: given.pop(each.name) for each in own}
+            function(kind(**given), **mine)
+
+        every = [*shared, *own]
+        made: Any = run
+        made.__name__, made.__doc__ = function.__name__, function.__doc__
+        made.__signature__ = inspect.Signature(every)
+        made.__annotations__ = {each.name: each.annotation for each in every}
+        return run
+
+    return command
 
 
 def pair(text: str, option: str, form: str) -> tuple[str, str]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weir.cli.options import Dialect, Master, QueryFiles, Routing, pair, read_query
+from weir.cli.options import Dialect, Master, QueryFiles, Routing, TracesTo, options_of, pair, read_query
 from weir.cli.waiting import Waiting
 from weir.engine import Engine
 from weir.errors import UsageError
@@ -50,41 +51,61 @@ ResultFormat = Annotated[str, typer.Option(help=f"One of {', '.join(FORMATS)}.")
 Out = Annotated[
     str | None, typer.Option(help="A file for the results; for parquet a folder.", metavar="PATH")
 ]
-To = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Where results go as well: mqtt://…, kafka://…, live://…, files:DIR.", metavar="ADDRESS"
-    ),
-]
-ToTasks = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--to",
-        help="Where results go as well: mqtt://…, kafka://…, live://…, files:DIR. "
-        "Or where tasks write them, and nobody else: jsonl:DIR, csv:DIR, nquads:DIR, parquet:DIR, "
-        "tasks:kafka://…, or a sink of Spark's, NAME:PATH?option=value.",
-        metavar="ADDRESS",
-    ),
-]
+_TO = "Where results go as well: mqtt://…, kafka://…, live://…, files:DIR."
+_TASKS = (
+    "Or where tasks write them, and nobody else: jsonl:DIR, csv:DIR, nquads:DIR, parquet:DIR, "
+    "tasks:kafka://…, or a sink of Spark's, NAME:PATH?option=value."
+)
 DeadLetters = Annotated[str | None, typer.Option(help="Where bad lines go.", metavar="PATH")]
 Late = Annotated[str | None, typer.Option(help="Where late messages are listed.", metavar="PATH")]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """What both commands are given."""
+
+    queries: QueryFiles
+    stream: Streams = None
+    watch: Watch = False
+    files_per_batch: FilesPerBatch = None
+    graph: NamedGraphs = None
+    default_graph: DefaultGraphs = None
+    refresh: Refresh = None
+    service: Services = None
+    dialect: Dialect = "auto"
+    evaluator: Evaluator = "auto"
+    routing: Routing = "cost"
+    format: ResultFormat = "table"
+    out: Out = None
+    dead_letters: DeadLetters = None
+    late: Late = None
+    traces: TracesTo = None
+    strict: Strict = False
+
+    def to(self, engine: Engine) -> None:
+        """Streams, graphs and queries."""
+        for text in self.stream or ():
+            iri, source = pair(text, "--stream", "IRI=SOURCE")
+            engine.stream(iri, source, watch=self.watch, files_per_batch=self.files_per_batch)
+        named = [pair(text, "--graph", "IRI=FILE") for text in self.graph or ()]
+        for name, source in (*named, *((None, source) for source in self.default_graph or ())):
+            engine.graph(name, source, refresh=self.refresh if is_url(source) else None)
+        for endpoint in self.service or ():
+            engine.service(endpoint)
+        for path in self.queries:
+            engine.register_all(
+                read_query(path),
+                name=path.stem,
+                dialect=self.dialect,
+                evaluator=self.evaluator,
+                file=str(path),
+            )
+
+
+@options_of(Given)
 def run(
-    queries: QueryFiles,
-    stream: Streams = None,
-    watch: Watch = False,
-    files_per_batch: FilesPerBatch = None,
-    graph: NamedGraphs = None,
-    default_graph: DefaultGraphs = None,
-    refresh: Refresh = None,
-    service: Services = None,
-    dialect: Dialect = "auto",
-    evaluator: Evaluator = "auto",
-    routing: Routing = "cost",
-    format: ResultFormat = "table",
-    out: Out = None,
-    to: ToTasks = None,
+    given: Given,
+    to: Annotated[list[str] | None, typer.Option("--to", help=f"{_TO} {_TASKS}", metavar="ADDRESS")] = None,
     checkpoint: Annotated[str | None, typer.Option(help="A folder to resume from.", metavar="DIR")] = None,
     master: Master = None,
     slots: Annotated[
@@ -93,108 +114,54 @@ def run(
     partitions: Annotated[
         int | None, typer.Option(help="Tasks that work on them side by side, for good.", min=1, max=4096)
     ] = None,
-    dead_letters: DeadLetters = None,
-    late: Late = None,
-    strict: Strict = False,
 ) -> None:
     """Run continuous queries on Spark; with finite sources to their end."""
     engine = Engine(
         checkpoint=checkpoint,
         master=master,
-        routing=routing,
+        routing=given.routing,
         slots=slots,
         partitions=partitions,
-        strict=strict,
+        strict=given.strict,
     )
-    give_streams(engine, stream, watch, files_per_batch)
-    give_graphs(engine, graph, default_graph, refresh, service)
-    give_queries(engine, queries, dialect, evaluator)
+    given.to(engine)
     writer_at = load("weir.spark.writers").writer_at
     writers = [found for found in map(writer_at, to or ()) if found is not None]
-    if writers and (len(to or ()) > 1 or out is not None):
+    if writers and (len(to or ()) > 1 or given.out is not None):
         raise UsageError("results that tasks write go nowhere else", hint="give one --to, and no --out")
-    letters = local_path(dead_letters, "dead letters") if dead_letters else beside(out, checkpoint)
-    run_to_end(engine, format, out, to, letters, late, watch, *writers)
+    run_to_end(engine, given, to, beside(given.out, checkpoint), *writers)
 
 
+@options_of(Given)
 def attempt(
-    queries: QueryFiles,
-    stream: Streams = None,
-    watch: Watch = False,
-    files_per_batch: FilesPerBatch = None,
-    graph: NamedGraphs = None,
-    default_graph: DefaultGraphs = None,
-    refresh: Refresh = None,
-    service: Services = None,
-    dialect: Dialect = "auto",
-    evaluator: Evaluator = "auto",
-    routing: Routing = "cost",
-    format: ResultFormat = "table",
-    out: Out = None,
-    to: To = None,
-    dead_letters: DeadLetters = None,
-    late: Late = None,
-    strict: Strict = False,
+    given: Given,
+    to: Annotated[list[str] | None, typer.Option("--to", help=_TO, metavar="ADDRESS")] = None,
 ) -> None:
     """Run continuous queries in this process, without Spark: at once, with the same results, kept nowhere."""
-    engine = Engine(runner="direct", routing=routing, strict=strict)
-    give_streams(engine, stream, watch, files_per_batch)
-    give_graphs(engine, graph, default_graph, refresh, service)
-    give_queries(engine, queries, dialect, evaluator)
-    letters = local_path(dead_letters, "dead letters") if dead_letters else beside(out, None)
-    run_to_end(engine, format, out, to, letters, late, watch)
-
-
-def give_streams(engine: Engine, stream: list[str] | None, watch: bool, files_per_batch: int | None) -> None:
-    for text in stream or ():
-        iri, source = pair(text, "--stream", "IRI=SOURCE")
-        engine.stream(iri, source, watch=watch, files_per_batch=files_per_batch)
-
-
-def give_graphs(
-    engine: Engine,
-    graph: list[str] | None,
-    default_graph: list[str] | None,
-    refresh: float | None,
-    service: list[str] | None,
-) -> None:
-    """Linked Data beside the streams: graphs, and what is known of endpoints."""
-    named = [pair(text, "--graph", "IRI=FILE") for text in graph or ()]
-    for name, source in (*named, *((None, source) for source in default_graph or ())):
-        engine.graph(name, source, refresh=refresh if is_url(source) else None)
-    for endpoint in service or ():
-        engine.service(endpoint)
-
-
-def give_queries(engine: Engine, queries: list[Path], dialect: str, evaluator: str) -> None:
-    for path in queries:
-        engine.register_all(
-            read_query(path), name=path.stem, dialect=dialect, evaluator=evaluator, file=str(path)
-        )
+    engine = Engine(runner="direct", routing=given.routing, strict=given.strict)
+    given.to(engine)
+    run_to_end(engine, given, to, beside(given.out, None))
 
 
 def run_to_end(
-    engine: Engine,
-    format: str,
-    out: str | None,
-    to: list[str] | None,
-    letters: Path,
-    late: str | None,
-    watch: bool,
-    writer: Writer | None = None,
+    engine: Engine, given: Given, to: list[str] | None, letters: Path, writer: Writer | None = None
 ) -> None:
-    """Run, tell how it went, and leave with the exit status of that."""
+    """Run, tell how it went, and leave with the exit status of that. Bad lines go to ``letters`` where
+    nothing else is said."""
+    if given.dead_letters:
+        letters = local_path(given.dead_letters, "dead letters")
     prefixes = {name: declared_prefixes(query) for name, query in engine.queries.items()}
-    results = sink_for(format, out, sys.stdout.buffer, prefixes)
+    results = sink_for(given.format, given.out, sys.stdout.buffer, prefixes)
     metrics = engine.run(
         sinks=[] if writer else [results, *map(sink_at, to or ())],
         dead_letters=letters,
-        late=late,
+        late=given.late,
+        observer=load("weir.runtime.output.traces").traces_to(given.traces) if given.traces else None,
         writer=writer,
         waiting=Waiting(),
     )
     typer.echo(summary(metrics, letters, resumable=engine.runner == "spark"), err=True)
-    if metrics.interrupted and not watch:
+    if metrics.interrupted and not given.watch:
         raise typer.Exit(130)
     if metrics.failures:
         raise typer.Exit(1)

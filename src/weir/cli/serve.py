@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from weir.cli.options import Master, pair
+from weir.cli.options import Master, TracesTo, pair
 from weir.errors import UsageError
 from weir.extras import load
 from weir.fragments.protocol.annotation import Annotation, Labeling, Method
@@ -77,6 +77,7 @@ def serve(
     access_log: Annotated[
         bool, typer.Option("--access-log", help="Log each request as a JSON line, on standard error.")
     ] = False,
+    traces: TracesTo = None,
     history: Annotated[
         float | None, typer.Option(help="Seconds of history kept with intervals; all by default.")
     ] = None,
@@ -110,6 +111,7 @@ def serve(
     given: dict[str, Any] = {"host": host, "port": port, "data": data, "master": master, "routing": routing}
     given |= {"certificate": certificate, "key": key, "sinks": to, "addresses": allow}
     given["runner"] = runner
+    given["traces"] = traces
     given["access_log"] = access_log or None
     given["streams"] = [pair(text, "--stream", "IRI=SOURCE") for text in stream or ()]
     settings = load("weir.server").read_settings(config, **given)

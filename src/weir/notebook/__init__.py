@@ -1,7 +1,7 @@
 """Queries in a notebook: an answer as rows, tables and frames; frames as streams.
 
-``asking`` runs a query over finite streams, ``result_set`` has its results, ``typed_columns`` what their
-terms become; ``frame_streams`` make a stream of a table.
+``asking`` runs a query over finite streams, ``result_set`` has its results, ``frame_streams`` make a stream
+of a table.
 """
 
 from weir.notebook.asking import Live, live, query

@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from weir.extras import lazily
 from weir.language import Query
-from weir.notebook.typed_columns import typed
 from weir.runtime.output.metrics import Metrics
+from weir.runtime.output.typed_columns import typed
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,6 +8,7 @@ fails, for example because a disk is full, changes nothing: it can be run again.
 from __future__ import annotations
 
 import json
+import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
@@ -114,6 +115,8 @@ class Batches:
         sparing: bool = False,
     ) -> None:
         self.delivery, self.restarts = delivery, restarts
+        self._planned: float | None = None
+        delivery.planned = lambda batch: self._planned
         self._since: dict[int, Since] | None = defaultdict(Since) if sparing else None
         self.number = 0
         self.reached: Mapping[str, Any] = {}
@@ -134,6 +137,7 @@ class Batches:
 
     def next(self, now: int = 0) -> list[Step] | None:
         """Plan a batch of what the streams have, and run it; None where there is nothing to plan."""
+        self._planned = time.time()
         end = self.feeds.latest(self.reached)
         idle = end == self.reached
         self._idle = self._idle + 1 if idle else 0

@@ -165,7 +165,8 @@ class Aside(Protocol):
 class Delivery:
     """The end of the pipeline: answers go to sinks, what was set aside to its file, counters to metrics.
     ``check`` raises where another driver has taken over; it is asked before each commit. ``fail`` is told of
-    queries that failed in a batch before anything of it is delivered: it logs them.
+    queries that failed in a batch before anything of it is delivered: it logs them. ``planned`` says when a
+    batch was planned, in seconds since 1970.
     """
 
     sinks: Sequence[Sink]
@@ -173,6 +174,7 @@ class Delivery:
     asides: Mapping[str, Aside] = field(default_factory=dict)
     metrics: Metrics = field(default_factory=Metrics)
     check: Callable[[], None] = lambda: None
+    planned: Callable[[int], float | None] = lambda batch: None
 
     @property
     def forms(self) -> list[str]:
@@ -201,6 +203,7 @@ class Delivery:
         found = sum(len(each) for each in answers[forms[0]])
         found += sum(int(row.data[:]) for row in rows if row.kind == WRITTEN)
         told = [json.loads(row.data[:]) for row in rows if row.kind == "metrics"]
-        self.metrics.take(batch, told, found, time.time() - began)
+        planned = max(self.planned(batch) or began, self.metrics.started)  # Not before a restart.
+        self.metrics.take(batch, told, found, (min(planned, began), began, time.time()))
         for failure in earliest(failures).values():
             self.metrics.fail(failure, batch + 1)

@@ -53,6 +53,7 @@ class RunningJob(ABC):
         self._sinks = sinks
         self._asides = asides
         self._delivery = Delivery(sinks, control.fail, asides, check=checkpoint.check)
+        self._delivery.planned = checkpoint.planned
         self.metrics.failures |= self.registry.catalog().failures
 
     @property

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from weir.engine import Engine
 from weir.errors import UsageError, WeirError
 from weir.explain import explain_text
+from weir.extras import load
 from weir.fragments.protocol.annotation import Annotation, Labeling, Method
 from weir.fragments.server import Dataset, FragmentsApp, Publisher
 from weir.language import Query
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from weir.spark import SparkSession
 
 _LOG = logging.getLogger(__name__)
+_TRACES = "weir.runtime.output.traces"
 _LOOKS = 6
 """Looks at a stream, a second apart, over which its rate is taken."""
 _PATIENCE, _LOOK = 30.0, 0.1
@@ -133,6 +135,7 @@ class Service:
             sinks=[self.log, self.sink, self.added, *settings.sinks],
             dead_letters=self.home / "dead-letters.jsonl",
             late=self.home / "late.jsonl",
+            observer=load(_TRACES).traces_to(settings.traces) if settings.traces else None,
             live=True,
             resume=True,
         )

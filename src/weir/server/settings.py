@@ -11,6 +11,7 @@ routing = "cost"        runner = "spark"         # or "direct": in this process,
 [[graphs]]              iri = "…"     source = "FILE or URL"
 [[streams]]             iri = "…"     source = "mqtt://…, kafka://…, a path, …"
 sinks = ["files:DIR", "mqtt://…"]                 addresses = ["mqtt://broker", "/data"]
+traces = "http://localhost:4318"                  # an OpenTelemetry collector
 access_log = true                                 # a JSON line for each request, on standard error
 [services."https://example.org/sparql"]           budget = 10     change_interval = "5s"
 """
@@ -108,7 +109,7 @@ class Settings:
     """Everything that a service is told. ``graphs`` are (IRI or None, file or URL), ``streams`` (IRI, path or
     address), ``sinks`` addresses to which all results go as well. The ``runner`` ``direct`` has its job in
     this process: it starts at once, and nothing of it is kept. ``addresses`` are where streams and sinks
-    may lead that come over HTTP."""
+    may lead that come over HTTP; ``traces`` is the address of a collector."""
 
     host: str = "127.0.0.1"
     port: int = 8080
@@ -129,6 +130,7 @@ class Settings:
     sinks: tuple[str, ...] = ()
     addresses: tuple[str, ...] = ()
     access_log: bool = False
+    traces: str | None = None
     services: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict)
 
 

@@ -23,6 +23,7 @@ from pyspark.sql import types as T
 from weir.errors import UsageError
 from weir.rdf.formats.media import format_of
 from weir.rdf.formats.times import predicate_iri
+from weir.rdf.terms import XSD
 from weir.runtime.control.planning import SOURCE_NAME
 from weir.runtime.ingest.stage import TRIPLE, row_frames
 from weir.runtime.worker.worker_cache import worker_cache
@@ -31,6 +32,13 @@ from weir.spark.session import EVOLUTION
 from weir.spark.task_shares import FRAME_SCHEMA
 from weir.spark.tasks import current_batch, packed
 
+_TIMES = (T.TimestampType, T.TimestampNTZType, T.IntegralType, T.StringType)
+_DATATYPES: Mapping[type[T.DataType], str] = {
+    **dict.fromkeys((T.ByteType, T.ShortType, T.IntegerType, T.LongType), "integer"),
+    **dict.fromkeys((T.FloatType, T.DoubleType), "double"),
+    T.DecimalType: "decimal",
+    T.BooleanType: "boolean",
+}
 _NAMED = 'name="'
 _PARTITION, _BATCH = 28, 40
 """Bits: positions of rows that have none are (batch, partition, row)."""
@@ -59,6 +67,8 @@ class DataFrameStream:
                 f"the DataFrame has the columns {', '.join(columns)}, which make no messages",
                 hint="time, subject, predicate, object, maybe graph; or a text, value; maybe lane, position",
             )
+        for name, kind in kinds.items():
+            self._check_type(name, kind)
         if self.triples:
             timed = "time" in columns
         else:
@@ -67,6 +77,23 @@ class DataFrameStream:
             raise UsageError(
                 "nothing tells the time of the DataFrame's messages",
                 hint="give it a column time, or say which predicate does with time=",
+            )
+
+    def _check_type(self, name: str, kind: T.DataType) -> None:
+        """Raise where a column that is taken has a type that no row of it can be read from."""
+        if name == "time" and not isinstance(kind, _TIMES):
+            raise UsageError(
+                f"the column 'time' is of type {kind.simpleString()}, which is no time",
+                hint="a timestamp, integer milliseconds, or a text of xsd:dateTime",
+            )
+        if name == "position" and not isinstance(kind, T.IntegralType):
+            raise UsageError(f"the column 'position' is of type {kind.simpleString()}, not an integer")
+        if self.triples and name in (*TRIPLE, "graph") and not isinstance(kind, T.StringType):
+            raise UsageError(
+                f"the column {name!r} is of type {kind.simpleString()}, not a text of a term as in N-Triples",
+                hint=f"""format_string('"%s"^^<{XSD}{_DATATYPES.get(type(kind), "string")}>', {name})"""
+                if name == "object"
+                else f"format_string('<http://example.org/%s>', {name})",
             )
 
     def check_named(self, others: Iterable[DataFrameStream] = ()) -> None:

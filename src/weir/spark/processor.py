@@ -153,12 +153,17 @@ def _rows(found: Sequence[Output]) -> pd.DataFrame:
     return pd.DataFrame({name: [getattr(item, name) for item in found] for name in names})
 
 
-def observed(rows: DataFrame, name: str = OBSERVATION) -> DataFrame:
-    """The rows, which have a column ``counts``, with their sums as metrics of Spark's own.
+def observed(
+    rows: DataFrame, name: str = OBSERVATION, column: str = "counts", more: Sequence[str] = ()
+) -> DataFrame:
+    """The rows, which have a ``column`` of counts, with their sums as metrics of Spark's own; ``more`` sums
+    stand behind the lag.
 
     Spark computes them while the rows pass, without a job or a shuffle for it. They stand in the progress of
     the query, and so come to every ``StreamingQueryListener``, under ``name``: what each batch brought, and
     the state after it.
     """
-    sums = [F.sum(F.col("counts")[place]).alias(name) for place, name in enumerate(SUMS)]
-    return rows.observe(name, *sums, F.max(F.col("counts")[len(SUMS)]).alias("lag_ms"))
+    counts, lag = F.col(f"`{column}`"), len(SUMS)
+    sums = [F.sum(counts[place]).alias(each) for place, each in enumerate(SUMS)]
+    behind = [F.sum(counts[lag + 1 + place]).alias(each) for place, each in enumerate(more)]
+    return rows.observe(name, *sums, F.max(counts[lag]).alias("lag_ms"), *behind)

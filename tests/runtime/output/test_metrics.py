@@ -104,15 +104,20 @@ def test_a_batch_in_flight_does_not_bring_back_a_query_that_was_dropped() -> Non
     c          |----|----|    |----|    paused and resumed from 3 on, as registered anew
     """
     metrics = Metrics()
-    metrics.take(0, batch_of("a", "b", "c"), 0, 0.0)
+    metrics.take(0, batch_of("a", "b", "c"), 0, (0.0, 1.0, 2.0))
     metrics.forget("b", 3)
     metrics.forget("c", 3)
     for batch in (1, 2):
-        metrics.take(batch, batch_of("a", "b", "c"), 0, 0.0)
+        metrics.take(batch, batch_of("a", "b", "c"), 0, (0.0, 1.0, 2.0))
         assert list(metrics.queries) == ["a"]
-    metrics.take(3, batch_of("a", "c"), 0, 0.0)
+    metrics.take(3, batch_of("a", "c"), 0, (0.0, 1.0, 2.0))
     assert list(metrics.queries) == ["a", "c"]
-    metrics.take(4, batch_of("a", "c"), 0, 0.0)
+    metrics.take(4, batch_of("a", "c"), 0, (0.0, 1.0, 2.0))
+    assert (metrics.batch_seconds, sum(metrics.seconds)) == (2.0 * metrics.batches, float(metrics.batches))
+    assert metrics.latest is not None and (metrics.latest.batch, set(metrics.latest.queries)) == (
+        4,
+        {"a", "c"},
+    )
     assert not metrics.left
     assert metrics.triples == 5
 

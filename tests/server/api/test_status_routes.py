@@ -22,7 +22,8 @@ def test_examples_parse_in_their_dialects() -> None:
 def test_prometheus_has_families_with_labels() -> None:
     told = {
         "batches": 3, "streams": {'a"b': {"messages": 4}}, "accepted": {}, "backlog": {"s": 1},
-        "queries": {"q": {"results": 1, "routes": {}, "lag": 1.5}}, "sink_seconds": 0.25,
+        "queries": {"q": {"results": 1, "total_seconds": 0.5, "seconds": 0.1, "routes": {}, "lag": 1.5}},
+        "sink_seconds": 0.25, "batch_seconds": 1.5,
     }  # fmt: skip
     text = prometheus_text(told).decode()
     assert "# TYPE weir_batches_total counter\nweir_batches_total 3.0\n" in text
@@ -31,6 +32,8 @@ def test_prometheus_has_families_with_labels() -> None:
     assert "weir_query_results_total" in text
     assert "# HELP weir_query_lag_seconds Event time between the newest message" in text
     assert 'weir_query_lag_seconds{query="q"} 1.5' in text and "weir_sink_seconds 0.25" in text
+    assert "weir_batch_seconds_count 3.0\nweir_batch_seconds_sum 1.5\n" in text
+    assert 'weir_query_seconds_total{query="q"} 0.5' in text
     assert "weir_query_bytes" not in text
 
 

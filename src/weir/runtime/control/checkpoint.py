@@ -148,6 +148,13 @@ class Checkpoint:
         """The last batch that is done, −1 if none is."""
         return max(numbered(self.spark / "commits"), default=-1)
 
+    def planned(self, batch: int) -> float | None:
+        """When Spark planned a batch, in seconds since 1970; None where it is not known."""
+        try:
+            return (self.spark / "offsets" / str(batch)).stat().st_mtime
+        except OSError:
+            return None
+
     def under_way(self) -> bool:
         """Whether a batch is planned and not done."""
         return self.next_batch() - 1 > self.committed()

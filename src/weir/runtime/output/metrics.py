@@ -38,6 +38,17 @@ SUMS = (
 """Of all slots together; ``lag_ms``, which comes behind them, is that of the slot that is behind most."""
 
 
+@dataclass(frozen=True, slots=True)
+class LatestBatch:
+    """One batch: when it was planned, handed to the sinks and done, and what each query told of it."""
+
+    batch: int
+    times: tuple[float, float, float]
+    results: int
+    triples: int
+    queries: Mapping[str, Mapping[str, Any]]
+
+
 @dataclass(slots=True, repr=False)
 class Metrics:
     """Counts since the job started; per stream and per query as of the last batch. ``failures`` are those of
@@ -56,6 +67,8 @@ class Metrics:
     queries: dict[str, dict[str, Any]] = field(default_factory=dict)
     failures: dict[str, Failure] = field(default_factory=dict)
     seconds: list[float] = field(default_factory=list)
+    batch_seconds: float = 0.0
+    latest: LatestBatch | None = None
     left: dict[str, int] = field(default_factory=dict, repr=False)
     arrivals: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=_RECENT), repr=False)
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
@@ -81,13 +94,18 @@ class Metrics:
     def evaluations(self) -> int:
         return sum(int(query.get("evaluations", 0)) for query in self.queries.values())
 
-    def take(self, batch: int, told: Sequence[Mapping[str, Any]], results: int, seconds: float) -> None:
-        """Add what the groups told after one batch (``told_by``)."""
+    def take(
+        self, batch: int, told: Sequence[Mapping[str, Any]], results: int, times: tuple[float, float, float]
+    ) -> None:
+        """Add what the groups told after one batch (``told_by``), and when it was planned, handed to the
+        sinks and done."""
+        planned, handed, done = times
         with self.lock:
             self.batch = batch
             self.batches += 1
             self.results += results
-            self.seconds.append(seconds)
+            self.seconds.append(done - handed)
+            self.batch_seconds += done - planned
             before = self.triples
             for group in told:
                 self.triples += group["input"]["triples"]
@@ -106,6 +124,7 @@ class Metrics:
                 before_it = self.queries.get(query, {}).get("total_seconds", 0.0)
                 values["total_seconds"] = before_it + values.get("seconds", 0.0)
             self.queries |= told_of
+            self.latest = LatestBatch(batch, times, results, self.triples - before, told_of)
             self.arrivals.append((time.monotonic(), self.triples - before))
             self.ended = bool(told) and all(group["ended"] for group in told)
 
@@ -160,6 +179,7 @@ class Metrics:
             return {
                 "batch": self.batch,
                 "batches": self.batches,
+                "batch_seconds": self.batch_seconds,
                 "triples": self.triples,
                 "bytes": self.bytes,
                 "results": self.results,

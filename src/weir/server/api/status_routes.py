@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Response
 from prometheus_client import generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric, SummaryMetricFamily
 
 from weir.linked.service import HINT
 from weir.runtime.output.text_columns import timestamp
@@ -64,7 +64,7 @@ def prometheus(service: Here) -> Response:
 _COUNTERS = ("batches", "triples", "bytes", "results", "rejected", "restarts")
 _GAUGES = ("subscribers", "uptime")
 _OF_STREAMS = {"messages": True, "late": True, "waiting": False}
-_OF_QUERIES = {"evaluations": True, "results": True, "live_rows": False, "bytes": False}
+_OF_QUERIES = {"evaluations": True, "results": True, "seconds": True, "live_rows": False, "bytes": False}
 """Which of them are counters."""
 _HELP = {
     "batches": "Batches since the job started.",
@@ -75,6 +75,7 @@ _HELP = {
     "restarts": "Times that the job was started again after it had failed.",
     "subscribers": "Open subscriptions to results.",
     "uptime": "Seconds since the job started.",
+    "batch_seconds": "Time from when a batch is planned until its results are delivered, in seconds.",
     "sink_seconds": "Mean time in which sinks wrote a batch, over the latest batches, in seconds.",
     "stream_messages": "Messages of a stream that were read.",
     "stream_late": "Messages of a stream that came too late.",
@@ -84,6 +85,7 @@ _HELP = {
     "query_failed": "1 for each query that has failed.",
     "query_evaluations": "Evaluations of a query.",
     "query_results": "Results of a query.",
+    "query_seconds": "Time of work that a query took, in seconds; its part where queries share.",
     "query_live_rows": "Rows that a query keeps.",
     "query_bytes": "Bytes that the rows of a query take.",
     "query_lag_seconds": "Event time between the newest message and what a query is done with, in seconds.",
@@ -108,10 +110,14 @@ def _families(told: dict[str, Any]) -> Iterator[Metric]:
     yield from _family("stream_backlog", False, told["backlog"], "stream")
     yield from _family("query_failed", False, dict.fromkeys(told.get("failures", ()), 1), "query")
     for name, counter in _OF_QUERIES.items():
-        values = {query: each.get(name) for query, each in told["queries"].items()}
+        key = "total_seconds" if name == "seconds" else name
+        values = {query: each.get(key) for query, each in told["queries"].items()}
         yield from _family(f"query_{name}", counter, values, "query")
     lags = {query: each.get("lag") for query, each in told["queries"].items()}
     yield from _family("query_lag_seconds", False, lags, "query")
+    took = told.get("batch_seconds")
+    if took is not None:
+        yield SummaryMetricFamily("weir_batch_seconds", _HELP["batch_seconds"], int(told["batches"]), took)
     yield from _family("sink_seconds", False, {"": told.get("sink_seconds")})
 
 

@@ -10,6 +10,7 @@ import atexit
 import hashlib
 import shutil
 import tempfile
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 from importlib import metadata
@@ -17,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from weir.errors import CheckpointError, EvaluationError, UsageError
-from weir.language.algebra.query import Ask, Query, Select
 from weir.linked.graphs import GraphSources, RemoteGraph
 from weir.linked.graphs.graph_files import is_url
 from weir.rdf.ids.dictionary import Dictionary
@@ -30,14 +31,18 @@ from weir.runtime.control.extracts import Extractor
 from weir.runtime.control.graph_updates import BASE
 from weir.runtime.control.registration import offer, registrations_of
 from weir.runtime.control.registry import IDLE
+from weir.runtime.output.answer_types import AUTO, AnswerTypes, Types, answer_types
+from weir.runtime.output.metrics import SUMS
 from weir.runtime.output.outputs import FAILED, failure_in, read_answers
 from weir.spark.carried import carried, unpacked
+from weir.spark.continuous.left_out import UNTYPED, warn_of
 from weir.spark.dataframes import DataFrameStream
 from weir.spark.processor import GroupProcessor, observed
 from weir.spark.session import PARTITIONS, PROVIDER
 from weir.storage.places import local_path
 
-_COUNTS = "counts array<bigint>"
+COUNTS = ".counts"
+"""The column by which counts travel: no variable has a dot in its name."""
 Declared = str | Mapping[str, str] | None
 
 
@@ -52,6 +57,7 @@ def continuous(
     evaluator: str = "auto",
     format: Declared = None,
     time: Declared = None,
+    types: Types = AUTO,
     metrics: str | None = None,
 ) -> DataFrame:
     """The answers of a continuous query as a streaming DataFrame.
@@ -62,23 +68,31 @@ def continuous(
     (one for all streams, or by IRI). ``lane`` and ``position`` are taken where they are there.
 
     ``graphs`` are files, folders, stores or URLs by IRI, None for the default graph. The result has columns
-    ``at`` (timestamp) and ``op``, then a string for each variable of SELECT (a term as in N-Triples, null if
-    unbound), ``subject``, ``predicate``, ``object`` for CONSTRUCT, or a ``boolean`` for ASK. Write it in
-    append mode. ``checkpoint`` is a folder for what Weir keeps (graphs, the key of its ids), on storage that
-    the workers can read; it belongs to the checkpoint of one ``writeStream``. Without one it is made anew
-    from the same arguments, and travels with the tasks.
+    ``at`` (timestamp) and ``op``, then one for each variable of SELECT, null where it is unbound;
+    ``subject``, ``predicate``, ``object`` for CONSTRUCT, as in N-Triples; or a ``boolean`` for ASK. Write it
+    in append mode.
+
+    ``types`` says what the columns of SELECT are. With ``auto`` they are what the query's text tells: a COUNT
+    is a ``long``, an AVG a ``double``, a comparison a ``boolean``; all else is a ``string``, IRIs without
+    brackets and literals without quotes. ``{"celsius": "double"}`` says it for some: ``long``, ``decimal``,
+    ``double``, ``boolean``, ``timestamp``, ``string`` or ``ntriples``. ``types="ntriples"`` gives every term
+    as in N-Triples.
+
+    ``checkpoint`` is a folder for what Weir keeps (graphs, the key of its ids), on storage that the workers
+    can read; it belongs to the checkpoint of one ``writeStream``. Without one it is made anew from the same
+    arguments, and travels with the tasks.
 
     The session may be one of Spark Connect, and nothing is set on it: call this, and start the result, in a
     ``with weir.spark.session.settled(spark, tasks=CORES)``, or set what that sets.
 
-    With ``metrics`` the counters of each batch are metrics of Spark's own under that name, which must be
-    another for each query that one ``writeStream`` writes.
+    The counters of each batch are metrics of Spark's own, under the name ``metrics`` where one is given,
+    which must be another for each query that one ``writeStream`` writes. What is left out (statements that
+    cannot be read, messages that are late, values that are not of their column's type) is among them, and is
+    told by a ``WeirWarning``.
     """
     made = offer(query, {}, name="query", dialect=dialect, evaluator=evaluator)
-    columns = result_columns(made.query)
-    if metrics and "counts" in columns:
-        raise UsageError("the variable ?counts has the name of the column by which metrics travel")
-    schema = ", ".join(f"`{name}` {kind}" for name, kind in columns.items())
+    columns = answer_types(made.query, types)
+    name = metrics or f"weir {uuid.uuid4().hex[:12]}"
     rows = {
         iri: DataFrameStream(frame, _of(format, iri) or "tnq", _of(time, iri))
         for iri, frame in streams.items()
@@ -102,31 +116,19 @@ def continuous(
         lease.close()
     files = {} if checkpoint else carried(opened.folder)
     frames = [each.frames(str(opened.folder), iri, files) for iri, each in rows.items()]
-    processor = ResultProcessor(str(opened.folder), ("columns",), files, tuple(columns) if metrics else None)
+    processor = ResultProcessor(str(opened.folder), ("columns",), files, columns)
     processor.position = opened.control().position
-    every = reduce(DataFrame.unionByName, frames)
-    answered = processor.over(every, f"{schema}, {_COUNTS}" if metrics else schema)
-    return observed(answered, metrics).where("counts IS NULL").drop("counts") if metrics else answered
-
-
-def result_columns(query: Query) -> dict[str, str]:
-    """The columns of a query's answers, with their types in Spark's DDL."""
-    columns = {"at": "timestamp", "op": "string"}
-    if isinstance(query.form, Select):
-        names = [variable.name for variable in query.form.variables]
-        taken = [name for name in names if name.lower() in columns]
-        if taken:
-            raise UsageError(f"the variable ?{taken[0]} has the name of a column of every result")
-        return columns | dict.fromkeys(names, "string")
-    if isinstance(query.form, Ask):
-        return columns | {"boolean": "boolean"}
-    return columns | dict.fromkeys(("subject", "predicate", "object"), "string")
+    answered = processor.over(
+        reduce(DataFrame.unionByName, frames), f"{columns.ddl}, `{COUNTS}` array<bigint>"
+    )
+    told = observed(answered, name, COUNTS, (UNTYPED,)).where(f"`{COUNTS}` IS NULL").drop(COUNTS)
+    warn_of(spark, name)
+    return told
 
 
 class ResultProcessor(GroupProcessor):
-    """A group of one query; its rows are the answers themselves. ``files`` are what tasks need of the folder,
-    where they may not see it. Where ``counted`` names their columns, there is one more row in each batch,
-    with its counts."""
+    """A group of one query; its rows are the answers themselves, and in each batch one more with its counts.
+    ``files`` are what tasks need of the folder, where they may not see it."""
 
     spooled = False
 
@@ -135,37 +137,50 @@ class ResultProcessor(GroupProcessor):
         folder: str,
         forms: Sequence[str],
         files: Mapping[str, bytes],
-        counted: Sequence[str] | None = None,
+        columns: AnswerTypes,
     ) -> None:
         super().__init__(folder, forms)
         self.files = files
-        self.counted = counted
+        self.columns = columns
 
     def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[pd.DataFrame]:
         """Frames in, answers out."""
         self.folder = unpacked(self.folder, self.files)
+        counts, untyped = [0] * (len(SUMS) + 1), 0
         for item in self.advance(key, rows, timerValues):
             if item.kind == FAILED:
                 # There is no other query here: Spark's fails with it, and can be started again.
                 failure = failure_in(item)
                 raise EvaluationError(f"query {failure.name!r} failed", detail=failure.reason)
-            if item.kind == "metrics" and self.counted is not None:
-                yield self._counts(item.counts)
+            if item.kind == "metrics" and item.counts is not None:
+                counts = item.counts
             if item.kind == "columns":
                 table = read_answers(item.data)
-                columns = {name: table[name].to_pandas() for name in table.schema.names}
-                columns["at"] = pd.to_datetime(columns["at"], unit="us")
-                if "boolean" in columns:
-                    told = {"true": True, "false": False}
-                    columns["boolean"] = columns["boolean"].map(told).astype("boolean")
-                if self.counted is not None:
-                    columns["counts"] = pd.Series([None] * len(table), dtype=object)
-                yield pd.DataFrame(columns)
+                made, missed = self.columns.values(table)
+                untyped += missed
+                yield pd.DataFrame(
+                    {
+                        "at": table["at"].cast(pa.timestamp("us", tz="UTC")).to_pandas(),
+                        "op": table["op"].to_pandas(),
+                        **{name: _series(values) for name, values in made.items()},
+                        COUNTS: pd.Series([None] * len(table), dtype=object),
+                    }
+                )
+        yield pd.DataFrame(
+            {
+                "at": pd.to_datetime(pd.Series([None]), utc=True),
+                **{name: pd.Series([None], dtype=object) for name in ("op", *self.columns.types)},
+                COUNTS: [[*counts, untyped]],
+            }
+        )
 
-    def _counts(self, counts: list[int] | None) -> pd.DataFrame:
-        """A row of counts and nothing else."""
-        empty = {name: pd.Series([None], dtype=object) for name in self.counted or ()}
-        return pd.DataFrame({**empty, "at": pd.to_datetime(pd.Series([None])), "counts": [counts]})
+
+def _series(values: pa.Array) -> pd.Series[Any]:
+    """A column in which what is missing is null, also among numbers."""
+    found: pd.Series[Any] = values.to_pandas(
+        types_mapper=None if pa.types.is_timestamp(values.type) else pd.ArrowDtype
+    )
+    return found
 
 
 def _enrol(checkpoint: Checkpoint, made: Registration, streams: list[str], library: GraphSources) -> None:

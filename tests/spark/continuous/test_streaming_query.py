@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import time
+import warnings
 from collections import Counter
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -13,10 +15,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 import weir
 from weir.errors import CheckpointError, UsageError
-from weir.language import parse
 from weir.runtime.control.checkpoint import Checkpoint
 from weir.runtime.running import RunningJob
-from weir.spark.continuous import result_columns
 from weir.spark.dataframes import DataFrameStream
 from weir.spark.job import Job
 from weir.spark.session import named_sources, settled
@@ -28,6 +28,7 @@ WHERE { WINDOW <w> { ?x :shows ?t } GRAPH <plan> { ?x :in ?room } } GROUP BY ?ro
 COUNT = """PREFIX : <http://e/>
 REGISTER RSTREAM <{name}> AS SELECT (COUNT(*) AS ?n)
 FROM NAMED WINDOW <w> ON <{stream}> [RANGE 10 STEP 10] WHERE {{ WINDOW <w> {{ ?x :shows ?y }} }}"""
+TYPES = {"most": "long"}
 NUMBER = '"{}"^^<http://www.w3.org/2001/XMLSchema#integer>'
 
 
@@ -45,14 +46,21 @@ def test_a_query_as_a_streaming_dataframe(spark: SparkSession, tmp_path: Path) -
     )
     (source / "0.txt").write_text(lines((1, "a", 3), (2, "b", 5), (3, "c", 9), (12, "a", 4)))
 
-    def run(query: str = QUERY, folder: Path | None = tmp_path / "weir") -> list[tuple[str, str, str, str]]:
+    def run(query: str = QUERY, folder: Path | None = tmp_path / "weir") -> list[tuple[str, str, str, int]]:
         text = spark.readStream.format("text").load(str(source))
         graphs: dict[str | None, str | Path] = {"plan": tmp_path / "plan.ttl"}
         before = dict(spark.conf.getAll)
         with settled(spark, tasks=2):
-            found = weir.continuous(spark, query, {"temperatures": text}, graphs, checkpoint=folder)
+            found = weir.continuous(
+                spark, query, {"temperatures": text}, graphs, checkpoint=folder, types=TYPES
+            )
             assert found.isStreaming
-            assert found.columns == ["at", "op", "room", "most"]
+            assert found.dtypes == [
+                ("at", "timestamp"),
+                ("op", "string"),
+                ("room", "string"),
+                ("most", "bigint"),
+            ]
             writer = found.writeStream.format("parquet").option("checkpointLocation", str(tmp_path / "spark"))
             started = writer.trigger(availableNow=True).start(str(out))
         assert dict(spark.conf.getAll) == before
@@ -63,12 +71,12 @@ def test_a_query_as_a_streaming_dataframe(spark: SparkSession, tmp_path: Path) -
         return sorted((row.at[17:], row.op, row.room, row.most) for row in rows)
 
     first = [
-        ("00.01", "R", "<http://e/attic>", NUMBER.format(9)),
-        ("00.01", "R", "<http://e/hall>", NUMBER.format(5)),
+        ("00.01", "R", "http://e/attic", 9),
+        ("00.01", "R", "http://e/hall", 5),
     ]
     assert run() == first
     (source / "1.txt").write_text(lines((13, "b", 2), (25, "a", 1)))
-    assert run() == [*first, ("00.02", "R", "<http://e/hall>", NUMBER.format(4))]
+    assert run() == [*first, ("00.02", "R", "http://e/hall", 4)]
     (source / "2.txt").write_text(lines((35, "a", 1)))
     with pytest.raises(StreamingQueryException, match="belongs to another query"):
         run(QUERY.replace("MAX", "MIN"), None)
@@ -89,18 +97,54 @@ def test_a_query_as_a_streaming_dataframe(spark: SparkSession, tmp_path: Path) -
 def test_counters_of_a_streaming_dataframe(spark: SparkSession, tmp_path: Path) -> None:
     source = tmp_path / "in"
     source.mkdir()
-    (source / "0.txt").write_text(lines((1, "a", 3), (2, "b", 5), (12, "a", 4)) + "no line\n")
+    (source / "0.txt").write_text(
+        lines((1, "a", 3), (2, "b", 5))
+        + "no line\n"
+        + '3\t<http://e/c> <http://e/shows> "x" .\n'
+        + lines((12, "a", 4))
+    )
     text = spark.readStream.format("text").load(str(source))
-    query = COUNT.format(name="n", stream="s")
-    with settled(spark, tasks=2):
-        found = weir.continuous(spark, query, {"s": text}, metrics="readings")
-        assert found.columns == ["at", "op", "n"]
-        writer = found.writeStream.format("memory").queryName("counted").trigger(availableNow=True).start()
-    writer.awaitTermination()
-    assert [row.n for row in spark.table("counted").collect()] == [NUMBER.format(2)]
-    told = [each["observedMetrics"]["readings"] for each in writer.recentProgress]
-    sums = {name: sum(each[name] or 0 for each in told) for name in ("triples", "rejected", "results")}
-    assert sums == {"triples": 3, "rejected": 1, "results": 1}
+    query = """PREFIX : <http://e/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>
+    SELECT ?x ?y (?y * 0.5 AS ?half) (?y AS ?term)
+      (xsd:decimal(?y) AS ?exact) (?y > 4 AS ?warm) (NOW() AS ?then)
+    FROM NAMED WINDOW <w> ON <s> [RANGE 10 STEP 10] WHERE { WINDOW <w> { ?x :shows ?y } }"""
+    kinds = {"y": "long", "term": "ntriples"}
+    before = spark.conf.get("spark.sql.session.timeZone")
+    with warnings.catch_warnings(record=True) as told, settled(spark, tasks=2):
+        warnings.simplefilter("always")
+        spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")  # Instants are what they are elsewhere.
+        try:
+            found = weir.continuous(spark, query, {"s": text}, types=kinds, metrics="readings")
+            writer = found.writeStream.format("memory").queryName("typed").trigger(availableNow=True).start()
+            writer.awaitTermination()
+            micros = (
+                spark.table("typed").selectExpr("unix_micros(at)", "unix_micros(then)").distinct().collect()
+            )
+        finally:
+            spark.conf.set("spark.sql.session.timeZone", before)
+        until = time.monotonic() + 60
+        while len(told) < 2 and time.monotonic() < until:
+            time.sleep(0.1)
+    assert [kind for _, kind in found.dtypes[2:]] == [
+        *("string", "bigint", "double", "string", "decimal(38,18)", "boolean", "timestamp")
+    ]
+    assert [tuple(row) for row in micros] == [(10_000, 10_000)]
+    rows = spark.table("typed").orderBy("x").drop("at", "op", "then").collect()
+    assert [tuple(row) for row in rows] == [
+        ("http://e/a", 3, 1.5, NUMBER.format(3), Decimal(3), False),
+        ("http://e/b", 5, 2.5, NUMBER.format(5), Decimal(5), True),
+        ("http://e/c", None, None, '"x"', None, None),
+    ]
+    assert {str(each.message) for each in told if each.category is weir.WeirWarning} == {
+        "1 statements cannot be read and are left out, so far",
+        "1 values are not of their column's type and are left out, so far",
+    }
+    counted = [each["observedMetrics"]["readings"] for each in writer.recentProgress]
+    sums = {
+        name: sum(each[name] or 0 for each in counted)
+        for name in ("triples", "rejected", "results", "untyped")
+    }
+    assert sums == {"triples": 4, "rejected": 1, "results": 3, "untyped": 1}
 
 
 def _triples(rate):  # type: ignore[no-untyped-def]
@@ -219,12 +263,3 @@ def test_dataframes_beside_files_in_a_running_engine(spark: SparkSession, tmp_pa
     job.stop()
     assert dict(spark.conf.getAll) == before
     assert job.metrics.triples == 6 and job.metrics.rejected == 0 and job.metrics.late == 1
-
-
-def test_columns_of_results() -> None:
-    head = "FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?x ?p ?y } }"
-    always = {"at": "timestamp", "op": "string"}
-    assert result_columns(parse(f"SELECT ?x ?y {head}")) == {**always, "x": "string", "y": "string"}
-    assert result_columns(parse(f"ASK {head}")) == {**always, "boolean": "boolean"}
-    with pytest.raises(UsageError, match=r"\?at has the name of a column"):
-        result_columns(parse(f"SELECT (?x AS ?at) {head}"))

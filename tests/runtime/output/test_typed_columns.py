@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from weir.notebook.typed_columns import typed
 from weir.rdf.terms import XSD, Literal
+from weir.runtime.output.typed_columns import VALUE_TYPES, typed, values_as
 
 
 def column(*texts: str | None) -> pa.ChunkedArray:
@@ -67,3 +67,43 @@ def test_numbers_of_several_types_are_numbers() -> None:
 )
 def test_what_has_no_one_kind_keeps_its_texts(texts: tuple[str, ...]) -> None:
     assert typed(column(*texts)).to_pylist() == list(texts)
+
+
+MIXED = [
+    *(str(Literal(text, XSD + "integer")) for text in ("7", str(2**63))),
+    *(str(Literal(text, XSD + "decimal")) for text in ("0.5", "1." + "1" * 40)),
+    *(str(Literal(text, XSD + "double")) for text in ("1E1", "-INF")),
+    str(Literal("1", XSD + "boolean")),
+    str(Literal("2026-11-18T12:00:00+01:00", XSD + "dateTime")),
+    *('"a\\nb"@en', "<http://e/a>", None),
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("long", {0: 7}),
+        ("decimal", {0: Decimal(7), 1: Decimal(2**63), 2: Decimal("0.5"), 3: Decimal("1." + "1" * 18)}),
+        ("double", {0: 7.0, 1: 2.0**63, 2: 0.5, 3: 1.1111111111111112, 4: 10.0, 5: float("-inf")}),
+        ("boolean", {6: True}),
+        ("timestamp", {7: datetime(2026, 11, 18, 11, tzinfo=UTC)}),
+        (
+            "string",
+            dict(
+                enumerate(
+                    [
+                        *("7", str(2**63), "0.5", "1." + "1" * 40, "1E1", "-INF", "1"),
+                        *("2026-11-18T12:00:00+01:00", "a\nb", "http://e/a"),
+                    ]
+                )
+            ),
+        ),
+        ("ntriples", dict(enumerate(MIXED))),
+    ],
+)
+def test_a_column_gets_the_type_it_is_told(kind: str, values: dict[int, Any]) -> None:
+    found, left_out = values_as(column(*MIXED), kind)
+    assert found.type == VALUE_TYPES[kind]
+    assert found.to_pylist() == [values.get(place) for place in range(len(MIXED))]
+    assert left_out == len(MIXED) - 1 - sum(value is not None for value in values.values())
+    assert values_as(column(None), kind)[0].to_pylist() == [None]
