@@ -11,6 +11,7 @@ import importlib.util
 import sys
 import threading
 from collections.abc import Mapping
+from functools import cache
 from importlib import metadata
 from types import ModuleType
 from typing import Any
@@ -65,6 +66,19 @@ def lazily(module: str) -> ModuleType:
             return importlib.import_module(module)
         sys.modules[module] = _Later(module)
     return sys.modules[module]
+
+
+@cache
+def brought(group: str) -> Mapping[str, Any]:
+    """What installed packages bring to Weir: the entry points of a group, by name."""
+    found: dict[str, Any] = {}
+    for point in metadata.entry_points(group=group):
+        try:
+            found[point.name] = point.load()
+        except Exception as error:
+            whose = f" of the package {point.dist.name}" if point.dist is not None else ""
+            raise UsageError(f"{group} {point.name!r}{whose} cannot be loaded", detail=str(error)) from error
+    return found
 
 
 def old_pyspark(what: str) -> UsageError:

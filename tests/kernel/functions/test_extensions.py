@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import weir
+from weir.extras import brought
 from weir.kernel.functions.extensions import extensions
 
 CODE = """
@@ -49,9 +50,11 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     (told / "entry_points.txt").write_text(POINTS)
     (tmp_path / "s.tnq").write_text(LINES)
     monkeypatch.syspath_prepend(str(tmp_path))
-    extensions.cache_clear()
+    for known in (extensions, brought):
+        known.cache_clear()
     yield tmp_path
-    extensions.cache_clear()
+    for known in (extensions, brought):
+        known.cache_clear()
 
 
 @pytest.mark.parametrize("evaluator", ["interval", "reference"])

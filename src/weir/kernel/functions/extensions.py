@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from functools import cache
-from importlib import metadata
 from typing import Any
 
-from weir.errors import UsageError
+from weir.extras import brought
 from weir.kernel.functions.casts import CASTS
 from weir.kernel.functions.operators import ExpressionError
 from weir.rdf.terms import IRI, BlankNode, Literal, Term, TripleTerm
@@ -28,12 +27,8 @@ GROUP = "weir.functions"
 def extensions() -> Mapping[str, Callable[..., Any]]:
     """All functions that installed packages bring, by IRI."""
     found: dict[str, Callable[..., Any]] = {}
-    for point in metadata.entry_points(group=GROUP):
-        try:
-            made = point.load()
-        except Exception as error:
-            raise UsageError(f"the function <{point.name}> cannot be loaded", detail=str(error)) from error
-        found |= made if isinstance(made, Mapping) else {point.name: made}
+    for name, made in brought(GROUP).items():
+        found |= made if isinstance(made, Mapping) else {name: made}
     return found
 
 

@@ -20,6 +20,7 @@ from weir.runtime.ingest.sources import Place, Source
 from weir.runtime.ingest.sources.log_source import LogSource
 from weir.runtime.ingest.sources.log_writer import LogWriter
 from weir.runtime.ingest.sources.push_sources import (
+    BroughtSource,
     FragmentsSource,
     LdesSource,
     MqttSource,
@@ -37,6 +38,7 @@ CONNECTIONS: Mapping[type[Source], tuple[str, str]] = {
     TcpSource: ("tcp_receiver", "TcpReceiver"),
     FragmentsSource: ("http_receivers", "FragmentsReceiver"),
     LdesSource: ("http_receivers", "LdesReceiver"),
+    BroughtSource: ("brought_receiver", "BroughtReceiver"),
 }
 """The module and the receiver of each kind of source that has one; clients may be packages of an extra."""
 QUIET = 1.0

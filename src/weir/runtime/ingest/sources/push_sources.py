@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 MAX_MESSAGE = 16 << 20
 QOS = (0, 1)
+SOURCES = "weir.sources"
+"""The group of entry points by which packages bring sources."""
 EVERYTHING = "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }"
 """The query of a fragments source that gives none."""
 
@@ -142,6 +144,35 @@ class TcpSource(PushSource):
         PushSource.check(self)
         if format_of(self.format).name not in ("tnq", "ndjsonld", "ntriples", "nquads"):
             raise UsageError(f"{self.format} has no lines", hint="tnq, ndjsonld, ntriples or nquads")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BroughtSource(PushSource):
+    """What the function of an installed package receives: the entry point of the group ``weir.sources`` that
+    has the name of the URL's scheme.
+
+    It is called with the URL and an event, gives messages one by one (``bytes`` or ``str``, or a pair of a
+    time and one of these; a time is a ``datetime`` or integer milliseconds), and returns when its peer hangs
+    up or soon after the event is set. Where it returns or raises, it is called again after a while.
+    """
+
+    kind: ClassVar[str] = "brought"
+    promise: ClassVar[str] = "what the package promises; exactly once from the log on"
+
+    url: str
+
+    @property
+    def address(self) -> str:
+        return self.url
+
+    @property
+    def scheme(self) -> str:
+        return self.url.partition("://")[0].lower()
+
+    @property
+    def beats(self) -> str:
+        """Messages may have times of their own in any format."""
+        return self.heartbeat or "last"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ kafka://host:port[,host:port]/topic?option&…
 ldes+http://… ldes+https://…                  options after #weir:
 tcp://host:port?option&…
 push:?option&…                                messages that the HTTP service takes
+NAME://…                                      of an installed package (``weir.sources``); options after #weir:
 """
 
 from __future__ import annotations
@@ -23,12 +24,15 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from weir.errors import UsageError
+from weir.extras import brought
 from weir.rdf.formats.times import predicate_iri
 from weir.runtime.ingest.sources.feeds import Source
 from weir.runtime.ingest.sources.file_source import FileSource
 from weir.runtime.ingest.sources.kafka_source import KafkaSource
 from weir.runtime.ingest.sources.log_source import LogSource
 from weir.runtime.ingest.sources.push_sources import (
+    SOURCES,
+    BroughtSource,
     FragmentsSource,
     LdesSource,
     MqttSource,
@@ -61,8 +65,11 @@ def source_from(text: str) -> Source | None:
     if not mark or scheme.lower() == "file":
         return None
     maker = _SCHEMES.get(scheme.lower())
+    others = {} if maker else brought(SOURCES)
+    if scheme.lower() in others:
+        maker = _at_url(BroughtSource)
     if maker is None:
-        known = ", ".join(f"{name}://" for name in _SCHEMES)
+        known = ", ".join(f"{name}://" for name in (*_SCHEMES, *others))
         raise UsageError(
             f"unknown kind of stream {scheme}://", hint=f"a path, file:///path, push:, or one of {known}"
         )
@@ -256,6 +263,7 @@ KINDS: Mapping[str, Callable[..., Source]] = {
         TcpSource,
         FragmentsSource,
         LdesSource,
+        BroughtSource,
     )
 }
 """Every kind of source by its name."""

@@ -6,6 +6,7 @@
     kafka://host:port[,host:port]/topic-{query}
     live://[host]:port                                             Server-Sent Events and WebSockets
     files:DIR                                                      a JSON Lines file per query
+    NAME://…                                                       of an installed package (``weir.sinks``)
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import IO, Any
 from urllib.parse import parse_qsl, unquote
 
 from weir.errors import UsageError
-from weir.extras import load
+from weir.extras import brought, load
 from weir.runtime.ingest.sources.source_addresses import password, peer_of
 from weir.runtime.output.sinks.base import KAFKA_TOPIC, MQTT_TOPIC, Sink
 from weir.runtime.output.sinks.folders import ParquetFolder
@@ -25,6 +26,9 @@ from weir.runtime.output.sinks.result_files import ExactFile, FilePerQuery, Text
 from weir.storage.places import local_path
 
 FILES = "files:"
+SINKS = "weir.sinks"
+"""The group of entry points by which packages bring sinks: the name is the scheme of their addresses, the
+object makes a ``Sink`` of an address."""
 _MQTT_OPTIONS = ("qos", "retain", "password_env")
 _SCHEMES = {"mqtt": _MQTT_OPTIONS, "mqtts": _MQTT_OPTIONS, "kafka": ("config_env",), "live": ("token_env",)}
 """The kinds of addresses, and their options."""
@@ -66,8 +70,11 @@ def sink_at(text: str) -> SinkMaker:
         folder = local_path(text.removeprefix(FILES), "results").absolute()
         return lambda logs: FilePerQuery(folder, logs)
     scheme, mark, rest = text.partition("://")
+    others = {} if scheme in _SCHEMES else brought(SINKS)
+    if mark and scheme in others:
+        return lambda logs: _checked(others[scheme](text), text)
     if not mark or scheme not in _SCHEMES:
-        known = ", ".join(f"{name}://" for name in _SCHEMES)
+        known = ", ".join(f"{name}://" for name in (*_SCHEMES, *others))
         what = f"unknown kind of sink {scheme}://" if mark else f"not the address of a sink: {text}"
         raise UsageError(what, hint=f"files:DIR, or one of {known}")
     authority, _, tail = rest.partition("/")
@@ -103,6 +110,18 @@ def sink_at(text: str) -> SinkMaker:
         password=password(options.get("password_env", "")),
         tls=scheme == "mqtts",
     )
+
+
+def _checked(made: Any, address: str) -> Sink:
+    """The sink that a package made."""
+    missing = [name for name in ("form", "promise", "open", "write", "close") if not hasattr(made, name)]
+    if missing:
+        raise UsageError(
+            f"{address} made a {type(made).__name__}, which is no sink: it has no {missing[0]}",
+            hint="derive it from weir.runtime.output.sinks.base.Sink",
+        )
+    sink: Sink = made
+    return sink
 
 
 def any_sink(given: Sink | SinkMaker | str) -> Sink | SinkMaker:
