@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from fragments_kit import ANNOTATIONS, EX
 from fragments_peers import ask_comunica, peer, serving
 from fragments_queries import DATA, PREFIXES, QUERIES, expected, oxigraph, sparql_json
+from server_kit import call, still_service
 from weir.fragments.protocol.annotation import FOREVER, Annotation, Fact, Method, Quad, Slot, time_text
 from weir.fragments.server import Dataset, FragmentsApp, server
 from weir.rdf.formats.guarded_parser import parse_document
+from weir.runtime.output.sinks.base import Results
 
 pytestmark = [pytest.mark.network, pytest.mark.peer("comunica")]
 FACTS = [Fact(f"<{EX}d{n}>", f"<{EX}delay>", f'"{n % 3}"', 0, FOREVER) for n in range(7)]
@@ -103,3 +108,25 @@ def test_facts_of_every_annotation(base: str, kind: str) -> None:
             assert len(found) == len(FACTS) ** 2 and set(every) == set(found)
         else:
             assert found == every, annotation
+
+
+def test_results_of_the_service_are_found_by_the_predicates_that_it_tells(tmp_path: Path) -> None:
+    """Published and asked as documented, by a client with its default settings."""
+    service = still_service(tmp_path)
+    text = "SELECT ?room ?n WHERE { STREAM <http://e/s> [RANGE 10s] { ?room <http://e/has> ?n } }"
+    service.register(text, "crowded", "cqels", "auto")
+    told = call(service, "PUT", "/api/queries/crowded/fragments", json={"lifetime": 3600}).json()
+    uri, number = {"type": "uri", "value": f"{EX}hall"}, {"type": "literal", "value": "7"}
+    line = {"query": "crowded", "at": 0, "op": "R", "bindings": {"room": uri, "n": number}}
+    lines = pa.array([json.dumps(line) + "\n"], pa.large_string())
+    service.sink.write(0, [Results("crowded", pa.table({"at": [0], "line": lines}))])
+    found = told["predicates"]
+    asked = [
+        f"SELECT ?room ?n {{ ?result <{found['room']}> ?room ; <{found['n']}> ?n }}",
+        f"SELECT ?p {{ ?result ?p <{EX}hall> }}",
+    ]
+    with serving(lambda port: server(service.fragments, port=port)) as address:
+        name = told["dataset"].rpartition("/")[2]
+        rows, predicates = ask_comunica(asked, {"value": f"{address}/{name}"})
+    assert sparql_json(rows) == [f'n="7" room=<{EX}hall>']
+    assert sparql_json(predicates) == [f"p=<{found['room']}>"]

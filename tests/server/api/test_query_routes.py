@@ -45,7 +45,10 @@ def test_a_query_is_explained_and_its_activity_told(tmp_path: Path) -> None:
 def test_results_are_published_and_taken_down(tmp_path: Path) -> None:
     service = still_service(tmp_path)
     service.register(TEXT, "q", "cqels", "auto")
-    assert call(service, "PUT", "/api/queries/q/fragments", json={}).json() == {"dataset": "/fragments/q"}
+    assert call(service, "PUT", "/api/queries/q/fragments", json={}).json() == {
+        "dataset": "/fragments/q",
+        "predicates": {"a": "urn:weir:q:result:a", "n": "urn:weir:q:result:n"},
+    }
     assert call(service, "GET", "/fragments/q").status_code == 200
     assert call(service, "DELETE", "/api/queries/q/fragments").status_code == 204
     assert call(service, "DELETE", "/api/queries/q/fragments").status_code == 404

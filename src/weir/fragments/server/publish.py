@@ -140,15 +140,19 @@ class Publisher:
             return [quad[:3] for quad in parse_document(text.encode(), "application/n-triples")]
         if "boolean" in line:
             value = str(Literal("true" if line["boolean"] else "false", XSD + "boolean"))
-            return [(f"<{self.prefix}answer>", f"<{self.prefix}boolean>", value)]
+            return [(f"<{self.prefix}answer>", f"<{self.predicate('boolean')}>", value)]
         cells = sorted((name, str(term_of_json(value))) for name, value in line["bindings"].items())
         return [Solution(tuple(cells))]
+
+    def predicate(self, variable: str) -> str:
+        """The predicate by which a variable's value is said of a solution."""
+        return f"{self.prefix}{variable}"
 
     def _triples(self, solution: Solution, copy: int) -> list[TripleText]:
         """A solution as a resource, the first one or a further copy of it; without bindings it has a type."""
         said = repr(list(solution.cells)) if not copy else repr((list(solution.cells), copy))
         row = f"<{self.prefix}{hashlib.blake2b(said.encode(), digest_size=12).hexdigest()}>"
-        triples = [(row, f"<{self.prefix}{name}>", text) for name, text in solution.cells]
+        triples = [(row, f"<{self.predicate(name)}>", text) for name, text in solution.cells]
         return triples or [(row, f"<{RDF}type>", f"<{self.prefix}Solution>")]
 
 

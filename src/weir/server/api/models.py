@@ -165,10 +165,11 @@ class Translation(Text):
 
 class Publication(Strict):
     """``lifetime`` is for how many seconds a result is promised (by default twice the query's step, at
-    least 10); ``annotation`` and ``labeling`` say how results show their time."""
+    least 10); ``annotation`` and ``labeling`` say how results show their time. By default a result stands in
+    the default graph, where every client of fragments looks, and the page that has it bears its time."""
 
     lifetime: Annotated[float, Field(gt=0, le=86_400)] | None = None
-    annotation: Method = Method.GRAPHS
+    annotation: Method = Method.IMPLICIT
     labeling: Labeling = Labeling.EXPIRATION
 
 
@@ -200,6 +201,14 @@ class Graph(BaseModel):
 
 class Graphs(BaseModel):
     graphs: list[Graph]
+
+
+class Published(BaseModel):
+    """Where the results are, and by which predicate each variable of SELECT, or ``boolean`` of ASK, is said
+    of a result there. The triples of CONSTRUCT are as the query makes them."""
+
+    dataset: str
+    predicates: dict[str, str]
 
 
 class GraphUrl(Strict):

@@ -19,6 +19,7 @@ from weir.server.api.models import (
     Id,
     NewQuery,
     Publication,
+    Published,
     Queries,
     RegisteredQuery,
     Sort,
@@ -180,9 +181,15 @@ def resume_query(service: Here, id: Id) -> RegisteredQuery:
 
 
 @router.put("/queries/{id}/fragments", dependencies=[Depends(ADMIN)])
-def publish_query(service: Here, id: Id, body: Publication) -> dict[str, str]:
+def publish_query(service: Here, id: Id, body: Publication) -> Published:
     """Publish a query's results as a fragments data set, with their validity."""
-    return {"dataset": f"/fragments/{service.publish(id, body.model_dump(mode='json'))}"}
+    query = service.query(id)
+    name = service.publish(id, body.model_dump(mode="json"))
+    said = {"ask": ["boolean"], "select": variables_of(query.query)}.get(form_of(query.query).lower(), [])
+    publisher = service.sink.publishers[query.name]
+    return Published(
+        dataset=f"/fragments/{name}", predicates={each: publisher.predicate(each) for each in said}
+    )
 
 
 @router.delete("/queries/{id}/fragments", dependencies=[Depends(ADMIN)], status_code=204)

@@ -111,6 +111,8 @@ class Publisher(Protocol):
 
     def write(self, lines: Iterable[Mapping[str, Any]]) -> object: ...
 
+    def predicate(self, variable: str) -> str: ...
+
 
 class FragmentsSink(Sink):
     """Publishers by the names of their queries; the results of other queries are left alone."""
