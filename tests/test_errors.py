@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weir.errors import EvaluationError, SyntaxError, TranslationError, WeirError
+from weir.errors import EvaluationError, SyntaxError, TranslationError, WeirError, kind_of
 
 
 def test_detail_and_hint_stand_below_what_is_wrong() -> None:
@@ -44,3 +44,7 @@ def test_a_translation_error_names_every_obstacle_and_its_reason() -> None:
     several = TranslationError("CQELS-QL", (("PAST windows", "it has none"), ("ASK", "nor that")))
     assert several.primary == "CQELS-QL cannot express 2 features of the query"
     assert several.detail == "- PAST windows: it has none\n- ASK: nor that"
+
+
+def test_values_are_named_by_their_kinds() -> None:
+    assert [kind_of(each) for each in (1, "a", None)] == ["an int", "a str", "a NoneType"]

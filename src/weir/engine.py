@@ -6,7 +6,6 @@ import shutil
 import signal
 import tempfile
 import threading
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -14,7 +13,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from weir.errors import UsageError, WeirWarning
+from weir.errors import UsageError, kind_of, warn
 from weir.extras import load
 from weir.language import Query
 from weir.linked.graphs import GraphSources, RemoteGraph
@@ -139,7 +138,7 @@ class Engine:
             rows_of_spark = hasattr(source, "isStreaming") or hasattr(source, "frames")
             if self.runner != "spark" or not rows_of_spark:
                 raise UsageError(
-                    f"the stream <{iri}> is given a {type(source).__name__}, which is no source",
+                    f"the stream <{iri}> is given {kind_of(source)}, which is no source",
                     hint="give a path, an address or a streaming DataFrame; weir.query takes frames",
                 )
             rows = load("weir.spark.dataframes").stream_of(source, format or "tnq", time)
@@ -414,7 +413,7 @@ class Engine:
                     raise UsageError(
                         f"the query {name!r}: {text}", hint="mend that, or run it without strict"
                     )
-                warnings.warn(f"the query {name!r}: {text}", WeirWarning, stacklevel=4)
+                warn(f"the query {name!r}: {text}")
 
     def _take_back(self, catalog: Catalog) -> None:
         """Streams and graphs of the checkpoint that were not given again."""

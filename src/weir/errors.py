@@ -19,6 +19,9 @@ A message is a primary line in lower case, then an optional detail and an option
 
 from __future__ import annotations
 
+import sys
+import warnings
+
 
 class WeirError(Exception):
     """The root: ``primary`` says what is wrong, ``detail`` where, ``hint`` what to do."""
@@ -120,3 +123,17 @@ class WeirWarning(UserWarning):
 class OutOfTime(BaseException):
     """An evaluation takes longer than it may. It is raised into the evaluation by another thread, and is no
     ``Exception`` so that nothing inside takes it for an error of its own."""
+
+
+def kind_of(value: object) -> str:
+    """What a value is, as messages name it: ``an int``, ``a str``."""
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
+
+
+def warn(text: str) -> None:
+    """Give a ``WeirWarning`` that points to where Weir was called."""
+    depth, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "weir":
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(text, WeirWarning, stacklevel=depth)

@@ -89,5 +89,5 @@ def test_streams_that_do_not_end_and_queries_that_fail(tmp_path: Path) -> None:
 def test_malformed_lines_are_counted_in_a_warning(tmp_path: Path) -> None:
     (tmp_path / "s.tnq").write_text("1000\t<http://e/a> <http://e/p> <http://e/b> .\n2000\tnonsense\n")
     text = "SELECT ?s FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?s ?p ?o } }"
-    with pytest.warns(weir.WeirWarning, match="1 lines or messages are malformed and left out"):
+    with pytest.warns(weir.WeirWarning, match="lines or messages that cannot be read, left out: 1"):
         assert len(weir.query(text, {"s": tmp_path / "s.tnq"})) == 1

@@ -53,7 +53,7 @@ def test_values_become_literals_of_their_type_or_of_a_given_one() -> None:
 
 
 def test_templates_are_written_as_iris_need_it_and_nulls_leave_rows_out() -> None:
-    with pytest.warns(weir.WeirWarning, match="2 of 3 rows are left out: there are nulls in 'room'"):
+    with pytest.warns(weir.WeirWarning, match="2 of 3 rows are left out: there are nulls in 'room'") as told:
         found = lines(
             time=["2026-01-01T00:00:00Z"] * 3,
             room=["a b/c", None, "d"],
@@ -61,6 +61,7 @@ def test_templates_are_written_as_iris_need_it_and_nulls_leave_rows_out() -> Non
             object=["http://e/x", "http://e/x", None],
         )
     assert found == [f"<http://e/a%20b%2Fc> <{PREDICATE}> <http://e/x> ."]
+    assert told[0].filename == __file__  # Where Weir was called.
 
 
 def test_a_column_of_graphs_is_taken() -> None:

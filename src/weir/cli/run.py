@@ -179,13 +179,17 @@ def summary(metrics: Metrics, dead_letters: Path | None, *, resumable: bool = Tr
     """One line at the end of a run; a second where something was set aside, and one for each query that
     failed. A run that is not ``resumable`` has no checkpoint to go on from."""
     seconds = max(time.time() - metrics.started, 1e-9)
+    batches = "batch" if metrics.batches == 1 else "batches"
     line = (
         f"weir: {metrics.triples:,} triples in, {metrics.evaluations:,} evaluations, "
-        f"{metrics.results:,} results, {metrics.batches:,} batches, {seconds:.1f} s"
+        f"{metrics.results:,} results, {metrics.batches:,} {batches}, {seconds:.1f} s"
     )
     kept = metrics.state
     if kept["rows"]:
-        line += f", {kept['rows']:,} rows kept ({kept['bytes'] / 2**20:.1f} MB)"
+        size = (
+            f"{kept['bytes'] / 2**20:.1f} MB" if kept["bytes"] >= 2**20 else f"{kept['bytes'] / 1024:.1f} kB"
+        )
+        line += f", {kept['rows']:,} row{'s' * (kept['rows'] != 1)} kept ({size})"
     if metrics.interrupted:
         again = "; run again with the same checkpoint to go on" if resumable else ""
         line += f" (interrupted{again})"

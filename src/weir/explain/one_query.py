@@ -58,7 +58,7 @@ _FIRST = ("warnings", "meaning", "plan")
 
 def explanation(query: Query | str, *, dialect: str = "auto", routing: str = "cost") -> Explanation:
     """What a query means, how it is planned, and how it will run."""
-    parsed = parse(query, dialect=dialect) if isinstance(query, str) else query
+    parsed = query if isinstance(query, Query) else parse(query, dialect=dialect)
     return Explanation(dict(_sections(parsed, routing, syntax=True)))
 
 

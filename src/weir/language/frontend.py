@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weir.errors import UsageError
+from weir.errors import UsageError, kind_of
 from weir.language.algebra.fold import DEPTH, deeper_than
 from weir.language.algebra.query import Dialect, Query
 from weir.language.presets import SPARQL
@@ -29,9 +29,7 @@ def parse(text: str, dialect: str = "auto", file: str | None = None, base: str |
     that fits several dialects must mean the same in all of them.
     """
     if not isinstance(text, str):
-        raise UsageError(
-            f"a query is a text, not a {type(text).__name__}", hint="for a file, its read_text()"
-        )
+        raise UsageError(f"a query is a text, not {kind_of(text)}", hint="for a file, its read_text()")
     source = Source(text, file)
     wanted = dialect_named(dialect)
     parser = QueryParser(Tokens(source), wanted, base)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from queue import Empty, Full, Queue
@@ -15,7 +14,7 @@ from typing import Any, Self
 import pyarrow as pa
 
 from weir.engine import Engine
-from weir.errors import EvaluationError, UsageError, WeirWarning
+from weir.errors import EvaluationError, UsageError, kind_of, warn
 from weir.language import Query
 from weir.language.algebra.query import Ask, Select
 from weir.notebook.frame_streams import FrameStream, is_frame
@@ -93,13 +92,7 @@ def query(
                 )
         metrics = engine.run(sinks=[tables])
     _refuse_failed(metrics)
-    for count, why in (
-        (metrics.rejected, "malformed"),
-        (metrics.late, "too late"),
-        (metrics.ahead, "far ahead"),
-    ):
-        if count:
-            warnings.warn(f"{count:,} lines or messages are {why} and left out", WeirWarning, stacklevel=2)
+    _tell_left_out(metrics)
     return Results(parsed, _joined(parsed, tables.found), metrics)
 
 
@@ -151,12 +144,15 @@ class Live:
                 _refuse_failed(self.job.metrics)
                 if ended:
                     self.close()
+                    _tell_left_out(self.job.metrics)
                     return
                 continue
             yield Results(self.query, _joined(self.query, tables), self.job.metrics)
 
     def push(self, stream: str, lines: str) -> None:
         """Put stream lines into a stream whose source is ``push:``."""
+        if not isinstance(lines, str):
+            raise UsageError(f"stream lines are a text, not {kind_of(lines)}")
         self.job.receivers.writer(stream).append(lines.encode())
 
     def close(self) -> None:
@@ -195,7 +191,7 @@ def _prepared(
     for what, value in (("streams", streams), ("graphs", graphs or {})):
         if not isinstance(value, Mapping):
             raise UsageError(
-                f"{what} is a {type(value).__name__}, not a mapping from IRIs",
+                f"{what} is {kind_of(value)}, not a mapping from IRIs",
                 hint=f'{what}={{"http://example.org/a": "PATH"}}',
             )
     for number, (iri, source) in enumerate(streams.items()):
@@ -217,6 +213,16 @@ def _give(engine: Engine, iri: str, source: Any, path: Path) -> None:
 def _refuse_failed(metrics: Metrics) -> None:
     for failure in list(metrics.failures.values()):
         raise EvaluationError("the query failed", detail=failure.reason)
+
+
+def _tell_left_out(metrics: Metrics) -> None:
+    for count, what in (
+        (metrics.rejected, "lines or messages that cannot be read"),
+        (metrics.late, "late messages"),
+        (metrics.ahead, "messages too far ahead"),
+    ):
+        if count:
+            warn(f"{what}, left out: {count:,}")
 
 
 def _joined(parsed: Query, found: Sequence[pa.Table]) -> pa.Table:

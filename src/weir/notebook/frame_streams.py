@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from string import Formatter
 from typing import Any
@@ -11,7 +10,7 @@ from urllib.parse import quote
 import polars as pl
 import pyarrow as pa
 
-from weir.errors import UsageError, WeirWarning
+from weir.errors import UsageError, kind_of, warn
 from weir.rdf.terms import XSD, is_absolute_iri
 
 _ESCAPED = (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\r", "\\r"))
@@ -25,6 +24,10 @@ class ColumnLiteral:
     column: str
     datatype: str | None = None
     language: str | None = None
+
+    def __str__(self) -> str:
+        kind = self.language or (self.datatype or "").replace(XSD, "xsd:")
+        return f"literal({self.column!r}{', ' * bool(kind)}{kind})"
 
 
 def literal(column: str, datatype: str | None = None, *, language: str | None = None) -> ColumnLiteral:
@@ -71,13 +74,13 @@ class FrameStream:
 
     def __repr__(self) -> str:
         parts = f"{self.subject} {self.predicate} {self.object}"
-        return f"<weir.FrameStream of a {type(self.frame).__name__}: {parts}>"
+        return f"<weir.FrameStream of {kind_of(self.frame)}: {parts}>"
 
     def lines(self) -> bytes:
         """The stream lines, in the order of their times."""
         if not is_frame(self.frame):
             raise UsageError(
-                f"a {type(self.frame).__name__} is no frame",
+                f"{kind_of(self.frame)} is no frame",
                 hint="give one of pandas, Polars, Arrow or Spark",
             )
         given = self.frame if hasattr(self.frame, "__arrow_c_stream__") else self.frame.toArrow()
@@ -90,11 +93,9 @@ class FrameStream:
         whole = rows.drop_nulls()
         if len(whole) < len(rows):
             empty = [name for name in found.columns if found[name].null_count()]
-            warnings.warn(
+            warn(
                 f"{len(rows) - len(whole):,} of {len(rows):,} rows are left out: "
                 f"there are nulls in {', '.join(map(repr, empty))}",
-                WeirWarning,
-                stacklevel=2,
             )
         rows = whole.sort("time", maintain_order=True)
         line = pl.concat_str(pl.all().exclude("time"), separator=" ")
@@ -105,7 +106,9 @@ class FrameStream:
 def _column(frame: pl.DataFrame, name: str) -> pl.Series:
     if name not in frame.columns:
         raise UsageError(
-            f"the frame has no column {name!r}", detail=f"it has {', '.join(map(repr, frame.columns))}"
+            f"the frame has no column {name!r}",
+            detail=f"it has {', '.join(map(repr, frame.columns))}",
+            hint='say which columns to take: weir.FrameStream(frame, time="…", subject="…", …)',
         )
     return frame[name]
 

@@ -20,7 +20,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from weir.errors import UsageError
+from weir.errors import UsageError, kind_of
 from weir.rdf.formats.media import format_of
 from weir.rdf.formats.times import predicate_iri
 from weir.rdf.terms import XSD
@@ -141,7 +141,7 @@ def stream_of(source: DataFrameStream | DataFrame, format: str, time: str | None
         return source
     if not isinstance(source, DataFrame):
         raise UsageError(
-            f"a {type(source).__name__} is no stream", hint="give a path, an address or a streaming DataFrame"
+            f"{kind_of(source)} is no stream", hint="give a path, an address or a streaming DataFrame"
         )
     return DataFrameStream(source, format, time)
 

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from weir.errors import UsageError
+from weir.errors import UsageError, kind_of
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}")
@@ -22,7 +22,7 @@ _SHOWN = 40
 def local_path(place: str | Path, what: str) -> Path:
     """The path of a place; ``what`` is kept there, for the message where its scheme is refused."""
     if not isinstance(place, (str, Path)):
-        raise UsageError(f"{what} is at a path, not at a {type(place).__name__}")
+        raise UsageError(f"{what} is at a path, not at {kind_of(place)}")
     text = str(place)
     found = _SCHEME.match(text)
     if found is None:

@@ -136,8 +136,8 @@ def test_counters_of_a_streaming_dataframe(spark: SparkSession, tmp_path: Path) 
         ("http://e/c", None, None, '"x"', None, None),
     ]
     assert {str(each.message) for each in told if each.category is weir.WeirWarning} == {
-        "1 statements cannot be read and are left out, so far",
-        "1 values are not of their column's type and are left out, so far",
+        "statements that cannot be read, left out so far: 1",
+        "values that are not of their column's type, left out so far: 1",
     }
     counted = [each["observedMetrics"]["readings"] for each in writer.recentProgress]
     sums = {

@@ -13,6 +13,7 @@ from decimal import Decimal
 from functools import cache
 from typing import Any
 
+from weir.errors import kind_of
 from weir.extras import brought
 from weir.kernel.functions.casts import CASTS
 from weir.kernel.functions.operators import ExpressionError
@@ -70,4 +71,4 @@ def _term(iri: str, value: Any) -> Term:
             return literal_of(Number(NumericKind.DOUBLE, value))
         case str():
             return Literal(value)
-    raise ExpressionError(f"<{iri}> gave {'no value' if value is None else f'a {type(value).__name__}'}")
+    raise ExpressionError(f"<{iri}> gave {'no value' if value is None else kind_of(value)}")

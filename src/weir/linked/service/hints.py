@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
-from weir.errors import UsageError
+from weir.errors import UsageError, kind_of
 from weir.language.algebra.fold import walk
 from weir.language.algebra.patterns import BGP, Service
 from weir.language.algebra.query import Query
@@ -28,6 +28,8 @@ _LONGEST = 60.0
 
 def settings_of(endpoint: str) -> tuple[str, dict[str, str]]:
     """An endpoint's address without its hint, and what the hint says."""
+    if not isinstance(endpoint, str):
+        raise UsageError(f"an endpoint is an IRI, not {kind_of(endpoint)}")
     address, _, hint = endpoint.partition(HINT)
     try:
         pairs = parse_qsl(hint, keep_blank_values=True, strict_parsing=True) if hint else []

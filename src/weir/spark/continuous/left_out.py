@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -10,14 +9,14 @@ from weakref import WeakKeyDictionary
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.listener import StreamingQueryListener
 
-from weir.errors import WeirWarning
+from weir.errors import warn
 
 UNTYPED = "untyped"
 _WHAT = {
-    "rejected": "statements cannot be read",
-    "late": "messages are late",
-    "ahead": "messages are too far ahead",
-    UNTYPED: "values are not of their column's type",
+    "rejected": "statements that cannot be read",
+    "late": "late messages",
+    "ahead": "messages too far ahead",
+    UNTYPED: "values that are not of their column's type",
 }
 
 
@@ -43,7 +42,7 @@ class LeftOut(StreamingQueryListener):
             total += counts.get(each) or 0
             if total and total >= 2 * last:
                 last = total
-                warnings.warn(f"{total:,} {what} and are left out, so far", WeirWarning, stacklevel=1)
+                warn(f"{what}, left out so far: {total:,}")
             sums[each] = [total, last]
 
     def onQueryIdle(self, event: Any) -> None: ...

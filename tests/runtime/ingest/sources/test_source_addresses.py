@@ -81,5 +81,5 @@ def test_what_a_user_gives_is_a_source() -> None:
     assert pushed.kind == "log" and source_at(pushed) is pushed
     assert source_at(Path(__file__).with_name("x.tnq")).kind == "files"
     assert source_at("mqtts://me@h/t").address == "mqtts://h:8883/t"
-    with pytest.raises(UsageError, match="a int is no source"):
+    with pytest.raises(UsageError, match="an int is no source"):
         source_at(5)  # type: ignore[arg-type]

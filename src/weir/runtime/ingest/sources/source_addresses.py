@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from weir.errors import UsageError
+from weir.errors import UsageError, kind_of
 from weir.extras import brought
 from weir.rdf.formats.times import predicate_iri
 from weir.runtime.ingest.sources.feeds import Source
@@ -102,7 +102,7 @@ def source_at(given: Source | str | Path, told: Mapping[str, Any] = _NOTHING) ->
     if made is None or isinstance(made, Path):
         made = path_source(str(given), told)
     if not isinstance(made, Source):
-        raise UsageError(f"a {type(given).__name__} is no source", hint="give a path, an address or a Source")
+        raise UsageError(f"{kind_of(given)} is no source", hint="give a path, an address or a Source")
     return made
 
 

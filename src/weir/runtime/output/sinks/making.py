@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import parse_qsl, unquote
 
-from weir.errors import UsageError
+from weir.errors import UsageError, kind_of
 from weir.extras import brought, load
 from weir.runtime.ingest.sources.source_addresses import password, peer_of
 from weir.runtime.output.sinks.base import KAFKA_TOPIC, MQTT_TOPIC, Sink
@@ -117,7 +117,7 @@ def _checked(made: Any, address: str) -> Sink:
     missing = [name for name in ("form", "promise", "open", "write", "close") if not hasattr(made, name)]
     if missing:
         raise UsageError(
-            f"{address} made a {type(made).__name__}, which is no sink: it has no {missing[0]}",
+            f"{address} made {kind_of(made)}, which is no sink: it has no {missing[0]}",
             hint="derive it from weir.runtime.output.sinks.base.Sink",
         )
     sink: Sink = made
@@ -129,9 +129,7 @@ def any_sink(given: Sink | SinkMaker | str) -> Sink | SinkMaker:
     if isinstance(given, str):
         return sink_at(given)
     if not callable(given) and not hasattr(given, "write"):
-        raise UsageError(
-            f"a {type(given).__name__} is no sink", hint="give an address such as files:DIR, or a Sink"
-        )
+        raise UsageError(f"{kind_of(given)} is no sink", hint="give an address such as files:DIR, or a Sink")
     return given
 
 
