@@ -17,6 +17,7 @@ import weir
 from weir.errors import CheckpointError, UsageError
 from weir.runtime.control.checkpoint import Checkpoint
 from weir.runtime.running import RunningJob
+from weir.spark.continuous import continuous
 from weir.spark.dataframes import DataFrameStream
 from weir.spark.job import Job
 from weir.spark.session import named_sources, settled
@@ -51,9 +52,7 @@ def test_a_query_as_a_streaming_dataframe(spark: SparkSession, tmp_path: Path) -
         graphs: dict[str | None, str | Path] = {"plan": tmp_path / "plan.ttl"}
         before = dict(spark.conf.getAll)
         with settled(spark, tasks=2):
-            found = weir.continuous(
-                spark, query, {"temperatures": text}, graphs, checkpoint=folder, types=TYPES
-            )
+            found = continuous(spark, query, {"temperatures": text}, graphs, checkpoint=folder, types=TYPES)
             assert found.isStreaming
             assert found.dtypes == [
                 ("at", "timestamp"),
@@ -85,11 +84,11 @@ def test_a_query_as_a_streaming_dataframe(spark: SparkSession, tmp_path: Path) -
         run(folder=tmp_path / "other")
     triples = spark.readStream.format("rate").load()
     with pytest.raises(CheckpointError, match="belongs to another query"):
-        weir.continuous(
+        continuous(
             spark, COUNT.format(name="n", stream="s"), {"s": _triples(triples)}, checkpoint=tmp_path / "weir"
         )
     with pytest.raises(UsageError, match="which make no messages"):
-        weir.continuous(spark, COUNT.format(name="n", stream="s"), {"s": triples})
+        continuous(spark, COUNT.format(name="n", stream="s"), {"s": triples})
 
 
 @pytest.mark.spark
@@ -114,7 +113,7 @@ def test_counters_of_a_streaming_dataframe(spark: SparkSession, tmp_path: Path) 
         warnings.simplefilter("always")
         spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")  # Instants are what they are elsewhere.
         try:
-            found = weir.continuous(spark, query, {"s": text}, types=kinds, metrics="readings")
+            found = continuous(spark, query, {"s": text}, types=kinds, metrics="readings")
             writer = found.writeStream.format("memory").queryName("typed").trigger(availableNow=True).start()
             writer.awaitTermination()
             micros = (

@@ -8,6 +8,7 @@ answers of them. ``metrics`` are the counters, ``task_reports`` what tasks tell 
 """
 
 __all__ = [
+    "answer_types",
     "compact",
     "metrics",
     "outputs",
@@ -18,4 +19,5 @@ __all__ = [
     "subscriptions",
     "task_reports",
     "text_columns",
+    "typed_columns",
 ]

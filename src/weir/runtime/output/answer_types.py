@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from weir.errors import UsageError
 from weir.language.algebra.query import Ask, Query, Select
-from weir.plan.analysis.value_kinds import STRING, value_kinds
+from weir.language.algebra.value_kinds import STRING, value_kinds
 from weir.runtime.output.typed_columns import VALUE_TYPES, values_as
 
 AUTO, NTRIPLES = "auto", "ntriples"

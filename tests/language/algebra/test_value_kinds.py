@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from weir.language import parse
-from weir.plan.analysis.value_kinds import value_kinds
+from weir.language.algebra.value_kinds import value_kinds
 
 
 def kinds(selected: str, where: str = "?x :shows ?y", rest: str = "") -> dict[str, str]:
