@@ -7,6 +7,7 @@ were handed to the sinks.
 
 from __future__ import annotations
 
+import logging
 import os
 from importlib import metadata
 
@@ -20,6 +21,8 @@ from weir.errors import UsageError
 from weir.runtime.output.metrics import LatestBatch, Metrics
 
 _PATH = "/v1/traces"
+_TIMEOUT, _PATIENCE = "OTEL_EXPORTER_OTLP_TIMEOUT", 3
+"""Seconds for which a collector is waited for, unless that variable says another number."""
 _NANO = 1_000_000_000
 
 
@@ -68,7 +71,9 @@ def traces_to(address: str) -> Traces:
     endpoint = address if rest.partition("/")[2] else f"{scheme}://{rest.rstrip('/')}{_PATH}"
     own = {} if "OTEL_SERVICE_NAME" in os.environ else {"service.name": "weir"}
     provider = TracerProvider(resource=Resource.create(own))
-    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=endpoint)))
+    patience = None if _TIMEOUT in os.environ else _PATIENCE
+    logging.getLogger(OTLPSpanExporter.__module__).setLevel(logging.ERROR)  # Nothing of each attempt.
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=endpoint, timeout=patience)))
     return Traces(provider)
 
 
