@@ -156,7 +156,7 @@ def run_to_end(
         sinks=[] if writer else [results, *map(sink_at, to or ())],
         dead_letters=letters,
         late=given.late,
-        observer=load("weir.runtime.output.traces").traces_to(given.traces) if given.traces else None,
+        observer=load("weir.runtime.traces").traces_to(given.traces) if given.traces else None,
         writer=writer,
         waiting=Waiting(),
     )

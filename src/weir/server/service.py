@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from weir.spark import SparkSession
 
 _LOG = logging.getLogger(__name__)
-_TRACES = "weir.runtime.output.traces"
+_TRACES = "weir.runtime.traces"
 _LOOKS = 6
 """Looks at a stream, a second apart, over which its rate is taken."""
 _PATIENCE, _LOOK = 30.0, 0.1

@@ -18,7 +18,7 @@ from opentelemetry.trace import StatusCode
 from weir.errors import UsageError
 from weir.runtime.control.failure import Failure
 from weir.runtime.output.metrics import LatestBatch, Metrics
-from weir.runtime.output.traces import Traces, traces_to
+from weir.runtime.traces import Traces, traces_to
 
 QUERY = "SELECT ?x FROM NAMED WINDOW <w> ON <s> [NOW] WHERE { WINDOW <w> { ?x ?p ?y } }"
 
