@@ -165,4 +165,4 @@ def test_the_last_lines_of_numbered_texts_are_looked_at(tmp_path: Path, most: in
     path = tmp_path / f"0-0-{table.nbytes}.part"
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, table.schema) as stream:
         stream.write_table(table)
-    assert result_parts.last_lines("q", path, most) == [line.encode() for line in lines[-most:]]
+    assert result_parts.last_lines("q", path, most) == [line.strip().encode() for line in lines[-most:]]
