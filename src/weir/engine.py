@@ -43,9 +43,9 @@ from weir.runtime.ingest.sources import Source, source_at, source_of
 from weir.runtime.output.metrics import Metrics
 from weir.runtime.output.sinks.base import Sink
 from weir.runtime.output.sinks.making import SinkMaker, any_sink
-from weir.runtime.output.sinks.result_files import ExactFile, asides_at, json_lines_sink
+from weir.runtime.output.sinks.result_files import asides_at, exact_file, json_lines_sink
 from weir.runtime.running import RunningJob
-from weir.storage.places import local_path
+from weir.storage.places import path_at
 
 if TYPE_CHECKING:
     from weir.spark import DataFrame, SparkSession
@@ -163,7 +163,7 @@ class Engine:
             self._graphs.add_remote(iri, RemoteGraph(str(source), refresh=refresh, **limits))
             self._given.append(GraphEntry(iri, str(source), {"refresh": refresh, **limits}))
             return
-        path = local_path(source, "a graph")
+        path = path_at(source, "a graph")
         if refresh is not None or limits:
             raise UsageError(f"only a graph from a URL is refreshed, and {source} is none")
         self._graphs.add(iri, path)
@@ -277,10 +277,11 @@ class Engine:
                 hint="give at least as many slots as partitions",
             )
         with ExitStack() as undone:
-            place = self.checkpoint or tempfile.mkdtemp(prefix="weir-")
-            folder = local_path(place, "a checkpoint").absolute()
+            folder = path_at(self.checkpoint or tempfile.mkdtemp(prefix="weir-"), "a checkpoint").absolute()
             if not self.checkpoint:
                 undone.callback(shutil.rmtree, folder, ignore_errors=True)
+            for source in self._streams.values():
+                source.check_place(folder)
             files = {name: _file(where) for name, where in (("dead", dead_letters), ("late", late))}
             results = _file(out)
             module, name = RUNNERS[self.runner]
@@ -306,7 +307,7 @@ class Engine:
             given = [any_sink(each) for each in ([sinks] if isinstance(sinks, str) else sinks)]
             every = [make(logs) if callable(make) else make for make in given]
             if results is not None:
-                every.append(json_lines_sink(ExactFile(results, logs / "out.commits")))
+                every.append(json_lines_sink(exact_file(results, logs / "out.commits")))
             job: RunningJob = runner.job(
                 checkpoint,
                 extractor,
@@ -427,7 +428,7 @@ class Engine:
 
 def _file(place: str | Path | None) -> Path | None:
     """Where a file of results is to be, None where none is asked for."""
-    return local_path(place, "results").absolute() if place else None
+    return path_at(place, "results").absolute() if place else None
 
 
 @contextmanager

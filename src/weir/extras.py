@@ -22,6 +22,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "connect": ("grpc", "grpc_status", "zstandard"),
     "kafka": ("confluent_kafka",),
     "mqtt": ("paho",),
+    "s3": ("boto3", "botocore"),
     "server": (
         "fastapi",
         "starlette",

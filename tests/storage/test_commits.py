@@ -10,7 +10,7 @@ import pytest
 from disk_kit import Faults
 from weir.errors import CheckpointError, StorageError
 from weir.storage import Commits, commits, disk
-from weir.storage.files import numbered
+from weir.storage.files import numbered, replace_file
 
 
 def opened(path: Path) -> Commits:
@@ -19,8 +19,8 @@ def opened(path: Path) -> Commits:
     return made
 
 
-def test_what_was_committed_is_there_again(tmp_path: Path) -> None:
-    first = opened(tmp_path / "sinks" / "log")
+def test_what_was_committed_is_there_again(place: Path) -> None:
+    first = opened(place / "sinks" / "log")
     assert first.last == -1 and not first.has(0)
     first.commit(0, {"a": 1, "b": [2, "x"]})
     first.commit(3, {"a": 5})
@@ -41,9 +41,9 @@ def test_records_stay_few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert opened(log.path).last == 100
 
 
-def test_an_earlier_writer_commits_nothing_more(tmp_path: Path) -> None:
+def test_an_earlier_writer_commits_nothing_more(place: Path) -> None:
     """Not once, whatever it looked at before: the number that it would take is taken."""
-    old = opened(tmp_path / "log")
+    old = opened(place / "log")
     old.commit(0, {"a": 1})
     new = opened(old.path)
     for _ in range(2):
@@ -103,10 +103,10 @@ def faults_refuse(path: Path) -> None:
     raise StorageError(f"{path} could not be removed")
 
 
-def test_damage_is_refused(tmp_path: Path) -> None:
-    log = opened(tmp_path / "log")
+def test_damage_is_refused(place: Path) -> None:
+    log = opened(place / "log")
     log.commit(0, {})
-    (log.path / "1").write_bytes(b"[0,")
+    replace_file(log.path / "1", b"[0,")
     with pytest.raises(CheckpointError, match="damaged"):
         opened(log.path)
 

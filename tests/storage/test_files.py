@@ -27,20 +27,20 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_file_is_replaced_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
-    replace_file(tmp_path / "a", b"one")
-    replace_file(tmp_path / "a", b"two", durable=False)
-    assert (tmp_path / "a").read_bytes() == b"two"
-    assert names(tmp_path) == ["a"]
+def test_a_file_is_replaced_and_nothing_is_left_beside_it(place: Path) -> None:
+    replace_file(place / "a", b"one")
+    replace_file(place / "a", b"two", durable=False)
+    assert (place / "a").read_bytes() == b"two"
+    assert names(place) == ["a"]
 
 
-def test_a_failure_while_writing_leaves_what_was_there(tmp_path: Path) -> None:
-    replace_file(tmp_path / "a", b"one")
-    with pytest.raises(RuntimeError), writing(tmp_path / "a") as file:
+def test_a_failure_while_writing_leaves_what_was_there(place: Path) -> None:
+    replace_file(place / "a", b"one")
+    with pytest.raises(RuntimeError), writing(place / "a") as file:
         file.write(b"half")
         raise RuntimeError
-    assert (tmp_path / "a").read_bytes() == b"one"
-    assert names(tmp_path) == ["a"]
+    assert (place / "a").read_bytes() == b"one"
+    assert names(place) == ["a"]
 
 
 def test_lines_that_a_disk_cut_short_do_not_run_into_others(tmp_path: Path, faults: Faults) -> None:
@@ -52,11 +52,11 @@ def test_lines_that_a_disk_cut_short_do_not_run_into_others(tmp_path: Path, faul
     assert path.read_bytes() == b"one\nthr\ntwo\n"
 
 
-def test_an_object_is_put_once(tmp_path: Path) -> None:
-    assert put_if_absent(tmp_path / "1", b"first")
-    assert not put_if_absent(tmp_path / "1", b"second")
-    assert (tmp_path / "1").read_bytes() == b"first"
-    assert names(tmp_path) == ["1"]
+def test_an_object_is_put_once(place: Path) -> None:
+    assert put_if_absent(place / "1", b"first")
+    assert not put_if_absent(place / "1", b"second")
+    assert (place / "1").read_bytes() == b"first"
+    assert names(place) == ["1"]
 
 
 @pytest.mark.parametrize("request_", ["open_file", "write", "sync", "rename", "sync_folder"])
@@ -113,12 +113,12 @@ def test_what_is_not_there_is_removed_already(tmp_path: Path) -> None:
         remove(tmp_path)
 
 
-def test_numbered_objects_are_listed_in_order(tmp_path: Path) -> None:
+def test_numbered_objects_are_listed_in_order(place: Path) -> None:
     for name in ("0000000010.seg", "2.seg", "synced", ".3.seg.partial", "4"):
-        (tmp_path / name).touch()
-    assert numbered(tmp_path, ".seg") == [2, 10]
-    assert numbered(tmp_path) == [4]
-    assert numbered(tmp_path / "none") == []
+        replace_file(place / name, b"")
+    assert numbered(place, ".seg") == [2, 10]
+    assert numbered(place) == [4]
+    assert numbered(place / "none") == []
 
 
 def test_the_kit_refuses_every_request_of_the_disk() -> None:

@@ -40,19 +40,27 @@ def test_the_lock_goes_with_the_process(tmp_path: Path) -> None:
     Lease(tmp_path).close()
 
 
-def test_every_writer_has_an_epoch_of_its_own_and_the_newest_counts(tmp_path: Path) -> None:
-    assert newest(tmp_path) == 0
+def test_every_writer_has_an_epoch_of_its_own_and_the_newest_counts(place: Path) -> None:
+    assert newest(place) == 0
     epochs = []
     for _ in range(12):
-        lease = Lease(tmp_path)
+        lease = Lease(place)
         epochs.append(lease.epoch)
         lease.close()
     assert epochs == list(range(1, 13))
-    assert newest(tmp_path) == 12
-    assert len(list((tmp_path / "epochs").iterdir())) == 8
-    check(tmp_path, 12)
+    assert newest(place) == 12
+    assert len(list((place / "epochs").iterdir())) == 8
+    check(place, 12)
     with pytest.raises(CheckpointError, match="another job has taken over the checkpoint"):
-        check(tmp_path, 11)
+        check(place, 11)
+
+
+def test_on_a_store_whoever_comes_later_takes_over(store: Path) -> None:
+    old = Lease(store)
+    old.check()
+    Lease(store).check()
+    with pytest.raises(CheckpointError, match=rf"(?s)another job has taken over.*process {os.getpid()} "):
+        old.check()
 
 
 def test_a_writer_whose_lock_was_lost_finds_out(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weir.errors import UsageError
-from weir.storage.places import file_name, local_path
+from weir.storage.places import beside_driver, file_name, local_path, path_at
 
 
 @pytest.mark.parametrize(
@@ -30,13 +30,26 @@ def test_paths_and_file_addresses_are_local(given: str, path: str) -> None:
     assert local_path(given, "a checkpoint") == Path(path)
 
 
-@pytest.mark.parametrize("place", ["s3a://bucket/ck", "hdfs://host:8020/ck", "abfss://c@a/x", "gs://b/x"])
+@pytest.mark.parametrize("place", ["abfss://c@a/x", "gs://b/x", "ftp://h/x"])
 def test_schemes_that_do_not_work_are_refused_with_what_does(place: str) -> None:
     for told in (place, Path(place)):
-        with pytest.raises(
-            UsageError, match=r"(?s)a checkpoint cannot be at .*does not work yet.*file:///path"
-        ):
-            local_path(told, "a checkpoint")
+        for asked in (path_at, local_path):
+            with pytest.raises(UsageError, match=r"(?s)a checkpoint cannot be at .*does not work.*hdfs://"):
+                asked(told, "a checkpoint")
+
+
+@pytest.mark.parametrize("place", ["s3a://bucket/ck", "S3://bucket/ck", "hdfs://host:8020/ck"])
+def test_stores_are_refused_where_only_a_disk_will_do(place: str) -> None:
+    assert str(path_at(place)).partition("://")[2] == place.partition("://")[2]
+    for told in (place, Path(place)):
+        with pytest.raises(UsageError, match=r"(?s)a query cannot be at .*on a disk.*file:///path"):
+            local_path(told, "a query")
+
+
+def test_word_about_a_store_is_left_on_this_machine(tmp_path: Path) -> None:
+    assert beside_driver(tmp_path) == tmp_path
+    places = [beside_driver(path_at(f"s3a://b/{name}/weir")) for name in ("a", "a", "c")]
+    assert places[0] == places[1] != places[2] and places[0].parent.is_dir()
 
 
 def test_a_file_on_another_host_is_refused() -> None:

@@ -15,7 +15,7 @@ from weir.extras import load
 from weir.language import parse
 from weir.language import translate as translated
 from weir.plan.querysets import parse_queries
-from weir.storage.places import local_path
+from weir.storage.places import path_at
 
 
 def explain(
@@ -59,14 +59,14 @@ def explain(
         library = load("weir.linked.graphs").GraphSources()
         for text in graph or ():
             iri, source = pair(text, "--graph", "IRI=FILE")
-            library.add(iri, local_path(source, "a graph"))
+            library.add(iri, path_at(source, "a graph"))
         for path in default_graph or ():
-            library.add(None, local_path(path, "a graph"))
+            library.add(None, path_at(path, "a graph"))
         pairs = [pair(text, "--stream", "IRI=FILE") for text in stream or ()]
         missing = [name for name in parsed.streams if isinstance(name, str) and name not in dict(pairs)]
         if missing:
             raise UsageError(f"no file for the stream <{missing[0]}>", hint=f"--stream {missing[0]}=FILE")
-        files = {iri: local_path(path, "a stream") for iri, path in pairs}
+        files = {iri: path_at(path, "a stream") for iri, path in pairs}
         typer.echo("\n" + load("weir.explain.analysis").analyze_text(parsed, files, library, routing))
 
 

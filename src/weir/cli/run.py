@@ -20,7 +20,7 @@ from weir.linked.graphs.graph_files import is_url
 from weir.runtime.output.metrics import Metrics
 from weir.runtime.output.sinks.making import FORMATS, sink_at, sink_for
 from weir.runtime.output.text_columns import timestamp
-from weir.storage.places import local_path
+from weir.storage.places import path_at
 
 if TYPE_CHECKING:
     from weir.spark.writers import Writer
@@ -149,7 +149,7 @@ def run_to_end(
     """Run, tell how it went, and leave with the exit status of that. Bad lines go to ``letters`` where
     nothing else is said."""
     if given.dead_letters:
-        letters = local_path(given.dead_letters, "dead letters")
+        letters = path_at(given.dead_letters, "dead letters")
     prefixes = {name: declared_prefixes(query) for name, query in engine.queries.items()}
     results = sink_for(given.format, given.out, sys.stdout.buffer, prefixes)
     metrics = engine.run(
@@ -170,9 +170,9 @@ def run_to_end(
 def beside(out: str | None, checkpoint: str | None) -> Path:
     """Where bad lines go where nothing is said: beside the results, or into the checkpoint."""
     if out is not None:
-        path = local_path(out, "results")
+        path = path_at(out, "results")
         return path.with_name(path.name + ".dead.jsonl")
-    return (local_path(checkpoint, "a checkpoint") if checkpoint else Path.cwd()) / "dead-letters.jsonl"
+    return (path_at(checkpoint, "a checkpoint") if checkpoint else Path.cwd()) / "dead-letters.jsonl"
 
 
 def summary(metrics: Metrics, dead_letters: Path | None, *, resumable: bool = True) -> str:

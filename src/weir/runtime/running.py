@@ -25,7 +25,7 @@ from weir.runtime.output.sinks.base import Sink
 from weir.runtime.output.sinks.result_files import Asides
 from weir.runtime.pipeline import Delivery
 from weir.runtime.worker.watchdog import WORKING, working
-from weir.storage.places import local_path
+from weir.storage.places import beside_driver, path_at
 
 
 class RunningJob(ABC):
@@ -110,7 +110,7 @@ class RunningJob(ABC):
 
     def insert(self, graph: str | None, source: str | Path, at: When = None) -> int:
         """Add the triples of a file or folder to a graph, None for the default graph; as ``update``."""
-        return self.graphs.insert(graph, local_path(source, "a graph"), at)
+        return self.graphs.insert(graph, path_at(source, "a graph"), at)
 
     def register(
         self, text: str, *, name: str | None = None, dialect: str = "auto", evaluator: str = "auto"
@@ -164,7 +164,7 @@ class RunningJob(ABC):
         where there is a limit on their time."""
         checkpoint = self.checkpoint
         batch = checkpoint.next_batch() - 1
-        return working(checkpoint.own / WORKING, batch) if checkpoint.under_way() else {}
+        return working(beside_driver(checkpoint.own) / WORKING, batch) if checkpoint.under_way() else {}
 
     def warnings(self, name: str) -> tuple[str, ...]:
         """What is allowed in a query and hardly meant, as it stands: graphs that nobody gave, variables that

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -23,6 +22,7 @@ from weir.runtime.ingest.parts import shares_of
 from weir.runtime.output.task_reports import Reports
 from weir.spark.task_shares import FRAME_SCHEMA, Share
 from weir.storage.lease import check
+from weir.storage.places import beside_driver, path_at
 
 _IDLE, _REST, _LOOK = 1.0, 0.1, 0.01
 """Seconds: after this long without input, the source rests so long between two looks."""
@@ -39,7 +39,7 @@ class PartReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     @property
     def feeds(self) -> Feeds:
         if self._known is None:
-            own = Path(self._options["folder"]) / "weir"
+            own = path_at(self._options["folder"]) / "weir"
             self._known = Feeds(own, int(self._options["parallelism"]))
         return self._known
 
@@ -63,8 +63,8 @@ class PartReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def _rest(self) -> None:
         """Spark asks a hundred times a second; where nothing has come for a while it is made to wait."""
         until = time.monotonic() + _REST
-        own = self.feeds.own
-        while time.monotonic() < until and not (own / STOP).exists() and not (own / HOLD).exists():
+        here = beside_driver(self.feeds.own)
+        while time.monotonic() < until and not (here / STOP).exists() and not (here / HOLD).exists():
             time.sleep(_LOOK)
 
     def commit(self, end: dict[str, Any]) -> None:

@@ -36,10 +36,13 @@ from weir.spark.scans import scanner
 from weir.spark.session import named_sources, open_session, refuse_connect, settled
 from weir.spark.writers import Writer
 from weir.storage.files import remove, replace_file
+from weir.storage.places import beside_driver
 
 _FAILED = re.compile(r"weir\.errors\.(\w+): (.*?)(?=\n\n|\nSQLSTATE|\s*SQLSTATE|\Z)", re.DOTALL)
 _SAID = re.compile(r"\[[A-Z][A-Z_.]+\].*")
 """The class of an error of Spark's, and what it says."""
+_FRAME = re.compile(r"\s+(at |\.\.\. \d+ more)")
+"""A line of a stack trace of Java's that says only where."""
 
 _STOPPING = 0.2
 """Seconds in which Spark is told to stop."""
@@ -97,7 +100,7 @@ class Job(RunningJob):
     def start(self) -> None:
         self.spark.dataSource.register(WeirSource)
         for flag in (STOP, HOLD):
-            remove(self.checkpoint.own / flag)
+            remove(beside_driver(self.checkpoint.own) / flag)
         super().start()
         if self._writer is not None:
             self._listener = threading.Thread(target=self._listen, daemon=True)
@@ -202,7 +205,7 @@ class Job(RunningJob):
                 time.sleep(_STOPPING)
             stopping.join()
             return
-        flag = self.checkpoint.own / STOP
+        flag = beside_driver(self.checkpoint.own) / STOP
         replace_file(flag, b"", durable=False)
         idle = 0
         while query.isActive and idle < 3:
@@ -383,4 +386,5 @@ def translated(text: str) -> WeirError:
         return made
     cause = text.partition("\n=== Streaming Query ===")[0]
     lines = [line for line in cause.splitlines() if line.strip()]
-    return EvaluationError("the job failed in Spark", detail="\n".join(lines[-12:]))
+    said = [line for line in lines if not _FRAME.match(line)]
+    return EvaluationError("the job failed in Spark", detail="\n".join((said or lines)[-12:]))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSource, DataSourceStreamArrowWriter, WriterCommitMessage
@@ -16,6 +15,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamArrowWriter, Writ
 from weir.extras import load
 from weir.runtime.output.task_reports import Reports
 from weir.storage.lease import check
+from weir.storage.places import path_at
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,7 +43,7 @@ class PartsStreamWriter(DataSourceStreamArrowWriter):
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
         """Tell the driver of the batch, which publishes it, and wait until it has."""
-        own = Path(self._options["folder"]) / "weir"
+        own = path_at(self._options["folder"]) / "weir"
         reports, epoch = Reports(own), int(self._options["epoch"])
         check(own, epoch)
         reports.tell(batchId, "all", [each.told for each in messages if isinstance(each, Written)])

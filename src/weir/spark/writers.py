@@ -32,7 +32,7 @@ from weir.runtime.output.task_reports import Reports
 from weir.runtime.worker.worker_cache import worker_cache
 from weir.spark.part_writer import PARTS_NAME, WeirParts
 from weir.spark.tasks import current_batch
-from weir.storage.places import local_path
+from weir.storage.places import path_at
 from weir.storage.spool import Spool
 
 TASKS = "tasks:"
@@ -86,7 +86,7 @@ def writer_at(text: str) -> Writer | None:
     if kind in FORMATS:
         if not rest:
             raise UsageError(f"parts are written into a folder: {text}", hint=f"{kind}:DIR")
-        return PartsWriter(str(local_path(rest, "results").absolute()), kind)
+        return PartsWriter(str(path_at(rest, "results").absolute()), kind)
     name, _, told = text.partition("?")
     name, _, path = name.partition(":")
     options = dict(parse_qsl(told, keep_blank_values=True))
@@ -109,7 +109,7 @@ class PartsWriter:
 
     def open(self, checkpoint: Checkpoint) -> None:
         if self.format:
-            PartFolder(Path(self.place), self.format).open(checkpoint.origin)
+            PartFolder(path_at(self.place), self.format).open(checkpoint.origin)
 
     def stream(self, rows: DataFrame, checkpoint: Checkpoint) -> DataStreamWriter:
         rows.sparkSession.dataSource.register(WeirParts)
@@ -125,7 +125,7 @@ class PartsWriter:
 
     def publish(self, batch: int, told: Sequence[Output]) -> None:
         if self.format:
-            PartFolder(Path(self.place), self.format).publish(batch, parts_in(told))
+            PartFolder(path_at(self.place), self.format).publish(batch, parts_in(told))
 
 
 class SentByTasks:
@@ -148,7 +148,7 @@ class SentByTasks:
 
 def target_of(place: str, format: str) -> PartFolder | SentByTasks:
     """What tasks write to."""
-    return PartFolder(Path(place), format) if format else SentByTasks(sink_at(place)(Path()))
+    return PartFolder(path_at(place), format) if format else SentByTasks(sink_at(place)(Path()))
 
 
 def write_parts(options: Mapping[str, str], batches: Iterable[pa.RecordBatch]) -> bytes:

@@ -2,21 +2,27 @@
 
 Law: after a call has returned, what it wrote survives a crash of the machine, and at no moment does a reader
 find a part of it under its name. What need not survive that, such as a cache or a flag, is not ``durable``:
-it still appears whole.
+it still appears whole. On a store (``remote``) every object is durable, and there are no folders to make.
 """
 
 from __future__ import annotations
 
 import io
+import mmap
 import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import SpooledTemporaryFile
 from typing import IO, Any, cast
 
 from weir.errors import StorageError
 from weir.storage import disk
+from weir.storage.remote import RemotePath
+
+_HELD = 16 << 20
+"""Bytes of an object that are in memory before it goes to a store; of a larger one they are on disk."""
 
 
 class _Aside(io.RawIOBase):
@@ -62,6 +68,13 @@ def writing(path: Path, *, durable: bool = True) -> Iterator[IO[bytes]]:
 
     Where the block raises, nothing has changed.
     """
+    if isinstance(path, RemotePath):
+        with SpooledTemporaryFile(_HELD) as held:
+            yield cast("IO[bytes]", held)
+            size = held.tell()
+            held.seek(0)
+            path.store.put(path.key, cast("IO[bytes]", held), size)
+        return
     with _written(path, durable) as aside:
         yield cast("IO[bytes]", aside)
     move(aside.path, path, durable=durable)
@@ -75,6 +88,8 @@ def replace_file(path: Path, data: bytes, *, durable: bool = True) -> None:
 
 def put_if_absent(path: Path, data: bytes, *, durable: bool = True) -> bool:
     """Make an object that is never changed again; False where there is one of that name."""
+    if isinstance(path, RemotePath):
+        return path.store.put_if_absent(path.key, data)
     with _written(path, durable) as file:
         file.write(data)
     try:
@@ -112,6 +127,9 @@ def add_lines(path: Path, lines: bytes) -> None:
 
 def move(old: Path, new: Path, *, durable: bool = True) -> None:
     """Give a file or folder another name, in place of a file that had it."""
+    if isinstance(old, RemotePath):
+        old.store.move(old.key, cast("RemotePath", new).key)
+        return
     try:
         disk.rename(old, new)
     except StorageError:
@@ -140,17 +158,23 @@ def keep(path: Path, name: Path) -> None:
 
 def remove(path: Path) -> None:
     """Remove a file, if it is there. It may be there again after a crash of the machine."""
-    disk.remove(path)
+    if isinstance(path, RemotePath):
+        path.store.remove(path.key)
+    else:
+        disk.remove(path)
 
 
 def remove_folder(folder: Path) -> None:
     """Remove a folder with all that is in it, if it is there; as ``remove``."""
-    disk.remove_folder(folder)
+    if isinstance(folder, RemotePath):
+        folder.store.remove_tree(folder.key)
+    else:
+        disk.remove_folder(folder)
 
 
 def make_folder(folder: Path, *, durable: bool = True) -> None:
     """Make a folder, and those above it that are missing."""
-    if folder.is_dir():
+    if isinstance(folder, RemotePath) or folder.is_dir():
         return
     if folder.parent != folder:
         make_folder(folder.parent, durable=durable)
@@ -160,6 +184,8 @@ def make_folder(folder: Path, *, durable: bool = True) -> None:
 
 def sync_tree(folder: Path) -> None:
     """Make a folder that others wrote survive a crash of the machine, with all that is in it."""
+    if isinstance(folder, RemotePath):
+        return
     for path, _, names in os.walk(folder, topdown=False):
         for name in names:
             file = disk.open_file(Path(path) / name, os.O_RDONLY)
@@ -170,13 +196,49 @@ def sync_tree(folder: Path) -> None:
         disk.sync_folder(Path(path))
 
 
-def numbered(folder: Path, suffix: str = "") -> list[int]:
-    """The numbers that name objects of a folder (``12.seg`` has the suffix ``.seg``), ascending."""
+def names(folder: Path) -> list[str]:
+    """The names in a folder, none where it is not there."""
+    if isinstance(folder, RemotePath):
+        return [name for name, _ in folder.store.children(folder.key)]
     try:
-        names = os.listdir(folder)
+        return os.listdir(folder)
     except (FileNotFoundError, NotADirectoryError):
         return []
-    stems = (name.removesuffix(suffix) for name in names if name.endswith(suffix))
+
+
+def file_names(folder: Path) -> list[str]:
+    """The names of the files in a folder."""
+    if isinstance(folder, RemotePath):
+        return [name for name, status in folder.store.children(folder.key) if not status.folder]
+    with os.scandir(folder) as entries:
+        return [entry.name for entry in entries if entry.is_file()]
+
+
+def read_range(path: Path, begin: int, end: int) -> bytes:
+    """Some bytes of a file, fewer where it ends before."""
+    if isinstance(path, RemotePath):
+        return path.read_range(begin, end)
+    with open(path, "rb") as file:
+        file.seek(begin)
+        return file.read(end - begin)
+
+
+def opened(path: Path) -> IO[bytes]:
+    """A file to read from."""
+    return cast("IO[bytes]", path.open("rb"))
+
+
+def mapped(path: Path) -> mmap.mmap | bytes:
+    """The bytes of a file, which may be removed meanwhile: mapped, or from a store as they are."""
+    if isinstance(path, RemotePath):
+        return path.read_bytes()
+    with open(path, "rb") as file:
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+def numbered(folder: Path, suffix: str = "") -> list[int]:
+    """The numbers that name objects of a folder (``12.seg`` has the suffix ``.seg``), ascending."""
+    stems = (name.removesuffix(suffix) for name in names(folder) if name.endswith(suffix))
     return sorted(int(stem) for stem in stems if stem.isdigit())
 
 

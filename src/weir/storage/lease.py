@@ -5,7 +5,8 @@
 
 The lock keeps two writers of one machine apart, and those of several where the file system has locks. The
 epoch holds also where it has none, or where a writer was cut off and came back: the newest counts, and every
-older one finds that out before its next commit.
+older one finds that out before its next commit. A store has epochs alone: there whoever comes later takes
+over.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from pathlib import Path
 
 from weir.errors import CheckpointError, StorageError
 from weir.storage import disk
-from weir.storage.files import make_folder, numbered, put_if_absent
+from weir.storage.files import make_folder, numbered, put_if_absent, remove
+from weir.storage.remote import RemotePath
 
 _LOCK, _EPOCHS = "lock", "epochs"
 _KEPT = 8
@@ -34,8 +36,9 @@ class Lease:
     def __init__(self, folder: Path, *, durable: bool = True) -> None:
         self.folder = folder
         make_folder(folder / _EPOCHS, durable=durable)
-        self._lock = locked(folder / _LOCK)
-        if self._lock is None:
+        on_disk = not isinstance(folder, RemotePath)
+        self._lock = locked(folder / _LOCK) if on_disk else None
+        if on_disk and self._lock is None:
             raise CheckpointError(
                 f"another job runs with the checkpoint {folder.parent}",
                 detail=_said(folder / _LOCK),
@@ -43,14 +46,15 @@ class Lease:
             )
         try:
             own = f"process {os.getpid()} on {socket.gethostname()}, since {_now()}".encode()
-            os.ftruncate(self._lock, 0)
-            os.pwrite(self._lock, own, 0)
+            if self._lock is not None:
+                os.ftruncate(self._lock, 0)
+                os.pwrite(self._lock, own, 0)
             self.epoch = newest(folder) + 1
             while not put_if_absent(self._path(self.epoch), own, durable=durable):
                 self.epoch = newest(folder) + 1
             with suppress(StorageError):
                 for number in numbered(folder / _EPOCHS)[:-_KEPT]:
-                    disk.remove(self._path(number))
+                    remove(self._path(number))
         except BaseException:
             self.close()
             raise

@@ -1,16 +1,20 @@
-"""Where things are kept, from what a user wrote: a path, or ``file:`` with one; and files for any name.
+"""Where things are kept, from what a user wrote: a path, ``file:`` with one, or the URI of a store; and files
+for any name.
 
-Other schemes do not work yet, and are refused: as paths, ``s3a://bucket/ck`` would be a local folder.
+Other schemes are refused: as paths, ``gs://bucket/ck`` would be a local folder.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
+import tempfile
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from weir.errors import UsageError, kind_of
+from weir.storage.remote import SCHEMES, RemotePath
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}")
@@ -19,23 +23,45 @@ _ODD = re.compile(r"[^A-Za-z0-9_-]+")
 _SHOWN = 40
 
 
+def path_at(place: str | Path, what: str = "data") -> Path:
+    """The path of a place, which may be on a store; ``what`` is kept there, for the message where its scheme
+    is refused."""
+    found = _SCHEME.match(str(place))
+    if found is not None and found[1].lower() in SCHEMES and not isinstance(place, RemotePath):
+        return RemotePath.of(str(place))
+    return place if isinstance(place, RemotePath) else local_path(place, what)
+
+
 def local_path(place: str | Path, what: str) -> Path:
-    """The path of a place; ``what`` is kept there, for the message where its scheme is refused."""
+    """The same of what has to be on a disk."""
     if not isinstance(place, (str, Path)):
         raise UsageError(f"{what} is at a path, not at {kind_of(place)}")
     text = str(place)
     found = _SCHEME.match(text)
     if found is None:
         return Path(place)
-    if found[1].lower() != "file":
+    scheme = found[1].lower()
+    if scheme in SCHEMES:
+        raise UsageError(f"{what} cannot be at {text}: it is on a disk", hint="give a path, or file:///path")
+    if scheme != "file":
         raise UsageError(
-            f"{what} cannot be at {text}: {found[1]}: does not work yet",
-            hint="give a path, or file:///path, on a disk or a mount that driver and workers see",
+            f"{what} cannot be at {text}: {found[1]}: does not work",
+            hint="give a path or file:///path, on a disk or a mount that driver and workers see, "
+            f"or {', '.join(f'{each}://' for each in SCHEMES)}",
         )
     parts = urlsplit(text)
     if parts.netloc not in ("", "localhost"):
         raise UsageError(f"{what} cannot be on another host: {text}", hint="file:///path has three slashes")
     return Path(unquote(parts.path))
+
+
+def beside_driver(own: Path) -> Path:
+    """Where processes of one machine leave each other word about the folder ``own``: there, or where that is
+    on a store, in a folder for what is temporary."""
+    if not isinstance(own, RemotePath):
+        return own
+    digest = hashlib.sha256(f"{os.getuid()} {own}".encode()).hexdigest()[:24]
+    return Path(tempfile.gettempdir()) / f"weir-{digest}"
 
 
 def file_name(name: str) -> str:

@@ -11,13 +11,14 @@ from __future__ import annotations
 import io
 import mmap
 import secrets
-import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from weir.errors import StorageError
 from weir.storage import disk
-from weir.storage.files import make_folder
+from weir.storage.files import make_folder, remove_folder, replace_file
+from weir.storage.remote import RemotePath
 
 Buffer = bytes | mmap.mmap
 INLINE = 1 << 18
@@ -34,7 +35,7 @@ class SpoolWriter(io.RawIOBase):
         self._folder = folder
         self._held: list[bytes] = []
         self._size = 0
-        self._file: _SpoolFile | None = None
+        self._file: _SpoolFile | _SpoolObject | None = None
 
     def writable(self) -> bool:
         return True
@@ -82,8 +83,24 @@ class _SpoolFile:
         disk.close(self._file)
 
 
-def _new_file(folder: Path) -> _SpoolFile | None:
+class _SpoolObject:
+    """The same on a store: it is there once it is closed."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._held: list[bytes] = []
+
+    def write(self, data: bytes | memoryview) -> None:
+        self._held.append(bytes(data))
+
+    def close(self) -> None:
+        replace_file(self.path, b"".join(self._held))
+
+
+def _new_file(folder: Path) -> _SpoolFile | _SpoolObject | None:
     """A new file in a folder, None where none can be made."""
+    if isinstance(folder, RemotePath):
+        return _SpoolObject(folder / secrets.token_hex(12))
     try:
         make_folder(folder, durable=False)
         return _SpoolFile(folder / secrets.token_hex(12))
@@ -119,6 +136,8 @@ class Spool:
         if not carried.startswith(_MARK):
             return carried
         path = self._folder / carried[len(_MARK) :].decode()
+        if isinstance(path, RemotePath):
+            return path.read_bytes()
         with open(path, "rb") as file:
             found = Mapped(file.fileno(), 0, access=mmap.ACCESS_READ)
         found.path = path
@@ -126,4 +145,5 @@ class Spool:
 
     def clear(self, batch: int | None = None) -> None:
         """Remove the files of a batch that is done, or all."""
-        shutil.rmtree(self._folder if batch is None else self._folder / str(batch), ignore_errors=True)
+        with suppress(StorageError):
+            remove_folder(self._folder if batch is None else self._folder / str(batch))

@@ -16,7 +16,8 @@ from weir.runtime.direct import DirectJob, MemoryStore
 from weir.runtime.ingest.sources import FileSource
 from weir.runtime.worker.state import FORMAT as STATE_FORMAT
 from weir.runtime.worker.state_store import load_group
-from weir.storage import RecordLog, pack
+from weir.storage import pack
+from weir.storage.log import RecordLog
 from weir.testing import Scenario
 
 COUNT = """PREFIX : <http://e/>

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import gzip
 import itertools
+import os
 from pathlib import Path
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weir.rdf.formats.tnq import parse_lines
+from weir.rdf.formats.tnq import BOM, parse_lines
 from weir.rdf.messages import Rejected
+from weir.runtime.ingest import parts
 from weir.runtime.ingest.parts import (
     LineCounter,
     Part,
@@ -21,6 +25,7 @@ from weir.runtime.ingest.parts import (
     shares_of,
     unpacked,
 )
+from weir.storage.remote import RemotePath
 
 
 def line(time: int, name: str = "o") -> str:
@@ -73,6 +78,37 @@ def test_a_part_is_read_from_message_to_message(tmp_path: Path) -> None:
     size = len(line(1))
     room, begin = read_part(Part("s", "l", str(path), start=1, end=size + 1))
     assert (bytes(room[:size]).decode(), begin) == (line(2), size)
+
+
+class Held(RemotePath):
+    """An object that is kept here, so that hundreds of cuts ask no server."""
+
+    data = b""
+
+    def read_range(self, begin: int, end: int | None = None) -> bytes:
+        return self.data[begin:end]
+
+    def stat(self, **_: Any) -> os.stat_result:
+        return os.stat_result((0o100644, 0, 0, 1, 0, 0, len(self.data), 0, 0, 0))
+
+
+@given(TEXTS, st.integers(0, 300), st.integers(0, 300), st.booleans(), st.integers(1, 40))
+def test_a_part_of_an_object_is_that_of_a_file(
+    tmp_path_factory: pytest.TempPathFactory, text: str, cut: int, size: int, bom: bool, around: int
+) -> None:
+    """However little of the object is looked at first."""
+    data = BOM * bom + text.encode()
+    path = tmp_path_factory.mktemp("parts") / "s.tnq"
+    path.write_bytes(data)
+    held = type("", (Held,), {"data": data})("/s3a:/b/s.tnq")
+    for end in (None, min(cut + size, len(data))):
+        part = Part("s", "l", str(path), start=min(cut, len(data)), end=end)
+        expected = read_part(part)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(parts, "_AROUND", around)
+            patch.setattr(parts, "path_at", lambda _: held)
+            found = read_part(part)
+        assert (bytes(found[0]), found[1]) == (bytes(expected[0]), expected[1])
 
 
 def test_what_is_left_of_a_damaged_file(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ from weir.rdf.formats.media import FORMATS, PACKED
 from weir.rdf.formats.tnq import read_columns
 from weir.rdf.messages import Rejected, Terms
 from weir.rdf.terms import BLANK_NODES, relabelled_text
-from weir.storage.files import make_folder, replace_file, writing
+from weir.storage.files import make_folder, opened, replace_file, writing
 
 _KNOWN = [each for each in FORMATS if each.syntax is not None]
 SYNTAXES = {ending: each.syntax for each in _KNOWN for ending in each.endings if ending != ".json"}
@@ -71,7 +71,7 @@ class GraphFile:
         return self.by_lines and not self.packed
 
     def open(self) -> IO[bytes]:
-        return cast("IO[bytes]", gzip.open(self.path, "rb")) if self.packed else open(self.path, "rb")
+        return cast("IO[bytes]", gzip.open(opened(self.path), "rb")) if self.packed else opened(self.path)
 
     @property
     def base(self) -> str:

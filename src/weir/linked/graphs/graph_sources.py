@@ -24,6 +24,7 @@ from weir.linked.graphs.triple_tables import (
     stacked,
 )
 from weir.rdf.ids.dictionary import Dictionary
+from weir.storage.remote import RemotePath
 
 _SHOWN = 20
 """How many malformed lines an error lists."""
@@ -45,6 +46,8 @@ class GraphSources:
         """A file, a folder of files, or a store, whose default graph then goes by ``iri``; a store
         without an IRI brings all its graphs under their own names. Nothing is read yet."""
         if (source / MANIFEST).is_file():
+            if isinstance(source, RemotePath):
+                raise UsageError(f"a graph store is read from a disk: {source}", hint="mount or copy it")
             self._stores.append((iri, GraphStore(source)))
             return
         graph_files([source])

@@ -21,7 +21,7 @@ from pathlib import Path
 from weir.errors import CheckpointError
 from weir.runtime.control.catalog import FAIL, FAREWELL, Catalog, Entry, UpdateEntry, entry_of
 from weir.runtime.control.failure import Failure
-from weir.storage import RecordLog
+from weir.storage import record_log
 
 CONTROL_FILE = "control"
 PATIENCE = 60.0
@@ -38,7 +38,7 @@ class ControlLog:
     """Reads and appends; a reader keeps what it has read and looks only at what is new."""
 
     def __init__(self, folder: Path, durable: bool = True) -> None:
-        self._log = RecordLog(folder / CONTROL_FILE, durable=durable)
+        self._log = record_log(folder / CONTROL_FILE, durable=durable)
         self._changes: list[list[Entry]] = []
         self._batches: list[int] = []
         self._catalog = Catalog()

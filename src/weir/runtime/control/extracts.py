@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import io
 import itertools
-import mmap
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -33,7 +32,7 @@ from weir.runtime.control.catalog import SHARED, Entry, Registration, UpdateEntr
 from weir.runtime.control.checkpoint import Checkpoint
 from weir.runtime.control.sharing import by_shape
 from weir.storage import Container, numbers, pack, unpack
-from weir.storage.files import make_folder, remove, writing
+from weir.storage.files import make_folder, mapped, remove, writing
 
 _KIND, _SUFFIX = "weir.extract/2", ".graphs"
 _PLACES, _VALIDITY = ("s", "p", "o"), ("start", "end")
@@ -88,8 +87,7 @@ def write_extract(
 def load_extract(path: Path, dictionary: Dictionary, slot: int | None = None) -> Background:
     """The graphs of an extract, mapped; their texts are known to ``dictionary`` then. Of what is dealt the
     index finds the share of ``slot`` alone."""
-    with open(path, "rb") as file:
-        found = unpack(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), _KIND)
+    found = unpack(mapped(path), _KIND)
     texts = found.table("texts")
     ids = numbers(texts["id"])
     if len(ids) <= FEW_TEXTS:

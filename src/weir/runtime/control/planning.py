@@ -26,16 +26,17 @@ from weir.runtime.control.control_log import ControlLog, Merge
 from weir.runtime.control.failure import Failure
 from weir.runtime.ingest.parts import Part
 from weir.runtime.ingest.sources import Feed, Place, Reached, source_of
-from weir.storage.files import remove, replace_file
+from weir.storage.files import make_folder, remove, replace_file
+from weir.storage.places import beside_driver
 
 Held = Callable[[bool], AbstractContextManager[int]]
 
 SOURCE_NAME = "weir"
 """The name of the one source of Spark's that serves all streams, in Spark's log of offsets."""
 STOP = "stop"
-"""A file of this name beside the control log tells all sources to offer nothing more for now."""
+"""A file of this name, ``beside_driver``, tells all sources to offer nothing more for now."""
 FINISH = "finish"
-"""A file of this name tells all sources that what is there is all there will be."""
+"""A file of this name beside the control log tells all sources that what is there is all there will be."""
 HOLD = "hold"
 HELD = "held"
 _LOOK = 0.005
@@ -48,7 +49,9 @@ class PlanningHold:
     ``active`` says whether there is still somebody to wait for."""
 
     def __init__(self, own: Path, active: Callable[[], bool]) -> None:
-        self._flag, self._answer = own / HOLD, own / HELD
+        here = beside_driver(own)
+        make_folder(here, durable=False)
+        self._flag, self._answer = here / HOLD, here / HELD
         self._active = active
         self._lock = threading.Lock()
         self._inside = 0
@@ -83,13 +86,14 @@ class PlanningHold:
 
 def wait_while_held(own: Path) -> None:
     """Called by a source before it offers anything."""
-    token = _read(own / HOLD)
+    here = beside_driver(own)
+    token = _read(here / HOLD)
     if token is None:
         return
     with suppress(StorageError):
-        replace_file(own / HELD, token.encode(), durable=False)
+        replace_file(here / HELD, token.encode(), durable=False)
     until = time.monotonic() + _LONGEST
-    while _read(own / HOLD) == token and time.monotonic() < until:
+    while _read(here / HOLD) == token and time.monotonic() < until:
         time.sleep(_LOOK)
 
 
@@ -190,7 +194,7 @@ class Feeds:
     def latest(self, start: Reached) -> dict[str, Any]:
         """How far the next batch goes, in every stream. A finite stream waits for its first reader: a query
         that is registered after it would see nothing of it otherwise."""
-        if (self.own / STOP).exists():
+        if (beside_driver(self.own) / STOP).exists():
             return dict(start)
         finishing = (self.own / FINISH).exists()
         reached = dict(start)

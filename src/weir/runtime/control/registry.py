@@ -138,6 +138,7 @@ class Registry:
         """Add a stream."""
         with self._lock:
             source.check()
+            source.check_place(self.control.checkpoint.own)
             entry = stream_entry(iri, source, self.fresh_stream(iri).number, self.keep_late)
             for tell in self.opened:
                 tell(entry)

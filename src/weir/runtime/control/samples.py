@@ -22,6 +22,7 @@ from weir.rdf.terms import IRI
 from weir.runtime.control.catalog import StreamEntry
 from weir.runtime.ingest.matching import Selection
 from weir.runtime.ingest.sources import FileSource, Source, source_of
+from weir.storage.files import read_range
 
 BYTES = 1 << 20
 _FEWEST = 1000
@@ -56,8 +57,7 @@ def _beginning(source: FileSource, key: bytes) -> Messages:
     its turn."""
     try:
         path = next(path for path in source.listing() if source.cut(str(path)))
-        with open(path, "rb") as file:
-            data = file.read(BYTES)
+        data = read_range(path, 0, BYTES)
     except (StopIteration, OSError):
         return Messages()
     whole = data if len(data) < BYTES else data[: data.rfind(b"\n") + 1]

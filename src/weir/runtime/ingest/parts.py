@@ -23,8 +23,11 @@ from weir.rdf.columns import NEVER
 from weir.rdf.formats.media import PACKED
 from weir.rdf.formats.times import read_time
 from weir.rdf.formats.tnq import BOM
-from weir.rdf.formats.tnq_split import Bytes, room_for
+from weir.rdf.formats.tnq_split import Bytes, padded, room_for
 from weir.rdf.messages import Parsed, Rejected
+from weir.storage.files import opened, read_range
+from weir.storage.places import path_at
+from weir.storage.remote import RemotePath
 
 FILE_SHIFT = 40
 """A position in a lane of files, or in a log: the number of the file above, the byte in it below."""
@@ -33,6 +36,8 @@ OFFSET_SHIFT = 20
 
 _NEWLINE = re.compile(b"\n")
 _LEAST_PART, _MOST_PART = 1 << 18, 12 << 20
+_AROUND = 1 << 16
+"""Bytes before and behind a part of an object that are looked at for where messages begin."""
 _MESSAGE, _DOCUMENTS = 128, 16
 """Bytes of a message of Kafka, as a guess; how much more work a byte of another format is."""
 
@@ -79,7 +84,7 @@ class Part:
             return _MESSAGE * ((self.end or 0) - self.start)
         if self.end is not None:
             return self.end - self.start
-        size = sum(Path(path).stat().st_size for path in self.paths if Path(path).exists())
+        size = sum(_size(path_at(path)) for path in self.paths)
         return size if self.format == "tnq" else _DOCUMENTS * size
 
 
@@ -147,10 +152,13 @@ def shares_of(parts: Sequence[Part], workers: int) -> list[list[Part]]:
 def read_part(part: Part) -> tuple[Bytes, int]:
     """The whole lines of a part of a plain file, ``padded``, and the byte at which they begin."""
     assert part.path is not None
-    path = Path(part.path)
+    path = path_at(part.path)
     size = path.stat().st_size
     if not size:
         return room_for(0), 0
+    if isinstance(path, RemotePath):
+        lines, begin = _lines_of(path, size, part)
+        return padded(lines), begin
     with open(path, "rb") as file:
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             begin = message_start(data, part.start)
@@ -165,11 +173,40 @@ def read_part(part: Part) -> tuple[Bytes, int]:
     return room, begin
 
 
+def _lines_of(path: RemotePath, size: int, part: Part) -> tuple[bytes, int]:
+    """The same of an object, of which no more is fetched than what is around the part."""
+    around = _AROUND
+    while True:
+        first = max(part.start - around, 0)
+        last = size if part.end is None else min(part.end + around, size)
+        data = path.read_range(first, last)
+        # What is before the first line end may be the rest of a line.
+        skipped = data.find(b"\n") + 1 if first else 0
+        begins = part.start - first - skipped
+        data = data[skipped:]
+        known = not first or (begins > 0 and _time_before(data, line_end(data, begins - 1)) is not None)
+        begin = message_start(data, begins) if known else 0
+        end = len(data) if part.end is None else message_start(data, part.end - first - skipped)
+        if known and (last == size or end < len(data)):
+            if not first and not begin and data[: len(BOM)] == BOM:
+                begin = len(BOM)
+            return data[begin:end], begin + first + skipped
+        around *= 8
+
+
+def _size(path: Path) -> int:
+    """A file's size; 0 where it is gone."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
 def unpacked(path: Path) -> tuple[bytes, str | None]:
     """What can be unpacked of a compressed file, and what is wrong with the rest of it."""
     out = bytearray()
     try:
-        with gzip.open(path, "rb") as packed:
+        with opened(path) as file, gzip.open(file, "rb") as packed:
             while block := packed.read(1 << 20):
                 out += block
     except (EOFError, OSError, zlib.error) as error:
@@ -242,13 +279,11 @@ class LineCounter:
         """Newlines in the first ``offset`` bytes."""
         marks = self._known.setdefault(path, [(0, 0)])
         place, lines = max(mark for mark in marks if mark[0] <= offset)
-        with open(path, "rb") as file:
-            file.seek(place)
-            while place < offset:
-                block = file.read(min(1 << 24, offset - place))
-                if not block:
-                    break
-                lines += int(np.count_nonzero(np.frombuffer(block, np.uint8) == 10))
-                place += len(block)
+        while place < offset:
+            block = read_range(path_at(path), place, min(place + (1 << 24), offset))
+            if not block:
+                break
+            lines += int(np.count_nonzero(np.frombuffer(block, np.uint8) == 10))
+            place += len(block)
         marks.append((place, lines))
         return lines

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -35,6 +34,7 @@ from weir.runtime.ingest.parts import (
 )
 from weir.runtime.ingest.sources.log_source import read_log_part
 from weir.runtime.worker.worker_cache import WorkerCache
+from weir.storage.places import path_at
 
 _KAFKA = "weir.runtime.ingest.sources.kafka_client"
 _counter = LineCounter()
@@ -84,7 +84,7 @@ def read_messages(part: Part, key: bytes) -> LaneInput:
 
 def _lines(part: Part, key: bytes) -> LaneInput:
     assert part.path is not None
-    path = Path(part.path)
+    path = path_at(part.path)
     if is_packed(path):
         whole, damage = unpacked(path)
         begin = len(BOM) if whole.startswith(BOM) else 0
@@ -105,7 +105,7 @@ def _documents(part: Part, key: bytes) -> LaneInput:
     assert part.time is not None
     documents, damaged = [], []
     for place, name in enumerate(part.paths):
-        path = Path(name)
+        path = path_at(name)
         data, damage = unpacked(path) if is_packed(path) else (path.read_bytes(), None)
         if damage is not None:
             damaged.append(Rejected(data.count(b"\n") + 1, damage, "", place))

@@ -10,14 +10,13 @@ are bytes (``report_rows``). The driver looks for reports up to a hundred times 
 
 from __future__ import annotations
 
-import os
 import struct
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from weir.errors import CheckpointError
-from weir.storage.files import make_folder, remove, remove_folder, replace_file
+from weir.storage.files import make_folder, names, remove, remove_folder, replace_file
 
 _REFUSED = "refused"
 _LENGTH = struct.Struct("<q")
@@ -40,11 +39,7 @@ class Reports:
 
     def batches(self) -> list[int]:
         """The batches of which something is told."""
-        try:
-            names = os.listdir(self._folder)
-        except FileNotFoundError:
-            return []
-        return sorted({int(name.partition("-")[0]) for name in names if name[:1].isdigit()})
+        return sorted({int(name.partition("-")[0]) for name in names(self._folder) if name[:1].isdigit()})
 
     def read(self, batch: int) -> list[bytes]:
         """All that is told of a batch."""

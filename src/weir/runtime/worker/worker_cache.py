@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cache, partial
-from pathlib import Path
 
 from weir.linked.service import config_of
 from weir.runtime.control.catalog import Catalog
@@ -23,6 +22,7 @@ from weir.runtime.worker.members import Loader, Made, Member, make_member, settl
 from weir.runtime.worker.state_store import GroupCopy
 from weir.runtime.worker.texts import StreamTexts
 from weir.runtime.worker.watchdog import DEATHS, WORKING, Watchdog
+from weir.storage.places import beside_driver, path_at
 
 _PATIENCE = 4.0
 """After how many times the time of a query a process is ended that nothing else can end."""
@@ -33,7 +33,7 @@ class WorkerCache:
     """What one worker knows of one checkpoint; ``groups`` are its copies by slot."""
 
     def __init__(self, folder: str) -> None:
-        self.checkpoint = Checkpoint.read(Path(folder))
+        self.checkpoint = Checkpoint.read(path_at(folder))
         self.log = self.checkpoint.control()
         self.groups: dict[int, GroupCopy] = {}
         self._limit = TimeLimit()
@@ -64,7 +64,9 @@ class WorkerCache:
         self._limit.asked = partial(self.checkpoint.overdue().asked, batch)
         if seconds is not None:
             if slot not in self._dogs:
-                self._dogs[slot] = Watchdog(self.checkpoint.own / WORKING, slot, _PATIENCE * seconds)
+                self._dogs[slot] = Watchdog(
+                    beside_driver(self.checkpoint.own) / WORKING, slot, _PATIENCE * seconds
+                )
             self._limit.dog = self._dogs[slot]
             names, stuck = self._limit.dog.begin(batch)
             if names:

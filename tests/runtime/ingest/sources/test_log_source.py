@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from log_kit import KEY, drained, read, triple
-from weir.errors import CheckpointError
+from weir.errors import CheckpointError, UsageError
 from weir.runtime.ingest.sources import Place, source_of
 from weir.runtime.ingest.sources.log_source import LogSource, read_log_part
+from weir.storage.places import path_at
 from weir.storage.segments import Segments
 
 
@@ -22,6 +23,14 @@ def place(tmp_path: Path) -> Place:
 def test_source_is_found_again_from_its_values() -> None:
     source = LogSource(time="http://www.w3.org/ns/prov#generatedAtTime", limit_bytes=1000)
     assert source_of(source.as_json()) == source
+
+
+def test_a_log_is_refused_where_nothing_can_be_appended(tmp_path: Path) -> None:
+    own = path_at("s3a://bucket/ck/weir")
+    LogSource().check_place(tmp_path)
+    LogSource(folder=str(tmp_path)).check_place(own)
+    with pytest.raises(UsageError, match=r"(?s)push: cannot be kept at s3a://bucket/ck/weir: .*Kafka"):
+        LogSource().check_place(own)
 
 
 def test_pushes_of_equal_time_are_messages_of_their_own(place: Place) -> None:

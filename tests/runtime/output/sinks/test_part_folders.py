@@ -34,8 +34,8 @@ def opened(tmp_path: Path, origin: str = "one") -> PartFolder:
     return folder
 
 
-def test_parts_appear_when_their_batch_is_published(tmp_path: Path) -> None:
-    folder = opened(tmp_path)
+def test_parts_appear_when_their_batch_is_published(place: Path) -> None:
+    folder = opened(place)
     parts = [*folder.write(3, 0, [lines("a", "1", "2")]), *folder.write(3, 1, [lines("b", "3")])]
     assert folder.write(3, 2, [lines("b")]) == [], "a task without results writes none"
     assert files(folder.folder) == {}

@@ -9,7 +9,14 @@ import pytest
 
 from answers_kit import line_results as results
 from weir.errors import CheckpointError
-from weir.runtime.output.sinks.result_files import ExactFile, asides_at, json_lines_sink, lines_of
+from weir.runtime.output.sinks.result_files import (
+    ExactFile,
+    asides_at,
+    exact_file,
+    json_lines_sink,
+    lines_of,
+)
+from weir.storage.files import replace_file
 
 
 def opened(folder: Path) -> ExactFile:
@@ -28,6 +35,23 @@ def test_a_batch_is_written_once_and_its_note_remembered(tmp_path: Path) -> None
     assert again.append(4, [memoryview(b"c"), memoryview(b"\n")])
     again.close()
     assert again.path.read_bytes() == b"a\nb\nc\n"
+
+
+def test_on_a_store_each_batch_is_a_file_and_what_was_not_committed_is_gone(store: Path) -> None:
+    def begun() -> ExactFile:
+        file = exact_file(store / "out.nt", store / "logs")
+        file.open(lazy=True)
+        return file
+
+    file = begun()
+    assert file.append(0, b"a\n") and file.append(3, [memoryview(b"b\n")], "header x")
+    replace_file(store / "out.nt" / "batch-00000004.nt", b"half")
+    again = begun()
+    assert again.note == "header x" and not again.append(3, b"other\n")
+    found = {path.name: path.read_bytes() for path in (store / "out.nt").iterdir()}
+    assert found == {"batch-00000000.nt": b"a\n", "batch-00000003.nt": b"b\n"}
+    with pytest.raises(CheckpointError, match="another job has taken over"):
+        file.append(4, b"late\n")
 
 
 def test_what_was_not_logged_is_cut_off(tmp_path: Path) -> None:

@@ -88,6 +88,10 @@ class Source(ABC):
     def check(self) -> None:
         """Raise ``UsageError`` where nothing can be read."""
 
+    def check_place(self, own: Path) -> None:
+        """Raise ``UsageError`` where the checkpoint whose folder is ``own`` cannot keep what it has to."""
+        return
+
     def as_json(self) -> dict[str, Any]:
         """The fields, and ``kind``."""
         fields: Any = self

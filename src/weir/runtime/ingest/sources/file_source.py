@@ -20,8 +20,9 @@ from weir.rdf.formats.media import Format, endings, format_of, format_of_path
 from weir.rdf.formats.units import UNITS
 from weir.runtime.ingest.parts import Part, is_packed, part_size
 from weir.runtime.ingest.sources.feeds import Feed, Place, Reached, Source
-from weir.storage import RecordLog
-from weir.storage.files import make_folder
+from weir.storage import record_log
+from weir.storage.files import file_names, make_folder
+from weir.storage.places import path_at
 
 DEFAULT_BATCH_BYTES = 128 << 20
 _DECLARE = "declare it: time=prov:generatedAtTime, time=sosa:resultTime or any other IRI, as in FILE?time=IRI"
@@ -57,7 +58,7 @@ class FileSource(Source):
 
     def check(self) -> None:
         """Raise where nothing can be read."""
-        path = Path(self.path)
+        path = path_at(self.path)
         if not path.exists():
             raise UsageError(f"no such stream file or directory: {self.path}")
         if self.files_per_batch is not None and self.files_per_batch < 1:
@@ -103,14 +104,14 @@ class FileSource(Source):
 
     def listing(self) -> list[Path]:
         """The files that are there now, in the order of their names."""
-        path = Path(self.path).absolute()
+        path = path_at(self.path).absolute()
         if path.is_file():
             return [path]
         hidden = (".", "_")
         return sorted(
-            entry
-            for entry in path.iterdir()
-            if not entry.name.startswith(hidden) and self._wants(entry) and entry.is_file()
+            path / name
+            for name in file_names(path)
+            if not name.startswith(hidden) and self._wants(path / name)
         )
 
     def _wants(self, entry: Path) -> bool:
@@ -144,7 +145,7 @@ class FileFeed(Feed):
         self.stream = place.stream
         self.source = source
         self.parallelism = max(1, place.parallelism)
-        self.log = RecordLog(place.own / "sources" / f"{place.log_name}.files.log")
+        self.log = record_log(place.own / "sources" / f"{place.log_name}.files.log")
         self.files = [Listed(**json.loads(record)) for record in self.log.more()]
         self._known = {listed.path for listed in self.files}
 

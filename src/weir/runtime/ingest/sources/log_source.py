@@ -22,7 +22,9 @@ from weir.rdf.messages import Parsed, Rejected
 from weir.runtime.ingest.parts import FILE_SHIFT, LaneInput, Part, dead_letters, part_size
 from weir.runtime.ingest.sources.feeds import Feed, Place, Reached, Source
 from weir.runtime.ingest.sources.log_writer import LIMIT, SEGMENT, LogWriter, header_of, lanes_of
-from weir.storage.places import local_path
+from weir.storage.files import read_range
+from weir.storage.places import local_path, path_at
+from weir.storage.remote import RemotePath
 from weir.storage.segments import Block, Mark, Segments, blocks
 
 DEFAULT_BATCH_BYTES = 64 << 20
@@ -70,6 +72,13 @@ class LogSource(Source):
         if self.heartbeat not in HEARTBEATS:
             raise UsageError(
                 f"unknown heartbeat {self.heartbeat!r}", hint=f"one of {', '.join(HEARTBEATS[1:])}"
+            )
+
+    def check_place(self, own: Path) -> None:
+        if isinstance(own, RemotePath) and not self.folder:
+            raise UsageError(
+                f"messages of {self.address} cannot be kept at {own}: what is pushed is appended to a log",
+                hint="put the checkpoint on a disk or a mount, or bring the messages by Kafka or files",
             )
 
     def feed(self, place: Place) -> LogFeed:
@@ -192,9 +201,7 @@ def read_log_part(part: Part, key: bytes) -> list[LaneInput]:
     cut.
     """
     assert part.path is not None and part.end is not None
-    with open(part.path, "rb") as file:
-        file.seek(part.start)
-        data = file.read(part.end - part.start)
+    data = read_range(path_at(part.path), part.start, part.end)
     every = list(records(data, (part.number << FILE_SHIFT) + part.start))
     lanes: list[tuple[str, Parsed]] = []
     told = (record for record in every if not record.reason)

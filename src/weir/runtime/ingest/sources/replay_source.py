@@ -23,6 +23,7 @@ from weir.rdf.formats.tnq_split import padded
 from weir.runtime.ingest.parts import Part, line_end, message_start
 from weir.runtime.ingest.sources.feeds import Feed, Place, Reached, Source
 from weir.runtime.ingest.sources.file_source import FileFeed, FileSource
+from weir.storage.places import beside_driver
 
 UNITS = ("messages", "triples")
 """What a rate counts."""
@@ -98,7 +99,8 @@ class ReplayFeed(Feed):
     ) -> None:
         self.source = source
         self.inner = FileFeed(source.files, place)
-        self._own = place.own
+        here = beside_driver(place.own)
+        self._flags = here / "stop", here / "hold", place.own / "finish"
         self._clock, self._sleep = clock, sleep
         self._patience = _PATIENCE[0]
         self._ahead: Iterator[tuple[Played, Ids, np.ndarray]] = iter(())
@@ -153,7 +155,7 @@ class ReplayFeed(Feed):
         return self.inner.beyond(reached)
 
     def _disturbed(self) -> bool:
-        return any((self._own / flag).exists() for flag in ("stop", "hold", "finish"))
+        return any(flag.exists() for flag in self._flags)
 
     def _due(self) -> Played:
         """The first message that is not due yet."""

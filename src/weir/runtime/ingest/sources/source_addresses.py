@@ -42,7 +42,8 @@ from weir.runtime.ingest.sources.push_sources import (
     WebSocketSource,
 )
 from weir.runtime.ingest.sources.replay_source import ReplaySource
-from weir.storage.places import local_path
+from weir.storage.places import local_path, path_at
+from weir.storage.remote import SCHEMES
 
 MARK = "#weir:"
 """What follows in a URL is for Weir and not sent."""
@@ -62,7 +63,7 @@ def source_from(text: str) -> Source | None:
     if text == _PUSH.removesuffix(":") or text.startswith(_PUSH):
         return _made(LogSource, _options(text.partition("?")[2]), {})
     scheme, mark, rest = text.removeprefix(REPLAY).partition("://")
-    if not mark or scheme.lower() == "file":
+    if not mark or scheme.lower() in ("file", *SCHEMES):
         return None
     maker = _SCHEMES.get(scheme.lower())
     others = {} if maker else brought(SOURCES)
@@ -93,7 +94,8 @@ def path_source(text: str, told: Mapping[str, Any]) -> Source:
     unknown = [name for name in options if name not in known]
     if unknown:
         raise UsageError(f"unknown option {unknown[0]!r} of {path}", hint=f"known: {', '.join(known)}")
-    return kind(str(local_path(path, "a stream").absolute()), **_values(kind, options))
+    place = path_at if kind is FileSource else local_path
+    return kind(str(place(path, "a stream").absolute()), **_values(kind, options))
 
 
 def source_at(given: Source | str | Path, told: Mapping[str, Any] = _NOTHING) -> Source:

@@ -22,8 +22,15 @@ from weir.runtime.ingest.sources.source_addresses import password, peer_of
 from weir.runtime.output.sinks.base import KAFKA_TOPIC, MQTT_TOPIC, Sink
 from weir.runtime.output.sinks.folders import ParquetFolder
 from weir.runtime.output.sinks.formats import RENDERS, Prefixes, table_text
-from weir.runtime.output.sinks.result_files import ExactFile, FilePerQuery, TextSink, json_lines_sink
-from weir.storage.places import local_path
+from weir.runtime.output.sinks.result_files import (
+    ExactFile,
+    FilePerQuery,
+    TextSink,
+    exact_file,
+    json_lines_sink,
+)
+from weir.storage.places import local_path, path_at
+from weir.storage.remote import RemotePath
 
 FILES = "files:"
 SINKS = "weir.sinks"
@@ -47,16 +54,16 @@ def sink_for(form: str, out: str | Path | None, stream: IO[bytes], prefixes: Pre
     IRIs by ``prefixes``."""
     if form not in FORMATS:
         raise UsageError(f"unknown format {form!r}", hint=f"one of {', '.join(FORMATS)}")
-    path = None if out is None else local_path(out, "results").absolute()
+    path = None if out is None else path_at(out, "results").absolute()
     if form == "parquet":
         if path is None:
             raise UsageError("parquet is written into a folder", hint="name it with --out DIR")
         return lambda logs: ParquetFolder(path, logs / "parquet.commits")
-    if path is not None and path.is_dir():
+    if path is not None and not isinstance(path, RemotePath) and path.is_dir():
         raise UsageError(f"{form} is written into one file, and {out} is a folder")
 
     def target(logs: Path) -> ExactFile | IO[bytes]:
-        return stream if path is None else ExactFile(path, logs / f"{form}.commits")
+        return stream if path is None else exact_file(path, logs / f"{form}.commits")
 
     if form == "jsonl":
         return lambda logs: json_lines_sink(target(logs))

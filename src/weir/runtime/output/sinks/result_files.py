@@ -5,14 +5,16 @@ A batch that comes again after a failure changes nothing. What goes to a stream 
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TypeAlias
 
 from weir.runtime.output.sinks.base import Results
 from weir.storage import AppendFile, Commits
-from weir.storage.files import add_lines, make_folder, remove
+from weir.storage.files import add_lines, make_folder, remove, replace_file, writing
 from weir.storage.places import file_name
+from weir.storage.remote import RemotePath
 
 Text = bytes | Iterable[memoryview]
 Render = Callable[[Sequence[Results], str], tuple[Text, str]]
@@ -79,6 +81,33 @@ class ExactFile:
             self._file = None
 
 
+class ExactParts(ExactFile):
+    """The same on a store, where nothing is appended: a folder with a file for each batch that has results.
+
+    A file is there whole or not at all. On opening, those of batches that were not committed are removed.
+    """
+
+    def open(self, *, lazy: bool = False) -> None:
+        self._commits.open()
+        for path in self.path.glob("batch-*"):
+            number = path.name.removeprefix("batch-").partition(".")[0]
+            if number.isdigit() and not self.has(int(number)):
+                remove(path)
+
+    def append(self, batch: int, data: Text, note: str = "") -> bool:
+        if self.has(batch):
+            return False
+        with writing(self.path / f"batch-{batch:08}{self.path.suffix}") as file:
+            file.writelines([data] if isinstance(data, bytes) else data)
+        self._commits.commit(batch, {"": (0, note)})
+        return True
+
+
+def exact_file(path: Path, log: Path) -> ExactFile:
+    """What keeps results at ``path``, on a disk or on a store."""
+    return (ExactParts if isinstance(path, RemotePath) else ExactFile)(path, log)
+
+
 class SharedFile:
     """Lines of several runs, also of some that go on side by side: each adds its own, at least once."""
 
@@ -89,6 +118,10 @@ class SharedFile:
         """It is made when there is something to write."""
 
     def append(self, batch: int, data: bytes) -> None:
+        if isinstance(self.path, RemotePath):
+            name = f"batch-{batch:08}-{secrets.token_hex(8)}{self.path.suffix}"
+            replace_file(self.path / name, data)
+            return
         make_folder(self.path.parent)
         add_lines(self.path, data)
 
@@ -103,7 +136,7 @@ def asides_at(places: Mapping[str, Path | None], logs: Path | None) -> Asides:
     """The files of what is set aside, by kind: dead letters, late messages. Without ``logs`` that outlive the
     run nothing tells its lines from those of an earlier one: they are added."""
     return {
-        kind: SharedFile(path) if logs is None else ExactFile(path, logs / f"{kind}.commits")
+        kind: SharedFile(path) if logs is None else exact_file(path, logs / f"{kind}.commits")
         for kind, path in places.items()
         if path
     }

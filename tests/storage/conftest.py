@@ -1,0 +1,5 @@
+"""The places that the storage room's contract is tried at: a disk, S3, and, in ``make long``, HDFS."""
+
+from store_kit import hdfs, place, s3, store
+
+__all__ = ["hdfs", "place", "s3", "store"]
