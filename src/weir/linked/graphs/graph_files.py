@@ -36,6 +36,7 @@ from weir.rdf.formats.tnq import read_columns
 from weir.rdf.messages import Rejected, Terms
 from weir.rdf.terms import BLANK_NODES, relabelled_text
 from weir.storage.files import make_folder, opened, replace_file, writing
+from weir.storage.remote import RemotePath
 
 _KNOWN = [each for each in FORMATS if each.syntax is not None]
 SYNTAXES = {ending: each.syntax for each in _KNOWN for ending in each.endings if ending != ".json"}
@@ -71,7 +72,11 @@ class GraphFile:
         return self.by_lines and not self.packed
 
     def open(self) -> IO[bytes]:
-        return cast("IO[bytes]", gzip.open(opened(self.path), "rb")) if self.packed else opened(self.path)
+        if not self.packed:
+            return opened(self.path)
+        # gzip closes what it opens, and leaves open what it is given.
+        given = self.path if not isinstance(self.path, RemotePath) else opened(self.path)
+        return cast("IO[bytes]", gzip.open(given, "rb"))
 
     @property
     def base(self) -> str:
