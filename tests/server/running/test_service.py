@@ -283,7 +283,7 @@ def test_queries_are_paused_resumed_published_and_dropped(api: httpx.Client, ids
     published = api.put("/api/queries/passing/fragments", json={"lifetime": 60})
     assert published.json()["dataset"] == "/fragments/passing"
     page = api.get("/fragments/passing", headers={"accept": "text/turtle"})
-    assert page.status_code == 200 and '"implicit/expiration"' in page.text
+    assert page.status_code == 200 and '"implicitgraphs/expiration"' in page.text
     shown = {"annotation": "reification", "labeling": "interval"}
     assert api.put("/api/queries/passing/fragments", json=shown).status_code == 200
     page = api.get("/fragments/passing", headers={"accept": "text/turtle"})
