@@ -77,3 +77,11 @@ def test_one_slot_that_says_so_is_enough() -> None:
     one, other = part([1, 2], ("boolean", [0, 1])), part([1, 2], ("boolean", [0, 0]))
     found = answers_of_all(stages("ASK"), [one, other], Dictionary())
     assert found.at.tolist() == [1, 2] and found.columns["boolean"].tolist() == [0, 1]
+
+
+def test_where_no_slot_has_triples_the_times_are_told() -> None:
+    columns = [(name, []) for name in ("subject", "predicate", "object")]
+    silent = part([], *columns, empty=(3,))
+    asked = parse(f"PREFIX : <http://e/> CONSTRUCT {{ ?x :r ?y }} {WINDOW.replace('WHERE', 'EMPTY WHERE')}")
+    found = answers_of_all(staged(asked, Variable("x")), [silent, silent], Dictionary())
+    assert found.at.tolist() == [] and found.empty.tolist() == [3]

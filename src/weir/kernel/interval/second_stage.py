@@ -88,7 +88,7 @@ def _once(order: Ids, starts: Ids, lengths: Sequence[int], ordered: Ids, columns
     """Which rows, in the order of time, are the first of their triple in their evaluation. A slot has each
     once, so those of evaluations that one slot alone answered are not compared."""
     slot = np.searchsorted(np.cumsum(lengths), order, side="right")
-    ends = np.append(starts[1:], len(order))
+    ends = np.append(starts, len(order))[1:]
     several = np.flatnonzero(np.repeat(slot[starts] != slot[ends - 1], ends - starts))
     rows = order[several]
     kept = np.ones(len(order), np.bool_)

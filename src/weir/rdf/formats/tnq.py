@@ -35,7 +35,6 @@ LONGEST = 1 << 24
 
 _NEWLINE = 10
 _SHOWN = 200
-_NO_GRAPH = pa.array([NO_GRAPH_TEXT], pa.large_string())
 
 
 def parse_lines(data: bytes | Bytes, *, scope: str, key: bytes, base: int = 0) -> Parsed:
@@ -220,7 +219,7 @@ def _read(
     whole &= _forms(object_texts) != NONE
     resource = (subject_forms == IRI) | (subject_forms == BLANK)
     good = resource[subjects] & (predicate_forms == IRI)[predicates]
-    graphs = (np.zeros(len(rests), np.int64), _NO_GRAPH)
+    graphs = (np.zeros(len(rests), np.int64), pa.array([NO_GRAPH_TEXT], pa.large_string()))
     if graph_texts is not None:
         forms = _forms(graph_texts)
         whole &= (forms == IRI) | (forms == BLANK) | (graph_texts.begin == graph_texts.end)
