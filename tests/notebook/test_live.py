@@ -53,9 +53,9 @@ def test_a_failed_query_raises_while_rows_are_read() -> None:
     [
         (lambda: weir.query(QUERY, "s.tnq"), "streams is a str, not a mapping"),  # type: ignore[arg-type]
         (lambda: weir.query(QUERY, {}, ["g.nt"]), "graphs is a list, not a mapping"),  # type: ignore[arg-type]
-        (lambda: weir.query(QUERY, {"http://e/stream": 42}), "a int, which is no source"),
-        (lambda: weir.query(42, {}), "a query is a text, not a int"),  # type: ignore[arg-type]
-        (lambda: weir.Engine().graph(None, 5), "a graph is at a path, not at a int"),  # type: ignore[arg-type]
+        (lambda: weir.query(QUERY, {"http://e/stream": 42}), "an int, which is no source"),
+        (lambda: weir.query(42, {}), "a query is a text, not an int"),  # type: ignore[arg-type]
+        (lambda: weir.Engine().graph(None, 5), "a graph is at a path, not at an int"),  # type: ignore[arg-type]
         (lambda: weir.query(QUERY, {"http://e/stream": "push:"}), "does not end"),
     ],
 )
@@ -69,6 +69,6 @@ def test_a_stream_is_added_by_its_address(tmp_path: Path) -> None:
     with weir.live(QUERY, {"http://e/stream": "push:"}) as rows:
         rows.job.add_stream("http://e/more", str(tmp_path / "s.tnq"))
         rows.job.add_stream("http://e/pushed", "push:")
-        with pytest.raises(weir.UsageError, match="a int is no source"):
+        with pytest.raises(weir.UsageError, match="an int is no source"):
             rows.job.add_stream("http://e/wrong", 5)  # type: ignore[arg-type]
         assert {"http://e/more", "http://e/pushed"} < {each.iri for each in rows.job.streams()}

@@ -79,9 +79,9 @@ def test_queries_on_one_endpoint_run_together() -> None:
         "c": query("http://y/q", "three"),
     }
     queries = {name: parse(text) for name, text in texts.items()}
-    slots = placed(queries, Catalog(), {}, 4)
+    slots = placed(queries, Catalog(), {}, 4, {})
     assert slots["a"] == slots["b"] != slots["c"]
-    late = placed({"d": parse(query("http://y/q", "four"))}, _catalog(texts, slots), queries, 4)
+    late = placed({"d": parse(query("http://y/q", "four"))}, _catalog(texts, slots), queries, 4, {})
     assert late["d"] == slots["c"]
 
 

@@ -106,7 +106,7 @@ def test_a_source_of_a_package_is_kept_by_its_address(installed: Path) -> None:
 
 
 def test_a_sink_that_is_none_is_refused(installed: Path) -> None:
-    with pytest.raises(weir.UsageError, match="made a object, which is no sink: it has no form"):
+    with pytest.raises(weir.UsageError, match="made an object, which is no sink: it has no form"):
         sink_at("broken://x")(installed)
     with pytest.raises(weir.UsageError, match=r"unknown kind of sink tocks://[^$]*lines://"):
         sink_at("tocks://x")
